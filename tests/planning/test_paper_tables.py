@@ -150,6 +150,24 @@ def test_a_scale_of_ones_own_says_whether_it_gives_verdicts(make_project, tmp_pa
     assert plan.runs["demo_en2de/transformer_base"].seeds == ((1, 2, 3, 4, 5) if verdicts else (1,))
 
 
+def test_lighter_parser_heads_stand_beside_those_of_the_paper(make_project):
+    plans = {name: planned_table(make_project({"scale": "paper"}), f"pham2018_{name}")
+             for name in ("table_6_3", "table_6_4", "table_6_5")}  # fmt: skip
+    light = {"depparse_l1_light", "diagonalparse_l1_light"}
+    for name, plan in plans.items():
+        added = {row.name for row in plan.rows if row.added}
+        assert added & light == (light if name != "table_6_5" else {"depparse_l1_light"})
+    project = make_project()
+    weights = {
+        name: [own.weight for own in project.run("demo_en2de", name, "demo", 1).components.values()]
+        for name in ("depparse_l1", "depparse_l1_light", "diagonalparse_l1", "diagonalparse_l1_light")
+    }
+    assert weights == {
+        "depparse_l1": [1.0], "depparse_l1_light": [0.1], "diagonalparse_l1": [1.0], "diagonalparse_l1_light": [0.1],
+    }  # fmt: skip
+    assert read_paper(project, "pham2018").settings.controls["depparse_l1_light"] == ("diagonalparse_l1_light",)
+
+
 def test_unfinished_runs_can_be_left_out(make_project):
     settings = {"scale": "smoke", "seeds": [1, 2], "unfinished_runs": "leave_out"}
     project = make_project(settings)

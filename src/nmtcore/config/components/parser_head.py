@@ -20,7 +20,7 @@ class ParserHeadSettings(ComponentSettings):
     head: HeadIndex = -1
     """Head of the layer, counted from 0; a negative one counts from the end."""
     weight: NonNegative = 1.0
-    """Weight of its loss; the translation's loss has the weight 1."""
+    """Weight of its loss; the translation's loss has the weight 1. pham2018 gives none: the default is assumed."""
 
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
         """Claim the head; raise a `ValueError` if the model lacks it."""
