@@ -17,7 +17,7 @@ PROJECT = Project.load(CONFIG)
 PAPERS = {name: read_paper(PROJECT, name) for name in paper_names(PROJECT)}
 NUMBERS = {"aycock2021": 71, "bugliarello2020": 203, "pham2018": 110, "tran2018": 179}
 """Numbers in cells and facts of each paper."""
-CLAIMS = {"aycock2021": 25, "bugliarello2020": 78, "pham2018": 52, "tran2018": 60}
+CLAIMS = {"aycock2021": 29, "bugliarello2020": 78, "pham2018": 52, "tran2018": 60}
 METRICS = {
     *("bleu", "ribes", "uas", "diagonal_precision", "directed", "undirected", "bleu_gain", "relative_time"),
     *("pairs", "source_tokens", "target_tokens", "copied_sentences", "english_subwords", "other_subwords"),
@@ -143,7 +143,8 @@ def test_claims_have_baselines_differences_and_controls():
         alone = [] if "relative" in claim.baseline.system else ["transformer_relative"]
         assert [control.system for control in claim.controls] == alone
     questions = [claim for claim in paper_claims(PAPERS["aycock2021"]) if claim.item == "question"]
-    assert [(claim.system.system, claim.difference) for claim in questions] == [("tag_attention", 1.44)]
+    assert [claim.difference for claim in questions] == [1.44, 0.44, 1.34, None, None]
+    assert {claim.system.system for claim in questions} == {"tag_attention"}
     parsers = [claim for claim in paper_claims(PAPERS["pham2018"]) if claim.baseline_from_elsewhere]
     assert [(claim.baseline.system, claim.direction, claim.difference) for claim in parsers] == [
         ("UDPipe 1.2", "gain", 6.96), ("Nakagawa (2007)", "loss", -3.75),
@@ -187,17 +188,30 @@ def test_a_claim_about_the_target_language_compares_systems_with_themselves():
 
 
 def test_a_claim_about_two_gains_has_their_published_difference():
-    (claim,) = [claim for paper in PAPERS.values() for claim in paper_claims(paper) if claim.minus]
+    claims = [claim for paper in PAPERS.values() for claim in paper_claims(paper) if claim.minus]
+    (claim,) = [claim for claim in claims if not claim.item]
     base, own = (TrainedSystem(name, "wmt17_tr2en_mono") for name in ("transformer_base", "tag_attention"))
     assert (claim.system, claim.baseline, claim.direction) == (own, base, "gain")
     assert claim.minus == (
         TrainedSystem("tag_attention", "wmt17_tr2en"), TrainedSystem("transformer_base", "wmt17_tr2en"),
-        "wmt17_tr2en", "test",
+        "wmt17_tr2en", "test", None,
     )  # fmt: skip
     assert claim.difference == pytest.approx((10.68 - 9.99) - (9.11 - 8.73))
     assert [control.system for control in claim.controls] == ["tag_attention_random", "tag_attention_without_loss"]
     for other in (claim, claim._replace(minus=None)):
         assert claim_from_json(json.loads(json.dumps(claim_to_json(other)))) == other
+
+
+def test_questions_are_said_to_gain_more_than_each_other_construction():
+    claims = [claim for claim in paper_claims(PAPERS["aycock2021"]) if claim.minus and claim.item]
+    assert {(claim.says, claim.item, claim.direction) for claim in claims} == {
+        ("Tag attention improves questions most", "question", "gain")
+    }
+    assert all((claim.minus.system, claim.minus.baseline) == (claim.system, claim.baseline) for claim in claims)
+    assert [claim.minus.item for claim in claims] == [
+        "conjunction", "control", "prepositional", "relative_subordinate",
+    ]  # fmt: skip
+    assert [claim_from_json(json.loads(json.dumps(claim_to_json(claim)))) for claim in claims] == claims
 
 
 TABLE = """
@@ -298,7 +312,7 @@ def test_claims_about_two_data_sets_or_two_gains(tmp_path, claim, system, baseli
         (
             "columns:",
             "claims: [{says: So, systems: [depparse_l1], minus: {}}]\n    columns:",
-            "'So': `minus` names no other system, baseline or column",
+            "'So': `minus` names no other system, baseline, column or items",
         ),
         (
             "columns: [demo_en2de/test/bleu]\n    rows: {transformer_base: [1.0], depparse_l1: [2]}",
@@ -311,7 +325,12 @@ def test_claims_about_two_data_sets_or_two_gains(tmp_path, claim, system, baseli
             "columns:",
             "claims: [{says: So, systems: [depparse_l1], items: [long], minus: {system: transformer_base}}]\n"
             "    columns:",
-            "`items` cannot have `baseline_columns` or `minus`",
+            "`items` cannot have `baseline_columns`, or a `minus` of anything but `items`",
+        ),
+        (
+            "columns:",
+            "claims: [{says: So, systems: [depparse_l1], minus: {items: [long]}}]\n    columns:",
+            "'So': `minus` has `items`, but the claim has none to compare them with",
         ),
         (
             "columns:",

@@ -1,18 +1,23 @@
 """Tables of the kind constructions: counts of sentences and gains by construction, and their figure."""
 
 import re
+from dataclasses import replace
+from statistics import variance
 
+import numpy as np
 import pytest
 from evaluation.test_sentence_statistics import own_bleu
 from reporting.planned import plan_cell, plan_claim, plan_translations, planned, shown, unlinked
 from reporting.runs import EVALUATION, Results
 
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.planned_tables import ComparedRuns
+from nmtcore.config.planned_tables import ComparedRuns, PlannedMinus, PlannedRuns
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
+from nmtcore.evaluation.bootstrap import SEED, bootstrap_weights
 from nmtcore.evaluation.differences import Difference
 from nmtcore.reporting.constructions_figure import count_bars, gain_points
+from nmtcore.reporting.measurements import Measurements, Subset
 from nmtcore.reporting.table import Page
 from nmtcore.reporting.table_content import Undecided
 from nmtcore.reporting.table_kinds.constructions import constructions_content, draw_constructions
@@ -112,6 +117,71 @@ def test_claims_about_constructions_are_compared_on_their_sentences(results, sup
     assert without.compare(plan_claim("question"), ComparedRuns("d/better", "d/base")) == (
         "d names no annotator for ccg of the target side"
     )
+
+
+@pytest.fixture
+def overlapping(tmp_path):
+    """Runs of two seeds on a test with sentences that are both a question and a conjunction."""
+    results = Results(tmp_path, [f"source {i}" for i in range(80)], WORDS * 16)
+    for name, steps in (("base", (3, 4)), ("better", (9, 6))):
+        for seed, step in enumerate(steps, start=1):
+            results.write_run(name, seed, translate(step))
+    both = [QUESTION[0], "conj"]
+    _, _, path = results.write_annotation("target", "ccg", [["NP"], both, CONJUNCTION, CONTROL, QUESTION] * 16)
+    return results, replace(gains({"supertags": {"d": {"test": path}}}), runs={
+        f"d/{name}": PlannedRuns(dataset="d", system=name, seeds=(1, 2)) for name in ("base", "better")
+    })  # fmt: skip
+
+
+def test_a_gain_is_compared_with_that_on_other_sentences(overlapping):
+    """The whole test is sampled; each sample and each seed has a score on the one subset and on the other."""
+    results, table = overlapping
+    minus = PlannedMinus(system="d/better", baseline="d/base", dataset="d", split="test", item="conjunction")
+    claim = plan_claim("question", minus=minus, claim={"metric": "bleu_gain"})
+    ours = constructions_content(table, results.layout).compare(claim, claim.compared())
+    evaluation = build(EvaluationSettings, EVALUATION, where="test")
+    references = WORDS * 16
+
+    def gap(step, rows):
+        scores = []
+        for places in ((1, 4), (1, 2)):
+            chosen = [i for i in rows if i % 5 in places]
+            lines = translate(step)
+            scores.append(own_bleu([lines[i] for i in chosen], [references[i] for i in chosen], evaluation))
+        return scores[0] - scores[1]
+
+    base, better = ([gap(step, range(80)) for step in steps] for steps in ((3, 4), (9, 6)))
+    delta = sum(better) / 2 - sum(base) / 2
+    assert ours.delta == pytest.approx(delta)
+    assert ours.seed_error == pytest.approx(((variance(base) + variance(better)) / 2) ** 0.5)
+    draw, gaps = np.random.default_rng(SEED), []
+    for _ in range(60):
+        rows = draw.choice(80, size=80)
+        gaps.append(sum(gap(s, rows) for s in (9, 6)) / 2 - sum(gap(s, rows) for s in (3, 4)) / 2)
+    weights = bootstrap_weights(80)[:60]
+    measured = Measurements(table, results.layout)
+    subsets = [Subset(name, np.array([i for i in range(80) if i % 5 in places]))
+               for name, places in (("question", (1, 4)), ("conjunction", (1, 2)))]  # fmt: skip
+    assert ours == measured.compare("d/better", "d/base", "test", "bleu", *subsets)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nmtcore.reporting.measurements.bootstrap_weights", lambda *args, **kwargs: weights)
+        few = Measurements(table, results.layout).compare("d/better", "d/base", "test", "bleu", *subsets)
+    assert few.sentence_error == pytest.approx(np.std(gaps, ddof=1))
+
+
+def test_a_gain_is_not_compared_with_that_on_few_sentences(results, supertags):
+    content = constructions_content(gains(supertags), results.layout)
+
+    def compare(item):
+        minus = PlannedMinus(system="d/better", baseline="d/base", dataset="d", split="test", item=item)
+        claim = plan_claim("question", minus=minus, claim={"metric": "bleu_gain"})
+        return content.compare(claim, claim.compared())
+
+    few = compare("conjunction")
+    assert isinstance(few, Undecided)
+    assert few.reason.startswith("the subset (conjunction) has 16 of the test's sentences, and fewer than 30 are too")
+    assert compare("prepositional").startswith("the subset (prepositional) has 0 of the test's sentences")
+    assert compare("passive") == "passive is no construction"
 
 
 def test_counts_stand_beside_the_published_ones(results, supertags):

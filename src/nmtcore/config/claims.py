@@ -33,6 +33,8 @@ class ClaimedGain(NamedTuple):
     dataset: str | None
     """The data set of the column, whose tests are those of the data sets that the systems were trained on."""
     split: str | None
+    item: str | None = None
+    """A subset of the split; None: the whole split."""
 
 
 class Claim(NamedTuple):
@@ -114,15 +116,16 @@ def _marked(paper: Paper, table: PublishedTable) -> Iterator[Claim]:
 
 
 def _said(paper: Paper, table: PublishedTable, name: str) -> Iterator[Claim]:
-    """Yield the claims of sentences: one per system, baseline, column and item."""
+    """Yield the claims of sentences: one per system, baseline, column, item and item that is subtracted."""
     settings = paper.settings.tables[name]
     columns = {column.name: column for column in table.columns}
     for sentence in settings.claims:
         named = sentence.columns or tuple(columns)
         pairs = list(zip(named, sentence.baseline_columns or named, strict=True))
         systems = sentence.systems or (settings.system or "",)
-        names = product(systems, _baselines(sentence, table), pairs, sentence.items or (None,))
-        for system, baseline, (column, baseline_column), item in names:
+        others = sentence.minus.items if sentence.minus else ()
+        names = product(systems, _baselines(sentence, table), pairs, sentence.items or (None,), others or (None,))
+        for system, baseline, (column, baseline_column), item, other in names:
             difference = sentence.difference
             yield _claim(
                 paper,
@@ -131,6 +134,7 @@ def _said(paper: Paper, table: PublishedTable, name: str) -> Iterator[Claim]:
                 (_row_named(table, baseline or system), columns[baseline_column]),
                 sentence=sentence,
                 item=item,
+                other=other,
                 stated=table.facts[difference] if isinstance(difference, str) else difference,
             )
 
@@ -159,6 +163,7 @@ def _claim(
     *,
     sentence: ClaimSettings | None = None,
     item: str | None = None,
+    other: str | None = None,
     stated: float | None = None,
     level: float | None = None,
 ) -> Claim:
@@ -173,8 +178,8 @@ def _claim(
         others = _subtracted(table, sentence.minus, cell, baseline_cell)
         place = others[0][1]
         test = (place.dataset or table.dataset, place.split or table.split)
-        minus = ClaimedGain(*(_trained(table, *other) for other in others), *test)
-        less = _difference(table, *others, None)
+        minus = ClaimedGain(*(_trained(table, *own) for own in others), *test, other)
+        less = _difference(table, *others, other)
     if difference is not None:
         difference = None if less is None else round(difference - less, 10)
     return Claim(

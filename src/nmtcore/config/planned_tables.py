@@ -108,6 +108,8 @@ class PlannedMinus:
     """Our data set whose split is measured."""
     split: str
     """Our split."""
+    item: str | None = None
+    """The subset of the split; None: all of it."""
 
 
 @settings_class
@@ -136,6 +138,14 @@ class PlannedClaim:
     """The runs whose difference is subtracted, if the claim is about which of two gains is larger."""
     reason: str = ""
     """Why it cannot be decided."""
+    undecided: str = ""
+    """Why our difference does not decide it."""
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The subset of the split on which the runs are compared, and the one whose gain is subtracted, if any."""
+        items = (self.claim["item"], self.minus and self.minus.item)
+        return tuple(item for item in items if item is not None)
 
     def compared(self) -> ComparedRuns | None:
         """Return the runs that decide it; None if there is a reason why there are none."""

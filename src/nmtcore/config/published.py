@@ -44,6 +44,8 @@ class MinusSettings:
     """Row of its baseline; null: the claim's."""
     column: str | None = None
     """Its column; null: the claim's."""
+    items: tuple[str, ...] = ()
+    """Subsets of the test, of a claim with `items`: a claim for each, about the same gain on other sentences."""
 
 
 @settings_class
@@ -430,8 +432,13 @@ def _claimed_rows(claim: ClaimSettings) -> list[str]:
 def _check_second_columns(claim: ClaimSettings, columns: Mapping[str, PublishedColumn], *, where: str) -> None:
     """Check that the columns of baselines, and of the gain that is subtracted, have scores that can be compared."""
     claimed = [columns[name] for name in claim.columns or columns]
-    if claim.items and (claim.baseline_columns or claim.minus):
-        raise UserError(f"{where}: '{claim.says}': `items` cannot have `baseline_columns` or `minus`.")
+    others = claim.minus.items if claim.minus else ()
+    if claim.items and (claim.baseline_columns or claim.minus not in (None, MinusSettings(items=others))):
+        raise UserError(
+            f"{where}: '{claim.says}': `items` cannot have `baseline_columns`, or a `minus` of anything but `items`."
+        )
+    if others and not claim.items:
+        raise UserError(f"{where}: '{claim.says}': `minus` has `items`, but the claim has none to compare them with.")
     if claim.baseline_columns:
         if len(claim.baseline_columns) != len(claim.columns):
             raise UserError(
@@ -445,7 +452,7 @@ def _check_second_columns(claim: ClaimSettings, columns: Mapping[str, PublishedC
     if claim.minus is None:
         return
     if claim.minus == MinusSettings():
-        raise UserError(f"{where}: '{claim.says}': `minus` names no other system, baseline or column.")
+        raise UserError(f"{where}: '{claim.says}': `minus` names no other system, baseline, column or items.")
     for column in claimed if claim.minus.column else ():
         if columns[claim.minus.column].metric != column.metric:
             raise UserError(f"{where}: '{claim.says}': {column.name} and {claim.minus.column} have different metrics.")

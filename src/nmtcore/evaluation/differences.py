@@ -116,6 +116,11 @@ class SampledScores(NamedTuple):
     sampled_A: np.ndarray
     """The mean over seeds on each sample."""
 
+    def minus(self, other: "SampledScores") -> "SampledScores":
+        """Subtract the scores of the same runs on other sentences of the same samples: seeds and samples are paired."""
+        scores = [own - others for own, others in zip(self.scores, other.scores, strict=True)]
+        return SampledScores(scores, self.sampled_A - other.sampled_A)
+
 
 def sampled_scores(seeds: Sequence[SentenceStatistics], weights_AB: np.ndarray) -> SampledScores:
     """Score a system, with the statistics of each seed, on all sentences and on samples (`bootstrap_weights`)."""

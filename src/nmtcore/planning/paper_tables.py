@@ -370,12 +370,12 @@ class _Planner:
         for own, place in zip(trained, (system, baseline), strict=True):
             if place.runs is None or place.dataset is None or place.split is None:
                 return None, place.reason or f"{own.system} is no system"
-        if (system.runs, baseline.runs) == compared:
+        if (system.runs, baseline.runs) == compared and claim.minus.item == claim.item:
             names = f"{claim.system.dataset} and {claim.minus.system.dataset}"
             return None, f"{system.dataset} stands in for both data sets, {names}"
         if system.runs == baseline.runs:
             return None, f"{system.runs} stands in for both systems of the gain that is subtracted"
-        test = {"dataset": system.dataset, "split": system.split}
+        test = {"dataset": system.dataset, "split": system.split, "item": claim.minus.item}
         return PlannedMinus(system=system.runs, baseline=baseline.runs, **test), ""
 
     def _controls(self, claim: Claim, compared: Mapping[str | None, str]) -> dict[str, dict[str, str]]:

@@ -154,7 +154,7 @@ def _other_gain(entry: JudgedClaim) -> TableCell:
 
 def _gain_text(gain: ClaimedGain) -> str:
     system, baseline = (trained_name(trained, gain.dataset) for trained in (gain.system, gain.baseline))
-    return f"{system} over {baseline} on {gain.dataset}, {gain.split}"
+    return ", ".join(filter(None, (f"{system} over {baseline} on {gain.dataset}", gain.split, gain.item)))
 
 
 def claimed_text(claim: Claim) -> str:

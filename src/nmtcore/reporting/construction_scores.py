@@ -108,21 +108,22 @@ class ConstructionScores:
 
     def compare(self, claim: PlannedClaim, runs: ComparedRuns) -> Compared:
         """Compare runs on the sentences of a claim."""
-        item, metric = claim.claim["item"], claim.claim["metric"]
+        metric = claim.claim["metric"]
         if runs.baseline is None or claim.split is None or metric in (None, COUNT):
             return "there is no score to compare"
         measure = self._measure(metric)
-        if item is None:
+        if not claim.items:
             return self._measurements.compare_claimed(claim, runs, measure=measure)
         path = self._path(claim.dataset, claim.split)
         if path is None:
             return _without_supertags(claim.dataset)
         sentences = len(self._measurements.outputs(runs.system, claim.split).references)
-        subsets, _ = self._subsets(path, sentences)
-        subset = next((own for own in subsets if own.name == CONSTRUCTION_OF.get(item, item)), None)
-        if subset is None:
-            return f"{item} is no construction"
-        return compare_on_subset(self._measurements, (runs.system, runs.baseline, claim.split), measure, subset)
+        subsets = {subset.name: subset for subset in self._subsets(path, sentences)[0]}
+        named = {item: CONSTRUCTION_OF.get(item, item) for item in claim.items}
+        if unknown := [item for item, name in named.items() if name not in subsets]:
+            return f"{unknown[0]} is no construction"
+        names = (runs.system, runs.baseline, claim.split)
+        return compare_on_subset(self._measurements, names, measure, *(subsets[name] for name in named.values()))
 
     def _measure(self, metric: str) -> str:
         return self._measurements.measure(metric)

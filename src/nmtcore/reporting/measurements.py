@@ -96,9 +96,22 @@ class Measurements:
         """Return the score of each seed of some runs."""
         return [part.corpus_score() for part in self._parts(runs, split, measure, subset)]
 
-    def compare(self, system: str, baseline: str, split: str, measure: str, subset: Subset | None = None) -> Difference:
-        """Compare two runs on a split or a subset of it. Raises `UserError` if their references differ."""
+    def compare(
+        self,
+        system: str,
+        baseline: str,
+        split: str,
+        measure: str,
+        subset: Subset | None = None,
+        other: Subset | None = None,
+    ) -> Difference:
+        """Compare two runs on a split or a subset of it, or the gain on the subset with that on another one.
+
+        Raises `UserError` if their references differ.
+        """
         self._check_references(system, baseline, split)
+        if subset is not None and other is not None:
+            return difference_of(*(self._gap(runs, split, measure, (subset, other)) for runs in (system, baseline)))
         sampled = [self._sampled(runs, split, measure, _key(subset), SEED) for runs in (system, baseline)]
         return difference_of(*sampled)
 
@@ -222,6 +235,15 @@ class Measurements:
     def _sampled(self, runs: str, split: str, measure: str, key: "_SubsetKey | None", seed: int) -> SampledScores:
         parts = self._parts(runs, split, measure, None if key is None else key.subset)
         return sampled_scores(parts, self._weights(len(parts[0]), seed))
+
+    def _gap(self, runs: str, split: str, measure: str, subsets: tuple[Subset, Subset]) -> SampledScores:
+        """Score runs on a subset minus another, which may share sentences: samples are of the whole split."""
+        weights_AB = self._weights(len(self.outputs(runs, split).references), SEED)
+        first, second = (
+            sampled_scores(self._parts(runs, split, measure, subset), weights_AB[:, subset.rows_B])
+            for subset in subsets
+        )
+        return first.minus(second)
 
 
 class _SubsetKey:

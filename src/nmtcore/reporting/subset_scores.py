@@ -38,14 +38,18 @@ def subset_scores(
 
 
 def compare_on_subset(
-    measurements: Measurements, names: tuple[str, str, str], measure: str, subset: Subset
+    measurements: Measurements, names: tuple[str, str, str], measure: str, *subsets: Subset
 ) -> Compared:
-    """Compare a system with a baseline, `names` (both and the split), on a subset; few sentences decide nothing."""
-    count = len(subset.rows_B)
-    few = f"the subset ({subset.name}) has {count:,} of the test's sentences, and fewer than {FEW} are too few"
+    """Compare a system with a baseline, `names` (both and the split), on a subset; few sentences decide nothing.
+
+    Of two subsets, the gain on the first is compared with that on the second.
+    """
+    smallest = min(subsets, key=lambda subset: len(subset.rows_B))
+    count = len(smallest.rows_B)
+    few = f"the subset ({smallest.name}) has {count:,} of the test's sentences, and fewer than {FEW} are too few"
     if count < 2:
         return few
-    difference = measurements.compare(*names, measure, subset)
+    difference = measurements.compare(*names, measure, *subsets)
     return Undecided(difference, few) if count < FEW else difference
 
 

@@ -111,14 +111,14 @@ class _LengthScores:
 
     def compare(self, claim: PlannedClaim, runs: ComparedRuns) -> Compared:
         """Compare runs on the sentences of a claim."""
-        item, metric = claim.claim["item"], claim.claim["metric"]
-        if item is None:
+        metric = claim.claim["metric"]
+        if not claim.items:
             return self._measurements.compare_claimed(claim, runs)
         if runs.baseline is None or claim.dataset is None or claim.split is None or metric is None:
             return "there is no score to compare"
         measure = self._measurements.measure(metric)
-        if item != LONG:
-            return f"{item} is no subset by length"
+        if unknown := [item for item in claim.items if item != LONG]:
+            return f"{unknown[0]} is no subset by length"
         subset = self._long(self._words(runs.system, claim.dataset, claim.split))
         return compare_on_subset(self._measurements, (runs.system, runs.baseline, claim.split), measure, subset)
 
