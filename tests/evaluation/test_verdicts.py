@@ -47,7 +47,7 @@ def our_difference(delta):
 def test_the_interval_decides(direction, delta, answer):
     ours = our_difference(delta)
     assert (ours.interval[0] > 0, ours.interval[1] < 0) == (delta > 1, delta < -1)
-    verdict = judge_claim(CLAIMS[direction], ours, scale="quick")
+    verdict = judge_claim(CLAIMS[direction], ours)
     assert (verdict.answer, verdict.reason, verdict.difference) == (answer, "", ours)
 
 
@@ -57,8 +57,8 @@ def test_a_gain_of_the_control_is_marked():
     other = claim.baseline._replace(system="nmt")
     for delta, also in ((2.0, (control,)), (0.1, ()), (-2.0, ())):
         controls = {control: our_difference(delta), other: our_difference(2.0)}
-        assert judge_claim(claim, our_difference(3.0), scale="paper", controls=controls).also_by == also
-        assert judge_claim(claim, our_difference(0.1), scale="paper", controls=controls).also_by == ()
+        assert judge_claim(claim, our_difference(3.0), controls=controls).also_by == also
+        assert judge_claim(claim, our_difference(0.1), controls=controls).also_by == ()
 
 
 def test_controls_that_do_not_gain_or_were_not_run_are_told_apart():
@@ -69,25 +69,26 @@ def test_controls_that_do_not_gain_or_were_not_run_are_told_apart():
         ({control: "no parser"}, None, "no parser"),
         ({}, None, ""),
     ):
-        verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), scale="paper", controls=compared)
+        verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), controls=compared)
         assert verdict.controls == ((control, gains, reason),)
         loss = CLAIMS["loss"]._replace(controls=(control,))
-        assert judge_claim(loss, our_difference(-3.0), scale="paper", controls=compared).controls == ()
+        assert judge_claim(loss, our_difference(-3.0), controls=compared).controls == ()
 
 
-def test_a_scale_without_verdicts_decides_nothing():
-    verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), scale="tiny", verdicts=False)
-    assert (verdict.answer, verdict.also_by) == ("not decided", ())
-    assert verdict.reason == "the scale tiny is too small for a verdict"
+def test_a_difference_with_a_reason_decides_nothing():
+    verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), reason="too few sentences")
+    assert (verdict.answer, verdict.reason, verdict.also_by) == ("not decided", "too few sentences", ())
 
 
 def test_scales_say_whether_they_decide():
     decides = {name: PROJECT.scale(name).verdicts for name in PROJECT.scale_names}
     assert decides == {"demo": False, "paper": True, "quick": True, "small": True, "smoke": False}
+    converges = {name: PROJECT.scale(name).converges for name, verdicts in decides.items() if verdicts}
+    assert converges == {"paper": True, "quick": False, "small": True}
 
 
 def test_what_was_not_run_has_a_reason():
-    verdict = judge_claim(CLAIMS["gain"], None, scale="quick", reason="no corpus")
+    verdict = judge_claim(CLAIMS["gain"], None, reason="no corpus")
     assert (verdict.answer, verdict.reason, verdict.difference) == ("not run", "no corpus", None)
     with pytest.raises(ValueError, match=r"no reason why .* was not compared"):
-        judge_claim(CLAIMS["gain"], None, scale="quick")
+        judge_claim(CLAIMS["gain"], None)

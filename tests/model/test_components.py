@@ -92,6 +92,17 @@ def test_settings_and_component_agree_on_whether_it_parses(name, make, example):
     assert model.parses == bool(COMPONENTS[name].trees)
 
 
+@pytest.mark.parametrize("name", sorted(COMPONENTS))
+def test_settings_and_component_agree_on_whether_it_has_a_loss(name, make, example):
+    settings = example(name)
+    assert settings.has_second_loss == bool(hooks_of(make(settings).components, "loss"))
+    if settings.has_second_loss:
+        without = dataclasses.replace(settings, weight=0.0)
+        assert not without.has_second_loss
+        (component,) = make(without).components
+        assert component.loss_weight == 0
+
+
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_step_by_step_decoding_equals_full_decoding(system, draw, norm):
     model, examples = system(norm=norm), draw(4, seed=5, longest=12)

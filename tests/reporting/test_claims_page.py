@@ -5,7 +5,7 @@ from pathlib import Path
 
 from reporting.planned import unlinked
 
-from nmtcore.config.claims import paper_claims
+from nmtcore.config.claims import ClaimedGain, paper_claims
 from nmtcore.config.project import Project
 from nmtcore.config.published import paper_names, read_paper
 from nmtcore.evaluation.differences import Difference
@@ -28,7 +28,7 @@ def column(table, name):
 
 
 def test_every_claim_has_a_row_and_nothing_was_run():
-    judged = [JudgedClaim(claim, judge_claim(claim, None, scale="quick", reason="no runs")) for claim in CLAIMS]
+    judged = [JudgedClaim(claim, judge_claim(claim, None, reason="no runs")) for claim in CLAIMS]
     page = claims_page(judged, scale="quick")
     counts, table = page.tables
     assert [[cell.value for cell in row] for row in counts.rows] == [
@@ -46,7 +46,7 @@ def test_every_claim_has_a_row_and_nothing_was_run():
 
 def test_rows_have_the_published_difference_ours_and_the_verdict():
     claim = next(claim for claim in CLAIMS if claim.system.system == "depparse_l1" and claim.level == 0.01)
-    verdict = judge_claim(claim, OURS, scale="paper", controls={claim.controls[0]: OURS})
+    verdict = judge_claim(claim, OURS, controls={claim.controls[0]: OURS})
     runs = {"runs": "cs2en/depparse_l1", "baseline_runs": "cs2en/transformer_base"}
     page = claims_page([JudgedClaim(claim, verdict, seeds=5, baseline_seeds=3, **runs)], scale="paper")
     assert unlinked(page.blocks) == []
@@ -69,9 +69,8 @@ def test_rows_have_the_published_difference_ours_and_the_verdict():
         "+0.42 to +2.08 | upheld | transformer_base | diagonalparse_l1 |  |  | test |  | bleu | 1.16 | 5 | 3 | paper |"
     )
     pascal = next(claim for claim in CLAIMS if claim.system == ("pascal", "nc11_en2de_filtered"))
-    row = page_markdown(
-        claims_page([JudgedClaim(pascal, judge_claim(pascal, OURS, scale="demo", verdicts=False))], scale="demo")
-    )
+    undecided = judge_claim(pascal, OURS, reason="the scale demo is too small for a verdict")
+    row = page_markdown(claims_page([JudgedClaim(pascal, undecided)], scale="demo"))
     assert "| pascal on nc11_en2de_filtered | nc11_en2de |" in row
     assert "| not decided [a] | transformer_base |" in row
     assert "[a] the scale demo is too small for a verdict" in row
@@ -81,15 +80,15 @@ def test_verdicts_from_one_seed_have_a_warning():
     claim = next(claim for claim in CLAIMS if claim.system.system == "depparse_l1" and claim.level == 0.01)
     one = replace(OURS, seed_error=None)
     around, below = replace(one, interval=(-1.0, 1.0)), replace(one, interval=(-2.0, -1.0))
-    verdicts = [judge_claim(claim, ours, scale="quick") for ours in (OURS, one, around, below)]
-    verdicts.append(judge_claim(claim, one, scale="smoke", verdicts=False))
+    verdicts = [judge_claim(claim, ours) for ours in (OURS, one, around, below)]
+    verdicts.append(judge_claim(claim, one, reason="too small"))
     page = claims_page([JudgedClaim(claim, verdict) for verdict in verdicts], scale="quick")
     counts, table = page.tables
     shown = column(table, "verdict")
     assert [cell.value for cell in shown[:4]] == [
         "upheld", "upheld (one seed)", "not decided (one seed)", "contradicted (one seed)",
     ]  # fmt: skip
-    assert shown[4][:3] == ("not decided", "", "the scale smoke is too small for a verdict")
+    assert shown[4][:3] == ("not decided", "", "too small")
     assert [cell.value for row in counts.rows for cell in row] == ["pham2018", 5, 2, 1, 2, 0, 2, 0]
     assert "one seed, so that training noise is not included" in page_markdown(page).replace("\n", " ")
 
@@ -101,7 +100,7 @@ def test_the_ledger_says_why_no_control_gains():
     loss = claim._replace(direction="loss", controls=())
 
     def judged(claim, ours=OURS, **controls):
-        return JudgedClaim(claim, judge_claim(claim, ours, scale="quick", **controls))
+        return JudgedClaim(claim, judge_claim(claim, ours, **controls))
 
     table = claims_page(
         [
@@ -126,10 +125,10 @@ def test_the_ledger_says_why_no_control_gains():
 
 def test_stand_ins_are_named_above_and_in_each_row():
     claim = next(claim for claim in CLAIMS if claim.system == ("pascal", "nc11_en2de_filtered"))
-    own = JudgedClaim(claim, judge_claim(claim, OURS, scale="paper"), dataset="nc11_en2de_filtered", split="test")
+    own = JudgedClaim(claim, judge_claim(claim, OURS), dataset="nc11_en2de_filtered", split="test")
     small = own._replace(dataset="small_filtered", split="flickr", baseline_dataset="small")
     other = next(claim for claim in CLAIMS if claim.system == ("depparse_l1", "cs2en"))
-    same = JudgedClaim(other, judge_claim(other, OURS, scale="quick"), dataset="small", split="test")
+    same = JudgedClaim(other, judge_claim(other, OURS), dataset="small", split="test")
     page = claims_page([own, small, same], scale="quick")
     text = page_markdown(page)
     assert text.startswith(

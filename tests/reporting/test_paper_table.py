@@ -328,9 +328,11 @@ def test_at_too_small_a_scale_there_is_no_verdict(results, tmp_path):
             folder.mkdir(parents=True)
             write_lines(folder / "test.txt", lines)
             write_lines(folder / "test.references.txt", REFERENCES)
-    _, content = write(moved, tmp_path, plan(scale="smoke", verdicts=False))
+    reason = "the scale smoke is too small for a verdict"
+    claims = tuple(replace(own, undecided=reason) for own in plan().claims)
+    _, content = write(moved, tmp_path, plan(scale="smoke", claims=claims))
     assert content["claims"][0]["answer"] == "not decided"
-    assert content["claims"][0]["reason"] == "the scale smoke is too small for a verdict"
+    assert content["claims"][0]["reason"] == reason
 
 
 def test_a_paper_has_all_its_tables_on_one_page(results, tmp_path):

@@ -42,9 +42,7 @@ def ledger_path(root, tmp_path_factory):
         interval=(-12.42, -10.08), bootstrap_interval=(-13.0, -10.0), detectable=1.16, p=0.0008,
     )  # fmt: skip
     claims = [claim for name in paper_names(project) for claim in paper_claims(read_paper(project, name))[::10]]
-    judged = [
-        JudgedClaim(claim, judge_claim(claim, ours, scale="small"), seeds=5, baseline_seeds=5) for claim in claims
-    ]
+    judged = [JudgedClaim(claim, judge_claim(claim, ours), seeds=5, baseline_seeds=5) for claim in claims]
     write_json(inputs.claims, [judged_to_json(claim) for claim in judged])
     write_report(inputs, layout=layout, page=folder / "report.html")
     return folder / "report.html"

@@ -171,8 +171,6 @@ class PlannedTable:
     place: str
     description: str
     scale: str
-    verdicts: bool = True
-    """Whether results at this scale decide claims."""
     stand_ins: dict[str, str] = field(default_factory=dict)
     """The data sets in place of the paper's: {cs2en: demo_en2de}; none at paper scale."""
     measures: dict[str, str] = field(default_factory=dict)

@@ -40,3 +40,6 @@ class ScaleSettings(RecipeSettings):
     verdicts: bool = True
     """Whether its results decide the papers' claims, and systems have the seeds of `tables/`; false: runs are too small
     for that."""
+    converges: bool = True
+    """Whether training ends after the baseline has stopped improving; false: no claim about a system with a second loss
+    is decided, since such a loss slows the start."""

@@ -211,6 +211,11 @@ class RunSettings:
         return any(settings.gates_output for settings in self.components.values())
 
     @property
+    def has_second_loss(self) -> bool:
+        """Whether the system learns anything beside translation."""
+        return any(own.has_second_loss for own in (*self.components.values(), *self.transforms.values()))
+
+    @property
     def predicted_tags(self) -> str | None:
         """The feature whose labels the system predicts for the words of its translations; None if it predicts none."""
         settings = (*self.components.values(), *self.transforms.values())

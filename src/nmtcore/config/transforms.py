@@ -32,6 +32,9 @@ class TransformSettings:
     A property if they depend on the settings.
     """
 
+    has_second_loss: ClassVar[bool] = False
+    """Whether some of the targets are no translations, so that the model learns a second task."""
+
     @property
     def predicted_tags(self) -> str | None:
         """The feature whose labels the model generates among the target's words; None if it generates none."""
@@ -49,6 +52,7 @@ class ParsingTaskSettings(TransformSettings):
     """
 
     linearised_parses_of: ClassVar[Literal["constituency"]] = "constituency"
+    has_second_loss: ClassVar[bool] = True
     without_syntax: ClassVar[Mapping[str, str]] = {"source": "it encloses sources in tags, which have no syntax"}
 
 

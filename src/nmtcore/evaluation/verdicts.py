@@ -48,8 +48,6 @@ def judge_claim(
     claim: Claim,
     difference: Difference | None,
     *,
-    scale: str,
-    verdicts: bool = True,
     controls: Mapping[TrainedSystem, Difference | str] | None = None,
     reason: str = "",
 ) -> Verdict:
@@ -61,8 +59,6 @@ def judge_claim(
     Args:
         claim: the claim.
         difference: our difference; None if one of the systems was not run.
-        scale: the scale of the runs.
-        verdicts: whether results at this scale decide claims.
         controls: differences between controls of the claim and its baseline, or why they were not run.
         reason: why there is no difference, or why it decides nothing.
 
@@ -73,8 +69,6 @@ def judge_claim(
         if not reason:
             raise ValueError(f"no reason why {claim.system.system} was not compared with {claim.baseline.system}")
         return Verdict("not run", reason, None, ())
-    if not verdicts:
-        reason = f"the scale {scale} is too small for a verdict"
     if reason:
         return Verdict("not decided", reason, difference, ())
     low, high = difference.interval

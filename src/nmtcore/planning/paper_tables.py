@@ -30,6 +30,8 @@ from nmtcore.config.planned_tables import (
 )
 from nmtcore.config.project import Project
 from nmtcore.config.published import FILTERED, PublishedCell, PublishedColumn, PublishedRow, PublishedTable, row_system
+from nmtcore.config.recipes import ScaleSettings
+from nmtcore.config.runs import RunSettings
 from nmtcore.config.stand_ins import read_stand_ins, stand_in_files
 from nmtcore.config.typed import choose, plain
 from nmtcore.layout import PAPER
@@ -212,7 +214,6 @@ class _Planner:
             place=published.place,
             description=published.description,
             scale=self.project.settings.scale,
-            verdicts=self.project.scale(self.project.settings.scale).verdicts,
             stand_ins=self.stand_ins,
             measures=self.spec.settings.measures,
             baselines=published.baselines,
@@ -300,7 +301,7 @@ class _Planner:
     def _find_runs(self, system: str, dataset: str) -> PlannedRuns:
         settings = self.project.settings
         wanted = settings.seeds
-        if self.project.scale(settings.scale).verdicts:
+        if self._scale.verdicts:
             wanted = self.spec.settings.seeds.get(system, wanted)
         seeds = self.project.seeds(dataset, system, wanted)
         try:
@@ -321,8 +322,16 @@ class _Planner:
 
     def _has_outputs(self, runs: PlannedRuns, split: str) -> bool:
         """Return whether the runs translate a split; an external system may have files for some splits only."""
-        run = self.project.run(runs.dataset, runs.system, self.project.settings.scale, runs.seeds[0])
+        run = self._run(runs)
         return run.external is None or split in run.tests
+
+    def _run(self, runs: PlannedRuns) -> RunSettings:
+        """Return the settings of the first seed."""
+        return self.project.run(runs.dataset, runs.system, self.project.settings.scale, runs.seeds[0])
+
+    @property
+    def _scale(self) -> ScaleSettings:
+        return self.project.scale(self.project.settings.scale)
 
     def _is_finished(self, system: str, dataset: str, seed: int) -> bool:
         names = {"scale": self.project.settings.scale, "dataset": dataset, "system": system, "seed": seed}
@@ -348,6 +357,7 @@ class _Planner:
             reason = reason or f"{system.runs} is tested on {system.split}, and {baseline.runs} on {baseline.split}"
         minus, other_reason = self._minus(claim, (system.runs, baseline.runs))
         reason = reason or other_reason
+        compared = (system.runs, baseline.runs, *((minus.system, minus.baseline) if minus else ()))
         # What decides nothing needs no control.
         controls = {} if reason else self._controls(claim, {system.runs: "system", baseline.runs: "baseline"})
         return PlannedClaim(
@@ -359,6 +369,20 @@ class _Planner:
             split=system.split,
             minus=minus,
             reason=reason,
+            undecided="" if reason else self._undecided(compared),
+        )
+
+    def _undecided(self, compared: Iterable[str | None]) -> str:
+        """Say why differences between runs at this scale do not decide a claim; return nothing if they do."""
+        scale = self.project.settings.scale
+        if not self._scale.verdicts:
+            return f"the scale {scale} is too small for a verdict"
+        runs = (self._run(self.runs[key]) for key in compared if key is not None)
+        if self._scale.converges or not any(run.has_second_loss for run in runs):
+            return ""
+        return (
+            "a system has a second loss, which slows the start, and training at the scale "
+            f"{scale} ends before the baseline has stopped improving"
         )
 
     def _minus(self, claim: Claim, compared: tuple[str | None, str | None]) -> tuple[PlannedMinus | None, str]:

@@ -56,15 +56,16 @@ def _judged(table: PlannedTable, planned: PlannedClaim, compare: Comparer) -> Ju
     runs = planned.compared()
     compared: Compared = planned.reason if runs is None else compare(planned, runs)
     if isinstance(compared, str):
-        return JudgedClaim(claim, judge_claim(claim, None, scale=table.scale, reason=compared))
+        return JudgedClaim(claim, judge_claim(claim, None, reason=compared))
     compared, reason = compared if isinstance(compared, Undecided) else (compared, "")
+    reason = planned.undecided or reason
     controls: dict[TrainedSystem, Difference | str] = {
         claim.controls[int(position)]: why for position, why in planned.control_reasons.items()
     }
     for position in planned.controls:
         result = compare(planned, planned.compared_control(position))
         controls[claim.controls[int(position)]] = result.reason if isinstance(result, Undecided) else result
-    verdict = judge_claim(claim, compared, scale=table.scale, verdicts=table.verdicts, controls=controls, reason=reason)
+    verdict = judge_claim(claim, compared, controls=controls, reason=reason)
     seeds = [None if key is None else len(table.runs[key].seeds) for key in (planned.system, planned.baseline)]
     baseline_dataset = None if planned.baseline is None else table.runs[planned.baseline].dataset
     return JudgedClaim(

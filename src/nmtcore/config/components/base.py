@@ -49,6 +49,11 @@ class ComponentSettings:
         return False
 
     @property
+    def has_second_loss(self) -> bool:
+        """Whether the component adds a loss to that of translation (`Component.loss`)."""
+        return False
+
+    @property
     def predicted_tags(self) -> str | None:
         """The feature whose labels the component predicts for the target's words; None if it predicts none."""
         return None

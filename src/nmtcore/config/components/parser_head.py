@@ -22,6 +22,11 @@ class ParserHeadSettings(ComponentSettings):
     weight: NonNegative = 1.0
     """Weight of its loss; the translation's loss has the weight 1. pham2018 gives none: the default is assumed."""
 
+    @property
+    def has_second_loss(self) -> bool:
+        """Whether its loss counts."""
+        return self.weight > 0
+
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
         """Claim the head; raise a `ValueError` if the model lacks it."""
         return (claim_head(model, layer=self.layer, head=self.head),)

@@ -42,6 +42,11 @@ class TargetTagSettings(ComponentSettings):
         return {"target": (self.tags, "ccg_tags") if self.keep_punctuation else (self.tags,)}
 
     @property
+    def has_second_loss(self) -> bool:
+        """Whether tags are learned."""
+        return self.weight > 0
+
+    @property
     def predicted_tags(self) -> str | None:
         """The tags, unless they are not learned."""
         return self.tags if self.weight else None
