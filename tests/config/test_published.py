@@ -118,6 +118,8 @@ def test_claims_agree_with_the_numbers(name):
         assert claim.baseline not in claim.controls
         if claim.difference is not None and claim.direction != "no_gain":
             assert (claim.difference > 0) == (claim.direction == "gain"), claim
+        elif claim.difference is not None:
+            assert claim.difference < claim.margin, claim
 
 
 def test_claims_have_baselines_differences_and_controls():
@@ -334,6 +336,11 @@ def test_claims_about_two_data_sets_or_two_gains(tmp_path, claim, system, baseli
         ),
         (
             "columns:",
+            "claims: [{says: So, systems: [depparse_l1], margin: 2}]\n    columns:",
+            "mine.yaml: tables.table_1: claims[0]: margin concerns the direction no_gain only, not gain",
+        ),
+        (
+            "columns:",
             "claims: [{says: So, systems: [depparse_l1], baseline_columns: [demo_en2de/test/bleu]}]\n    columns:",
             "1 baseline_columns for 0 columns",
         ),
@@ -354,6 +361,16 @@ def test_mistakes_are_sentences(tmp_path, old, new, message):
     with pytest.raises(UserError) as error:
         read_paper(Project([tmp_path, CONFIG], {}), "mine")
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(("key", "margin"), [("", 1), (", margin: 0.5", 0.5)])
+def test_a_claim_of_no_gain_has_a_margin(tmp_path, key, margin):
+    folder = tmp_path / "published"
+    folder.mkdir()
+    claims = f"claims: [{{says: So, systems: [depparse_l1], direction: no_gain{key}}}]"
+    (folder / "mine.yaml").write_text(TABLE.replace("columns:", f"{claims}\n    columns:"), encoding="utf-8")
+    (read,) = paper_claims(read_paper(Project([tmp_path, CONFIG], {}), "mine"))
+    assert read.margin == margin
 
 
 def test_papers_can_be_added(tmp_path):

@@ -1,5 +1,6 @@
 """Verdicts on claims, by the place of our interval."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,8 @@ def our_difference(delta):
         ("loss", 0.1, "not decided"),
         ("no_gain", 3.0, "contradicted"),
         ("no_gain", -3.0, "upheld"),
-        ("no_gain", 0.1, "not decided"),
+        ("no_gain", 0.5, "not decided"),
+        ("no_gain", 0.0, "upheld"),
     ],
 )
 def test_the_interval_decides(direction, delta, answer):
@@ -49,6 +51,27 @@ def test_the_interval_decides(direction, delta, answer):
     assert (ours.interval[0] > 0, ours.interval[1] < 0) == (delta > 1, delta < -1)
     verdict = judge_claim(CLAIMS[direction], ours)
     assert (verdict.answer, verdict.reason, verdict.difference) == (answer, "", ours)
+
+
+@pytest.mark.parametrize(
+    ("interval", "answers"),
+    [
+        ((-0.5, 0.5), ("upheld", "upheld")),
+        ((-2.0, -0.5), ("upheld", "upheld")),
+        ((0.2, 0.6), ("upheld", "upheld")),
+        ((0.2, 1.0), ("contradicted", "upheld")),
+        ((0.2, 1.5), ("contradicted", "upheld")),
+        ((-0.5, 1.5), ("not decided", "upheld")),
+        ((-0.5, 2.0), ("not decided", "not decided")),
+        ((0.2, 2.5), ("contradicted", "contradicted")),
+        ((2.5, 3.0), ("contradicted", "contradicted")),
+    ],
+)
+def test_no_gain_is_upheld_below_a_margin(interval, answers):
+    ours = replace(our_difference(0.0), interval=interval)
+    assert CLAIMS["no_gain"].margin == 1
+    named = CLAIMS["no_gain"]._replace(margin=2.0)
+    assert tuple(judge_claim(claim, ours).answer for claim in (CLAIMS["no_gain"], named)) == answers
 
 
 def test_a_gain_of_the_control_is_marked():

@@ -93,6 +93,29 @@ def test_verdicts_from_one_seed_have_a_warning():
     assert "one seed, so that training noise is not included" in page_markdown(page).replace("\n", " ")
 
 
+def test_the_margin_of_no_gain_is_shown():
+    claim = next(claim for claim in CLAIMS if claim.direction == "no_gain")
+    minus = ClaimedGain(claim.system, claim.baseline, claim.dataset, claim.split, "questions")
+    small, negative = replace(OURS, interval=(0.2, 0.6)), replace(OURS, interval=(-0.6, 0.6))
+    one = replace(small, seed_error=None)
+    judged = [
+        JudgedClaim(own, judge_claim(own, ours))
+        for own, ours in (
+            (claim, small), (claim, negative), (claim, one), (claim, OURS), (claim._replace(margin=2.5), OURS),
+            (claim._replace(minus=minus), small),
+        )
+    ]  # fmt: skip
+    table = claims_page(judged, scale="quick").tables[1]
+    assert [cell.value for cell in column(table, "verdict")] == [
+        "upheld: a gain of less than 1", "upheld", "upheld: a gain of less than 1 (one seed)", "contradicted",
+        "upheld: a gain of less than 2.5", "upheld: less than 1 more",
+    ]  # fmt: skip
+    assert [cell.value for cell in column(table, "claimed")] == [
+        *["not better (margin 1)"] * 4, "not better (margin 2.5)", "gains no more (margin 1)",
+    ]  # fmt: skip
+    assert column(table, "than the gain of")[-1].value.endswith(f"{claim.split}, questions")
+
+
 def test_the_ledger_says_why_no_control_gains():
     claim = next(claim for claim in CLAIMS if claim.system == ("tag_attention", "wmt17_tr2en") and claim.controls)
     random, without_loss = claim.controls

@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from nmtcore.config.published import (
+    MARGIN,
     MARKS,
     ClaimSettings,
     Direction,
@@ -65,6 +66,8 @@ class Claim(NamedTuple):
     """What a gain is compared with: systems that lack what the gain is claimed to come from."""
     minus: ClaimedGain | None = None
     """The gain that is subtracted, if the claim is about which of two gains is larger."""
+    margin: float = MARGIN
+    """Of a claim that there is no gain: the points below which a gain counts as none."""
 
 
 def trained_name(trained: TrainedSystem, dataset: str | None) -> str:
@@ -198,6 +201,7 @@ def _claim(
         level=level,
         controls=tuple(control for control in controls if control not in (system, compared)),
         minus=minus,
+        margin=sentence.margin if sentence else MARGIN,
     )
 
 

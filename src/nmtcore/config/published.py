@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NamedTuple, get_args
 
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.named_files import named_files
-from nmtcore.config.ranges import Range, settings_class
+from nmtcore.config.ranges import Positive, Range, settings_class
 from nmtcore.config.typed import build, choose
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
@@ -26,6 +26,9 @@ FILTERED = "@filtered"
 
 Direction = Literal["gain", "loss", "no_gain"]
 """What a paper claims about a system and a baseline."""
+
+MARGIN = 1.0
+"""Points of a metric (BLEU, chrF, percent) below which a gain counts as none, unless a claim names another margin."""
 
 Number = Annotated[float, Range(least=-1000, most=1e9)]
 """A score, a difference, a count..."""
@@ -70,11 +73,17 @@ class ClaimSettings:
     direction: Direction = "gain"
     """gain: the system is better; loss: worse; no_gain: not better, or not by much. With `minus`: its gain is larger,
     smaller, or not larger."""
+    margin: Positive = MARGIN
+    """Of no_gain: the points of the metric below which a gain counts as none."""
     difference: Number | str | None = None
     """The published difference, or the fact that is the difference; null: that of the table's cells."""
     controls: tuple[str, ...] | None = None
     """Systems that gain without what is claimed to bring the gain; null: those of the paper's `controls`. They take the
     place of the system, also where that is the baseline or in `minus`."""
+
+    def __post_init__(self) -> None:
+        if self.direction != "no_gain" and self.margin != MARGIN:
+            raise ValueError(f"margin concerns the direction no_gain only, not {self.direction}")
 
 
 @settings_class

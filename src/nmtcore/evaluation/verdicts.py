@@ -54,7 +54,7 @@ def judge_claim(
     """Judge a claim by the interval of our difference, system minus baseline.
 
     A gain is upheld if the interval is above 0 and contradicted if it is below; a loss the other way round. That there
-    is no gain is contradicted by an interval above 0 and upheld by one below 0: an interval around 0 decides nothing.
+    is no gain is upheld by an interval below the claim's margin, and else contradicted by one above 0.
 
     Args:
         claim: the claim.
@@ -72,8 +72,9 @@ def judge_claim(
     if reason:
         return Verdict("not decided", reason, difference, ())
     low, high = difference.interval
-    gains, loses = low > 0, high < 0
-    upheld, contradicted = (gains, loses) if claim.direction == "gain" else (loses, gains)
+    upheld, contradicted = {
+        "gain": (low > 0, high < 0), "loss": (high < 0, low > 0), "no_gain": (high < claim.margin, low > 0),
+    }[claim.direction]  # fmt: skip
     answer: Answer = "upheld" if upheld else "contradicted" if contradicted else "not decided"
     explained = claim.controls if claim.direction == "gain" and upheld else ()
     judged = [_judged_control(control, (controls or {}).get(control, "")) for control in explained]

@@ -29,9 +29,10 @@ _DIRECTIONS_OF_GAINS = {"gain": "gains more", "loss": "gains less", "no_gain": "
 _NOTES = """
 Published and ours: the system's score minus the baseline's. Ours on: our data set and split, where they stand in for
 the paper's, which the columns data set and test name. Upheld: our 95 % interval is on the claimed side of 0;
-contradicted: on the other side; not decided: around 0, or the scale is too small. One seed: the system or the baseline
-has one seed, so that training noise is not included and the interval is too narrow. That a system is not better is
-upheld only by an interval below 0. Detectable: the smallest difference that we would detect with a probability of 80 %.
+contradicted: on the other side; not decided: around 0, or for the reason given. That a system is not better is upheld
+by an interval below the margin, in points of the metric, and else contradicted by one above 0. One seed: the system or
+the baseline has one seed, so that training noise is not included and the interval is too narrow. Detectable: the
+smallest difference that we would detect with a probability of 80 %.
 Also by: of a gain that is upheld, controls that gain over the same baseline, so that the gain may have another cause.
 Not by: controls whose interval is not above 0. Significant gain: the paper has a mark of significance, of level p.
 Gains more: the claim is about two gains; published and ours are the system's gain over the baseline minus that of the
@@ -123,7 +124,7 @@ def _row(entry: JudgedClaim, scale: str) -> list[Any]:
         claim.dataset,
         claim.difference,
         *difference,
-        _answer(verdict),
+        _answer(claim, verdict),
         *with_origin([trained_name(claim.baseline, claim.dataset)], entry.baseline_runs),
         _also_by(claim, verdict),
         _other_gain(entry),
@@ -138,7 +139,8 @@ def _row(entry: JudgedClaim, scale: str) -> list[Any]:
 
 def _claimed(claim: Claim) -> str:
     """Say which way the difference goes."""
-    return (_DIRECTIONS if claim.minus is None else _DIRECTIONS_OF_GAINS)[claim.direction]
+    words = (_DIRECTIONS if claim.minus is None else _DIRECTIONS_OF_GAINS)[claim.direction]
+    return f"{words} (margin {claim.margin:g})" if claim.direction == "no_gain" else words
 
 
 def _other_gain(entry: JudgedClaim) -> TableCell:
@@ -162,10 +164,14 @@ def claimed_text(claim: Claim) -> str:
     return _claimed(claim) + ("" if claim.minus is None else f" than {_gain_text(claim.minus)}")
 
 
-def _answer(verdict: Verdict) -> TableCell:
+def _answer(claim: Claim, verdict: Verdict) -> TableCell:
     """Write a verdict, with the reason why nothing was run or decided, or the warning that it comes from one seed."""
+    gain = ""
+    if verdict.answer == "upheld" and claim.direction == "no_gain" and verdict.difference.interval[0] > 0:
+        margin = f"less than {claim.margin:g}"
+        gain = f": a gain of {margin}" if claim.minus is None else f": {margin} more"
     warning = " (one seed)" if verdict.without_training_noise else ""
-    return TableCell(f"{verdict.answer}{warning}", reason=verdict.reason)
+    return TableCell(f"{verdict.answer}{gain}{warning}", reason=verdict.reason)
 
 
 def _also_by(claim: Claim, verdict: Verdict) -> str:
