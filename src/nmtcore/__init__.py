@@ -20,7 +20,7 @@ sentence, head, query and key. Everything of a fixed shape has a suffix. Digits 
     O  chosen groups of vocabulary entries
     P  positions of the sinusoid table
     Q  query positions (attention only)
-    R  rows of a search (B * M)
+    R  rows of a search (B * M); runs of a system, one per seed
     S  source positions: prefix, subwords, `</s>` (in code for either side of a batch: positions of that side)
     T  target positions: `<s>` and subwords, or subwords and `</s>`
     U  nodes of a tree: words, and artificial nodes such as the root

@@ -1,15 +1,23 @@
 """How often intervals contain the true difference, and how often equal systems seem to differ, in simulations.
 
 A score is the mean of scores of sentences, so that the bootstrap's variance is known without drawing samples. The noise
-of a seed moves all sentences of a run alike or, in addition, each sentence by itself; the latter enters both errors.
+of a seed moves all sentences of a run alike or, in addition, each sentence by itself; the latter enters the variances
+of both, and must count once.
 """
 
 import math
 
 import numpy as np
 import pytest
+from evaluation.test_differences import sampled_runs
 
-from nmtcore.evaluation.differences import SampledScores, difference, difference_of_differences
+from nmtcore.evaluation.differences import (
+    FALSE_ALARMS,
+    difference_of,
+    difference_of_differences,
+    sampled_scores,
+)
+from nmtcore.evaluation.sentence_statistics import MeanStatistics
 from nmtcore.evaluation.student import student_quantile
 
 SIMULATIONS, SENTENCES = 2000, 80
@@ -19,25 +27,28 @@ SPREAD, SENTENCE_SPREAD = 0.3, 0.3 * math.sqrt(SENTENCES)
 
 
 def simulate(seeds, baseline_seeds, *, delta, noise, simulations=SIMULATIONS):
-    """Simulate comparisons: the scores of all seeds, and the bootstrap's error of the difference."""
+    """Simulate comparisons: scores of all seeds, the bootstrap's error of the difference, and what counts twice."""
     rng = np.random.default_rng(seeds)
-    scores, per_sentence = [], []
+    scores, per_sentence, twice = [], [], []
     for runs, mean in ((seeds, delta), (baseline_seeds, 0.0)):
         seed_AR = mean + SPREAD * rng.standard_normal((simulations, runs))
         size = (simulations, runs, SENTENCES)
         noise_ARB = noise * rng.standard_normal(size) if noise else np.zeros(size)
         scores.append(seed_AR + noise_ARB.mean(axis=2))
         per_sentence.append(noise_ARB.mean(axis=1))
+        own_AR = (noise_ARB - noise_ARB.mean(axis=1, keepdims=True)).var(axis=2) / SENTENCES
+        twice.append(own_AR.mean(axis=1) * runs / (runs - 1) / runs)
     shared_AB = SENTENCE_SPREAD * rng.standard_normal((simulations, SENTENCES))
     scores[0] += shared_AB.mean(axis=1, keepdims=True)
     errors_A = (shared_AB + per_sentence[0] - per_sentence[1]).std(axis=1) / math.sqrt(SENTENCES)
-    return *scores, errors_A
+    return scores, errors_A, twice
 
 
-def margins(scores_AR, baseline_AR, errors_A):
+def margins(scores, errors_A, twice):
     """Compute the intervals' half widths for all simulations at once, from the formulas."""
-    parts = [(values.var(axis=1, ddof=1) / values.shape[1], values.shape[1]) for values in (scores_AR, baseline_AR)]
-    variances_A = parts[0][0] + parts[1][0] + errors_A**2
+    parts = [(values_AR.var(axis=1, ddof=1) / values_AR.shape[1], values_AR.shape[1]) for values_AR in scores]
+    seeds_A, sentences_A = parts[0][0] + parts[1][0], errors_A**2
+    variances_A = np.maximum(seeds_A + sentences_A - sum(twice), np.maximum(seeds_A, sentences_A))
     degrees_A = variances_A**2 / sum(part_A**2 / (n - 1) for part_A, n in parts)
     grid = np.geomspace(1, 1e6, 400)
     quantiles_A = np.interp(np.log(degrees_A), np.log(grid), [student_quantile(0.975, d) for d in grid])
@@ -45,17 +56,17 @@ def margins(scores_AR, baseline_AR, errors_A):
 
 
 def coverage(seeds, baseline_seeds, **options):
-    scores_AR, baseline_AR, errors_A = simulate(seeds, baseline_seeds, **options)
-    deltas_A = scores_AR.mean(axis=1) - baseline_AR.mean(axis=1)
-    return float(np.mean(np.abs(deltas_A - options["delta"]) <= margins(scores_AR, baseline_AR, errors_A)))
+    scores, errors_A, twice = simulate(seeds, baseline_seeds, **options)
+    deltas_A = scores[0].mean(axis=1) - scores[1].mean(axis=1)
+    return float(np.mean(np.abs(deltas_A - options["delta"]) <= margins(scores, errors_A, twice)))
 
 
 def test_the_simulated_intervals_are_those_of_comparisons():
-    scores_AR, baseline_AR, errors_A = simulate(4, 3, delta=DELTA, noise=0.5, simulations=30)
-    widths_A = margins(scores_AR, baseline_AR, errors_A)
-    for scores, baseline, error, width in zip(scores_AR, baseline_AR, errors_A, widths_A, strict=True):
-        sampled_A = np.array([error, -error]) / math.sqrt(2)
-        result = difference(scores.tolist(), baseline.tolist(), sampled_A=sampled_A, baseline_sampled_A=np.zeros(2))
+    scores, errors_A, twice = simulate(4, 3, delta=DELTA, noise=SENTENCE_SPREAD, simulations=30)
+    for run, width in enumerate(margins(scores, errors_A, twice)):
+        means = [np.array([errors_A[run], -errors_A[run]]) / math.sqrt(2), np.zeros(2)]
+        pair = (sampled_runs(scores[k][run].tolist(), means[k], twice=twice[k][run]) for k in (0, 1))
+        result = difference_of(*pair)
         assert (result.interval[1] - result.interval[0]) / 2 == pytest.approx(width, rel=1e-3)
         significant = result.p < 0.05
         assert significant == (not result.interval[0] <= 0 <= result.interval[1])
@@ -63,15 +74,15 @@ def test_the_simulated_intervals_are_those_of_comparisons():
 
 @pytest.mark.parametrize("seeds", [(3, 3), (5, 5), (10, 10), (3, 5)])
 def test_intervals_contain_the_true_difference(seeds):
-    """94 to 97 % of the time, or more with noise of each sentence, which is counted twice.
+    """94 to 97 % of the time, or up to 97.8 % with noise of each sentence, twice as large as that of sentences.
 
+    If that noise counted twice, it would be 98.0 to 98.5 %.
     The same draws without a true difference are false alarms as often as intervals do not contain it.
     """
-    without = coverage(*seeds, delta=DELTA, noise=0.0)
-    with_noise = coverage(*seeds, delta=DELTA, noise=SENTENCE_SPREAD)
-    print(f"{seeds}: {100 * without:.1f} % without sentence-level noise of seeds, {100 * with_noise:.1f} % with it")
+    without, noisy = (coverage(*seeds, delta=DELTA, noise=noise) for noise in (0.0, 2 * SENTENCE_SPREAD))
+    print(f"{seeds}: {100 * without:.1f} % without noise of each sentence, {100 * noisy:.1f} % with it")
     assert 0.94 <= without <= 0.97
-    assert with_noise >= 0.94
+    assert 0.94 <= noisy <= 0.978
     if seeds == (3, 5):
         assert coverage(*seeds, delta=0.0, noise=0.0) == without
 
@@ -79,10 +90,11 @@ def test_intervals_contain_the_true_difference(seeds):
 GAIN, OTHER_GAIN = 1.2, 0.7
 
 
-def covered(seeds, *, same_test, correlation=0.8, delta, simulations=400):
+def covered(seeds, *, same_test, correlation=0.8, delta, noise=0.0, simulations=400):
     """Simulate claims about two gains; return the share of intervals that contain the true difference of the gains.
 
     Each gain has noise of seeds, and of sentences; on the same test the sentences' noise of both gains is correlated.
+    The noise of seeds may also differ from sentence to sentence.
     """
     rng, hits = np.random.default_rng([seeds, same_test, delta > 0]), 0
     for _ in range(simulations):
@@ -94,10 +106,14 @@ def covered(seeds, *, same_test, correlation=0.8, delta, simulations=400):
             weights[1] = weights[0]
         four = []
         for position, mean in enumerate((OTHER_GAIN + delta, 0.0, OTHER_GAIN, 0.0)):
-            own_B = noise_B[position // 2] * (position % 2 == 0)
-            scores = mean + own_B.mean() + SPREAD * rng.standard_normal(seeds)
-            sampled_A = scores.mean() - own_B.mean() + weights[position // 2] @ own_B / SENTENCES
-            four.append(SampledScores(scores.tolist(), sampled_A))
+            own_B = mean + noise_B[position // 2] * (position % 2 == 0)
+            runs = [
+                own_B + SPREAD * rng.standard_normal() + noise * rng.standard_normal(SENTENCES) for _ in range(seeds)
+            ]
+            scored = [
+                MeanStatistics(signature="", scores_B=run_B / 100, sentences_B=np.ones(SENTENCES)) for run_B in runs
+            ]
+            four.append(sampled_scores(scored, weights[position // 2]))
         low, high = difference_of_differences(*four[:2], minus_system=four[2], minus_baseline=four[3]).interval
         hits += low <= delta <= high
     return hits / simulations
@@ -107,8 +123,21 @@ def covered(seeds, *, same_test, correlation=0.8, delta, simulations=400):
 @pytest.mark.parametrize("seeds", [3, 5])
 def test_intervals_of_two_gains_contain_their_true_difference(seeds, same_test):
     """92 to 98 % of the time (400 simulations have an error of 1.1 %), and at most 7 % false alarms."""
-    share = covered(seeds, same_test=same_test, delta=GAIN - OTHER_GAIN)
+    share = covered(seeds, same_test=same_test, delta=GAIN - OTHER_GAIN, noise=2 * SENTENCE_SPREAD)
     false_alarms = 1 - covered(seeds, same_test=same_test, delta=0.0)
     print(f"{seeds} seeds, same test: {same_test}: {100 * share:.1f} %, {100 * false_alarms:.1f} % false alarms")
     assert 0.92 <= share <= 0.98
     assert false_alarms <= 0.07
+
+
+def test_with_one_seed_equal_systems_often_seem_to_differ():
+    """In 45 of 100 pairs if seeds have a noise of .5 and the difference's error over sentences is .3."""
+    rng, alarms = np.random.default_rng(1), 0
+    for _ in range(2000):
+        scores = 0.5 * rng.standard_normal(2)
+        sentences = 0.3 * rng.standard_normal()
+        sampled_A = np.array([0.3, -0.3]) / math.sqrt(2)
+        pair = sampled_runs([scores[0] + sentences], sampled_A), sampled_runs([scores[1]], np.zeros(2))
+        low, high = difference_of(*pair).interval
+        alarms += not low <= 0 <= high
+    assert 100 * alarms / 2000 == pytest.approx(FALSE_ALARMS, abs=1.5)

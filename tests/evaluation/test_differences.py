@@ -12,7 +12,6 @@ from nmtcore.evaluation.bootstrap import OTHER_SEED, SAMPLES, SEED, bootstrap_we
 from nmtcore.evaluation.differences import (
     SampledScores,
     compare_systems,
-    difference,
     difference_of,
     difference_of_differences,
     holm,
@@ -23,6 +22,16 @@ from nmtcore.evaluation.sentence_statistics import bleu_statistics, chrf_statist
 from nmtcore.evaluation.student import student_tail
 
 EVALUATION = EvaluationSettings(tokenize="none")
+
+
+def sampled_runs(scores, mean_A, *, twice=0.0):
+    """Make scores of runs and of samples with this mean; of the mean's variance, `twice` is noise of single runs."""
+    runs, wave_A = len(scores), np.resize([1.0, -1.0], len(mean_A))
+    own_RA = np.zeros((runs, len(mean_A)))
+    if runs > 1:
+        own_RA[0] = wave_A / np.std(wave_A, ddof=1) * math.sqrt(twice * runs * (runs - 1) / 2)
+        own_RA[1] = -own_RA[0]
+    return SampledScores(scores, mean_A + own_RA)
 
 
 def systems(sentences=12, seeds=2):
@@ -68,34 +77,41 @@ def test_a_comparison_is_that_of_a_plain_loop():
         for name, seeds in texts.items()
     }
     assert sampled["better"] - sampled["base"] == pytest.approx(differences, abs=1e-9)
-    compared = difference(
-        scores["better"], scores["base"], sampled_A=sampled["better"], baseline_sampled_A=sampled["base"]
-    )
+    compared = difference_of(*(sampled_runs(scores[name], sampled[name]) for name in ("better", "base")))
     assert compared.sentence_error == pytest.approx(statistics.stdev(differences))
     assert compared.delta == results["better"].difference.delta
 
 
-def test_errors_of_seeds_and_sentences_add_up():
-    """The formulas of a comparison of means with unequal variances (Welch), written out."""
+@pytest.mark.parametrize(("twice", "spread"), [((0, 0), 1), ((0.3, 0.07), 1), ((0.9, 0.2), 1), ((0.9, 0.2), 2)])
+def test_errors_of_seeds_and_sentences_add_up(twice, spread):
+    """The formulas of a comparison of means with unequal variances (Welch), written out; no noise counts twice."""
     scores, baseline = [30.0, 31.0, 33.0], [29.0, 29.5]
-    sampled_A, baseline_sampled_A = np.array([2.0, 3.0, 5.0, 6.0]), np.array([1.0, 2.5, 2.5, 5.0])
-    result = difference(scores, baseline, sampled_A=sampled_A, baseline_sampled_A=baseline_sampled_A)
+    sampled_A, baseline_sampled_A = spread * np.array([2.0, 3.0, 5.0, 6.0]), spread * np.array([1.0, 2.5, 2.5, 5.0])
+    own, other = (
+        sampled_runs(scores, sampled_A, twice=twice[0]),
+        sampled_runs(baseline, baseline_sampled_A, twice=twice[1]),
+    )
+    assert (own.counted_twice, other.counted_twice) == pytest.approx(twice)
+    result = difference_of(own, other)
     first, second = statistics.variance(scores) / 3, statistics.variance(baseline) / 2
-    sentences = statistics.variance([1.0, 0.5, 2.5, 1.0])
-    error = math.sqrt(first + second + sentences)
+    sentences = spread**2 * statistics.variance([1.0, 0.5, 2.5, 1.0])
+    squared = max(first + second + sentences - sum(twice), first + second, sentences)
+    assert (squared in (first + second, sentences)) == (sum(twice) > 1), "it is never below either of the two"
+    error = math.sqrt(squared)
     assert result.delta == pytest.approx(94 / 3 - 29.25)
     assert result.seed_error**2 == pytest.approx(first + second)
     assert result.sentence_error**2 == pytest.approx(sentences)
     assert result.degrees == pytest.approx(error**4 / (first**2 / 2 + second**2 / 1))
     low, high = result.interval
     assert (low + high) / 2 == pytest.approx(result.delta)
-    assert high - result.delta == pytest.approx(2.2939 * error, rel=1e-3)  # t of 8.25 degrees of freedom
-    assert result.bootstrap_interval == pytest.approx(np.quantile([1.0, 0.5, 2.5, 1.0], [0.025, 0.975]))
+    assert 2 * student_tail((high - result.delta) / error, result.degrees) == pytest.approx(0.05)
+    assert result.bootstrap_interval == pytest.approx(spread * np.quantile([1.0, 0.5, 2.5, 1.0], [0.025, 0.975]))
     assert result.stdev == pytest.approx(statistics.stdev(scores))
     assert result.baseline_stdev == pytest.approx(statistics.stdev(baseline))
     assert result.error == pytest.approx(error)
     assert result.with_training_noise
-    assert result.detectable == pytest.approx((2.2939 + 0.8872) * error, rel=1e-3)  # t(.80) of 8.25 degrees
+    if not any(twice):  # t(.975) and t(.80) of 8.25 degrees of freedom
+        assert result.detectable == pytest.approx((2.2939 + 0.8872) * error, rel=1e-3)
     assert result.p == pytest.approx(2 * student_tail(result.delta / error, result.degrees))
 
 
@@ -108,7 +124,7 @@ def test_what_seeds_detect(stdev, seeds, detectable):
     scores = [30 + half, 30 - half] * (seeds // 2) + [30.0] * (seeds % 2)
     assert statistics.stdev(scores) == pytest.approx(stdev)
     sampled_A = np.array([0.3, -0.3]) / math.sqrt(2)
-    result = difference(scores, scores, sampled_A=sampled_A, baseline_sampled_A=np.zeros(2))
+    result = difference_of(sampled_runs(scores, sampled_A), sampled_runs(scores, np.zeros(2)))
     assert result.detectable == pytest.approx(detectable, abs=0.011)
     assert result.p == 1
 
@@ -145,7 +161,7 @@ def test_chrf_is_compared_in_the_same_way():
 @pytest.mark.parametrize("seeds", [([30.0], [29.0, 28.0]), ([30.0, 31.0], [29.0]), ([30.0], [29.0])])
 def test_with_one_seed_the_interval_is_the_bootstraps_alone(seeds):
     sampled_A = np.array([1.0, 2.0, 3.0])
-    result = difference(*seeds, sampled_A=sampled_A, baseline_sampled_A=np.zeros(3))
+    result = difference_of(sampled_runs(seeds[0], sampled_A, twice=0.5), sampled_runs(seeds[1], np.zeros(3), twice=0.5))
     assert (result.seed_error, result.degrees, result.with_training_noise) == (None, None, False)
     assert (result.stdev is None, result.baseline_stdev is None) == tuple(len(values) == 1 for values in seeds)
     assert result.p == pytest.approx(math.erfc(abs(result.delta) / math.sqrt(2)))
@@ -181,13 +197,41 @@ def test_without_a_baseline_systems_are_only_scored():
 
 
 def test_the_interval_of_a_score_joins_the_variances_of_seeds_and_samples():
-    scores, sampled = [20.0, 22.0, 21.0], np.array([20.5, 21.5, 21.0, 22.0])
+    scores, sampled, twice = [20.0, 22.0, 21.0], np.array([20.5, 21.5, 21.0, 22.0]), 0.2
     seeds, samples = statistics.variance(scores) / 3, statistics.variance(sampled.tolist())
-    degrees = (seeds + samples) ** 2 / (seeds**2 / 2)
-    low, high = score_interval(SampledScores(scores, sampled))
+    degrees = (seeds + samples - twice) ** 2 / (seeds**2 / 2)
+    low, high = score_interval(sampled_runs(scores, sampled, twice=twice))
     assert (low + high) / 2 == pytest.approx(21)
     half = (high - low) / 2
-    assert 2 * student_tail(half / math.sqrt(seeds + samples), degrees) == pytest.approx(0.05)
+    assert 2 * student_tail(half / math.sqrt(seeds + samples - twice), degrees) == pytest.approx(0.05)
+
+
+def own_noise(scores):
+    """The variance over samples of what each run has more than the mean of all, times n / (n - 1), by a plain loop."""
+    means = [statistics.fmean(sample) for sample in zip(*scores, strict=True)]
+    own = [statistics.variance(s - mean for s, mean in zip(run, means, strict=True)) for run in scores]
+    return statistics.fmean(own) * len(scores) / (len(scores) - 1)
+
+
+def test_noise_that_is_counted_twice_is_that_of_single_runs_on_samples():
+    texts, references = systems(seeds=3)
+    weights_AB = bootstrap_weights(12)[:30]
+    rows = [np.repeat(np.arange(12), weights_B.astype(int)) for weights_B in weights_AB]
+    seeds = [bleu_statistics(lines, references, EVALUATION) for lines in texts["base"]]
+    scores = [[seed.rows(rows_B).corpus_score() for rows_B in rows] for seed in seeds]
+    sampled = sampled_scores(seeds, weights_AB)
+    assert sampled.sampled_RA == pytest.approx(np.array(scores))
+    assert sampled.mean_A == pytest.approx(np.mean(scores, axis=0))
+    assert sampled.counted_twice == pytest.approx(own_noise(scores) / 3)
+    assert sampled.counted_twice > 0
+    assert sampled_scores(seeds[:1], weights_AB).counted_twice == 0
+    assert sampled_scores(seeds[:1] * 3, weights_AB).counted_twice == pytest.approx(0)
+    # Between two parts of a test, the noise is that of the runs' gaps.
+    halves = [
+        sampled_scores([seed.rows(half) for seed in seeds], weights_AB[:, half]) for half in np.arange(12).reshape(2, 6)
+    ]
+    gaps = halves[0].sampled_RA - halves[1].sampled_RA
+    assert halves[0].minus(halves[1]).counted_twice == pytest.approx(own_noise(gaps.tolist()) / 3)
 
 
 def four_systems(seed):
@@ -223,7 +267,9 @@ def test_a_difference_of_differences_is_that_of_a_plain_loop(same_test):
     parts = [statistics.variance(own.corpus_score() for own in seeds) / 2 for seeds in (*first, *second)]
     assert result.seed_error**2 == pytest.approx(sum(parts))
     assert result.degrees == pytest.approx(result.error**4 / sum(part**2 for part in parts))
-    assert result.error**2 == pytest.approx(sum(parts) + statistics.variance(brute_A))
+    single = [max(sum(parts), statistics.variance(brute_A)), sum(parts) + statistics.variance(brute_A)]
+    assert result.error**2 == pytest.approx(max(single[0], single[1] - sum(own.counted_twice for own in sampled)))
+    assert result.error**2 < single[1]
     if not same_test:  # the variances of independent tests add up, but for the noise of 1,000 samples
         errors = [difference_of(*pair).sentence_error for pair in (sampled[:2], sampled[2:])]
         assert result.sentence_error == pytest.approx(math.hypot(*errors), rel=0.05)
@@ -239,7 +285,7 @@ def test_independent_samples_of_two_tests_do_not_vary_together():
 
 def test_scores_that_occur_twice_in_a_difference_of_differences_count_once():
     rng = np.random.default_rng(2)
-    a, b, c = (SampledScores(rng.normal(30, 1, 3).tolist(), rng.normal(30, 1, 50)) for _ in range(3))
+    a, b, c = (sampled_runs(rng.normal(30, 1, 3).tolist(), rng.normal(30, 1, 50), twice=k / 100) for k in (1, 2, 3))
     cancelled = difference_of_differences(a, b, minus_system=c, minus_baseline=b)
     plain = difference_of(a, c)
     for key in ("delta", "seed_error", "sentence_error", "error", "degrees", "interval", "detectable", "p"):
@@ -249,7 +295,8 @@ def test_scores_that_occur_twice_in_a_difference_of_differences_count_once():
     assert doubled.delta == pytest.approx(statistics.fmean(a.scores) + statistics.fmean(c.scores)
                                           - 2 * statistics.fmean(b.scores))  # fmt: skip
     assert doubled.seed_error**2 == pytest.approx(variances[0] + 4 * variances[1] + variances[2])
-    assert doubled.sentence_error == pytest.approx(np.std(a.sampled_A - 2 * b.sampled_A + c.sampled_A, ddof=1))
+    assert doubled.sentence_error == pytest.approx(np.std(a.mean_A - 2 * b.mean_A + c.mean_A, ddof=1))
+    assert doubled.error**2 == pytest.approx(doubled.seed_error**2 + doubled.sentence_error**2 - 0.01 - 4 * 0.02 - 0.03)
     assert (doubled.stdev, doubled.baseline_stdev) == pytest.approx(
         (statistics.stdev(a.scores), statistics.stdev(b.scores))
     )
@@ -258,7 +305,7 @@ def test_scores_that_occur_twice_in_a_difference_of_differences_count_once():
 @pytest.mark.parametrize("position", range(4))
 def test_one_system_with_one_seed_hides_the_training_noise_of_all(position):
     rng = np.random.default_rng(3)
-    four = [SampledScores(rng.normal(30, 1, 3).tolist(), rng.normal(30, 1, 50)) for _ in range(4)]
-    four[position] = four[position]._replace(scores=four[position].scores[:1])
+    four = [sampled_runs(rng.normal(30, 1, 3).tolist(), rng.normal(30, 1, 50), twice=0.01) for _ in range(4)]
+    four[position] = SampledScores(four[position].scores[:1], four[position].sampled_RA[:1])
     result = difference_of_differences(*four[:2], minus_system=four[2], minus_baseline=four[3])
     assert (result.with_training_noise, result.error) == (False, result.sentence_error)

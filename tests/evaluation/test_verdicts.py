@@ -5,11 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from evaluation.test_differences import sampled_runs
 
 from nmtcore.config.claims import paper_claims
 from nmtcore.config.project import Project
 from nmtcore.config.published import read_paper
-from nmtcore.evaluation.differences import difference
+from nmtcore.evaluation.differences import difference_of
 from nmtcore.evaluation.verdicts import judge_claim
 
 PROJECT = Project.load(Path(__file__).resolve().parents[2] / "config")
@@ -27,8 +28,8 @@ CLAIMS["loss"] = CLAIMS["gain"]._replace(direction="loss")
 def our_difference(delta):
     """A difference with three seeds and an interval of about -+.9 around it."""
     noise_A = np.random.default_rng(1).normal(0, 0.3, 1000)
-    return difference([20 + delta, 20.3 + delta, 19.7 + delta], [20, 20.3, 19.7],
-                      sampled_A=20 + delta + noise_A, baseline_sampled_A=np.full(1000, 20.0))  # fmt: skip
+    system = sampled_runs([20 + delta, 20.3 + delta, 19.7 + delta], 20 + delta + noise_A)
+    return difference_of(system, sampled_runs([20, 20.3, 19.7], np.full(1000, 20.0)))
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,8 @@ class InductionMeasurements:
         own, other = (self._sampled(*tested, measure, SEED) for tested in (system, baseline))
         if baseline.trees.name in BASELINES:
             # Such a baseline is not trained: its variance over seeds is known to be 0.
-            other = SampledScores([*other.scores] * len(own.scores), other.sampled_A)
+            runs = len(own.scores)
+            other = SampledScores([*other.scores] * runs, np.repeat(other.sampled_RA, runs, axis=0))
         if minus_system is None or minus_baseline is None:
             return difference_of(own, other)
         seed = SEED if self.same_trees(system.treebank, minus_system.treebank) else OTHER_SEED
