@@ -51,7 +51,6 @@ def test_systems_are_compared_with_the_first(texts, capsysbinary):
             for name, seeds in translations.items()
         }
         results = compare_systems(counted, baseline="base")
-        tests = run_paired_tests(counted, baseline="base")
         signature, header = table.splitlines()[:2]
         assert signature == counted["base"][0].signature
         assert header.split()[0] == METRICS[metric].label
@@ -60,13 +59,27 @@ def test_systems_are_compared_with_the_first(texts, capsysbinary):
         assert row[3] == f"{result.delta:+.2f}"
         assert row[4] == f"{result.interval[0]:+.2f} to {result.interval[1]:+.2f}"
         assert row[5] == f"{result.detectable:.2f}"
-        p_values = (tests["better"].bootstrap_p, tests["better"].randomisation_p)
-        assert row[-2:] == ["<.001" if p < 0.001 else f"{p:.3f}"[1:] for p in p_values]
-        assert (len(row) == 11) == (metric in ("bleu", "chrf"))  # judges
+        assert (len(row) == 9) == (metric in ("bleu", "chrf"))  # judges
+        assert "bootstrap" not in header, "sacreBLEU's tests are of single runs"
         assert row_of(table, "base")[1] == "3"
         assert len(row_of(table, "base")) == 3
     assert "The baseline is base." in notes
-    assert "One seed of single: training noise is not included" in " ".join(notes.split())
+    assert "One seed (single): an interval from one seed leaves training noise out" in " ".join(notes.split())
+
+
+def test_single_runs_are_tested_as_by_sacrebleu(texts, capsysbinary):
+    translations, references = texts
+    output = score(capsysbinary, "one=base/seed1.txt", "two=single/seed*.txt", "better=better/seed*.txt")
+    for metric, table in zip(("bleu", "chrf"), output.split("\n\n")[1:], strict=False):
+        counted = {
+            name: [METRICS[metric].statistics(translations[system][0], references, EvaluationSettings())]
+            for name, system in (("one", "base"), ("two", "single"))
+        }
+        tests = run_paired_tests(counted, baseline="one")["two"]
+        p_values = (*tests.bootstrap, *tests.randomisation)
+        assert row_of(table, "two")[-2:] == ["<.001" if p < 0.001 else f"{p:.3f}"[1:] for p in p_values]
+        assert len(row_of(table, "better")) == 9, "it has two seeds"
+    assert "sacreBLEU's paired tests of single runs, where both have one seed" in " ".join(output.split())
 
 
 @pytest.mark.parametrize(
@@ -93,8 +106,11 @@ def test_single_seeds_and_empty_translations_are_noted(texts, tmp_path, capsysbi
     assert output.split("\n\n")[:2] == ["40 sentences", "empty.txt, file 1: 21 of 40 translations are empty."]
     output = " ".join(output.split())
     assert "empty.txt, file 1: 21 of 40 translations are empty." in output
-    assert "One seed: training noise is not included" in output
-    assert "too wide" not in output
+    assert (
+        "One seed (all): an interval from one seed leaves training noise out and excludes 0 wrongly in 45 of 100 "
+        "simulated pairs of equal systems (seed noise .5, sentence noise .3). Neither it nor its p shows that systems "
+        "differ."
+    ) in output
 
 
 def test_a_copy_of_the_baseline_is_noted(texts, tmp_path, capsysbinary):

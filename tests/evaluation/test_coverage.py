@@ -107,13 +107,11 @@ def covered(seeds, *, same_test, correlation=0.8, delta, noise=0.0, simulations=
         four = []
         for position, mean in enumerate((OTHER_GAIN + delta, 0.0, OTHER_GAIN, 0.0)):
             own_B = mean + noise_B[position // 2] * (position % 2 == 0)
-            runs = [
-                own_B + SPREAD * rng.standard_normal() + noise * rng.standard_normal(SENTENCES) for _ in range(seeds)
-            ]
-            scored = [
-                MeanStatistics(signature="", scores_B=run_B / 100, sentences_B=np.ones(SENTENCES)) for run_B in runs
-            ]
-            four.append(sampled_scores(scored, weights[position // 2]))
+            runs = []
+            for _ in range(seeds):
+                run_B = own_B + SPREAD * rng.standard_normal() + noise * rng.standard_normal(SENTENCES)
+                runs.append(MeanStatistics(signature="", scores_B=run_B / 100, sentences_B=np.ones(SENTENCES)))
+            four.append(sampled_scores(runs, weights[position // 2]))
         low, high = difference_of_differences(*four[:2], minus_system=four[2], minus_baseline=four[3]).interval
         hits += low <= delta <= high
     return hits / simulations

@@ -130,11 +130,12 @@ def test_what_seeds_detect(stdev, seeds, detectable):
 
 
 def test_holms_correction():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.5, None, 0.6]) == [1.0, None, 1.0]
-    assert holm([0.02]) == [0.02]
-    assert holm([]) == []
-    assert holm([None]) == [None]
+    corrected = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})
+    assert corrected == pytest.approx({"a": 0.03, "b": 0.06, "c": 0.06, "d": 0.02})
+    assert holm({"a": 0.5, "b": None, "c": 0.6}) == {"a": 1.0, "b": None, "c": 1.0}
+    assert holm({"a": 0.02}) == {"a": 0.02}
+    assert holm({}) == {}
+    assert holm({"a": None}) == {"a": None}
 
 
 def test_chrf_is_compared_in_the_same_way():

@@ -12,7 +12,7 @@ from nmtcore.config.claims import Claim, ClaimedGain, TrainedSystem, claim_from_
 from nmtcore.config.planned_tables import ComparedRuns, PlannedClaim, PlannedMinus, PlannedRuns
 from nmtcore.errors import UserError
 from nmtcore.evaluation.bootstrap import OTHER_SEED, SEED, bootstrap_weights
-from nmtcore.evaluation.differences import Difference
+from nmtcore.evaluation.differences import Difference, holm
 from nmtcore.evaluation.induction import score_induction
 from nmtcore.evaluation.scores import read_gold_trees
 from nmtcore.reporting.markdown import page_markdown
@@ -116,6 +116,20 @@ def test_differences_of_runs_are_those_of_resampled_sentences(treebank):
     assert linked == {"baseline": ["d/shared", "d"], "p": ["d/hard"] * 2, "Holm": ["d/hard"] * 2}
 
 
+def test_a_comparison_that_two_claims_are_about_counts_once(treebank):
+    """Another claim may say the same, or be about a data set that the same one stands in for."""
+    first, other = claim("hard", "shared"), claim("shared", "left", elsewhere=True)
+    again = replace(first, claim=first.claim | {"says": "as good", "direction": "no_gain", "dataset": "e"})
+    treebank.write_run("shared", SHARED, UNTRAINED, HARD)
+    content = content_of(treebank, claims=(first, again, other))
+    entries = content.data["differences"]
+    p_values = [entry["result"]["p"] for entry in entries]
+    assert p_values[0] == p_values[1]
+    corrected = holm({"first": p_values[0], "other": p_values[2]})
+    assert [entry["holm"] for entry in entries] == [corrected["first"], corrected["first"], corrected["other"]]
+    assert corrected["first"] < holm(dict(enumerate(p_values)))[0]
+
+
 def test_a_baseline_that_is_not_trained_has_no_variance_over_seeds(treebank):
     planned = claim("shared", "right", metric="undirected", elsewhere=True)
     content = content_of(treebank, claims=(planned,))
@@ -173,7 +187,7 @@ def test_the_page_says_what_is_measured(treebank):
     content = content_of(treebank, claims=(claim("hard", "shared"),))
     text = page_markdown(Page(title="Induction", blocks=tuple(content.blocks)))
     assert "| better | d | gold_bank | directed | hard | shared | 1 | +1.0 |" in text
-    assert "One seed (hard on d): training noise is not included" in text
+    assert "One seed (hard on d): an interval from one seed leaves training noise out" in text
 
 
 def sampled_by_hand(seeds, gold, weights_AB):

@@ -139,7 +139,7 @@ def test_each_number_leads_to_runs_or_data(page):
     assert {name for name in plain if not OF_NO_RUN.fullmatch(name)} == {"files", "with checksum"}, "of licences"
     assert "bleu, published" in plain
     unlinked = re.sub(r'<a href="#runs-d-other">([^<]*)</a></td></tr>', r"\1</td></tr>", page)
-    assert "randomisation" in PlainNumbers(unlinked).columns
+    assert "judges, %" in PlainNumbers(unlinked).columns
 
 
 def test_a_section_has_scores_cost_settings_curves_and_examples(page):

@@ -1,7 +1,7 @@
 """The papers' own tests of one system against another: paired bootstrap and approximate randomisation, as in sacreBLEU.
 
-Both compare the translations of two single runs. With several seeds, the seeds are compared in pairs, the first of one
-system with the first of the other and so on, and the median p-value counts.
+Both compare the translations of two single runs: they say that a run is better, not that a system is. With several
+seeds, the seeds are compared in pairs, the first of one system with the first of the other and so on.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,16 +30,6 @@ class PairedTests:
     bootstrap: list[float]
     randomisation: list[float]
 
-    @property
-    def bootstrap_p(self) -> float:
-        """The median seed's p-value."""
-        return median_p(self.bootstrap)
-
-    @property
-    def randomisation_p(self) -> float:
-        """The median seed's p-value."""
-        return median_p(self.randomisation)
-
 
 def run_paired_tests(
     systems: Mapping[str, Sequence[Statistics]], *, baseline: str, trials: int = TRIALS
@@ -60,11 +50,6 @@ def run_paired_tests(
         if name != baseline
         for pairs in [list(zip(seeds, systems[baseline], strict=False))]
     }
-
-
-def median_p(values: Sequence[float]) -> float:
-    """Return the median; of an even number, the larger of the two in the middle."""
-    return sorted(values)[len(values) // 2]
 
 
 def bootstrap_test(system: Statistics, baseline: Statistics, weights_AB: np.ndarray) -> float:

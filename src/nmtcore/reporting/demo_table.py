@@ -5,7 +5,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from nmtcore.evaluation.differences import holm
+from nmtcore.evaluation.differences import ONE_SEED, holm
 from nmtcore.evaluation.subsets import FEW
 from nmtcore.files import write_json
 from nmtcore.reporting.difference_columns import difference_columns
@@ -111,11 +111,10 @@ def _difference_sentence(own: Mapping[str, Any], results: Mapping[str, Any]) -> 
 
 def _noise_sentence(results: Mapping[str, Any], detectable: float) -> str:
     seeds = results["seeds"]
+    needed = f"A difference would have to be about {detectable:.1f} points to be found reliably"
     if len(seeds) > 1:
-        counted = f"The intervals count the noise of {len(seeds)} seeds and of the test's sentences."
-    else:
-        counted = "With one seed, the intervals leave out the noise of training: another seed may differ."
-    return f"A difference would have to be about {detectable:.1f} points to be found reliably. {counted}"
+        return f"{needed}. The intervals count the noise of {len(seeds)} seeds and of the test's sentences."
+    return f"{needed} if training made no noise. An interval from one seed {ONE_SEED}."
 
 
 def _head_sentence(own: Mapping[str, Any], neighbour: Mapping[str, Any]) -> str:
@@ -130,16 +129,21 @@ def _head_sentence(own: Mapping[str, Any], neighbour: Mapping[str, Any]) -> str:
 
 
 def construction_meaning(results: Mapping[str, Any]) -> list[str]:
-    """Say in sentences which differences by construction are significant, and which sentences are too few."""
-    tests = list(_tests(results))
-    corrected = holm([compared["p"] for _, _, compared in tests])
-    significant = [
-        f"{system} on {construction} ({compared['delta']:+.1f})"
-        for (construction, system, compared), p in zip(tests, corrected, strict=True)
-        if p is not None and p < LEVEL_OF_TESTS
-    ]
+    """Say in sentences which differences by construction are significant, and which sentences are too few.
+
+    With one seed none is: its p-values leave out the noise of training.
+    """
+    tests = {(construction, system): compared for construction, system, compared in _tests(results)}
+    corrected = holm({name: compared["p"] for name, compared in tests.items()})
     sentences = ["Each row is scored on the sentences that show the construction; ± gives the 95 % interval."]
-    if tests:
+    if tests and len(results["seeds"]) == 1:
+        sentences.append("With one seed, none of these differences can be called significant.")
+    elif tests:
+        significant = [
+            f"{system} on {construction} ({tests[construction, system]['delta']:+.1f})"
+            for (construction, system), p in corrected.items()
+            if p is not None and p < LEVEL_OF_TESTS
+        ]
         count = (
             f"{len(significant) or 'None'} of the {len(tests)} differences {'are' if len(significant) > 1 else 'is'}"
         )

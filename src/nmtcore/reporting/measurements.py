@@ -23,7 +23,6 @@ from nmtcore.evaluation.differences import (
 )
 from nmtcore.evaluation.metrics import LABELS, METRICS
 from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
-from nmtcore.evaluation.paired_tests import PairedTests, run_paired_tests
 from nmtcore.evaluation.scores import output_files, read_compared
 from nmtcore.evaluation.segments import segment_statistics
 from nmtcore.evaluation.sentence_statistics import SentenceStatistics
@@ -153,16 +152,6 @@ class Measurements:
     def interval(self, runs: str, split: str, measure: str, subset: Subset | None = None) -> tuple[float, float]:
         """Return the 95 % interval of the mean score of some runs on a split or a subset of it."""
         return score_interval(self._sampled(runs, split, measure, _key(subset), SEED))
-
-    def test(self, system: str, baseline: str, split: str, measure: str) -> PairedTests | None:
-        """Run sacreBLEU's paired tests; None if both have the same translations."""
-        if measure in ATTACHMENT:
-            return None
-        translations = [list(self.outputs(runs, split).translations[runs].values()) for runs in (system, baseline)]
-        if translations[0] == translations[1]:
-            return None
-        statistics = {runs: self.statistics(runs, split, measure) for runs in (system, baseline)}
-        return run_paired_tests(statistics, baseline=baseline)[system]
 
     def _path(self, file_type: str, runs: PlannedRuns, seed: int) -> Path:
         names = {"scale": self._table.scale, "dataset": runs.dataset, "system": runs.system, "seed": seed}

@@ -13,6 +13,7 @@ from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.evaluation.paired_tests import PairedTests, run_paired_tests
 from nmtcore.evaluation.seeds import summarise_seeds
 from nmtcore.reporting.empty_translations import mostly_empty
+from nmtcore.reporting.seed_items import one_seed_sentence
 from nmtcore.reporting.terminal_table import terminal_table
 
 _NOTES = f"""
@@ -21,9 +22,8 @@ difference: from the baseline's mean. 95 % interval: of the difference, by the v
 paired bootstrap samples of the sentences together. detectable: the smallest difference that would be detected with a
 probability of 80 %. p: from the same variances; Holm: corrected for the number of comparisons by this metric.
 judges: {MEANING}
-bootstrap, randomisation: p-values of sacreBLEU's paired tests of single runs; of several seeds, the median.
 """
-_TOO_WIDE = "Noise of seeds that differs from sentence to sentence counts twice, so intervals are a little too wide."
+_TESTS = "bootstrap, randomisation: p-values of sacreBLEU's paired tests of single runs, where both have one seed."
 
 
 def score_report(outputs: SplitOutputs, evaluation: EvaluationSettings, *, metrics: Sequence[str]) -> str:
@@ -45,6 +45,7 @@ def score_report(outputs: SplitOutputs, evaluation: EvaluationSettings, *, metri
     if empty:
         blocks.append("".join(f"{textwrap.fill(warning, 120)}\n" for warning in empty))
     compared: dict[str, SystemScores] = {}
+    tests: dict[str, PairedTests] = {}
     for metric in metrics:
         statistics = {
             name: [METRICS[metric].statistics(lines, outputs.references, evaluation) for lines in seeds.values()]
@@ -52,19 +53,20 @@ def score_report(outputs: SplitOutputs, evaluation: EvaluationSettings, *, metri
         }
         compared = compare_systems(statistics, baseline=names[0])
         same = _same_as_baseline(outputs)
-        tested = {name: seeds for name, seeds in statistics.items() if name not in same}
-        tests = run_paired_tests(tested, baseline=names[0]) if len(tested) > 1 else {}
+        tested = {name: seeds for name, seeds in statistics.items() if len(seeds) == 1 and name not in same}
+        tests = run_paired_tests(tested, baseline=names[0]) if len(tested) > 1 and names[0] in tested else {}
         blocks.append(f"{statistics[names[0]][0].signature}\n{_metric_table(metric, compared, tests)}")
-    notes = list(_notes(outputs, compared))
+    notes = list(_notes(outputs, compared, tested=bool(tests)))
     return "\n".join(blocks) + ("\n" + "".join(f"{textwrap.fill(note, 120)}\n" for note in notes) if notes else "")
 
 
 def _metric_table(metric: str, compared: Mapping[str, SystemScores], tests: Mapping[str, PairedTests]) -> str:
     differences = {name: scores.difference for name, scores in compared.items() if scores.difference}
-    corrected = dict(zip(differences, holm([d.p for d in differences.values()]), strict=True))
+    corrected = holm({name: own.p for name, own in differences.items()})
     header = [METRICS[metric].label, "seeds", "score"]
     if differences:
-        header += ["difference", "95 % interval", "detectable", "p", "Holm", "judges", "bootstrap", "randomisation"]
+        header += ["difference", "95 % interval", "detectable", "p", "Holm", "judges"]
+        header += ["bootstrap", "randomisation"] if tests else []
     rows = []
     for name, scores in compared.items():
         score = summarise_seeds([{"score": value} for value in scores.scores])["score"]
@@ -82,7 +84,7 @@ def _metric_table(metric: str, compared: Mapping[str, SystemScores], tests: Mapp
                 None if agreement is None else f"{agreement:.0f} %",
             ]
             if name in tests:
-                row += [_p_text(tests[name].bootstrap_p), _p_text(tests[name].randomisation_p)]
+                row += [_p_text(tests[name].bootstrap[0]), _p_text(tests[name].randomisation[0])]
         rows.append(row + [None] * (len(header) - len(row)))
     return terminal_table(header, rows)
 
@@ -98,7 +100,7 @@ def _p_text(p: float | None) -> str:
     return "n/a" if p is None else "<.001" if p < 0.001 else f"{p:.3f}".lstrip("0")
 
 
-def _notes(outputs: SplitOutputs, compared: Mapping[str, SystemScores]) -> Iterator[str]:
+def _notes(outputs: SplitOutputs, compared: Mapping[str, SystemScores], *, tested: bool) -> Iterator[str]:
     """Yield paragraphs that explain the columns, and what is special about these systems."""
     differences = {name: scores.difference for name, scores in compared.items() if scores.difference}
     if not differences:
@@ -106,12 +108,8 @@ def _notes(outputs: SplitOutputs, compared: Mapping[str, SystemScores]) -> Itera
     for name in _same_as_baseline(outputs):
         yield f"{name} has the same translations as the baseline."
     yield " ".join(_NOTES.format(baseline=next(iter(compared))).split())
-    if any(result.with_training_noise for result in differences.values()):
-        yield _TOO_WIDE
+    if tested:
+        yield _TESTS
     single = [name for name, seeds in outputs.translations.items() if len(seeds) == 1]
     if single:
-        which = "" if len(single) == len(compared) else f" of {', '.join(single)}"
-        yield (
-            f"One seed{which}: training noise is not included in comparisons with a single seed. Their intervals, "
-            "detectable differences and p are the bootstrap's alone."
-        )
+        yield one_seed_sentence("all" if len(single) == len(compared) else ", ".join(single))

@@ -3,6 +3,12 @@
 from collections.abc import Iterator
 
 from nmtcore.config.planned_tables import PlannedTable
+from nmtcore.evaluation.differences import ONE_SEED
+
+
+def one_seed_sentence(names: str) -> str:
+    """Say of systems with one seed what their intervals and p-values lack."""
+    return f"One seed ({names}): an interval from one seed {ONE_SEED}. Neither it nor its p shows that systems differ."
 
 
 def seed_items(table: PlannedTable) -> Iterator[str]:
@@ -10,7 +16,7 @@ def seed_items(table: PlannedTable) -> Iterator[str]:
     single = [runs for runs in table.runs.values() if len(runs.seeds) == 1]
     if single:
         names = "all" if len(single) == len(table.runs) else ", ".join(f"{r.system} on {r.dataset}" for r in single)
-        yield f"One seed ({names}): training noise is not included in intervals and p-values of comparisons with them."
+        yield one_seed_sentence(names)
     yield from run_items(table)
 
 

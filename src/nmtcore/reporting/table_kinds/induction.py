@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmtcore.config.claims import claim_from_json, trained_name
 from nmtcore.config.planned_tables import ComparedRuns, PlannedCell, PlannedClaim, PlannedColumn, PlannedTable
@@ -48,8 +48,16 @@ edges). The paper does not say which it means; the published accuracy of left an
 first. left: the head is the next word; right: the previous one; random: the mean of {RANDOM_TREES} random trees per
 sentence; untrained: the same model with its initial weights. Differences: the 95 % interval joins the variance over
 seeds with that over {SAMPLES:,} paired bootstrap samples of the sentences. Detectable: the smallest difference that
-would be detected with a probability of 80 %. Holm: p corrected for all comparisons in the table.
+would be detected with a probability of 80 %. Holm: p corrected for all comparisons in the table; one that several
+claims are about counts once.
 """
+
+
+class _Tested(NamedTuple):
+    """Trees that are compared, by a measure."""
+
+    measure: str
+    trees: tuple[TreesOfTreebank, ...]
 
 
 class _Induction:
@@ -81,6 +89,11 @@ class _Induction:
 
     def compare(self, claim: PlannedClaim, runs: ComparedRuns) -> Compared:
         """Compare runs with each other, or with a baseline that knows no syntax."""
+        tested = self.tested(claim, runs)
+        return tested if isinstance(tested, str) else self.measurements.compare(*tested.trees, measure=tested.measure)
+
+    def tested(self, claim: PlannedClaim, runs: ComparedRuns) -> _Tested | str:
+        """Return what a claim compares by which measure, or say why nothing can be compared."""
         name = claim.claim["baseline"][0] if runs.baseline is None else runs.baseline
         if runs.baseline is None and name not in BASELINES:
             return f"{name} has no trees to compare"
@@ -96,19 +109,22 @@ class _Induction:
             if reason := self.reason(cell):
                 return reason
             tested.append(TreesOfTreebank(_treebank(cell), ScoredTrees(key)))
-        measure = measure_of(claim.claim["metric"])
         for first, second in zip(tested[::2], tested[1::2], strict=True):
             if not self.measurements.same_trees(first.treebank, second.treebank):
                 return f"{first.trees.name} and {second.trees.name} are not tested on the same trees"
-        return self.measurements.compare(*tested, measure=measure)
+        return _Tested(measure_of(claim.claim["metric"]), tuple(tested))
 
 
 def induction_content(table: PlannedTable, layout: Layout) -> TableContent:
     """Score the trees of a table, those of untrained models and of random trees, and compare what claims are about."""
     own = _Induction(table, layout)
     blocks = divided_by_dataset(table.columns, lambda columns: _overview(own, columns))
-    compared = [_compared(own, claim) for claim in table.claims]
-    corrected = holm([result.p if isinstance(result, Difference) else None for result in compared])
+    tested = [_tested(own, claim) for claim in table.claims]
+    keys = dict.fromkeys(key for key in tested if not isinstance(key, str))
+    results = {key: own.measurements.compare(*key.trees, measure=key.measure) for key in keys}
+    holms = holm({key: result.p for key, result in results.items()})
+    compared = [results.get(key, key) for key in tested]
+    corrected = [holms.get(key) for key in tested]
     if compared:
         blocks += [Heading("Differences"), _differences(own, compared, corrected)]
     remarks = tuple(seed_items(table))
@@ -136,9 +152,9 @@ def _treebank(cell: PlannedCell) -> Treebank:
     return Treebank(cell.dataset or "", cell.split or "")
 
 
-def _compared(own: _Induction, claim: PlannedClaim) -> Compared:
+def _tested(own: _Induction, claim: PlannedClaim) -> _Tested | str:
     runs = claim.compared()
-    return claim.reason or "there is no system to compare" if runs is None else own.compare(claim, runs)
+    return claim.reason or "there is no system to compare" if runs is None else own.tested(claim, runs)
 
 
 def _overview(own: _Induction, shown: Sequence[PlannedColumn]) -> Table:

@@ -11,7 +11,6 @@ from nmtcore.evaluation.agreement import MEANING, expected_agreement
 from nmtcore.evaluation.attachment_statistics import AttachmentStatistics
 from nmtcore.evaluation.bootstrap import SAMPLES
 from nmtcore.evaluation.differences import Difference, holm
-from nmtcore.evaluation.paired_tests import PairedTests
 from nmtcore.layout import Layout
 from nmtcore.reporting.difference_columns import comparison_cells, comparison_columns
 from nmtcore.reporting.empty_translations import empty_runs
@@ -50,47 +49,63 @@ Marks of published scores are the paper's: d and D, p < 0.05 and p < 0.01 agains
 against the second.
 """
 _OUR_SCORES = f"""
-Ours have the same marks for gains, and x, X (y, Y against the second baseline) for losses, by the paired bootstrap test
-of single runs (of several seeds the median). Scores are means over seeds, ± their standard deviation if there are
-several. Columns "chrF of" and "BLEU of" a test are ours alone, by sacreBLEU. Difference: from the baseline's mean. Its
-95 % interval joins the variance over seeds with that over {SAMPLES:,} paired bootstrap samples of the sentences.
-Detectable: the smallest difference that would be detected with a probability of 80 %. p: from the same variances; Holm:
-corrected for all comparisons by the same measure. Judges: {MEANING} Bootstrap, randomisation: p-values of sacreBLEU's
-paired tests of single runs (of several seeds the median). Seed noise that differs from sentence to sentence counts
-twice, so intervals are a little too wide.
+Ours have the same marks for gains, and x, X (y, Y against the second baseline) for losses, by the p of the difference,
+which is below 0.05 if the 95 % interval excludes 0; comparisons with one seed have none. Scores are means over seeds, ±
+their standard deviation if there are several. Columns "chrF of" and "BLEU of" a test are ours alone, by sacreBLEU.
+Difference: from the baseline's mean. Its 95 % interval joins the variance over seeds with that over {SAMPLES:,} paired
+bootstrap samples of the sentences. Detectable: the smallest difference that would be detected with a probability of
+80 %. p: from the same variances; Holm: corrected for all comparisons by the same measure. Runs that several columns or
+rows show are compared once. Judges: {MEANING}
 """
 _WIDTH = 120
 """Characters of a line of the notes."""
 
 
-class _Comparison(NamedTuple):
-    """A system compared with a baseline in a column."""
+class _Place(NamedTuple):
+    """Where a table shows the runs of a comparison."""
 
     column: str
-    measure: str
     row: str
     baseline: str
+    published: float | None
+
+
+class _Runs(NamedTuple):
+    """Runs that are compared: several columns and rows have the same if one data set stands in for several."""
+
+    measure: str
     runs: str
     baseline_runs: str
+    split: str
+
+
+class _Comparison(NamedTuple):
+    """A system compared with a baseline, once for all its places."""
+
+    compared: _Runs
+    places: Sequence[_Place]
     seeds: int
-    published: float | None
     result: Difference
-    tests: PairedTests | None
+    holm: float | None
+    """The p-value, corrected over the comparisons by the same measure."""
+
+    def names(self, field: str) -> str:
+        """Join the names of a field of the places."""
+        return ", ".join(dict.fromkeys(getattr(place, field) for place in self.places))
 
 
 def scores_content(table: PlannedTable, layout: Layout) -> TableContent:
     """Score the runs of a table and compare them with its baselines."""
     measurements = Measurements(table, layout)
-    comparisons = [comparison for column in table.columns for comparison in _comparisons(table, column, measurements)]
-    corrected = _corrected(comparisons)
+    comparisons = _comparisons(table, measurements)
     blocks: list[Block] = [
         *item_blocks(empty_runs(table, layout)),
         *divided_by_dataset(table.columns, lambda columns: _overview(table, columns, measurements, comparisons)),
     ]
     if comparisons:
-        blocks += [Heading("Differences from the baselines"), _details(comparisons, corrected)]
+        blocks += [Heading("Differences from the baselines"), _details(comparisons)]
     blocks += [*_notes(table, measurements), *item_blocks(_items(table, measurements))]
-    data = {"scores": _score_data(table, measurements), "comparisons": _comparison_data(comparisons, corrected)}
+    data = {"scores": _score_data(table, measurements), "comparisons": _comparison_data(comparisons)}
     return TableContent(blocks=blocks, data=data, compare=measurements.compare_claimed)
 
 
@@ -110,43 +125,47 @@ def _notes(table: PlannedTable, measurements: Measurements) -> Iterator[Paragrap
         yield note(fill(" ".join(text.split()), _WIDTH))
 
 
-def _comparisons(table: PlannedTable, column: PlannedColumn, measurements: Measurements) -> Iterator[_Comparison]:
-    """Yield the comparisons of a column, by the paper's measure and by `ALSO`."""
+def _comparisons(table: PlannedTable, measurements: Measurements) -> list[_Comparison]:
+    """Make the comparisons of all columns, by the paper's measure and by `ALSO`."""
+    compared: dict[_Runs, list[_Place]] = {}
+    also: dict[_Runs, list[_Place]] = {}
+    for column in table.columns:
+        for own, place in _places(table, column, measurements):
+            compared.setdefault(own, []).append(place)
+            if own.measure not in ATTACHMENT:
+                also.setdefault(own._replace(measure=ALSO), []).append(place._replace(published=None))
+    compared |= {own: places for own, places in also.items() if own not in compared}
+    results = {own: measurements.compare(own.runs, own.baseline_runs, own.split, own.measure) for own in compared}
+    corrected = {
+        measure: holm({own: result.p for own, result in results.items() if own.measure == measure})
+        for measure in {own.measure for own in compared}
+    }
+    return [
+        _Comparison(own, places, len(table.runs[own.runs].seeds), results[own], corrected[own.measure][own])
+        for own, places in compared.items()
+    ]
+
+
+def _places(table: PlannedTable, column: PlannedColumn, measurements: Measurements) -> Iterator[tuple[_Runs, _Place]]:
+    """Yield the runs that a column compares with those of baselines, by its measure, and where."""
     measure = measurements.measure(column.metric or "")
-    measures = [measure] if measure in (ALSO, *ATTACHMENT) else [measure, ALSO]
-    for own in measures:
-        for baseline in table.baselines:
-            against = table.cell(baseline, column.name)
-            for row in table.rows:
-                cell = table.cell(row.name, column.name)
-                compared = row.name not in table.baselines[: table.baselines.index(baseline) + 1]
-                if (
-                    compared
-                    and cell.runs != against.runs
-                    and _scored(cell, measurements)
-                    and _scored(against, measurements)
-                ):
-                    names = (cell.runs, against.runs, cell.split, own)
-                    published = _minus(cell.published, against.published) if own == measure else None
-                    seeds = len(table.runs[cell.runs].seeds)
-                    yield _Comparison(
-                        column.name, own, row.name, baseline, cell.runs, against.runs, seeds, published,
-                        measurements.compare(*names), measurements.test(*names),
-                    )  # fmt: skip
+    for position, baseline in enumerate(table.baselines):
+        against = table.cell(baseline, column.name)
+        for row in table.rows:
+            cell = table.cell(row.name, column.name)
+            if (
+                row.name not in table.baselines[: position + 1]
+                and cell.runs != against.runs
+                and _scored(cell, measurements)
+                and _scored(against, measurements)
+            ):
+                published = _minus(cell.published, against.published)
+                compared = _Runs(measure, cell.runs, against.runs, cell.split)
+                yield compared, _Place(column.name, row.name, baseline, published)
 
 
 def _minus(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else round(first - second, 10)
-
-
-def _corrected(comparisons: Sequence[_Comparison]) -> list[float | None]:
-    """Return each comparison's p-value, corrected over those by the same measure."""
-    corrected: list[float | None] = [None] * len(comparisons)
-    for measure in dict.fromkeys(comparison.measure for comparison in comparisons):
-        places = [i for i, comparison in enumerate(comparisons) if comparison.measure == measure]
-        for i, p in zip(places, holm([comparisons[i].result.p for i in places]), strict=True):
-            corrected[i] = p
-    return corrected
 
 
 def _overview(
@@ -166,10 +185,13 @@ def _overview(
             columns.append(_more_column(column, measure))
         if column.metric == "uas":
             columns += number_columns(f"{column.name}, mean over sentences", digits=2)
-    marks = {(c.row, c.column): "" for c in comparisons}
+    measures = {column.name: measurements.measure(column.metric or "") for column in table.columns}
+    marks: dict[tuple[str, str], str] = {}
     for comparison in comparisons:
-        if comparison.measure == measurements.measure(_metric(table, comparison.column)):
-            marks[comparison.row, comparison.column] += _mark(table, comparison)
+        for place in comparison.places:
+            if comparison.compared.measure == measures[place.column]:
+                mark = _mark(table.baselines.index(place.baseline), comparison.result)
+                marks[place.row, place.column] = marks.get((place.row, place.column), "") + mark
     rows = []
     for row in table.rows:
         cells: list[Any] = [row.name + (" (added)" if row.added else "")]
@@ -195,19 +217,11 @@ def _is_published(table: PlannedTable, column: PlannedColumn) -> bool:
     return any(cell.published is not None for cell in table.cells if cell.column == column.name)
 
 
-def _metric(table: PlannedTable, column: str) -> str:
-    return next(own.metric or "" for own in table.columns if own.name == column)
-
-
-def _mark(table: PlannedTable, comparison: _Comparison) -> str:
-    # Scores that are 0 in all samples of the bootstrap test, as unsmoothed BLEU can be, have the smallest p there is.
-    if comparison.tests is None or comparison.result.delta == 0:
+def _mark(baseline: int, result: Difference) -> str:
+    """Return the mark of a difference from the first or the second baseline (0, 1); others have none."""
+    if baseline >= len(GAINS) or not result.with_training_noise or result.p is None or result.p >= 0.05:
         return ""
-    position = table.baselines.index(comparison.baseline)
-    if position >= len(GAINS) or comparison.tests.bootstrap_p >= 0.05:
-        return ""
-    letters = (GAINS if comparison.result.delta > 0 else LOSSES)[position]
-    return letters[comparison.tests.bootstrap_p < 0.01]
+    return (GAINS if result.delta > 0 else LOSSES)[baseline][result.p < 0.01]
 
 
 def _more_measures(table: PlannedTable, measurements: Measurements) -> dict[str, tuple[str, ...]]:
@@ -244,7 +258,7 @@ def _score_cells(cell: PlannedCell, measurements: Measurements, mark: str, more:
     return [*cells, *([TableCell(mean, origin=cell.runs or "")] if cell.metric == "uas" else [])]
 
 
-def _details(comparisons: Sequence[_Comparison], corrected: Sequence[float | None]) -> Table:
+def _details(comparisons: Sequence[_Comparison]) -> Table:
     columns = [
         *text_columns("column", "measure", "system", "baseline"),
         *number_columns("seeds"),
@@ -252,25 +266,30 @@ def _details(comparisons: Sequence[_Comparison], corrected: Sequence[float | Non
         *comparison_columns(),
         *number_columns("p", "Holm", content="p_value"),
         *number_columns("judges, %"),
-        *number_columns("bootstrap", "randomisation", content="p_value"),
     ]
     groups: dict[tuple[str, str, str], list[list[Any]]] = {}
-    for comparison, p in zip(comparisons, corrected, strict=True):
-        result, tests = comparison.result, comparison.tests
-        compared = [
-            *(result.p, p, expected_agreement(comparison.measure, result.delta)),
-            *((None, None) if tests is None else (tests.bootstrap_p, tests.randomisation_p)),
-        ]
-        groups.setdefault((comparison.column, comparison.measure, comparison.baseline), []).append(
+    for comparison in comparisons:
+        compared, result = comparison.compared, comparison.result
+        judges = expected_agreement(compared.measure, result.delta)
+        names = (comparison.names("column"), measure_label(compared.measure), comparison.names("baseline"))
+        groups.setdefault(names, []).append(
             [
-                *(comparison.column, measure_label(comparison.measure), comparison.row),
-                *with_origin([comparison.baseline], comparison.baseline_runs),
-                *with_origin([comparison.seeds], comparison.runs),
-                comparison.published,
-                *with_origin([*comparison_cells(result), *compared], comparison.runs),
+                *(names[0], names[1], comparison.names("row")),
+                *with_origin([names[2]], compared.baseline_runs),
+                *with_origin([comparison.seeds], compared.runs),
+                _published(comparison.places),
+                *with_origin([*comparison_cells(result), result.p, comparison.holm, judges], compared.runs),
             ]
         )
     return grouped_table(columns, list(groups.values()))
+
+
+def _published(places: Sequence[_Place]) -> TableCell:
+    """Make the cell of the published difference, or of the reason why there is none: different ones in one place."""
+    published = {place.column: place.published for place in places if place.published is not None}
+    if len(set(published.values())) > 1:
+        return TableCell(None, reason=", ".join(f"{value:+.2f} in {column}" for column, value in published.items()))
+    return TableCell(next(iter(published.values()), None))
 
 
 def _items(table: PlannedTable, measurements: Measurements) -> Iterator[str]:
@@ -307,13 +326,14 @@ def _score_data(table: PlannedTable, measurements: Measurements) -> list[dict[st
     ]
 
 
-def _comparison_data(comparisons: Sequence[_Comparison], corrected: Sequence[float | None]) -> list[Mapping[str, Any]]:
+def _comparison_data(comparisons: Sequence[_Comparison]) -> list[Mapping[str, Any]]:
     return [
         {
-            **comparison._asdict(),
+            **comparison.compared._asdict(),
+            "places": [place._asdict() for place in comparison.places],
+            "seeds": comparison.seeds,
             "result": asdict(comparison.result),
-            "tests": None if comparison.tests is None else asdict(comparison.tests),
-            "holm": p,
+            "holm": comparison.holm,
         }
-        for comparison, p in zip(comparisons, corrected, strict=True)
+        for comparison in comparisons
     ]
