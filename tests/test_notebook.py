@@ -109,7 +109,9 @@ def test_a_comparison_shows_the_difference_from_the_first_run(tmp_path):
     assert low < float(other[2]) < high < 0
     assert other[4] == "< 0.001"
     html = ElementTree.fromstring(compared._repr_html_())
-    assert [len(row) for row in html] == [5, 5, 5]
+    caption, *rows = html
+    assert caption.text.startswith("An interval from one seed leaves training noise out and excludes 0 wrongly in 45")
+    assert [len(row) for row in rows] == [5, 5, 5]
     assert re.search(r"^wrong +1 +\d", str(compared), re.M)
 
 

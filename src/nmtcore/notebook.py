@@ -185,9 +185,12 @@ class RunComparison:
         return self.report
 
     def _repr_html_(self) -> str:
+        from nmtcore.evaluation.differences import ONE_SEED
+
         lines = [("th", self.head), *(("td", row) for row in self.rows)]
         cells = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for tag, row in lines)
-        return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+        caption = f"<caption>An interval from one seed {ONE_SEED}.</caption>"
+        return f"<table>{caption}{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
 
 def compare_runs(baseline: TrainedRun, *others: TrainedRun) -> RunComparison:

@@ -75,6 +75,15 @@ def test_no_gain_is_upheld_below_a_margin(interval, answers):
     assert tuple(judge_claim(claim, ours).answer for claim in (CLAIMS["no_gain"], named)) == answers
 
 
+@pytest.mark.parametrize("direction", ["gain", "loss", "no_gain"])
+@pytest.mark.parametrize("delta", [3.0, 0.1, -3.0])
+def test_one_seed_decides_nothing(direction, delta):
+    ours = replace(our_difference(delta), seed_error=None)
+    verdict = judge_claim(CLAIMS[direction], ours)
+    assert (verdict.answer, verdict.difference) == ("not decided", ours)
+    assert verdict.reason == "one seed, so that training noise is unknown"
+
+
 def test_a_gain_of_the_control_is_marked():
     claim = CLAIMS["gain"]
     (control,) = claim.controls
@@ -91,6 +100,11 @@ def test_controls_that_do_not_gain_or_were_not_run_are_told_apart():
         ({control: our_difference(2.0)}, True, ""),
         ({control: our_difference(0.1)}, False, ""),
         ({control: "no parser"}, None, "no parser"),
+        (
+            {control: replace(our_difference(2.0), seed_error=None)},
+            None,
+            "one seed, so that training noise is unknown",
+        ),
         ({}, None, ""),
     ):
         verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), controls=compared)

@@ -69,7 +69,7 @@ def shown(table: Table) -> list[list[str]]:
 
 OF_NO_RUN = re.compile(
     "published|.*, published(, %)?"  # the paper's numbers
-    "|claims|upheld.*|contradicted|not decided|not run"  # counts of claims
+    "|claims|upheld.*|contradicted|not decided|not run|comparisons"  # counts of claims
     "|layer|head"  # names of rows
 )
 """Names of columns of numbers that were not computed from runs or data."""

@@ -12,14 +12,18 @@ ANSWERS: tuple[Answer, ...] = get_args(Answer)
 """All answers."""
 
 
+SINGLE_SEED = "one seed, so that training noise is unknown"
+"""Why there is no verdict on a difference of which a system has one seed."""
+
+
 class JudgedControl(NamedTuple):
     """A control of a claim, and whether it gains over the claim's baseline."""
 
     trained: TrainedSystem
     gains: bool | None
-    """Whether its interval is above 0; None if it was not run."""
+    """Whether its interval is above 0; None if it was not run or has one seed."""
     reason: str = ""
-    """Why it was not run."""
+    """Why that is not known."""
 
 
 class Verdict(NamedTuple):
@@ -38,11 +42,6 @@ class Verdict(NamedTuple):
         """Controls that gain over the same baseline as well, so that the gain may have another cause."""
         return tuple(control.trained for control in self.controls if control.gains)
 
-    @property
-    def without_training_noise(self) -> bool:
-        """Whether the interval that decides is the bootstrap's alone, since a system has one seed."""
-        return self.difference is not None and not self.reason and not self.difference.with_training_noise
-
 
 def judge_claim(
     claim: Claim,
@@ -54,7 +53,8 @@ def judge_claim(
     """Judge a claim by the interval of our difference, system minus baseline.
 
     A gain is upheld if the interval is above 0 and contradicted if it is below; a loss the other way round. That there
-    is no gain is upheld by an interval below the claim's margin, and else contradicted by one above 0.
+    is no gain is upheld by an interval below the claim's margin, and else contradicted by one above 0. An interval that
+    leaves training noise out, since a system has one seed, decides nothing.
 
     Args:
         claim: the claim.
@@ -69,6 +69,8 @@ def judge_claim(
         if not reason:
             raise ValueError(f"no reason why {claim.system.system} was not compared with {claim.baseline.system}")
         return Verdict("not run", reason, None, ())
+    if not reason and not difference.with_training_noise:
+        reason = SINGLE_SEED
     if reason:
         return Verdict("not decided", reason, difference, ())
     low, high = difference.interval
@@ -84,4 +86,6 @@ def judge_claim(
 def _judged_control(control: TrainedSystem, compared: Difference | str) -> JudgedControl:
     if isinstance(compared, str):
         return JudgedControl(control, None, compared)
+    if not compared.with_training_noise:
+        return JudgedControl(control, None, SINGLE_SEED)
     return JudgedControl(control, compared.interval[0] > 0)

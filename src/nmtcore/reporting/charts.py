@@ -2,7 +2,7 @@
 
 import io
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,11 @@ def wrapped_title(text: str) -> "altair.Title":
     import altair as alt
 
     return alt.Title(textwrap.wrap(text, TITLE_CHARACTERS), anchor="start", fontWeight="normal", offset=12)
+
+
+def interval_title(points: Sequence[Mapping[str, Any]]) -> str:
+    """Say in the title of an axis what kind of interval points have; `one_seed`: training noise is unknown."""
+    return "95 % interval" + (" without training noise" if any(point["one_seed"] for point in points) else "")
 
 
 def draw_nothing(path: Path, *, title: str, reason: str) -> None:

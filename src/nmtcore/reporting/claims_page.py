@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from nmtcore.config.claims import Claim, ClaimedGain, TrainedSystem, trained_name
+from nmtcore.evaluation.differences import ONE_SEED
 from nmtcore.evaluation.verdicts import ANSWERS, JudgedControl, Verdict
 from nmtcore.reporting.difference_columns import comparison_cells, difference_columns
 from nmtcore.reporting.table import (
@@ -26,14 +28,14 @@ from nmtcore.reporting.table import (
 _DIRECTIONS = {"gain": "better", "loss": "worse", "no_gain": "not better"}
 _DIRECTIONS_OF_GAINS = {"gain": "gains more", "loss": "gains less", "no_gain": "gains no more"}
 
-_NOTES = """
+_NOTES = f"""
 Published and ours: the system's score minus the baseline's. Ours on: our data set and split, where they stand in for
 the paper's, which the columns data set and test name. Upheld: our 95 % interval is on the claimed side of 0;
-contradicted: on the other side; not decided: around 0, or for the reason given. That a system is not better is upheld
-by an interval below the margin, in points of the metric, and else contradicted by one above 0. One seed: the system or
-the baseline has one seed, so that training noise is not included and the interval is too narrow. Detectable: the
-smallest difference that we would detect with a probability of 80 %.
-Also by: of a gain that is upheld, controls that gain over the same baseline, so that the gain may have another cause.
+contradicted: on the other side; not decided: around 0, or for the reason given. An interval from one seed decides
+nothing: it {ONE_SEED}. That a system is not better is upheld by an interval below the margin, in points of the metric,
+and else contradicted by one above 0. Detectable: the smallest difference that we would detect with a probability of
+80 %. Comparisons: ours, of which claims share one where a data set stands in for several. Also by: of a gain that is
+upheld, controls that gain over the same baseline, so that the gain may have another cause.
 Not by: controls whose interval is not above 0. Significant gain: the paper has a mark of significance, of level p.
 Gains more: the claim is about two gains; published and ours are the system's gain over the baseline minus that of the
 column "than the gain of". Its interval joins the variances over the seeds of all four systems with that over bootstrap
@@ -93,22 +95,29 @@ def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
     groups = [
         [_row(entry, scale) for entry in group] for _, group in groupby(judged, key=lambda entry: entry.claim.paper)
     ]
-    return Page(title="Claims", blocks=(*blocks, grouped_table(columns, groups), note(_NOTES)))
+    notes = note(fill(" ".join(_NOTES.split()), 120))
+    return Page(title="Claims", blocks=(*blocks, grouped_table(columns, groups), notes))
 
 
 def _counts(judged: Sequence[JudgedClaim]) -> Table:
-    """Count the verdicts of each paper, those from one seed, and claims that are upheld but hold for a control too."""
-    more = ("upheld or contradicted by one seed", "upheld, but also by a control")
-    columns = [*text_columns("paper"), *number_columns("claims", *ANSWERS, *more)]
+    """Count the verdicts of each paper, upheld claims that hold for a control too, and our comparisons behind them."""
+    columns = [*text_columns("paper")]
+    columns += number_columns("claims", *ANSWERS, "upheld, but also by a control", "comparisons")
     rows = []
     for paper in dict.fromkeys(entry.claim.paper for entry in judged):
-        verdicts = [entry.verdict for entry in judged if entry.claim.paper == paper]
-        answers = Counter(verdict.answer for verdict in verdicts)
-        decided = [verdict for verdict in verdicts if verdict.answer in ("upheld", "contradicted")]
-        one_seed = sum(verdict.without_training_noise for verdict in decided)
-        also = sum(bool(verdict.also_by) for verdict in verdicts)
-        rows.append([paper, len(verdicts), *(answers[answer] for answer in ANSWERS), one_seed, also])
+        own = [entry for entry in judged if entry.claim.paper == paper]
+        answers = Counter(entry.verdict.answer for entry in own)
+        also = sum(bool(entry.verdict.also_by) for entry in own)
+        comparisons = {_comparison(entry) for entry in own if entry.verdict.difference is not None}
+        rows.append([paper, len(own), *(answers[answer] for answer in ANSWERS), also, len(comparisons)])
     return make_table(columns, rows)
+
+
+def _comparison(entry: JudgedClaim) -> tuple[Any, ...]:
+    """Return what tells our comparison behind a claim from others."""
+    claim, baseline = entry.claim, entry.baseline_runs or entry.claim.baseline.system
+    items = (claim.item, claim.minus and claim.minus.item)
+    return (entry.runs, baseline, entry.dataset, entry.split, claim.metric, *items, entry.minus)
 
 
 def _row(entry: JudgedClaim, scale: str) -> list[Any]:
@@ -165,13 +174,12 @@ def claimed_text(claim: Claim) -> str:
 
 
 def _answer(claim: Claim, verdict: Verdict) -> TableCell:
-    """Write a verdict, with the reason why nothing was run or decided, or the warning that it comes from one seed."""
+    """Write a verdict, with the reason why nothing was run or decided."""
     gain = ""
     if verdict.answer == "upheld" and claim.direction == "no_gain" and verdict.difference.interval[0] > 0:
         margin = f"less than {claim.margin:g}"
         gain = f": a gain of {margin}" if claim.minus is None else f": {margin} more"
-    warning = " (one seed)" if verdict.without_training_noise else ""
-    return TableCell(f"{verdict.answer}{gain}{warning}", reason=verdict.reason)
+    return TableCell(f"{verdict.answer}{gain}", reason=verdict.reason)
 
 
 def _also_by(claim: Claim, verdict: Verdict) -> str:
@@ -193,7 +201,7 @@ def _also_by(claim: Claim, verdict: Verdict) -> str:
 
 def _judged_control(control: JudgedControl, name: str) -> str:
     if control.gains is None:
-        return f"{name} not run" + (f": {control.reason}" if control.reason else "")
+        return f"not known of {name}: {control.reason or 'not run'}"
     return name if control.gains else f"not by {name}"
 
 

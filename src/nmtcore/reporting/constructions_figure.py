@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nmtcore.errors import UserError
 from nmtcore.evaluation.subsets import FEW
 from nmtcore.files import read_json
-from nmtcore.reporting.charts import COLOURS, SHAPES, system_scale, write_svg
+from nmtcore.reporting.charts import COLOURS, SHAPES, interval_title, system_scale, write_svg
 
 if TYPE_CHECKING:
     import altair
@@ -50,6 +50,7 @@ def difference_points(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str
             "low": low,
             "high": high,
             "few": entry["sentences"] < FEW,
+            "one_seed": entry["difference"]["seed_error"] is None,
         }
 
 
@@ -59,7 +60,7 @@ def difference_panel(points: Sequence[Mapping[str, Any]], systems: Sequence[str]
 
     subsets = list(dict.fromkeys(point["subset"] for point in points))
     few = f" (hollow: fewer than {FEW} sentences)" if any(point["few"] for point in points) else ""
-    x_title = f"difference from {points[0]['baseline']} in BLEU, with 95 % interval{few}"
+    x_title = f"difference from {points[0]['baseline']} in BLEU, with {interval_title(points)}{few}"
     y_title = "subset: sentences (share of the test)"
     above = alt.Axis(titleAngle=0, titleAlign="right", titleAnchor="end", titleX=0, titleY=-8)
     chart = alt.Chart(alt.InlineData(values=list(points)))
@@ -114,10 +115,11 @@ def gain_points(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]
             "baseline": entry["baseline"],
         }
         own = {"system": entry["system"], "difference": delta, "low": low, "high": high}
-        yield {**common, **own, "few": entry["sentences"] < FEW}
+        one_seed = entry["difference"]["seed_error"] is None
+        yield {**common, **own, "few": entry["sentences"] < FEW, "one_seed": one_seed}
         if (published := entry["published"]) is not None:
             theirs = {"system": f"{entry['system']}, published", "difference": published}
-            yield {**common, **theirs, "low": published, "high": published, "few": False}
+            yield {**common, **theirs, "low": published, "high": published, "few": False, "one_seed": False}
 
 
 def count_bars(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

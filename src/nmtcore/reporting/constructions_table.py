@@ -20,6 +20,7 @@ from nmtcore.layout import Layout
 from nmtcore.reporting.difference_columns import difference_columns
 from nmtcore.reporting.empty_translations import empty_outputs
 from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.seed_items import one_seed_sentence
 from nmtcore.reporting.table import (
     Column,
     Interval,
@@ -170,32 +171,36 @@ _COLUMNS = (
 def _page(
     entries: Sequence[Mapping[str, Any]], *, baseline: str, scale: str, without: Sequence[str], empty: Sequence[str]
 ) -> Page:
-    several = any(len(entry["seeds"]) > 1 for entry in entries)
     notes = _NOTES.format(scale=scale, baseline=baseline, samples=SAMPLES, few=FEW)
-    items = list(dict.fromkeys(_items(entries, several=several)))
+    items = list(dict.fromkeys(_items(entries)))
     items += [
-        f"{dataset}: neither supertags of the target side nor constituents to make subsets" for dataset in without
+        f"{dataset}: neither supertags of the target side nor constituents to make subsets." for dataset in without
     ]
-    listed = [Items(tuple(f"{item}." for item in items))] if items else []
+    listed = [Items(tuple(items))] if items else []
     rows = make_table(_COLUMNS, [_row(entry) for entry in entries])
     blocks = (*item_blocks(empty), rows, note(notes), *listed)
     return Page(title="BLEU by construction", blocks=blocks)
 
 
-def _items(entries: Sequence[Mapping[str, Any]], *, several: bool) -> Iterator[str]:
+def _items(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield sentences about seeds, signatures, missing analyses and empty cells."""
     seeds = sorted({seed for entry in entries for seed in entry["seeds"]})
-    yield f"Seeds {', '.join(map(str, seeds))}" if several else "One seed: the intervals do not include training noise"
+    if len(seeds) > 1:
+        yield f"Seeds {', '.join(map(str, seeds))}."
+    if any(entry["difference"] and entry["difference"]["seed_error"] is None for entry in entries):
+        runs = {f"{entry['system']} on {entry['dataset']}": len(entry["seeds"]) for entry in entries if entry["seeds"]}
+        single = [name for name, count in runs.items() if count == 1]
+        yield one_seed_sentence("all" if len(single) == len(runs) else ", ".join(single))
     for entry in entries:
         if entry["signature"]:
-            yield f"BLEU on {entry['dataset']}: {entry['signature']}"
+            yield f"BLEU on {entry['dataset']}: {entry['signature']}."
     for entry in entries:
         place = f"{entry['dataset']}, {entry['split']}"
         if entry["unanalysed"]:
             share = f"{entry['unanalysed']:,} of {entry['test_sentences']:,} sentences"
-            yield f"{place}: {share} have no analysis for subsets by {_subsets_by(entry)}"
+            yield f"{place}: {share} have no analysis for subsets by {_subsets_by(entry)}."
         if entry["reason"] and not entry["seeds"]:
-            yield f"{entry['dataset']}: {entry['system']} was not run, since {entry['reason']}"
+            yield f"{entry['dataset']}: {entry['system']} was not run, since {entry['reason']}."
 
 
 def _subsets_by(entry: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from nmtcore.evaluation.subsets import FEW
-from nmtcore.reporting.charts import COLOURS, DASHES, SHAPES, system_scale
+from nmtcore.reporting.charts import COLOURS, DASHES, SHAPES, interval_title, system_scale
 from nmtcore.reporting.measurements import measure_label
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def length_points(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, An
             "low": max(low, 0),
             "high": high,
             "few": entry["sentences"] < FEW,
+            "one_seed": len(entry["scores"]) == 1,
         }
 
 
@@ -39,7 +40,7 @@ def length_panel(points: Sequence[Mapping[str, Any]], systems: Sequence[str]) ->
     few = f"; hollow: fewer than {FEW}" if any(point["few"] for point in points) else ""
     label = alt.Axis(labelAngle=0)
     x = alt.X("words:N", title=f"source words (sentences{few})", sort=bins, axis=label, scale=alt.Scale(padding=0.3))
-    y_title = f"{points[0]['axis']}, with 95 % interval"
+    y_title = f"{points[0]['axis']}, with {interval_title(points)}"
     offset = alt.XOffset("system:N", sort=list(systems), scale=alt.Scale(domain=list(systems)))
     colour = alt.Color("system:N", title="system", scale=system_scale(systems, COLOURS))
     dashes = alt.StrokeDash("system:N", title="system", scale=system_scale(systems, DASHES))
