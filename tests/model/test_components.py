@@ -242,8 +242,8 @@ def test_positions_can_be_replaced_in_one_stack(make):
             return stack == "encoder"
 
     model = make(extra_components=(Replaces(name="r"),))
-    assert model.source_positions is None
-    assert model.target_positions is not None
+    assert not model.has_sinusoids("encoder")
+    assert model.has_sinusoids("decoder")
 
 
 def test_only_overridden_hooks_are_called():

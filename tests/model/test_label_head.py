@@ -14,7 +14,6 @@ from nmtcore.config.components.pair_labels import RelativePositionsSettings
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
-from nmtcore.model.attention import additive_mask
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
 from nmtcore.model.components.base import Context
@@ -68,7 +67,7 @@ def layer_0(model, batch, seed=0):
     context = Context(mask_BS=batch.source_mask_BS, extra=batch.extra)
     with torch.no_grad():
         return states, model.encoder[0].attention(
-            states, context, mask_B11K=additive_mask(batch.source_mask_BS, states)
+            states, context, mask_B11K=batch.source_mask_BS[:, None, None]
         )
 
 

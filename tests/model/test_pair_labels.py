@@ -12,7 +12,6 @@ from nmtcore.config.components import component_settings
 from nmtcore.config.components.pair_labels import RelativePositionsSettings, TreeDistanceSettings, TreeTraversalSettings
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.errors import UserError
-from nmtcore.model.attention import additive_mask
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import AttentionHooks, Component
 from nmtcore.model.components.pair_labels import _SelectByLabel, _sum_by_products, _sum_by_scattering, _SumByLabel
@@ -182,30 +181,6 @@ def test_sentences_without_annotation_equal_the_baseline(on, make, draw):
     assert not any(table.grad.any() for table in model.components.parameters())
 
 
-@pytest.mark.parametrize("causal", [False, True])
-def test_fused_kernel_and_explicit_form_with_a_bias_are_equal(causal, make):
-    """Outputs and gradients; the kernel computes gradients of a bias on a GPU only."""
-    model = make(RelativePositionsSettings(maximum=2))
-    attention = model.encoder[0].attention
-    assert attention.fusible
-    random = torch.Generator().manual_seed(0)
-    mask_B11K = (
-        None
-        if causal
-        else additive_mask(torch.arange(5) < torch.tensor([[5], [2]]), torch.zeros(0, dtype=torch.float64))
-    )
-    results = []
-    for form in (attention._fused, attention._explicit):
-        parts = torch.randn(4, 2, 4, 5, 5, generator=random.manual_seed(1), dtype=torch.float64).requires_grad_()
-        queries, keys, values, bias = parts.unbind(0)
-        inputs = type("Inputs", (), {"queries_BHQE": queries, "keys_BHKE": keys})()
-        mixed = form(inputs, values, bias, mask_B11K, causal=causal)
-        mixed.square().sum().backward()
-        results.append((mixed, parts.grad))
-    for fused, explicit in zip(*results, strict=True):
-        torch.testing.assert_close(fused, explicit)
-
-
 def test_a_bias_is_added_before_other_components_change_the_scores(make, draw):
     class Doubles(Component):
         def attention_hooks(self, stack, layer):
@@ -228,7 +203,6 @@ def test_a_bias_is_added_before_other_components_change_the_scores(make, draw):
 def test_a_parser_head_is_trained_on_scores_with_labels(make, draw):
     settings = [RelativePositionsSettings(maximum=2), TreeDistanceSettings(maximum=3)]
     model, examples = make(*settings, DepParseSettings(layer=1)), draw(3, seed=4, longest=4)
-    assert [layer.attention.fusible for layer in model.encoder] == [True, False, True]
     batch = make_batch(examples, np.arange(3), model.components)
     for grad in (True, False):
         with torch.set_grad_enabled(grad):

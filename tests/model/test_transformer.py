@@ -7,7 +7,6 @@ import pytest
 import torch
 from factories import forced_logits, target_mask
 from oracles import TransformerOracle
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from nmtcore.model.batch import make_batch
 
@@ -43,14 +42,15 @@ def test_joint_vocabularies_of_two_sizes_are_refused(make):
         Transformer(make().settings, source_size=20, target_size=30, joint=True)
 
 
-def test_the_sinusoid_table_grows_with_the_sentence(make):
-    model = make()
-    short = model.source_positions(torch.zeros(1, 4, 16, dtype=torch.float64))
-    long = model.source_positions(torch.zeros(1, 1000, 16, dtype=torch.float64))
-    torch.testing.assert_close(short, long[:, :4])
-    torch.testing.assert_close(
-        model.target_positions.add_position(torch.zeros(3, 16, dtype=torch.float64), 997)[2], long[0, 997]
-    )
+def test_positions_of_long_sentences_in_steps_equal_those_of_whole_targets(make, draw):
+    """Also beyond the first table of sinusoids, which is not a part of the model's files."""
+    model, batch = make(), make_batch(draw(1, seed=1), np.arange(1))
+    target_BT = torch.randint(5, 20, (1, 300))
+    with torch.no_grad():
+        encoded = model.encode(batch)
+        state, whole = model.start(encoded), model.logits(model.decode(target_BT, encoded), encoded.context)
+        steps = torch.stack([model.step(target_BT[:, t], state) for t in range(300)], dim=1)
+    torch.testing.assert_close(steps, whole, **CLOSE)
     assert not [name for name in model.state_dict() if "positions" in name]
 
 
@@ -88,34 +88,3 @@ def test_losses_are_sums_over_real_tokens(make, draw):
     assert losses.tokens == losses.parts[0].count == int(target_mask(batch).sum())
     torch.testing.assert_close(losses.objective(), expected / losses.tokens)
     torch.testing.assert_close(losses.objective({"translation": 7}), expected / 7)
-
-
-class MasksMade(TorchDispatchMode):
-    """Counts the operations whose output has the shape of a mask."""
-
-    def __init__(self, shape):
-        super().__init__()
-        self.shape, self.count = shape, 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        output = func(*args, **(kwargs or {}))
-        self.count += isinstance(output, torch.Tensor) and output.shape == self.shape
-        return output
-
-
-@pytest.mark.parametrize("bf16", [False, True])
-@pytest.mark.parametrize("gradients", [False, True])
-def test_the_mask_is_made_once_for_all_layers(make, draw, bf16, gradients):
-    batch = make_batch(draw(3, seed=1, longest=4), np.arange(3))
-    counts = []
-    for layers in (1, 3):
-        model = make(encoder_layers=layers, decoder_layers=layers).float()
-        shape = (3, 1, 1, batch.source_BS.shape[1])
-        with (
-            torch.set_grad_enabled(gradients),
-            torch.autocast("cpu", torch.bfloat16, enabled=bf16),
-            MasksMade(shape) as made,
-        ):
-            model.decode(batch.target_input_BT, model.encode(batch))
-        counts.append(made.count)
-    assert counts[0] == counts[1] > 0

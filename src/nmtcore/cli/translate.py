@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from nmtcore.cli.options import annotator_folders, device_name, model_command, positive_number, standard_input
+from nmtcore.errors import UserError
 
 
 def add_translate(commands: argparse._SubParsersAction) -> None:
@@ -25,12 +26,7 @@ def add_translate(commands: argparse._SubParsersAction) -> None:
         "--max-length", type=positive_number, metavar="N", help="the largest number of subwords per translation"
     )
     command.add_argument("--batch", type=positive_number, metavar="N", help="sentences per batch")
-    command.add_argument(
-        "--precision",
-        choices=["fp32", "int8"],
-        default="fp32",
-        help="of matrix products; int8 is a little worse, and faster for large models on CPUs with VNNI [fp32]",
-    )
+    command.add_argument("--precision", help=argparse.SUPPRESS)
     command.add_argument(
         "--n-best",
         type=positive_number,
@@ -49,13 +45,14 @@ def _run_translate(chosen: argparse.Namespace) -> None:
     from nmtcore.files import check_output_path
     from nmtcore.inference.bundle import LINES_PER_CHUNK, load_bundle
 
+    if chosen.precision is not None:
+        raise UserError(
+            "--precision is gone: nmtcore translates in fp32. For 8 bits, write the model with `nmtcore export`, and "
+            'translate with CTranslate2 (`compute_type="int8"`), which is faster.'
+        )
     if chosen.tags is not None:
         check_output_path(chosen.tags)
     bundle = load_bundle(chosen.model, device_name(chosen.device))
-    if chosen.precision == "int8":
-        from nmtcore.inference.int8 import use_int8
-
-        use_int8(bundle.model)
     translate = bundle.translate_n_best
     if chosen.tags is not None:
         from nmtcore.inference.tags import check_predicts_tags, translate_with_tags

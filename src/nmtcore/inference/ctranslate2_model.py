@@ -13,11 +13,8 @@ from torch import Tensor, nn
 
 from nmtcore.inference.exportable import relative_positions
 from nmtcore.inference.hypotheses import NEVER_GENERATED
-from nmtcore.model.attention import Attention
+from nmtcore.model.transformer import Attention, DecoderLayer, EncoderLayer, Transformer, sinusoids
 from nmtcore.model.components.relative_positions import RelativePositions
-from nmtcore.model.layers import DecoderLayer, EncoderLayer
-from nmtcore.model.positions import Sinusoids, sinusoids
-from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import BOS, EOS, SPECIALS, UNK
 
 FORBIDDEN = -1e9
@@ -65,7 +62,7 @@ def model_spec(model: Transformer, *, longest: int) -> Any:
 def _set_encoder(spec: Any, model: Transformer, relative: RelativePositions | None, longest: int) -> None:
     spec.embeddings[0].weight = _array(model.source_embedding.weight)
     if not _has(relative, "encoder"):
-        spec.position_encodings.encodings = _positions(model.source_positions, model.settings.width, longest)
+        spec.position_encodings.encodings = _positions(model, "encoder", longest)
     _set_norm(spec, model.encoder_norm)
     for i, (layer_spec, layer) in enumerate(zip(spec.layer, model.encoder, strict=True)):
         _set_self_attention(layer_spec, layer)
@@ -80,7 +77,7 @@ def _set_decoder(spec: Any, model: Transformer, relative: RelativePositions | No
     spec.projection.bias = np.zeros(len(spec.embeddings.weight), np.float32)
     spec.projection.bias[list(NEVER_GENERATED)] = FORBIDDEN
     if not _has(relative, "decoder"):
-        spec.position_encodings.encodings = _positions(model.target_positions, model.settings.width, longest)
+        spec.position_encodings.encodings = _positions(model, "decoder", longest)
     _set_norm(spec, model.decoder_norm)
     for i, (layer_spec, layer) in enumerate(zip(spec.layer, model.decoder, strict=True)):
         _set_self_attention(layer_spec, layer)
@@ -135,9 +132,10 @@ def _clipped_table(relative: RelativePositions, table: nn.Embedding) -> np.ndarr
     return np.concatenate([vectors_LE[-1:], vectors_LE])
 
 
-def _positions(positions: Sinusoids | None, width: int, longest: int) -> np.ndarray:
+def _positions(model: Transformer, stack: str, longest: int) -> np.ndarray:
     """Return the table that is added to embeddings: sinusoids, or zeros for a model without positions."""
-    return np.zeros((longest, width), np.float32) if positions is None else _array(sinusoids(longest, width))
+    table_PD = _array(sinusoids(longest, model.settings.width))
+    return table_PD if model.has_sinusoids(stack) else np.zeros_like(table_PD)
 
 
 def _has(relative: RelativePositions | None, stack: str) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
@@ -16,7 +17,6 @@ from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.model.base import Encoded, TranslationModel, selected_rows
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import AttentionInputs, Component, Context, hooks_of
-from nmtcore.model.dropout import dropout
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +155,7 @@ class Recurrent(TranslationModel):
         return 0, 0
 
     def _dropped(self, states: Tensor) -> Tensor:
-        return dropout(states, self.settings.dropout, self.training)
+        return F.dropout(states, self.settings.dropout, self.training)
 
     def decode(self, target_input_BT: Tensor, encoded: RecurrentEncoded) -> Tensor:
         """Run the decoder over whole targets: (B, T, D)."""

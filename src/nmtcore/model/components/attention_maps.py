@@ -10,7 +10,6 @@ from torch import Tensor
 
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import BatchArrays
-from nmtcore.model.attention import head_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack
 from nmtcore.model.pooling import word_of_column
 
@@ -35,12 +34,10 @@ class AttentionMaps(Component):
     def _words_key(self) -> str:
         return f"{self.name}.words"
 
-    def _observe(self, stack: Stack, layer: int, inputs: AttentionInputs, scores_BHQK: Tensor | None) -> None:
+    def _observe(self, stack: Stack, layer: int, inputs: AttentionInputs, scores_BHQK: Tensor) -> None:
         context = inputs.context
         if self._words_key not in context.extra:
             return
-        if scores_BHQK is None:
-            scores_BHQK = head_scores(inputs.queries_BHQE, inputs.keys_BHKE)
         exact_BHQK = scores_BHQK.float() if scores_BHQK.dtype.itemsize < 4 else scores_BHQK
         mask_B11K = context.mask_BS[:, None, None, :]
         weights_BHQK = torch.softmax(exact_BHQK.masked_fill(~mask_B11K, float("-inf")), dim=-1)

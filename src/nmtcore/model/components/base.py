@@ -55,11 +55,7 @@ class AttentionInputs:
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionHooks:
-    """The functions that a component adds to one attention layer.
-
-    If any component of the layer has `scores` or `mixed`, or has `observe` while another has `bias`, the layer runs the
-    explicit form of attention instead of the fused kernel.
-    """
+    """The functions that a component adds to one attention layer."""
 
     queries_keys: Callable[[AttentionInputs], tuple[Tensor, Tensor]] | None = None
     """Return queries_BHQE and keys_BHKE, with those of the claimed heads replaced."""
@@ -70,9 +66,8 @@ class AttentionHooks:
     """Return changed scores_BHQK (after the division by sqrt(E), before mask and softmax)."""
     mixed: Callable[[Tensor, Tensor, AttentionInputs], Tensor] | None = None
     """Return changed outputs of the heads, given mixed_BHQE and weights_BHQK (after the softmax)."""
-    observe: Callable[[AttentionInputs, Tensor | None], None] | None = None
-    """Read the inputs and scores_BHQK (before the mask) and change nothing. The scores are None in a layer that runs
-    the fused kernel; the observer then computes those that it needs."""
+    observe: Callable[[AttentionInputs, Tensor], None] | None = None
+    """Read the inputs and scores_BHQK (before the mask) and change nothing."""
 
 
 class Component(nn.Module):
@@ -216,6 +211,12 @@ class Component(nn.Module):
 
     def initialise(self, initialisation: str) -> None:
         """Set parameters that need other initial values; called after `build.initialise_model` set all parameters."""
+
+
+def layer_hooks(components: Iterable[Component], stack: Stack, layer: int) -> list[AttentionHooks]:
+    """Collect the hooks of all components for one attention layer."""
+    hooks = [component.attention_hooks(stack, layer) for component in components]
+    return [own for own in hooks if own is not None]
 
 
 def hooks_of(components: Iterable[Component], name: str) -> tuple[Callable, ...]:

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from nmtcore.config.components.pair_labels import PairLabelsSettings
 from nmtcore.config.transformer import TransformerSettings
-from nmtcore.model.attention import head_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, LabelVocabularies, Stack
 
 
@@ -85,7 +84,8 @@ class PairLabels(Component):
         return labels_BQK.unsqueeze(1)
 
     def _bias(self, table: nn.Embedding, stack: Stack, inputs: AttentionInputs) -> Tensor:
-        scores_BHQL = head_scores(inputs.queries_BHQE, _append_zero(table.weight))
+        queries_BHQE = inputs.queries_BHQE * inputs.queries_BHQE.size(-1) ** -0.5
+        scores_BHQL = queries_BHQE @ _append_zero(table.weight).mT
         return _SelectByLabel.apply(scores_BHQL, self._labels_B1QK(inputs, stack))
 
     def _add_values(

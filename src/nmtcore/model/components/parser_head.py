@@ -12,7 +12,6 @@ from torch import Tensor
 from nmtcore.config.components.parser_head import ParserHeadSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import BatchArrays, SideArrays
-from nmtcore.model.attention import head_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_COLUMN, NO_GOVERNOR
 
@@ -44,13 +43,8 @@ class ParserHead(Component):
         applies = stack == "encoder" and layer == self.settings.layer
         return AttentionHooks(observe=self._observe) if applies else None
 
-    def _observe(self, inputs: AttentionInputs, scores_BHSS: Tensor | None) -> None:
-        head = self.settings.head
-        if scores_BHSS is None:
-            scores_BSS = head_scores(inputs.queries_BHQE[:, head], inputs.keys_BHKE[:, head])
-        else:
-            scores_BSS = scores_BHSS[:, head]
-        inputs.context.notes[self.name] = scores_BSS
+    def _observe(self, inputs: AttentionInputs, scores_BHSS: Tensor) -> None:
+        inputs.context.notes[self.name] = scores_BHSS[:, self.settings.head]
 
     def subword_targets(self, source: SideArrays) -> np.ndarray | None:
         """Return the column that each of `source.subwords` points to: (J,), else like `first_subword_targets`."""
