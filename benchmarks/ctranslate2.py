@@ -30,6 +30,7 @@ sys.path.append(sys.path.pop(0))
 import ctranslate2
 import numpy as np
 import torch
+from nmtcore.inference.int8 import use_int8
 from random_models import random_model
 
 from nmtcore.config.training import DecodingSettings
@@ -37,10 +38,8 @@ from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.inference.bundle import Bundle, load_bundle
-from nmtcore.inference.ctranslate2_model import write_model
-from nmtcore.inference.exportable import check_exportable
+from nmtcore.inference.ctranslate2_model import check_exportable, write_model
 from nmtcore.inference.hypotheses import length_limits
-from nmtcore.inference.int8 import use_int8
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import SPECIALS

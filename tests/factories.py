@@ -8,7 +8,7 @@ import torch
 from named_components import by_name
 from torch import Tensor
 
-from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.component_settings import ComponentSettings
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
@@ -17,10 +17,10 @@ from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.base import TranslationModel
-from nmtcore.model.batch import Batch
+from nmtcore.model.batch import Batch, LabelVocabularies
 from nmtcore.model.build import build_model
-from nmtcore.model.components.base import Component, LabelVocabularies
-from nmtcore.model.proofs import forced_logits as forced_logits
+from nmtcore.model.components.base import Component
+from nmtcore.model.testing import forced_logits as forced_logits
 
 MODEL = TransformerSettings(width=16, feed_forward=32, heads=2, encoder_layers=2, decoder_layers=2)
 

@@ -12,8 +12,7 @@ from inference.test_parse_to_conllu import GOLD
 from inference.tiny import write_bundle
 
 from nmtcore.cli import main
-from nmtcore.config.components.parser_head import DepParseSettings
-from nmtcore.config.components.pascal import PascalSettings
+from nmtcore.config.component_settings import DepParseSettings, PascalSettings
 
 
 @pytest.fixture(scope="module")

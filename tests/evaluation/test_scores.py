@@ -10,8 +10,7 @@ import pytest
 from factories import run_settings
 from pair_files import write_corpus
 
-from nmtcore.config.components.head_selection import HeadSelectionSettings
-from nmtcore.config.components.parser_head import DiagonalParseSettings
+from nmtcore.config.component_settings import DiagonalParseSettings, HeadSelectionSettings
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ScoringSettings

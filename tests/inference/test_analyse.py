@@ -10,12 +10,15 @@ from inference.test_raw import Chain
 from inference.tiny import write_bundle
 
 from nmtcore.annotation.base import Annotator
-from nmtcore.config.components.head_selection import HeadSelectionSettings
-from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
-from nmtcore.config.components.pascal import PascalSettings
-from nmtcore.config.components.sisa import SisaSettings
-from nmtcore.config.components.target_tags import TagAttentionSettings
-from nmtcore.config.components.tree_head import TreeHeadSettings
+from nmtcore.config.component_settings import (
+    DepParseSettings,
+    DiagonalParseSettings,
+    HeadSelectionSettings,
+    PascalSettings,
+    SisaSettings,
+    TagAttentionSettings,
+    TreeHeadSettings,
+)
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings

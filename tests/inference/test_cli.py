@@ -17,8 +17,7 @@ from inference.tiny import write_bundle
 from safetensors.torch import load_file, save_file
 
 from nmtcore.cli import main
-from nmtcore.config.components.head_selection import HeadSelectionSettings
-from nmtcore.config.components.target_tags import TagAttentionSettings
+from nmtcore.config.component_settings import HeadSelectionSettings, TagAttentionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.files import read_json, write_json
 

@@ -8,10 +8,7 @@ import pytest
 from factories import run_settings
 from inference.tiny import write_bundle
 
-from nmtcore.config.components.head_selection import HeadSelectionSettings
-from nmtcore.config.components.parser_head import DepParseSettings
-from nmtcore.config.components.sisa import SisaSettings
-from nmtcore.config.components.tree_head import TreeHeadSettings
+from nmtcore.config.component_settings import DepParseSettings, HeadSelectionSettings, SisaSettings, TreeHeadSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
@@ -22,7 +19,7 @@ from nmtcore.inference.induced import attention_parser, parse_with_all_heads
 from nmtcore.inference.parse import parse_of
 from nmtcore.inference.parse_files import PARSE_METHODS
 from nmtcore.inference.parse_to_conllu import parse_text
-from nmtcore.model.pooling import with_root_scores
+from nmtcore.model.batch import with_root_scores
 from nmtcore.syntax.annotation import tree_fault
 
 

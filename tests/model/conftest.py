@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
+from nmtcore.config.component_settings import ComponentSettings
 from nmtcore.config.components import COMPONENTS, component_settings
-from nmtcore.config.components.base import ComponentSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.base import TranslationModel
-from nmtcore.model.proofs import RANDOM_LABELS, random_examples, random_features, small_model
+from nmtcore.model.testing import RANDOM_LABELS, random_examples, random_features, small_model
 
 VALUES = {int: 1, float: 0.5, bool: True, str: "deprel"}
 """Values by type for component settings without a default."""

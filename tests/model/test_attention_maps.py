@@ -4,20 +4,18 @@ import numpy as np
 import pytest
 import torch
 
-from nmtcore.config.components.label_head import LabelHeadSettings
-from nmtcore.config.components.pair_labels import RelativePositionsSettings
-from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.component_settings import DepParseSettings, LabelHeadSettings, RelativePositionsSettings
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps
-from nmtcore.model.components.base import AttentionHooks, Component
+from nmtcore.model.components.base import AttentionHooks, Build, Component
 
 
 class Weights(Component):
     """Records the weights of the explicit form."""
 
     def __init__(self):
-        super().__init__(name="weights")
+        super().__init__(None, Build(name="weights"))
         self.recorded = {}
 
     def attention_hooks(self, stack, layer):

@@ -8,8 +8,8 @@ import torch
 from training import tiny
 from training.test_train import same_weights, train_tiny
 
+from nmtcore.config.component_settings import ComponentSettings
 from nmtcore.config.components import COMPONENTS, check_composition
-from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.training import TrainingSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
@@ -17,7 +17,7 @@ from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.build import implementation
 from nmtcore.model.components.base import Component
-from nmtcore.model.proofs import random_examples, small_model
+from nmtcore.model.testing import random_examples, small_model
 from nmtcore.model.tree_errors import DivergedTrees
 from nmtcore.training import compiled_layers, loop, update
 from nmtcore.training.compiled_layers import CompiledLayers

@@ -1,7 +1,6 @@
 """Tests that hold for every registered component, and tests of every hook."""
 
 import dataclasses
-import inspect
 
 import numpy as np
 import pytest
@@ -12,14 +11,14 @@ from safetensors.torch import load_file, save_file
 from nmtcore.config.components import COMPONENTS
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components, implementation, initialise_model
-from nmtcore.model.components.base import AttentionHooks, Component, hooks_of
+from nmtcore.model.components.base import AttentionHooks, Build, Component
 
 
 class Everything(Component):
     """A test component that uses every hook; with `strength` 0 it changes nothing."""
 
     def __init__(self, strength):
-        super().__init__(name="everything")
+        super().__init__(None, Build(name="everything"))
         self.strength = strength
         self.queries = torch.nn.Linear(16, 4)
         self.bias = torch.nn.Parameter(torch.randn(64))
@@ -80,8 +79,7 @@ def system(request, make, example):
 @pytest.mark.parametrize("name", sorted(COMPONENTS))
 def test_every_registered_component_has_an_implementation(name, make, labels, example):
     cls = implementation(COMPONENTS, name)
-    assert list(inspect.signature(cls).parameters) == ["settings", "name", "model", "labels"]
-    component = cls(example(name), name="mine", model=make().settings, labels=labels)
+    component = cls(example(name), Build(name="mine", model=make().settings, labels=labels))
     assert isinstance(component, Component)
     assert component.name == "mine"
 
@@ -95,7 +93,7 @@ def test_settings_and_component_agree_on_whether_it_parses(name, make, example):
 @pytest.mark.parametrize("name", sorted(COMPONENTS))
 def test_settings_and_component_agree_on_whether_it_has_a_loss(name, make, example):
     settings = example(name)
-    assert settings.has_second_loss == bool(hooks_of(make(settings).components, "loss"))
+    assert settings.has_second_loss == make(settings).components[0].has_loss
     if settings.has_second_loss:
         without = dataclasses.replace(settings, weight=0.0)
         assert not without.has_second_loss
@@ -241,21 +239,15 @@ def test_positions_can_be_replaced_in_one_stack(make):
         def replaces_positions(self, stack):
             return stack == "encoder"
 
-    model = make(extra_components=(Replaces(name="r"),))
+    model = make(extra_components=(Replaces(None, Build(name="r")),))
     assert not model.has_sinusoids("encoder")
     assert model.has_sinusoids("decoder")
-
-
-def test_only_overridden_hooks_are_called():
-    plain, rich = Component(name="plain"), Everything(1.0)
-    assert hooks_of([plain], "embed_source") == ()
-    assert [hook.__self__ for hook in hooks_of([plain, rich], "embed_source")] == [rich]
 
 
 def test_components_initialise_their_parameters_after_the_model(make):
     class Zeroed(Component):
         def __init__(self):
-            super().__init__(name="zeroed")
+            super().__init__(None, Build(name="zeroed"))
             self.table = torch.nn.Embedding(3, 4)
 
         def initialise(self, initialisation):

@@ -8,10 +8,13 @@ import torch
 from factories import examples_of, side
 from named_components import by_name
 
+from nmtcore.config.component_settings import (
+    DepParseSettings,
+    DiagonalParseSettings,
+    LabelHeadSettings,
+    RelativePositionsSettings,
+)
 from nmtcore.config.components import check_composition, component_settings
-from nmtcore.config.components.label_head import LabelHeadSettings
-from nmtcore.config.components.pair_labels import RelativePositionsSettings
-from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
@@ -66,9 +69,7 @@ def layer_0(model, batch, seed=0):
     states = torch.randn(*batch.source_BS.shape, model.settings.width, dtype=torch.float64, generator=generator)
     context = Context(mask_BS=batch.source_mask_BS, extra=batch.extra)
     with torch.no_grad():
-        return states, model.encoder[0].attention(
-            states, context, mask_B11K=batch.source_mask_BS[:, None, None]
-        )
+        return states, model.encoder[0].attention(states, context, mask_B11K=batch.source_mask_BS[:, None, None])
 
 
 @pytest.mark.parametrize("label_column", LABEL_COLUMNS)

@@ -8,14 +8,17 @@ import torch
 from factories import forced_logits, target_mask
 from oracles import TransformerOracle, softmax, tree_pairs
 
+from nmtcore.config.component_settings import (
+    DepParseSettings,
+    RelativePositionsSettings,
+    TreeDistanceSettings,
+    TreeTraversalSettings,
+)
 from nmtcore.config.components import component_settings
-from nmtcore.config.components.pair_labels import RelativePositionsSettings, TreeDistanceSettings, TreeTraversalSettings
-from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
-from nmtcore.model.components.base import AttentionHooks, Component
-from nmtcore.model.components.pair_labels import _SelectByLabel, _sum_by_products, _sum_by_scattering, _SumByLabel
-from nmtcore.model.components.tree_traversal import traversals
+from nmtcore.model.components.base import AttentionHooks, Build, Component
+from nmtcore.model.components.pair_labels import traversals
 
 SYSTEMS = {
     "relative": [RelativePositionsSettings(maximum=3)],
@@ -129,7 +132,7 @@ class NoSinusoids(Component):
     """Removes the sinusoids of some stacks."""
 
     def __init__(self, *stacks) -> None:
-        super().__init__(name="no_sinusoids")
+        super().__init__(None, Build(name="no_sinusoids"))
         self.stacks = stacks
 
     def replaces_positions(self, stack):
@@ -187,7 +190,7 @@ def test_a_bias_is_added_before_other_components_change_the_scores(make, draw):
             return AttentionHooks(scores=lambda scores, inputs: 2 * scores) if stack != "cross" else None
 
     examples, results = draw(3, seed=2), []
-    for parts in ((), (Doubles(name="doubles"),)):
+    for parts in ((), (Doubles(None, Build(name="doubles")),)):
         model = make(RelativePositionsSettings(maximum=2), extra_components=parts)
         if not parts:
             with torch.no_grad():
@@ -214,22 +217,6 @@ def test_a_parser_head_is_trained_on_scores_with_labels(make, draw):
             for i in range(len(source)):
                 expected = oracle.scores["encoder.1.attention", 3, i]
                 np.testing.assert_allclose(scores_BSS[row, i, : len(source)].detach().numpy(), expected, rtol=1e-9)
-
-
-def test_gradients_of_selecting_and_summing_by_label():
-    labels = torch.tensor([[[[0, 2, 2], [1, 0, 2]]]])
-    by_label = torch.randn(2, 3, 2, 4, dtype=torch.float64, requires_grad=True)
-    by_pair = torch.randn(2, 3, 2, 3, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda values: _SelectByLabel.apply(values, labels), (by_label,))
-    assert torch.autograd.gradcheck(lambda values: _SumByLabel.apply(values, labels, 4), (by_pair,))
-
-
-def test_sums_over_many_keys_are_exact_in_half_precision():
-    # In bf16, adding ones stops at 256, as a GPU would do (a CPU adds in fp32).
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    values = torch.ones(1, 1, 1, 1000, dtype=torch.bfloat16, device=device)
-    labels = torch.zeros(1, 1, 1, 1000, dtype=torch.long, device=device)
-    assert _SumByLabel.apply(values, labels, 2).tolist() == [[[[1000.0, 0.0]]]]
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -275,12 +262,3 @@ def test_targets_of_different_lengths_can_be_scored_with_one_encoding(make, draw
         for length in (1, tokens.size(1), 2):
             fresh = model.decode(tokens[:, :length], model.encode(batch))
             torch.testing.assert_close(model.decode(tokens[:, :length], encoded), fresh)
-
-
-@pytest.mark.parametrize("sentences", [1, 3])
-def test_sums_by_products_equal_sums_by_scattering_with_autocast_too(sentences):
-    values, labels = torch.randn(3, 2, 4, 5), torch.randint(0, 6, (sentences, 1, 4, 5))
-    expected = _sum_by_scattering(values, labels, 6)
-    torch.testing.assert_close(_sum_by_products(values, labels, 6), expected)
-    with torch.autocast("cpu", torch.bfloat16):
-        torch.testing.assert_close(_sum_by_products(values, labels, 6), expected)

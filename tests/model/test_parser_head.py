@@ -8,7 +8,7 @@ import torch
 from model.trees import TREES, pairs
 from oracles import TransformerOracle, governor_columns, pointing_loss, previous_columns, softmax
 
-from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
+from nmtcore.config.component_settings import DepParseSettings, DiagonalParseSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.syntax.trees import NO_COLUMN
 
@@ -145,13 +145,16 @@ def test_parsing_without_a_parser_is_an_error(make, draw):
 
 
 def test_scores_are_supervised_after_other_components_changed_them(make, draw):
-    from nmtcore.model.components.base import AttentionHooks, Component
+    from nmtcore.model.components.base import AttentionHooks, Build, Component
 
     class Shifts(Component):
         def attention_hooks(self, stack, layer):
             return AttentionHooks(scores=lambda scores, inputs: scores * 3) if stack == "encoder" else None
 
-    model, examples = make(DepParseSettings(layer=0), extra_components=(Shifts(name="shifts"),)), draw(3, seed=5)
+    model, examples = (
+        make(DepParseSettings(layer=0), extra_components=(Shifts(None, Build(name="shifts")),)),
+        draw(3, seed=5),
+    )
     batch = make_batch(examples, np.arange(3), model.components)
     plain = make(DepParseSettings(layer=0))
     plain.load_state_dict(model.state_dict())

@@ -9,8 +9,7 @@ import pytest
 import torch
 from factories import examples_of, forced_logits, side, target_mask
 
-from nmtcore.config.components.pair_labels import TreeTraversalSettings
-from nmtcore.config.components.pascal import PascalSettings
+from nmtcore.config.component_settings import PascalSettings, TreeTraversalSettings
 from nmtcore.model.batch import make_batch
 
 pytestmark = pytest.mark.needs("training")

@@ -6,11 +6,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.component_settings import DepParseSettings
 from nmtcore.features.examples import NO_WORD
-from nmtcore.model.batch import make_batch
-from nmtcore.model.components.base import Component
-from nmtcore.model.pooling import pool_words, word_of_column
+from nmtcore.model.batch import make_batch, pool_words
+from nmtcore.model.components.base import Build, Component
 
 
 def collapse(scores, start, stop):
@@ -83,9 +82,9 @@ def test_gradients_of_pooling():
 def test_words_of_columns_include_prefixes(make, draw, prefix):
     class AddsWords(Component):
         def add_to_batch(self, arrays, examples):
-            arrays.extra["words"] = word_of_column(arrays.source)
+            arrays.extra["words"] = arrays.source.word_of_column_BS
 
-    model = make(*[DepParseSettings(layer=0)] * prefix, extra_components=(AddsWords(name="adds_words"),))
+    model = make(*[DepParseSettings(layer=0)] * prefix, extra_components=(AddsWords(None, Build(name="adds_words")),))
     examples = draw(4, seed=1)
     words = make_batch(examples, np.arange(4), model.components).extra["words"]
     for row in range(4):

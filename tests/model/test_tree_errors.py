@@ -11,8 +11,7 @@ import pytest
 import torch
 from factories import build_tiny_model, examples_of, run_settings, side
 
-from nmtcore.config.components.head_selection import HeadSelectionSettings
-from nmtcore.config.components.tree_head import TreeHeadSettings
+from nmtcore.config.component_settings import HeadSelectionSettings, TreeHeadSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch

@@ -8,14 +8,11 @@ import pytest
 import torch
 from oracles import tree_pairs
 
-from nmtcore.config.components.pair_labels import TreeDistanceSettings, TreeTraversalSettings
-from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.component_settings import DepParseSettings, TreeDistanceSettings, TreeTraversalSettings
 from nmtcore.config.transformer import TransformerSettings
-from nmtcore.model.batch import make_batch
+from nmtcore.model.batch import NO_WORD, make_batch
 from nmtcore.model.build import build_components
-from nmtcore.model.components.tree_labels import tree_paths
-from nmtcore.model.components.tree_traversal import traversals
-from nmtcore.model.pooling import NO_WORD
+from nmtcore.model.components.pair_labels import traversals, tree_paths
 
 MODEL = TransformerSettings(width=8, heads=2, encoder_layers=1, decoder_layers=1)
 FAR = "far"

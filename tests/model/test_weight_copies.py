@@ -11,8 +11,8 @@ from nmtcore.config.components import COMPONENTS
 from nmtcore.config.training import TrainingSettings
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
-from nmtcore.model.components.base import Component
-from nmtcore.model.proofs import random_examples, small_model
+from nmtcore.model.components.base import Build, Component
+from nmtcore.model.testing import random_examples, small_model
 from nmtcore.training import update
 from nmtcore.training.optimiser import Adam
 from nmtcore.training.update import accumulate_gradients, count_terms, seed_update, term_names, weight_copies
@@ -67,7 +67,7 @@ class Precise(Component):
     """A component of the user's own that computes in fp32, by calling a layer and by taking its weight."""
 
     def __init__(self) -> None:
-        super().__init__(name="precise")
+        super().__init__(None, Build(name="precise"))
         self.layers = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.Linear(16, 16))
 
     def embed_source(self, embedded_BSD, context):

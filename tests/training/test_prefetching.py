@@ -10,7 +10,7 @@ from training import tiny
 from training.test_train import same_weights, train_tiny
 
 from nmtcore.config.training import BatchSettings
-from nmtcore.model.components.base import Component
+from nmtcore.model.components.base import Build, Component
 from nmtcore.training.prefetching import Prefetcher, prefetched_updates
 from nmtcore.training.signals import Interrupted
 from nmtcore.training.training_data import TrainingData
@@ -26,7 +26,7 @@ class Recorder(Component):
     """Remembers what a batch could depend on when it is made: the epochs and the validations so far."""
 
     def __init__(self) -> None:
-        super().__init__(name="recorder")
+        super().__init__(None, Build(name="recorder"))
         self.epoch, self.validations, self.seen = 0, 0, []
 
     def begin_epoch(self, epoch):

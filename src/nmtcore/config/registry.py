@@ -30,6 +30,8 @@ CODE = "code"
 class Registry(Mapping[str, type[T]]):
     """Settings classes by name. The module `{package}.{name}` implements each and is imported on first use.
 
+    `modules` has the names of modules that implement several, by the names of the classes.
+
     With `own_folder`, files of the user's own in this folder (`config.own_code`) are entries too: each has both the
     settings, derived from `base`, and what implements them.
     """
@@ -40,6 +42,7 @@ class Registry(Mapping[str, type[T]]):
         *,
         noun: str,
         package: str,
+        modules: Mapping[str, str] | None = None,
         key: str = "name",
         own_folder: str = "",
         base: type[T] | None = None,
@@ -48,7 +51,7 @@ class Registry(Mapping[str, type[T]]):
         self._own_folder, self._base = own_folder, base
         self.noun = noun
         """The word for an entry in messages, such as "component"."""
-        self.package = package
+        self.package, self._modules = package, modules or {}
         self.key = key
         """The key in an entry that names the class."""
 
@@ -133,7 +136,9 @@ class Registry(Mapping[str, type[T]]):
 
     def module(self, name: str) -> ModuleType:
         """Import the module that implements the class registered under `name`."""
-        return own_module(self._own_folder, name) if self._is_own(name) else import_module(f"{self.package}.{name}")
+        if self._is_own(name):
+            return own_module(self._own_folder, name)
+        return import_module(f"{self.package}.{self._modules.get(name, name)}")
 
     def member(self, name: str, member: str) -> Any:
         """Return what the module of a name calls `member`. Raises `UserError` if a file of the user's own lacks it."""

@@ -24,7 +24,7 @@ from nmtcore.inference.sentence_batches import USE_CPU, device_of, map_batches
 from nmtcore.model.base import Encoded
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps
-from nmtcore.model.components.base import Component, Stack, hooks_of
+from nmtcore.model.components.base import Component, Stack
 from nmtcore.parquet import row_writer
 from nmtcore.segmentation.vocabulary import EOS
 
@@ -187,8 +187,8 @@ class ObservedBatch:
     @property
     def source_weights(self) -> dict[str, Tensor]:
         """The weights (B, S, S) of components with weights of their own, by the component's name."""
-        hooks = hooks_of(self.components, "source_weights")
-        return {hook.__self__.name: hook(self.encoded.context) for hook in hooks}
+        weights = {c.name: c.source_weights(self.encoded.context) for c in self.components}
+        return {name: weights_BSS for name, weights_BSS in weights.items() if weights_BSS is not None}
 
     @property
     def cross_weights(self) -> dict[str, Tensor]:

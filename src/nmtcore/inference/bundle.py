@@ -46,8 +46,9 @@ from nmtcore.inference.raw import TextReader, grouped_texts
 from nmtcore.inference.translate import translate_examples
 from nmtcore.layout import file_name
 from nmtcore.model.base import TranslationModel
+from nmtcore.model.batch import LabelVocabularies
 from nmtcore.model.build import build_model
-from nmtcore.model.components.base import Component, LabelVocabularies
+from nmtcore.model.components.base import Component
 from nmtcore.model.device import prepare_device
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import Vocabulary

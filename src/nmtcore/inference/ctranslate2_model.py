@@ -11,14 +11,52 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
-from nmtcore.inference.exportable import relative_positions
+from nmtcore.errors import UserError
 from nmtcore.inference.hypotheses import NEVER_GENERATED
+from nmtcore.model.base import TranslationModel
+from nmtcore.model.components.base import Component
+from nmtcore.model.components.pair_labels import RelativePositions
+from nmtcore.model.components.parser_heads import DepParse, DiagonalParse
+from nmtcore.model.components.target_tags import Multitask
 from nmtcore.model.transformer import Attention, DecoderLayer, EncoderLayer, Transformer, sinusoids
-from nmtcore.model.components.relative_positions import RelativePositions
 from nmtcore.segmentation.vocabulary import BOS, EOS, SPECIALS, UNK
 
 FORBIDDEN = -1e9
 """The output bias of entries that are never generated. It is finite, so that no product or difference is NaN."""
+
+EXPORTABLE = (DepParse, DiagonalParse, Multitask, RelativePositions)
+"""Components that change nothing of a translation's computation but a prefix of the source or the positions."""
+
+
+def check_exportable(model: TranslationModel, *, where: object) -> None:
+    """Raise `UserError` if translating takes more than a transformer with sinusoids or relative positions does.
+
+    `where` names the model in the message.
+    """
+    if not isinstance(model, Transformer):
+        base = type(model).__name__.lower()
+        raise UserError(f"{where} cannot be exported: its base is {base}, and only transformers can be exported.")
+    relative = relative_positions(model)
+    for component in model.components:
+        one_of_two = isinstance(component, RelativePositions) and component is not relative
+        if type(component) not in EXPORTABLE or one_of_two:
+            raise UserError(
+                f"{where} cannot be exported: its component {component.name}{_needs(component)} is not a part of a "
+                "plain transformer. `nmtcore translate` translates with it."
+            )
+
+
+def _needs(component: Component) -> str:
+    """Say which features of each source a component reads in translation, if any."""
+    settings = component.settings
+    features = settings.needs.get("source", ()) if settings is not None and settings.needs_at_inference else ()
+    names = " and ".join(feature.replace("_", " ") for feature in features)
+    return f", which reads the {names} of each source," if names else ""
+
+
+def relative_positions(model: Transformer) -> RelativePositions | None:
+    """Return the model's component of relative positions, the first if there are several."""
+    return next((c for c in model.components if isinstance(c, RelativePositions)), None)
 
 
 def write_model(

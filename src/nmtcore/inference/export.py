@@ -21,9 +21,8 @@ from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.files import atomic_folder, write_json, write_text
 from nmtcore.inference.bundle import Bundle, load_bundle
-from nmtcore.inference.ctranslate2_model import write_model
+from nmtcore.inference.ctranslate2_model import check_exportable, write_model
 from nmtcore.inference.export_readme import export_readme
-from nmtcore.inference.exportable import check_exportable
 from nmtcore.inference.hypotheses import length_limits
 from nmtcore.inference.raw import MAX_SUBWORDS
 from nmtcore.layout import file_name

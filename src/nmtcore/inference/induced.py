@@ -15,8 +15,8 @@ from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.parse import Parser, parse_of
 from nmtcore.inference.parse_files import Parse, ParseMethod
 from nmtcore.inference.sentence_batches import USE_CPU, map_batches
-from nmtcore.model.components.base import Context, hooks_of
-from nmtcore.model.pooling import pool_words, with_root_scores
+from nmtcore.model.batch import pool_words, with_root_scores
+from nmtcore.model.components.base import Context
 
 _OTHER_SYSTEMS = "Use a model of another system, for example sa_nmt_shared, which parses without --attention."
 
@@ -101,8 +101,8 @@ def _tree_scores(bundle: Bundle, observed: ObservedBatch, layer: int, heads: Seq
 
 def _parsers(bundle: Bundle) -> dict[str, Callable[[Context], list[np.ndarray]]]:
     """Return the `parse_scores` of components that score words as roots, by the attention head that they claim."""
-    components = [component for component in bundle.model.components if component.points_to_root]
-    parsers = {parse_scores.__self__.name: parse_scores for parse_scores in hooks_of(components, "parse_scores")}
+    components = [component for component in bundle.model.components if component.points_to_root and component.parses]
+    parsers = {component.name: component.parse_scores for component in components}
     return {head: parsers[name] for head, name in claimed_heads(bundle.run).items() if name in parsers}
 
 

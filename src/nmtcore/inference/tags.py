@@ -23,8 +23,7 @@ from nmtcore.features.transforms.chain import LocatedWord
 from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle, ScoredText
 from nmtcore.inference.sentence_batches import USE_CPU, batches_by_length, device_of, map_batches
 from nmtcore.inference.tag_files import PREDICTED_TAGS_SCHEMA, TaggedWord, tag_row
-from nmtcore.model.batch import Batch, make_batch
-from nmtcore.model.components.token_labels import SYMBOLS
+from nmtcore.model.batch import SYMBOLS, Batch, make_batch
 from nmtcore.parquet import row_writer
 from nmtcore.segmentation.vocabulary import TAG_PREFIX, tag_entry
 

@@ -10,12 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.model.added_entries import add_entries, added_entries
 from nmtcore.model.batch import Batch
-from nmtcore.model.components.base import Component, Context, hooks_of, measure_names
+from nmtcore.model.components.base import Component, Context, measure_names
 from nmtcore.model.losses import (
     TRANSLATION,
-    CrossEntropy,
     Losses,
     Part,
     SmoothingOver,
@@ -79,11 +77,6 @@ class TranslationModel(nn.Module, ABC):
         self.target_embedding = nn.Embedding(target_size, settings.width)
         self.source_embedding = self.target_embedding if joint else nn.Embedding(source_size, settings.width)
         self.output_bias = nn.Parameter(torch.zeros(target_size)) if output_bias else None
-        self._parse_scores = hooks_of(components, "parse_scores")
-        self._components_with_loss = tuple(loss.__self__ for loss in hooks_of(components, "loss"))
-        self._read_output = hooks_of(components, "read_output")
-        self._change_output = hooks_of(components, "change_output")
-        self._tag_scores = hooks_of(components, "tag_scores")
 
     @abstractmethod
     def encode(self, batch: Batch) -> Encoded:
@@ -119,11 +112,11 @@ class TranslationModel(nn.Module, ABC):
         return F.linear(states, self.target_embedding.weight, self.output_bias)
 
     def _changed_states(self, states: Tensor, context: Context) -> Tensor:
-        for change in self._change_output:
-            states = change(states, context)
+        for component in self.components:
+            states = component.change_output(states, context)
         return states
 
-    def forward(
+    def loss(
         self,
         batch: Batch,
         *,
@@ -140,11 +133,17 @@ class TranslationModel(nn.Module, ABC):
         if batch.target_input_BT is not None and batch.includes(TRANSLATION):
             states_ND = self._changed_states(self.forced_states(batch, encoded), encoded.context)
             targets_N = batch.target_output_BT.flatten().index_select(0, batch.target_positions_N)
-            cross_entropy = self._cross_entropy(states_ND, targets_N, label_smoothing, smoothing_over, loss_chunk)
-            nll = cross_entropy.nll
-            parts.append(Part(name=TRANSLATION, sum=cross_entropy.smoothed, count=batch.tokens))
-        for component in self._components_with_loss:
-            if not batch.includes(component.name):
+            smoothing = {"smoothing": label_smoothing, "over": smoothing_over}
+            if loss_chunk is None:
+                smoothed, nll = smoothed_cross_entropy(self.output_layer(states_ND), targets_N, **smoothing)
+            else:
+                weight_VD, bias_V = self.target_embedding.weight, self.output_bias
+                smoothed, nll = chunked_cross_entropy(
+                    states_ND, weight_VD, bias_V, targets_N, chunk=loss_chunk, **smoothing
+                )
+            parts.append(Part(name=TRANSLATION, sum=smoothed, count=batch.tokens))
+        for component in self.components:
+            if not component.has_loss or not batch.includes(component.name):
                 continue
             weight = component.loss_weight
             with torch.set_grad_enabled(torch.is_grad_enabled() and weight != 0):
@@ -155,63 +154,54 @@ class TranslationModel(nn.Module, ABC):
                 measures |= dict(zip(measure_names([component]), sums, strict=True))
         return Losses(parts=tuple(parts), nll_sum=nll, tokens=batch.tokens, measures=measures)
 
-    def _cross_entropy(
-        self, states_ND: Tensor, targets_N: Tensor, smoothing: float, over: SmoothingOver, chunk: int | None
-    ) -> CrossEntropy:
-        weight_VD, bias_V = self.target_embedding.weight, self.output_bias
-        added = added_entries(len(weight_VD), states_ND.device)
-        if chunk is not None:
-            return chunked_cross_entropy(
-                states_ND, weight_VD, bias_V, targets_N, smoothing=smoothing, over=over, chunk=chunk, added=added
-            )
-        if not added:
-            return smoothed_cross_entropy(self.output_layer(states_ND), targets_N, smoothing=smoothing, over=over)
-        logits_NW = F.linear(states_ND, *add_entries(weight_VD, bias_V, added))
-        return smoothed_cross_entropy(logits_NW, targets_N, smoothing=smoothing, over=over, added=added)
-
     def forced_states(self, batch: Batch, encoded: Encoded) -> Tensor:
         """Decode the batch's targets: the states at their real positions, which `logits` scores, (N, D)."""
         states_BTD = self.decode(batch.target_input_BT, encoded)
         states_ND = states_BTD.flatten(0, 1).index_select(0, batch.target_positions_N)
-        for read in self._read_output:
-            read(states_ND, encoded.context)
+        for component in self.components:
+            component.read_output(states_ND, encoded.context)
         return states_ND
 
-    def loss(self, batch: Batch, **options: Any) -> Losses:
-        """Compute the losses that the batch requests; an alias of `forward`."""
-        return self(batch, **options)
+    @property
+    def parser(self) -> Component | None:
+        """The first component that scores the head of every source word, if any."""
+        return next((component for component in self.components if component.parses), None)
 
     @property
     def parses(self) -> bool:
         """Whether a component scores the head of every source word."""
-        return bool(self._parse_scores)
+        return self.parser is not None
 
     @property
     def parses_to_root(self) -> bool:
         """Whether column 0 of `parse_scores` is the artificial root."""
-        return self.parses and self._parse_scores[0].__self__.points_to_root
+        return self.parses and self.parser.points_to_root
 
     @property
     def parser_terms(self) -> frozenset[str]:
         """The terms of the objective that train attention heads to parse."""
-        parsers = hooks_of(self._components_with_loss, "parse_scores")
-        return frozenset(parse_scores.__self__.name for parse_scores in parsers)
+        return frozenset(component.name for component in self.components if component.has_loss and component.parses)
+
+    @property
+    def tagger(self) -> Component | None:
+        """The first component that predicts tags of the target, if any."""
+        return next((component for component in self.components if component.tag_names), None)
 
     @property
     def tag_names(self) -> Sequence[str]:
         """The labels of `tag_scores`; empty if no component predicts tags of the target."""
-        return self._tag_scores[0].__self__.tag_names if self._tag_scores else ()
+        return () if self.tagger is None else self.tagger.tag_names
 
     def tag_scores(self, batch: Batch) -> Tensor:
         """Return log-probabilities of `tag_names` at the real positions of the batch's targets: (N, L).
 
         They come from the first component that predicts tags. Raises `ValueError` without such a component.
         """
-        if not self._tag_scores:
+        if self.tagger is None:
             raise ValueError("this system has no component that predicts tags")
         encoded = self.encode(batch)
         self._changed_states(self.forced_states(batch, encoded), encoded.context)
-        return self._tag_scores[0](encoded.context)
+        return self.tagger.tag_scores(encoded.context)
 
     def parse_scores(self, encoded: Encoded) -> list[np.ndarray]:
         """Score the head of every word with the model's first component that parses.
@@ -219,6 +209,6 @@ class TranslationModel(nn.Module, ABC):
         Returns one float32 array of log-probabilities per sentence, of shape (words, 1 + words) with the root in
         column 0, or (words, words) unless `parses_to_root`. Raises `ValueError` without such a component.
         """
-        if not self.parses:
+        if self.parser is None:
             raise ValueError("this system has no component that parses")
-        return self._parse_scores[0](encoded.context)
+        return self.parser.parse_scores(encoded.context)

@@ -1,20 +1,97 @@
-"""Making the tensors of one batch from examples."""
+"""A batch: its numpy arrays, to which components add, and its tensors; labels of its tokens, and sums over words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from nmtcore.features.examples import Examples, SideExamples
-from nmtcore.model.arrays import BatchArrays, SideArrays
-from nmtcore.model.components.base import Component
-from nmtcore.model.losses import TRANSLATION
+from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL
+from nmtcore.errors import UserError
+from nmtcore.features.examples import NO_WORD, Examples, SideExamples
+from nmtcore.model.losses import TRANSLATION, at_least_fp32
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD
+from nmtcore.syntax.trees import NO_COLUMN
 
-PIN_MEMORY = True
-"""Whether batches are copied to a GPU from pinned memory, so that the host need not wait."""
+LabelVocabularies = Mapping[str, Mapping[str, Sequence[str]]]
+"""Label vocabularies by side and by column of the feature files: labels["source"]["deprel"]."""
+
+SYMBOLS = 2
+"""Number of label ids after those of the vocabulary: `</s>`, prefix."""
+
+
+class SideSubwords(NamedTuple):
+    """The positions of all real subwords of one side of a batch, and their words: int64."""
+
+    rows_J: np.ndarray
+    columns_J: np.ndarray
+    """Columns in `SideArrays.tokens_BS`."""
+    words_J: np.ndarray
+    """Words, counted from 0 in each sentence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SideArrays:
+    """One side of a batch: the sources with the prefixes of components and `</s>`, or the targets with `</s>`."""
+
+    tokens_BS: np.ndarray
+    """Prefix, subwords, `</s>`, and padding on the right. S counts the positions of this side."""
+    examples: SideExamples
+    """The sentences, in the order of the batch."""
+    offset: int = 0
+    """Length of the prefix. Subword i of a sentence is in column `offset + i`."""
+
+    @cached_property
+    def ends_B(self) -> np.ndarray:
+        """The column of each sentence's `</s>`."""
+        return self.offset + self.examples.ids.lengths
+
+    @cached_property
+    def mask_BS(self) -> np.ndarray:
+        """True for real tokens."""
+        return np.arange(self.tokens_BS.shape[1]) <= self.ends_B[:, None]
+
+    @cached_property
+    def subwords(self) -> SideSubwords:
+        """The real subwords, sentence by sentence, without tags that a transform added."""
+        words = self.examples.word_of_subword
+        rows_J, positions_J = words.rows_and_columns()
+        subwords = SideSubwords(rows_J, positions_J + self.offset, words.values.astype(np.int64))
+        is_text_J = subwords.words_J != NO_WORD
+        return subwords if is_text_J.all() else SideSubwords(*(values[is_text_J] for values in subwords))
+
+    @cached_property
+    def first_subword_BW(self) -> np.ndarray:
+        """The column of each word's first subword; `NO_COLUMN` after a sentence's last word."""
+        rows_J, columns_J, words_J = self.subwords
+        is_first_J = np.ones(len(rows_J), dtype=bool)
+        is_first_J[1:] = (rows_J[1:] != rows_J[:-1]) | (words_J[1:] != words_J[:-1])
+        shape = (len(self.tokens_BS), int(words_J.max(initial=-1)) + 1)
+        first_subword_BW = np.full(shape, NO_COLUMN, dtype=np.int64)
+        first_subword_BW[rows_J[is_first_J], words_J[is_first_J]] = columns_J[is_first_J]
+        return first_subword_BW
+
+    @cached_property
+    def word_of_column_BS(self) -> np.ndarray:
+        """The word (from 0) of each column of `tokens_BS`, `NO_WORD` for other tokens: int64."""
+        words_BS = np.full(self.tokens_BS.shape, NO_WORD, dtype=np.int64)
+        rows_J, columns_J, words_J = self.subwords
+        words_BS[rows_J, columns_J] = words_J
+        return words_BS
+
+
+@dataclass(kw_only=True)
+class BatchArrays:
+    """The numpy arrays of a batch, and what components add to them in `extra` and `counts`."""
+
+    source: SideArrays
+    target: SideArrays | None = None
+    """The targets, as they are to be generated (without `<s>`); None if there are none."""
+    extra: dict[str, np.ndarray] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -50,10 +127,19 @@ class Batch:
         return self.terms is None or term in self.terms
 
 
+class AddsToBatch(Protocol):
+    """What `make_batch` asks of a component."""
+
+    source_prefix: tuple[int, ...]
+
+    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
+        """Add arrays and counts."""
+
+
 def make_batch(
     examples: Examples,
     rows_B: np.ndarray,
-    components: Sequence[Component] = (),
+    components: Sequence[AddsToBatch] = (),
     device: str | torch.device = "cpu",
     *,
     terms: frozenset[str] | None = None,
@@ -97,7 +183,7 @@ def _padded_ids(side: SideExamples, before: list[int], after: list[int], width: 
 def _to_device(arrays: BatchArrays, device: torch.device) -> Batch:
     def move(array: np.ndarray) -> Tensor:
         tensor = torch.from_numpy(np.ascontiguousarray(array))
-        if PIN_MEMORY and device.type == "cuda":
+        if device.type == "cuda":
             return tensor.pin_memory().to(device, non_blocking=True)
         return tensor.to(device)
 
@@ -118,3 +204,78 @@ def _to_device(arrays: BatchArrays, device: torch.device) -> Batch:
         batch.target_output_BT = move(target.tokens_BS)
         batch.target_positions_N = move(np.flatnonzero(target.mask_BS))
     return batch
+
+
+def label_vocabulary(
+    labels: LabelVocabularies, label_column: str, *, name: str, side: Literal["source", "target"] = "source"
+) -> Sequence[str]:
+    """Return the label vocabulary of one side's column of the feature files ("deprel"...).
+
+    `name` is the component's. Raises UserError if the vocabulary is missing or empty.
+    """
+    vocabulary = labels.get(side, {}).get(label_column, ())
+    if len(vocabulary) > len(LABEL_SPECIALS):
+        return vocabulary
+    fault = "is empty" if len(vocabulary) else "is missing"
+    raise UserError(
+        f"{name} reads the {label_column} of the {side}'s words, but the vocabulary of those labels {fault}. Name an "
+        "annotator that provides them in `syntax` of the data set, and run the workflow again."
+    )
+
+
+def token_label_ids(side: SideArrays, label_column: str, *, label_count: int, name: str) -> np.ndarray:
+    """Return the label id of every token of `side.tokens_BS`: (B, S), int64, `NO_LABEL` for padding.
+
+    Every subword of a word has the word's label. Ids 0 to L-1, where L is `label_count`, are those of the vocabulary
+    (`NO_LABEL`, `UNKNOWN_LABEL`...), L is `</s>`, and L+1 is any prefix. Raises ValueError if the examples have no such
+    labels.
+    """
+    word_labels = side.examples.features.get(label_column)
+    if word_labels is None:
+        raise ValueError(f"{name} reads the {label_column} of words, but the examples have none")
+    ids_BS = np.full(side.tokens_BS.shape, NO_LABEL, dtype=np.int64)
+    ids_BS[:, : side.offset] = label_count + 1
+    rows_J, columns_J, words_J = side.subwords
+    ids_BS[rows_J, columns_J] = word_labels.values[word_labels.offsets[rows_J] + words_J]
+    ids_BS[np.arange(len(ids_BS)), side.ends_B] = label_count
+    return ids_BS
+
+
+def pool_words(scores: Tensor, words_BS: Tensor, *, count: int) -> Tensor:
+    """Sum scores over the block of every pair of words (tran2018, equation 24): (B, ..., S, S) to (B, ..., W, W).
+
+    The sums are in fp32 or float64. `words_BS` comes from `SideArrays.word_of_column_BS`, and `count` is W. Cell (a, b)
+    is the sum over the subwords of word a (rows) and word b (columns), whichever of the two is the head; a word's
+    diagonal cell sums its whole block. Rows and columns without a word are ignored. Cells of words beyond a sentence's
+    last word are 0.
+    """
+    exact = at_least_fp32(scores)
+    words = words_BS.reshape(len(words_BS), *[1] * (scores.dim() - 3), words_BS.size(1))
+    # Scores without a word go to an extra cell, which is dropped. Masked scores may be infinite, so multiplying them
+    # by 0 would not remove them.
+    cells = words.masked_fill(words == NO_WORD, count)
+    columns = exact.new_zeros(*scores.shape[:-1], count + 1)
+    columns = columns.scatter_add(-1, cells.unsqueeze(-2).expand(exact.shape), exact)[..., :count]
+    pooled = exact.new_zeros(*scores.shape[:-2], count + 1, count)
+    return pooled.scatter_add(-2, cells.unsqueeze(-1).expand(columns.shape), columns)[..., :count, :]
+
+
+def tree_scores(scores_BSS: Tensor, words_BS: Tensor) -> list[np.ndarray]:
+    """Turn scores of subwords (rows) as dependents of subwords into the `parse_scores` of words, by `pool_words`.
+
+    The diagonal holds the scores of roots. Returns one float32 array (W, 1 + W) per sentence, roots in column 0.
+    """
+    counts_B = (words_BS.amax(dim=1) + 1).clamp_min(0).tolist()
+    pooled_BWW = pool_words(scores_BSS.detach(), words_BS, count=max(counts_B)).float().cpu().numpy()
+    return [with_root_scores(pooled_WW[:count, :count]) for pooled_WW, count in zip(pooled_BWW, counts_B, strict=True)]
+
+
+def with_root_scores(scores_WW: np.ndarray) -> np.ndarray:
+    """Move the diagonal, the scores of words (rows) as roots, to a column of its own: `parse_scores`, (W, 1 + W).
+
+    Rows are dependents, columns heads. A word's score for itself becomes -inf.
+    """
+    scores_WW = scores_WW.copy()
+    roots_W = scores_WW.diagonal().copy()
+    np.fill_diagonal(scores_WW, -np.inf)
+    return np.column_stack([roots_W, scores_WW])

@@ -6,11 +6,13 @@ from typing import Literal
 from torch import nn
 
 from nmtcore.config.bases import BASES, BaseSettings
-from nmtcore.config.components import COMPONENTS, ComponentSettings
+from nmtcore.config.component_settings import ComponentSettings
+from nmtcore.config.components import COMPONENTS
 from nmtcore.config.registry import Registry
 from nmtcore.config.runs import RunSettings
 from nmtcore.model.base import TranslationModel
-from nmtcore.model.components.base import Component, LabelVocabularies
+from nmtcore.model.batch import LabelVocabularies
+from nmtcore.model.components.base import Build, Component
 
 
 def build_model(
@@ -41,7 +43,7 @@ def build_components(
 ) -> list[Component]:
     """Build a model's components from their settings, which are keyed by the components' names; keep the order."""
     return [
-        implementation(COMPONENTS, COMPONENTS.name_of(entry))(entry, name=name, model=model, labels=labels)
+        implementation(COMPONENTS, COMPONENTS.name_of(entry))(entry, Build(name=name, model=model, labels=labels or {}))
         for name, entry in settings.items()
     ]
 

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.errors import UserError
-from nmtcore.model.added_entries import add_entries
 from nmtcore.segmentation.vocabulary import PAD
 
 SmoothingOver = Literal["all", "others", "others_but_padding"]
@@ -65,7 +63,7 @@ class TargetWeights(NamedTuple):
 
 
 def smoothed_cross_entropy(
-    logits_NV: Tensor, targets_N: Tensor, *, smoothing: float, over: SmoothingOver, added: int = 0
+    logits_NV: Tensor, targets_N: Tensor, *, smoothing: float, over: SmoothingOver
 ) -> CrossEntropy:
     """Sum the cross-entropy with smoothed targets, and the negative log-likelihood.
 
@@ -76,11 +74,16 @@ def smoothed_cross_entropy(
     - "others_but_padding": 1 - eps on y, 0 on padding, eps / (V - 2) on each other entry (JoeyNMT).
 
     The loss is `-sum_v q(v) log p(v)`; it differs from the Kullback-Leibler divergence of JoeyNMT and Tensor2Tensor by
-    the constant entropy of q. No target may be padding. The last `added` entries are not among the V: their logits are
-    -inf (`add_entries`).
+    the constant entropy of q. No target may be padding.
     """
-    logits_NV = logits_NV.float() if logits_NV.dtype.itemsize < 4 else logits_NV
-    return CrossEntropy(*_SmoothedCrossEntropy.apply(logits_NV, targets_N, smoothing, over, added))
+    log_NV = logits_NV.log_softmax(dim=-1, dtype=torch.promote_types(logits_NV.dtype, torch.float32))
+    nll = -log_NV.gather(1, targets_N.unsqueeze(1)).sum()
+    weights = target_weights(logits_NV.size(1), smoothing, over)
+    smoothed = weights.on_target * nll
+    if weights.everywhere:
+        total = log_NV.sum() if over != "others_but_padding" else log_NV.sum() - log_NV[:, PAD].sum()
+        smoothed = smoothed - weights.everywhere * total
+    return CrossEntropy(smoothed=smoothed, nll=nll.detach())
 
 
 def chunked_cross_entropy(
@@ -92,7 +95,6 @@ def chunked_cross_entropy(
     smoothing: float,
     over: SmoothingOver,
     chunk: int,
-    added: int = 0,
 ) -> CrossEntropy:
     """Compute `smoothed_cross_entropy` of the logits `weight x + bias`, with the logits of `chunk` tokens at a time.
 
@@ -101,17 +103,14 @@ def chunked_cross_entropy(
     `-sum_v q(v) log p(v) = nll + b (n logit(y) - sum of logit(e) over E)`,
 
     and the last sum needs no logits: it is the product of x and the sum of the rows E of the weight. Gradients are
-    computed in fp32 at least, with autocast too; logits of `added` more entries too (`add_entries`), which change no
-    result. Raises `UserError` if the installed torch has no chunked loss.
+    computed in fp32 at least, with autocast too.
     """
-    chunked_loss = getattr(F, "linear_cross_entropy", None)
-    if chunked_loss is None:
-        raise UserError(f"training.loss_chunk needs torch 2.13 or newer, not {torch.__version__}: set it to null.")
     with torch.autocast(states_ND.device.type, enabled=False):
-        states_ND = states_ND.float() if states_ND.dtype.itemsize < 4 else states_ND
+        states_ND = at_least_fp32(states_ND)
         options = nn.LinearCrossEntropyOptions(batch_chunk_size=chunk, chunking_method=None)
-        weight_WD, bias_W = add_entries(weight_VD, bias_V, added)
-        nll = chunked_loss(states_ND, weight_WD, targets_N, linear_bias=bias_W, reduction="sum", options=options)
+        nll = F.linear_cross_entropy(
+            states_ND, weight_VD, targets_N, linear_bias=bias_V, reduction="sum", options=options
+        )
         weights = target_weights(len(weight_VD), smoothing, over)
         if not weights.everywhere:
             return CrossEntropy(smoothed=nll, nll=nll.detach())
@@ -134,38 +133,6 @@ def target_weights(entries: int, smoothing: float, over: SmoothingOver) -> Targe
     return TargetWeights(on_target=1 - smoothing - share, everywhere=share)
 
 
-class _SmoothedCrossEntropy(torch.autograd.Function):
-    """Cross-entropy with one (N, V) buffer: the gradient `softmax - q` overwrites the log-softmax."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, logits_NV: Tensor, targets_N: Tensor, smoothing: float, over: SmoothingOver, added: int
-    ) -> tuple[Tensor, Tensor]:
-        """Compute the fields of `CrossEntropy`."""
-        entries = logits_NV.size(1) - added
-        weights = target_weights(entries, smoothing, over)
-        log_NV = torch.log_softmax(logits_NV, dim=-1)
-        nll = -log_NV.gather(1, targets_N.unsqueeze(1)).sum()
-        smoothed = weights.on_target * nll
-        if weights.everywhere:
-            smoothed = smoothed - weights.everywhere * log_NV[:, :entries].sum()
-            if over == "others_but_padding":
-                smoothed = smoothed + weights.everywhere * log_NV[:, PAD].sum()
-        ctx.log_NV, ctx.targets_N, ctx.weights, ctx.over, ctx.entries = log_NV, targets_N, weights, over, entries
-        ctx.mark_non_differentiable(nll)
-        return smoothed, nll
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, gradient: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        """Return `gradient * (softmax - q)`. Raises RuntimeError on a second call: the first overwrites the buffer."""
-        if ctx.log_NV is None:
-            raise RuntimeError("the gradient of this loss was already taken, which overwrote its buffer")
-        gradient_NV, ctx.log_NV = ctx.log_NV.exp_(), None
-        if ctx.weights.everywhere:
-            gradient_NV[:, : ctx.entries].sub_(ctx.weights.everywhere)
-            if ctx.over == "others_but_padding":
-                gradient_NV[:, PAD] += ctx.weights.everywhere
-        rows_N = torch.arange(len(ctx.targets_N), device=gradient_NV.device)
-        gradient_NV[rows_N, ctx.targets_N] -= ctx.weights.on_target
-        return gradient_NV.mul_(gradient), None, None, None, None
+def at_least_fp32(tensor: Tensor) -> Tensor:
+    """Convert tensors in half precision to fp32: losses and sums need the digits."""
+    return tensor.to(torch.promote_types(tensor.dtype, torch.float32))

@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.model.base import Encoded, TranslationModel, selected_rows
 from nmtcore.model.batch import Batch
-from nmtcore.model.components.base import AttentionInputs, Component, Context, hooks_of
+from nmtcore.model.components.base import AttentionInputs, Component, Context, layer_hooks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,17 +122,14 @@ class Recurrent(TranslationModel):
         self.from_context = nn.Linear(width, width, bias=False)
         self.from_hidden = nn.Linear(width, width, bias=False)
         """The two halves of W in `tanh(W [c; h])`."""
-        self._embed_source = hooks_of(components, "embed_source")
-        self._annotate = hooks_of(components, "annotate")
-        hooks = [component.attention_hooks("cross", 0) for component in components]
-        self._observe = tuple(h.observe for h in hooks if h is not None and h.observe is not None)
+        self._observe = [hooks.observe for hooks in layer_hooks(components, "cross", 0) if hooks.observe]
 
     def encode(self, batch: Batch) -> RecurrentEncoded:
         """Run the encoder over the source."""
         context = Context(mask_BS=batch.source_mask_BS, extra=batch.extra)
         states_BSD = self.source_embedding(batch.source_BS)
-        for change in self._embed_source:
-            states_BSD = change(states_BSD, context)
+        for component in self.components:
+            states_BSD = component.embed_source(states_BSD, context)
         states_BSD = self._dropped(states_BSD)
         order_B, places_B = batch.source_order_2B  # torch would sort on the CPU and wait for a GPU, twice
         packed = pack_padded_sequence(states_BSD.index_select(0, order_B), batch.sorted_lengths_B, batch_first=True)
@@ -145,8 +142,8 @@ class Recurrent(TranslationModel):
                 states.append(last_2BE.index_select(1, places_B).transpose(0, 1).flatten(1))
         memory_BSD, _ = pad_packed_sequence(packed, batch_first=True, total_length=batch.source_BS.size(1))
         memory_BSD = memory_BSD.index_select(0, places_B)
-        for change in self._annotate:
-            memory_BSD = change(memory_BSD, context)
+        for component in self.components:
+            memory_BSD = component.annotate(memory_BSD, context)
         return RecurrentEncoded(memory_BSD=memory_BSD, context=context, hidden=tuple(hidden), cells=tuple(cells))
 
     @property

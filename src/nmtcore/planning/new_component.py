@@ -9,7 +9,7 @@ from nmtcore.errors import UserError
 from nmtcore.layout import STAGES
 from nmtcore.planning.own_names import check_own_name
 
-_IMPORTED = ("component", "context", "label_vocabularies", "tensor")
+_IMPORTED = ("build", "component", "context", "tensor")
 """Names whose classes would be called like those that the file imports."""
 
 _CODE = '''"""The component {name}. Say here, in one sentence, what it does."""
@@ -19,10 +19,10 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.component_settings import ComponentSettings
 from nmtcore.config.ranges import NonNegative, settings_class
 from nmtcore.config.transformer import TransformerSettings
-from nmtcore.model.components.base import Component, Context, LabelVocabularies
+from nmtcore.model.components.base import Build, Component, Context
 
 
 @settings_class
@@ -43,16 +43,9 @@ class {class_name}Settings(ComponentSettings):
 class {class_name}(Component):
     """The model's part; it overrides the hooks of `Component` that it needs, of which this is one."""
 
-    def __init__(
-        self,
-        settings: {class_name}Settings,
-        *,
-        name: str,
-        model: TransformerSettings,
-        labels: LabelVocabularies | None = None,
-    ) -> None:
-        super().__init__(settings, name=name, model=model, labels=labels)
-        self.vector_D = nn.Parameter(torch.zeros(model.width))
+    def __init__(self, settings: {class_name}Settings, build: Build) -> None:
+        super().__init__(settings, build)
+        self.vector_D = nn.Parameter(torch.zeros(build.model.width))
 
     def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
         """Change the embeddings of the source's subwords."""
@@ -74,7 +67,7 @@ from pathlib import Path
 import pytest
 
 from nmtcore.config.components import COMPONENTS
-from nmtcore.model.proofs import change_by, change_by_batching, unused_parameters
+from nmtcore.model.testing import change_by, change_by_batching, unused_parameters
 
 FILE = "config/components/{name}.py"
 

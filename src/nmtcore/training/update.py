@@ -17,7 +17,7 @@ from nmtcore.training.weight_copies import WeightCopies
 
 def term_names(components: Sequence[Component]) -> tuple[str, ...]:
     """Name the terms of the objective: the translation's, then those of the components that have a loss."""
-    return (TRANSLATION, *(c.name for c in components if type(c).loss is not Component.loss))
+    return (TRANSLATION, *(c.name for c in components if c.has_loss))
 
 
 def count_terms(batches: Sequence[Batch], names: Sequence[str]) -> dict[str, int]:

@@ -9,16 +9,16 @@ import torch
 from torch import Tensor
 
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import BatchArrays
-from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack
-from nmtcore.model.pooling import word_of_column
+from nmtcore.model.batch import BatchArrays
+from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
+from nmtcore.model.losses import at_least_fp32
 
 
 class AttentionMaps(Component):
     """Records weights after the softmax in passes over whole sentences, but not in the steps of a search."""
 
     def __init__(self) -> None:
-        super().__init__(name="attention_maps")
+        super().__init__(None, Build(name="attention_maps"))
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
         """Observe every layer that attends to the source."""
@@ -28,7 +28,7 @@ class AttentionMaps(Component):
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
         """Add the word of every column."""
-        arrays.extra[self._words_key] = word_of_column(arrays.source)
+        arrays.extra[self._words_key] = arrays.source.word_of_column_BS
 
     @property
     def _words_key(self) -> str:
@@ -38,7 +38,7 @@ class AttentionMaps(Component):
         context = inputs.context
         if self._words_key not in context.extra:
             return
-        exact_BHQK = scores_BHQK.float() if scores_BHQK.dtype.itemsize < 4 else scores_BHQK
+        exact_BHQK = at_least_fp32(scores_BHQK)
         mask_B11K = context.mask_BS[:, None, None, :]
         weights_BHQK = torch.softmax(exact_BHQK.masked_fill(~mask_B11K, float("-inf")), dim=-1)
         context.notes.setdefault(self.name, {})[stack, layer] = weights_BHQK

@@ -1,8 +1,7 @@
 """The interface of components: optional hooks through which they add syntax to a model.
 
-A component overrides the hooks it needs. A model determines once, when it is built, which hooks its components
-override; without components every attention layer runs the fused kernel. Components are called in the order in which
-the system lists them: one that adds to scores belongs before one that multiplies them.
+A component overrides the hooks it needs; the others do nothing. Components are called in the order in which the system
+lists them: one that adds to scores belongs before one that multiplies them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,15 +11,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from torch import Tensor, nn
 
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import BatchArrays
+from nmtcore.model.batch import BatchArrays, LabelVocabularies
 
 Stack = Literal["encoder", "decoder", "cross"]
 """Self-attention of the encoder, self-attention of the decoder, or attention of the decoder to the source."""
-
-LabelVocabularies = Mapping[str, Mapping[str, Sequence[str]]]
-"""Label vocabularies by side and by column of the feature files: labels["source"]["deprel"]."""
 
 
 @dataclass(kw_only=True)
@@ -70,29 +65,28 @@ class AttentionHooks:
     """Read the inputs and scores_BHQK (before the mask) and change nothing."""
 
 
-class Component(nn.Module):
-    """A part of a model that adds syntax. Subclasses override the hooks they need.
+@dataclass(frozen=True, kw_only=True)
+class Build:
+    """What a component is built from, beside its settings."""
 
-    All components are built from their settings, a name that is unique in the model (the key of their loss, count,
-    notes and extras), the settings of the model, and the label vocabularies of the data.
-    """
+    name: str
+    """Unique in the model: the key of its loss, count, notes and extras."""
+    model: Any = None
+    """The settings of the model."""
+    labels: LabelVocabularies = field(default_factory=dict)
+
+
+class Component(nn.Module):
+    """A part of a model that adds syntax. Subclasses override the hooks they need."""
 
     source_prefix: ClassVar[tuple[int, ...]] = ()
     """Ids to put before every source sentence."""
     points_to_root: ClassVar[bool] = False
     """Whether column 0 of `parse_scores` is the artificial root."""
 
-    def __init__(
-        self,
-        settings: Any = None,
-        *,
-        name: str,
-        model: TransformerSettings | None = None,
-        labels: LabelVocabularies | None = None,
-    ) -> None:
+    def __init__(self, settings: Any, build: Build) -> None:
         super().__init__()
-        self.settings = settings
-        self.name = name
+        self.settings, self.name = settings, build.name
 
     def replaces_positions(self, stack: Stack) -> bool:
         """Say whether this component replaces the sinusoids of the encoder or the decoder."""
@@ -159,6 +153,11 @@ class Component(nn.Module):
         """The labels that `tag_scores` scores; the first are `LABEL_SPECIALS`, the last two `</s>` and `<s>`."""
         return ()
 
+    @property
+    def has_loss(self) -> bool:
+        """Whether this component has a loss."""
+        return type(self).loss is not Component.loss
+
     def loss(self, context: Context) -> Tensor:
         """Sum this component's loss (fp32) over the items that it counts in `BatchArrays.counts`.
 
@@ -194,12 +193,18 @@ class Component(nn.Module):
     def restore_training_state(self, state: Mapping[str, Any]) -> None:
         """Continue from the values that `training_state` returned."""
 
-    def source_weights(self, context: Context) -> Tensor:
+    def source_weights(self, context: Context) -> Tensor | None:
         """Return weights that each source token (a row) gives to the source tokens, for analysis: (B, S, S).
 
-        Only for weights outside of attention layers, whose weights can be observed anyway; after `encode`.
+        Only for weights outside of attention layers, whose weights can be observed anyway; after `encode`. None if
+        the component has no such weights.
         """
-        raise NotImplementedError
+        return None
+
+    @property
+    def parses(self) -> bool:
+        """Whether this component scores the head of every word."""
+        return type(self).parse_scores is not Component.parse_scores
 
     def parse_scores(self, context: Context) -> list[np.ndarray]:
         """Score the head of every word; after `encode`.
@@ -217,12 +222,6 @@ def layer_hooks(components: Iterable[Component], stack: Stack, layer: int) -> li
     """Collect the hooks of all components for one attention layer."""
     hooks = [component.attention_hooks(stack, layer) for component in components]
     return [own for own in hooks if own is not None]
-
-
-def hooks_of(components: Iterable[Component], name: str) -> tuple[Callable, ...]:
-    """Collect the bound methods `name` of those components that override it."""
-    base_method = getattr(Component, name)
-    return tuple(getattr(c, name) for c in components if getattr(type(c), name) is not base_method)
 
 
 def measure_names(components: Iterable[Component]) -> tuple[str, ...]:

@@ -11,13 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nmtcore.config.components.head_selection import HeadSelectionSettings
-from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.config.component_settings import HeadSelectionSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import BatchArrays
-from nmtcore.model.components.base import Component, Context, LabelVocabularies
+from nmtcore.model.batch import BatchArrays, tree_scores
+from nmtcore.model.components.base import Build, Component, Context
+from nmtcore.model.losses import at_least_fp32
 from nmtcore.model.matrix_tree import tree_marginals
-from nmtcore.model.pooling import tree_scores, word_of_column
 from nmtcore.model.tree_errors import explain_tree_errors
 
 
@@ -56,16 +55,9 @@ class HeadSelection(Component):
 
     points_to_root = True
 
-    def __init__(
-        self,
-        settings: HeadSelectionSettings,
-        *,
-        name: str,
-        model: RecurrentSettings,
-        labels: LabelVocabularies | None = None,
-    ) -> None:
-        super().__init__(settings, name=name, model=model, labels=labels)
-        width = model.width
+    def __init__(self, settings: HeadSelectionSettings, build: Build) -> None:
+        super().__init__(settings, build)
+        width = build.model.width
         self.queries, self.keys, self.values = (nn.Linear(width, width, bias=False) for _ in range(3))
         """W_q, W_k and W_v (equation 6)."""
         self.root = nn.Parameter(torch.zeros(width)) if settings.root == "learned" else None
@@ -79,7 +71,7 @@ class HeadSelection(Component):
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
         """Add the word of every token, for summing scores over subwords, and the examples' ids, for errors."""
-        arrays.extra[f"{self.name}.words"] = word_of_column(arrays.source)
+        arrays.extra[f"{self.name}.words"] = arrays.source.word_of_column_BS
         arrays.extra[f"{self.name}.ids"] = examples.id
 
     def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:
@@ -107,7 +99,7 @@ class HeadSelection(Component):
         if self.settings.weights == "tree":
             weights_BSS, _ = tree_marginals(scores_BSS, words_BS, roots=self.settings.roots)
         else:
-            exact_BSS = scores_BSS.float() if scores_BSS.dtype.itemsize < 4 else scores_BSS
+            exact_BSS = at_least_fp32(scores_BSS)
             exact_BSS = exact_BSS.masked_fill(~words_BS.unsqueeze(2), torch.finfo(exact_BSS.dtype).min)
             weights_BSS = exact_BSS.softmax(dim=1) * words_BS.unsqueeze(1)
         return straight_through(weights_BSS, words_BS) if self.settings.hard else weights_BSS

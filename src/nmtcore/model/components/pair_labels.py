@@ -1,19 +1,30 @@
 """Attention with a learned vector for the label of each pair of tokens (Shaw et al. 2018; pham2018, section 3.1).
 
-The queries are multiplied by the whole table of vectors, and
-the products are selected by label; so no vector is stored per pair (the aim of Shaw et al., section 3.3).
+Labels are distances between tokens (`RelativePositions`), or come from the source's dependency trees (`TreeLabels`):
+they are computed for a whole batch at once. The artificial root joins all trees of a sentence: roots are siblings, one
+edge below it.
 """
 
-from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.components.pair_labels import PairLabelsSettings
+from nmtcore.config.component_settings import (
+    PairLabelsSettings,
+    RelativePositionsSettings,
+    TreeLabelsSettings,
+    TreeTraversalSettings,
+)
 from nmtcore.config.transformer import TransformerSettings
-from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, LabelVocabularies, Stack
+from nmtcore.features.examples import NO_WORD, Examples
+from nmtcore.model.batch import BatchArrays
+from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
+from nmtcore.model.losses import at_least_fp32
+from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_GOVERNOR
 
 
 class PairLabels(Component):
@@ -32,35 +43,28 @@ class PairLabels(Component):
 
         o_i = \sum_j a_{ij} (v_j + u_{\mathrm{label}(i, j)})
 
-    Labels 0 to `label_count` - 1 have learned vectors. The vector of label `label_count` is always zero: it leaves the
-    score of a pair unchanged.
+    Labels 0 to `settings.label_count` - 1 have learned vectors. The vector of label `settings.label_count` is always
+    zero: it leaves the score of a pair unchanged.
+
+    The queries are multiplied by the whole table of vectors, and the products are selected by label; so no vector is
+    stored per pair (the aim of Shaw et al., section 3.3).
     """
 
-    def __init__(
-        self,
-        settings: PairLabelsSettings,
-        *,
-        name: str,
-        model: TransformerSettings,
-        labels: LabelVocabularies | None,
-        label_count: int,
-        stacks: Sequence[Stack] = ("encoder",),
-    ) -> None:
-        super().__init__(settings, name=name, model=model, labels=labels)
-        self.label_count = label_count
+    settings: PairLabelsSettings
+    stacks: tuple[Stack, ...] = ("encoder",)
+    """The stacks whose self-attention has labels."""
+
+    def __init__(self, settings: PairLabelsSettings, build: Build) -> None:
+        super().__init__(settings, build)
+        self.keys = self._tables(build.model)
+        self.values = self._tables(build.model) if settings.on == "keys_values" else None
+
+    def _tables(self, model: TransformerSettings) -> nn.ModuleDict:
         layers = {"encoder": model.encoder_layers, "decoder": model.decoder_layers}
-
-        def tables() -> nn.ModuleDict:
-            width = model.width // model.heads
-            return nn.ModuleDict(
-                {
-                    stack: nn.ModuleList(nn.Embedding(label_count, width) for _ in range(layers[stack]))
-                    for stack in stacks
-                }
-            )
-
-        self.keys = tables()
-        self.values = tables() if settings.on == "keys_values" else None
+        count, width = self.settings.label_count, model.width // model.heads
+        return nn.ModuleDict(
+            {stack: nn.ModuleList(nn.Embedding(count, width) for _ in range(layers[stack])) for stack in self.stacks}
+        )
 
     def pair_labels(self, inputs: AttentionInputs, stack: Stack) -> Tensor:
         """Return the labels, int64: (B, Q, K), or (1, Q, K) if all sentences have the same. Called once per pass."""
@@ -85,15 +89,17 @@ class PairLabels(Component):
 
     def _bias(self, table: nn.Embedding, stack: Stack, inputs: AttentionInputs) -> Tensor:
         queries_BHQE = inputs.queries_BHQE * inputs.queries_BHQE.size(-1) ** -0.5
-        scores_BHQL = queries_BHQE @ _append_zero(table.weight).mT
-        return _SelectByLabel.apply(scores_BHQL, self._labels_B1QK(inputs, stack))
+        scores_BHQL = at_least_fp32(queries_BHQE @ _append_zero(table.weight).mT)  # its gradient sums over many keys
+        labels_B1QK = self._labels_B1QK(inputs, stack)
+        return scores_BHQL.gather(-1, labels_B1QK.expand(*scores_BHQL.shape[:2], -1, -1))
 
     def _add_values(
         self, table: nn.Embedding, stack: Stack, mixed_BHQE: Tensor, weights_BHQK: Tensor, inputs: AttentionInputs
     ) -> Tensor:
-        table_LE = _append_zero(table.weight)
-        weights_BHQL = _SumByLabel.apply(weights_BHQK, self._labels_B1QK(inputs, stack), len(table_LE))
-        return mixed_BHQE + weights_BHQL @ table_LE
+        table_LE, exact_BHQK = _append_zero(table.weight), at_least_fp32(weights_BHQK)
+        sums_BHQL = exact_BHQK.new_zeros(*exact_BHQK.shape[:-1], len(table_LE))
+        sums_BHQL = sums_BHQL.scatter_add(-1, self._labels_B1QK(inputs, stack).expand_as(exact_BHQK), exact_BHQK)
+        return mixed_BHQE + sums_BHQL.to(mixed_BHQE.dtype) @ table_LE.to(mixed_BHQE.dtype)
 
 
 def labels_note(name: str, stack: Stack) -> str:
@@ -106,58 +112,209 @@ def _append_zero(table_LE: Tensor) -> Tensor:
     return F.pad(table_LE, (0, 0, 0, 1))
 
 
-def _select_by_label(values_BHQL: Tensor, labels_B1QK: Tensor) -> Tensor:
-    batch, heads = values_BHQL.shape[:2]
-    return values_BHQL.gather(-1, labels_B1QK.expand(batch, heads, -1, -1))
+class RelativePositions(PairLabels):
+    r"""Labels the distance from query i to key j; prefixes and `</s>` are tokens like all others.
 
+    With the largest distance m (`maximum`), pairs further apart have a label of their own (pham2018, section 5.2) or,
+    with `far: clip`, that of the largest distance (Shaw et al. 2018, section 3.2):
 
-def _sum_by_label(values_BHQK: Tensor, labels_B1QK: Tensor, count: int) -> Tensor:
-    """Sum the values of each label, in fp32 at least: in half precision, sums over many keys lose small terms."""
-    exact = torch.float32 if values_BHQK.dtype.itemsize < 4 else values_BHQK.dtype
-    sum_exactly = _sum_by_scattering if values_BHQK.device.type == "cpu" else _sum_by_products
-    return sum_exactly(values_BHQK.to(exact), labels_B1QK, count).to(values_BHQK.dtype)
+    .. math::
 
-
-def _sum_by_scattering(values_BHQK: Tensor, labels_B1QK: Tensor, count: int) -> Tensor:
-    sums_BHQL = values_BHQK.new_zeros(*values_BHQK.shape[:-1], count)
-    return sums_BHQL.scatter_add_(-1, labels_B1QK.expand_as(values_BHQK), values_BHQK)
-
-
-def _sum_by_products(values_BHQK: Tensor, labels_B1QK: Tensor, count: int) -> Tensor:
-    """Multiply by a matrix of zeros and ones.
-
-    On a GPU, scattering adds by atomic operations, which wait for each other where many pairs have one label, and
-    whose order, and so the rounding, changes from run to run.
+        \mathrm{label}(i, j) = \begin{cases}
+            m + j - i & \text{if } |j - i| \le m \\
+            2m + 1 & \text{otherwise}
+        \end{cases}
     """
-    is_label_BQKL = labels_B1QK.transpose(1, 2).mT == torch.arange(count, device=labels_B1QK.device)
-    with torch.autocast(values_BHQK.device.type, enabled=False):
-        return (values_BHQK.transpose(1, 2) @ is_label_BQKL.to(values_BHQK.dtype)).transpose(1, 2)
+
+    settings: RelativePositionsSettings
+
+    @property
+    def stacks(self) -> tuple[Stack, ...]:
+        """The encoder, and the decoder unless it keeps its sinusoids."""
+        return ("encoder", "decoder") if self.settings.decoder else ("encoder",)
+
+    def replaces_positions(self, stack: Stack) -> bool:
+        """Replace the sinusoids of every stack that has labels."""
+        return stack in self.keys
+
+    def pair_labels(self, inputs: AttentionInputs, stack: Stack) -> Tensor:
+        """Compute distances between positions; in decoding, the last query is the newest position."""
+        maximum, keys = self.settings.maximum, inputs.keys_BHKE.size(2)
+        positions_K = torch.arange(keys, device=inputs.keys_BHKE.device)
+        positions_Q1 = positions_K[keys - inputs.queries_BHQE.size(2) :].unsqueeze(1)
+        distances_QK = positions_K - positions_Q1
+        labels_QK = distances_QK.clamp(-maximum, maximum) + maximum
+        if self.settings.far == "label":
+            labels_QK = labels_QK.masked_fill(distances_QK.abs() > maximum, 2 * maximum + 1)
+        return labels_QK.unsqueeze(0)
 
 
-class _SelectByLabel(torch.autograd.Function):
-    """Select for each pair the value of its label: (B, H, Q, L) to (B, H, Q, K)."""
+class Paths(NamedTuple):
+    """The shortest path from each word i to each word j: up to their lowest common ancestor, then down."""
 
-    @staticmethod
-    def forward(ctx, values_BHQL: Tensor, labels_B1QK: Tensor) -> Tensor:
-        ctx.save_for_backward(labels_B1QK)
-        ctx.count = values_BHQL.size(-1)
-        return _select_by_label(values_BHQL, labels_B1QK)
-
-    @staticmethod
-    def backward(ctx, gradient_BHQK: Tensor) -> tuple[Tensor, None]:
-        (labels_B1QK,) = ctx.saved_tensors
-        return _sum_by_label(gradient_BHQK, labels_B1QK, ctx.count), None
+    up_BWW: Tensor
+    """Number of edges up."""
+    down_BWW: Tensor
+    """Number of edges down."""
+    left_BWW: Tensor
+    """Whether j, or an ancestor of j, is a sibling of i and to its left."""
+    rooted_BW: Tensor
+    """Whether a word's governors lead to a root. Other words have no paths."""
 
 
-class _SumByLabel(torch.autograd.Function):
-    """Sum for each label the values of its pairs: (B, H, Q, K) to (B, H, Q, L)."""
+@torch.no_grad()
+def tree_paths(governor_BW: Tensor) -> Paths:
+    """Compute the paths between all words from their governors (`syntax.trees`): int64, int64, bool, bool.
 
-    @staticmethod
-    def forward(ctx, values_BHQK: Tensor, labels_B1QK: Tensor, count: int) -> Tensor:
-        ctx.save_for_backward(labels_B1QK)
-        return _sum_by_label(values_BHQK, labels_B1QK, count)
+    If every word counts as its own ancestor, the number of common ancestors of two words is the depth of the lowest
+    below the artificial root.
+    """
+    words = governor_BW.size(1)
+    root, nowhere = words, words + 1
+    governor_BW = governor_BW.masked_fill(governor_BW == GOVERNOR_OF_ROOT, root)
+    governor_BW = governor_BW.masked_fill(governor_BW == NO_GOVERNOR, nowhere)
+    with torch.autocast(governor_BW.device.type, enabled=False):
+        ancestors_BWW, rooted_BW = _ancestors(governor_BW)
+        common_BWW = ancestors_BWW @ ancestors_BWW.mT
+        depth_BW = ancestors_BWW.sum(-1)
+        siblings_BWW = (governor_BW.unsqueeze(2) == governor_BW.unsqueeze(1)).float().tril(-1)
+        left_BWW = (siblings_BWW @ ancestors_BWW.mT) > 0
+    up_BWW, down_BWW = depth_BW.unsqueeze(2) - common_BWW, depth_BW.unsqueeze(1) - common_BWW
+    return Paths(up_BWW.long(), down_BWW.long(), left_BWW, rooted_BW)
 
-    @staticmethod
-    def backward(ctx, gradient_BHQL: Tensor) -> tuple[Tensor, None, None]:
-        (labels_B1QK,) = ctx.saved_tensors
-        return _select_by_label(gradient_BHQL, labels_B1QK), None, None
+
+def _ancestors(governor_BW: Tensor) -> tuple[Tensor, Tensor]:
+    """Return as 0 or 1 (fp32) whether word j is an ancestor of word i or i itself, and whether i leads to the root.
+
+    In `governor_BW` the artificial root is node W, and node W + 1 represents a missing governor. Each iteration doubles
+    the searched distance.
+    """
+    batch, words = governor_BW.shape
+    ends_B2 = torch.arange(words, words + 2, device=governor_BW.device).expand(batch, 2)
+    ancestor_BU = torch.cat([governor_BW, ends_B2], dim=1)
+    ancestors_BUW = torch.eye(words + 2, words, dtype=torch.bool, device=governor_BW.device).expand(batch, -1, -1)
+    for _ in range((words - 1).bit_length() if words else 0):
+        ancestors_BUW = ancestors_BUW | ancestors_BUW.gather(1, ancestor_BU.unsqueeze(2).expand(-1, -1, words))
+        ancestor_BU = ancestor_BU.gather(1, ancestor_BU)
+    return ancestors_BUW[:, :words].float(), ancestor_BU[:, :words] == words
+
+
+class TreeLabels(PairLabels):
+    """Labels of pairs of words, copied to their subwords; subclasses compute `path_labels` from the paths.
+
+    The last label with a learned vector belongs to pairs with a token outside words: `</s>`, or `<ROOT>` if another
+    component adds it. Pairs with a word that is not in a tree, and all pairs of a sentence without annotation, have the
+    label whose vector is zero.
+    """
+
+    settings: TreeLabelsSettings
+
+    def replaces_positions(self, stack: Stack) -> bool:
+        """Replace the encoder's sinusoids if the settings say so."""
+        return stack == "encoder" and self.settings.replaces_positions
+
+    def path_labels(self, paths: Paths) -> Tensor:
+        """Return the label of each path, int64 (B, W, W); values of words without a path are ignored."""
+        raise NotImplementedError
+
+    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
+        """Add each word's governor, and each token's word."""
+        governors = examples.source.features.get("governor")
+        if governors is None:
+            raise ValueError(f"{self.name} reads dependency trees, but the examples have no governors")
+        governor_BW = governors.padded(fill=NO_GOVERNOR, width=arrays.source.first_subword_BW.shape[1])
+        arrays.extra[f"{self.name}.governor"] = governor_BW.astype(np.int64)
+        arrays.extra[f"{self.name}.word"] = arrays.source.word_of_column_BS
+
+    def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
+        """Compute the labels, but change nothing: layers would be compiled anew for each number of words."""
+        governor_BW, word_BS = (context.extra[f"{self.name}.{key}"] for key in ("governor", "word"))
+        context.notes[labels_note(self.name, "encoder")] = self.token_labels(governor_BW, word_BS)
+        return embedded_BSD
+
+    @torch.no_grad()
+    def token_labels(self, governor_BW: Tensor, word_BS: Tensor) -> Tensor:
+        """Label all pairs of tokens, given each word's governor and each token's word: (B, S, S)."""
+        paths = tree_paths(governor_BW)
+        zero_label = self.settings.label_count
+        labels_BUU = F.pad(self.path_labels(paths), (0, 1, 0, 1), value=zero_label - 1)
+        # Tokens outside words have their own label only in sentences with a tree.
+        rooted_BU = torch.cat([paths.rooted_BW, paths.rooted_BW.any(1, keepdim=True)], dim=1)
+        labels_BUU = labels_BUU.masked_fill(
+            ~(rooted_BU.unsqueeze(2) & rooted_BU.unsqueeze(1)), self.settings.label_count
+        )
+        word_BS = word_BS.masked_fill(word_BS == NO_WORD, governor_BW.size(1))
+        pairs_BSS = word_BS.unsqueeze(2) * rooted_BU.size(1) + word_BS.unsqueeze(1)
+        return labels_BUU.flatten(1).gather(1, pairs_BSS.flatten(1)).view_as(pairs_BSS)
+
+
+class TreeDistance(TreeLabels):
+    r"""Labels a pair of words with the number of edges between them, and all longer paths alike.
+
+    With the path's length d and the longest one m (`maximum`; pham2018, section 3.1.2):
+
+    .. math::
+
+        \mathrm{label}(i, j) = \min(d(i, j), m + 1)
+    """
+
+    def path_labels(self, paths: Paths) -> Tensor:
+        """Label each path with its number of edges."""
+        return (paths.up_BWW + paths.down_BWW).clamp(max=self.settings.maximum + 1)
+
+
+SELF, FAR = "self", "far"
+
+
+def traversals(maximum: int) -> tuple[str, ...]:
+    """List the labels of paths of at most `maximum` steps: "self", `U*D*`, `LD*`, `RD*`, "far".
+
+    U and D are steps up and down the tree, L and R steps to a sibling on the left and on the right. A step to a sibling
+    replaces one step up and one down, so no path begins with `UD`.
+    """
+    straight = [
+        "U" * up + "D" * (steps - up)
+        for steps in range(1, maximum + 1)
+        for up in range(steps, -1, -1)
+        if up != 1 or steps == 1
+    ]
+    return (SELF, *straight, *(side + "D" * down for side in "LR" for down in range(maximum)), FAR)
+
+
+class TreeTraversal(TreeLabels):
+    r"""Labels a pair of words with the steps of the path between them: up, down, to a sibling on the left or right.
+
+    A path first goes up a times and then down b times; one up and then down is a step to a sibling instead (pham2018,
+    section 3.1.3). Labels of more steps than m (`maximum`) are "far", and that of a word and itself is "self":
+
+    .. math::
+
+        \mathrm{label}(i, j) = \begin{cases}
+            \mathrm{L D}^{b-1} & \text{if } a = 1, b \ge 1 \text{ and the sibling is on the left of } i \\
+            \mathrm{R D}^{b-1} & \text{if } a = 1, b \ge 1 \text{ and it is on the right} \\
+            \mathrm{U}^a \mathrm{D}^b & \text{otherwise}
+        \end{cases}
+
+    The labels of `traversals` are looked up by a path's steps up and down and by the side of the sibling.
+    """
+
+    def __init__(self, settings: TreeTraversalSettings, build: Build) -> None:
+        super().__init__(settings, build)
+        # One step up and `down` steps down are written as a step to a sibling and `down - 1` steps down. So a path with
+        # a label can have `maximum + 1` edges.
+        limit = settings.maximum + 1
+        label_ids = {label: i for i, label in enumerate(traversals(settings.maximum))}
+        table = torch.full((2, limit + 1, limit + 1), label_ids[FAR])
+        for left, side in enumerate("RL"):
+            for up in range(limit + 1):
+                for down in range(limit + 1):
+                    path = side + "D" * (down - 1) if up == 1 and down else "U" * up + "D" * down
+                    table[left, up, down] = label_ids.get(path or SELF, label_ids[FAR])
+        self.register_buffer("label_table", table.flatten(), persistent=False)
+        self.limit = limit
+
+    def path_labels(self, paths: Paths) -> Tensor:
+        """Look up the label of each path."""
+        up_BWW, down_BWW = paths.up_BWW.clamp(0, self.limit), paths.down_BWW.clamp(0, self.limit)
+        cells_BWW = (paths.left_BWW * (self.limit + 1) + up_BWW) * (self.limit + 1) + down_BWW
+        return self.label_table[cells_BWW]

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nmtcore.config.components.pascal import PascalSettings
+from nmtcore.config.component_settings import PascalSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import BatchArrays, SideArrays
+from nmtcore.model.batch import BatchArrays, SideArrays
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Stack
 from nmtcore.syntax.trees import NO_GOVERNOR, NO_POSITION
 

@@ -1,4 +1,4 @@
-"""What components that predict tags of the target's words share: labels, the loss and its decay, accuracy (aycock2021).
+"""Components that predict tags of the target's words (aycock2021): the loss and its decay, accuracy, and two models.
 
 Every subword of a word has the word's tag, and `</s>` a tag of its own; a sentence without tags trains its words alone.
 """
@@ -7,17 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from nmtcore.annotation.labels import NO_LABEL
-from nmtcore.config.bases import BaseSettings
-from nmtcore.config.components.target_tags import TargetTagSettings
+from nmtcore.config.component_settings import MultitaskSettings, TagAttentionSettings, TargetTagSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import BatchArrays, SideArrays
-from nmtcore.model.components.base import Component, Context, LabelVocabularies
-from nmtcore.model.components.token_labels import label_vocabulary, token_label_ids
-from nmtcore.model.losses import target_weights
+from nmtcore.model.batch import BatchArrays, SideArrays, label_vocabulary, token_label_ids
+from nmtcore.model.components.base import Build, Component, Context
+from nmtcore.model.losses import at_least_fp32, target_weights
 from nmtcore.syntax.categories import is_punctuation_category
 
 END_TAG, START_TAG = "</s>", "<s>"
@@ -51,17 +50,10 @@ class TargetTags(Component):
 
     measures: ClassVar[tuple[str, ...]] = ("accuracy",)
 
-    def __init__(
-        self,
-        settings: TargetTagSettings,
-        *,
-        name: str,
-        model: BaseSettings,
-        labels: LabelVocabularies | None = None,
-    ) -> None:
-        super().__init__(settings, name=name, model=model, labels=labels)
+    def __init__(self, settings: TargetTagSettings, build: Build) -> None:
+        super().__init__(settings, build)
         (self.label_column,) = FEATURES[settings.tags].labels
-        self._vocabulary = tuple(label_vocabulary(labels, self.label_column, name=name, side="target"))
+        self._vocabulary = tuple(label_vocabulary(build.labels, self.label_column, name=build.name, side="target"))
         # Random tags have the vocabulary of CCG tags.
         self._is_punctuation_L = np.array([is_punctuation_category(tag) for tag in self._vocabulary])
         self._epoch = self._first_epoch = 1
@@ -100,7 +92,7 @@ class TargetTags(Component):
     def tag_scores(self, context: Context) -> Tensor:
         """Return the log-probabilities of `tag_names`, (N, L), fp32 or float64."""
         scores_NL = context.notes[self.name]
-        scores_NL = scores_NL.float() if scores_NL.dtype.itemsize < 4 else scores_NL
+        scores_NL = at_least_fp32(scores_NL)
         return scores_NL.log_softmax(dim=-1)
 
     def loss(self, context: Context) -> Tensor:
@@ -144,3 +136,66 @@ class TargetTags(Component):
     def restore_training_state(self, state: Mapping[str, Any]) -> None:
         """Continue from the values that `training_state` returned."""
         self._first_epoch = state["first_epoch"]
+
+
+class TagAttention(TargetTags):
+    r"""Adds the mean embedding of the predicted tags to the decoder's states x, of which words are predicted.
+
+    T and S are two tables of embeddings of the tags (aycock2021, equations 3.11 to 3.16):
+
+    .. math::
+
+        a = \operatorname{softmax}(T W_1 x), \qquad
+        c = \sum_{\mathrm{tag}} a_{\mathrm{tag}} S_{\mathrm{tag}}, \qquad
+        x' = x + W_2 c
+
+    The tag loss is that of the probabilities a. With `choice: hard`, c is the embedding of the likeliest tag alone,
+    with `gumbel` in training that of a sampled one.
+    """
+
+    def __init__(self, settings: TagAttentionSettings, build: Build) -> None:
+        super().__init__(settings, build)
+        tags = len(self.tag_names)
+        self.query = nn.Linear(build.model.width, settings.width, bias=False)
+        """W1."""
+        self.keys = nn.Embedding(tags, settings.width)
+        """T."""
+        self.values = nn.Embedding(tags, settings.width)
+        """S."""
+        self.output = nn.Linear(settings.width, build.model.width, bias=False)
+        """W2."""
+
+    def change_output(self, states: Tensor, context: Context) -> Tensor:
+        """Add the embedding of the tags that the states predict."""
+        scores = F.linear(self.query(states), self.keys.weight)
+        context.notes[self.name] = scores
+        return states + self.output(self._chosen(scores))
+
+    def _chosen(self, scores: Tensor) -> Tensor:
+        """Return the mean embedding of the tags, or that of one tag, given their scores: (..., L) to (..., F)."""
+        if self.settings.choice == "soft":
+            return scores.softmax(dim=-1) @ self.values.weight
+        if self.settings.choice == "gumbel" and self.training:
+            sampled = F.gumbel_softmax(scores, tau=self.settings.temperature, hard=True)
+            return sampled @ self.values.weight
+        return self.values(scores.argmax(dim=-1))
+
+
+class Multitask(TargetTags):
+    r"""Predicts tags from the decoder's states x by a layer of their own (aycock2021, equations 3.24 and 3.25).
+
+    .. math::
+
+        p(t \mid y_{<i}, x) = \operatorname{softmax}(W_2 \tanh (W_1 x + b_1))
+
+    Translation does without it.
+    """
+
+    def __init__(self, settings: MultitaskSettings, build: Build) -> None:
+        super().__init__(settings, build)
+        self.hidden = nn.Linear(build.model.width, settings.hidden)
+        self.scores = nn.Linear(settings.hidden, len(self.tag_names), bias=False)
+
+    def read_output(self, states_ND: Tensor, context: Context) -> None:
+        """Score the tags."""
+        context.notes[self.name] = self.scores(self.hidden(states_ND).tanh())

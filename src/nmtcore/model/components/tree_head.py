@@ -7,12 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nmtcore.config.components.tree_head import TreeHeadSettings
+from nmtcore.config.component_settings import TreeHeadSettings
 from nmtcore.features.examples import NO_WORD, Examples
-from nmtcore.model.arrays import BatchArrays
+from nmtcore.model.batch import BatchArrays, tree_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack
 from nmtcore.model.matrix_tree import tree_marginals
-from nmtcore.model.pooling import tree_scores, word_of_column
 from nmtcore.model.tree_errors import explain_tree_errors
 
 
@@ -41,7 +40,7 @@ class TreeHead(Component):
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
         """Add the word of every token; tokens without a word stand in no tree. Add the sentences' ids for messages."""
-        arrays.extra[f"{self.name}.words"] = word_of_column(arrays.source)
+        arrays.extra[f"{self.name}.words"] = arrays.source.word_of_column_BS
         arrays.extra[f"{self.name}.ids"] = examples.id
 
     def _change_scores(self, scores_BHSS: Tensor, inputs: AttentionInputs) -> Tensor:

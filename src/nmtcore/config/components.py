@@ -1,22 +1,29 @@
-"""Settings of the model's components, and what planning must know about them without importing torch.
+"""The registry of the model's components, and checks of those that a system has.
 
-To add a component: its settings in a file here (`PascalSettings`), one line in `COMPONENTS`, its code in
-`model/components/{kind}.py`, in a class with the name of the settings (`Pascal`).
+To add a component: its settings in `config/component_settings.py` (`PascalSettings`), a line in `COMPONENTS`, and its
+code in a class with the name of the settings (`Pascal`), in `model/components/`, beside its relatives.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from nmtcore.config.components.base import ComponentSettings, Trees
-from nmtcore.config.components.head_selection import HeadSelectionSettings
-from nmtcore.config.components.label_head import LabelHeadSettings
-from nmtcore.config.components.pair_labels import RelativePositionsSettings, TreeDistanceSettings, TreeTraversalSettings
-from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
-from nmtcore.config.components.pascal import PascalSettings
-from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
-from nmtcore.config.components.sisa import SisaSettings
-from nmtcore.config.components.target_tags import MultitaskSettings, TagAttentionSettings
-from nmtcore.config.components.tree_head import TreeHeadSettings
+from nmtcore.config.component_settings import (
+    ComponentSettings,
+    DepParseSettings,
+    DiagonalParseSettings,
+    HeadSelectionSettings,
+    LabelHeadSettings,
+    MultitaskSettings,
+    PascalSettings,
+    RelativePositionsSettings,
+    SennrichHaddowSettings,
+    SisaSettings,
+    TagAttentionSettings,
+    TreeDistanceSettings,
+    TreeHeadSettings,
+    Trees,
+    TreeTraversalSettings,
+)
 from nmtcore.config.registry import Registry
 from nmtcore.errors import UserError, joined_by_or
 
@@ -39,6 +46,12 @@ COMPONENTS = Registry[ComponentSettings](
     noun="component",
     key="kind",
     package="nmtcore.model.components",
+    modules={
+        **dict.fromkeys(("depparse", "diagonalparse", "sisa"), "parser_heads"),
+        **dict.fromkeys(("relative_positions", "tree_distance", "tree_traversal"), "pair_labels"),
+        **dict.fromkeys(("tag_attention", "multitask"), "target_tags"),
+        **dict.fromkeys(("label_head", "sennrich_haddow"), "label_inputs"),
+    },
     own_folder="components",
     base=ComponentSettings,
 )

@@ -1,18 +1,22 @@
-"""An encoder attention head that is trained to point from word to word.
+"""Encoder attention heads that are trained to point from word to word (pham2018, chapter 4; Strubell et al. 2018).
 
-By default (pham2018, chapter 4) a word's first subword points to the first subword of another word, and its other
-subwords point to its first. The head still takes part in translation.
+By default (pham2018) a word's first subword points to the first subword of another word, and its other subwords point
+to its first. The head still takes part in translation.
 """
+
+import math
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-from nmtcore.config.components.parser_head import ParserHeadSettings
+from nmtcore.config.component_settings import ParserHeadSettings, SisaSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import BatchArrays, SideArrays
-from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack
+from nmtcore.model.batch import BatchArrays, SideArrays, with_root_scores
+from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
+from nmtcore.model.losses import at_least_fp32
+from nmtcore.segmentation.vocabulary import ROOT_ID
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_COLUMN, NO_GOVERNOR
 
 
@@ -75,7 +79,7 @@ class ParserHead(Component):
     def _log_probabilities_BSS(self, context: Context) -> Tensor:
         """Normalise the scores (fp32 or float64) over the candidates."""
         scores_BSS = context.notes[self.name]
-        scores_BSS = scores_BSS.float() if scores_BSS.dtype.itemsize < 4 else scores_BSS
+        scores_BSS = at_least_fp32(scores_BSS)
         candidates_BS = context.extra[f"{self.name}.candidates"]
         # Not -inf: a sentence without words has no candidates, and its gradients must be finite.
         lowest = torch.finfo(scores_BSS.dtype).min
@@ -120,3 +124,112 @@ class ParserHead(Component):
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Select a sentence's `parse_scores` from its log-probabilities, given the words' first columns."""
         return log_SS[np.ix_(first_W, first_W)]
+
+
+ROOT_COLUMN = 0
+"""The column of `<ROOT>` in every source."""
+
+
+class DepParse(ParserHead):
+    r"""Puts `<ROOT>` before the source as the governor of the roots. Words without annotation are not supervised.
+
+    A word points to its governor (pham2018, section 4.1.2, which has no equation of its own):
+
+    .. math::
+
+        g(i) = \begin{cases}
+            \text{the position of <ROOT>} & \text{if word } i \text{ is a root} \\
+            \text{the first subword of the governor of } i & \text{otherwise}
+        \end{cases}
+    """
+
+    source_prefix = (ROOT_ID,)
+    points_to_root = True
+
+    def first_subword_targets(self, source: SideArrays) -> np.ndarray | None:
+        """Return the column of the governor's first subword."""
+        return self.governor_columns(source, root_column=ROOT_COLUMN)
+
+    def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
+        """Return the scores of `<ROOT>`, then those of the words."""
+        return log_SS[np.ix_(first_W, np.concatenate([[ROOT_COLUMN], first_W]))]
+
+
+class DiagonalParse(ParserHead):
+    r"""Supervises all words, without any annotation; the first word points to itself.
+
+    In words (pham2018, section 4.2, which has no equation of its own):
+
+    .. math::
+
+        g(i) = \max(1, i - 1)
+    """
+
+    def first_subword_targets(self, source: SideArrays) -> np.ndarray | None:
+        """Return the column of the previous word's first subword."""
+        first_BW = source.first_subword_BW
+        previous_BW = np.concatenate([first_BW[:, :1], first_BW[:, :-1]], axis=1)
+        return np.where(first_BW == NO_COLUMN, NO_COLUMN, previous_BW)
+
+
+class Sisa(ParserHead):
+    r"""Scores by a biaffine operator U, where x are the layer's states; the head's values are unchanged.
+
+    Strubell et al. 2018, section 3.1 (bugliarello2020 describes it in words), with a leaky ReLU:
+
+    .. math::
+
+        q_i = \operatorname{leaky}(W_q x_i + b_q), \qquad
+        k_j = \operatorname{leaky}(W_k x_j + b_k), \qquad
+        e_{ij} = [q_i; 1]^\top U [k_j; 1]
+
+    Every subword of a word points to the first subword of its governor; those of a root point to its own first subword.
+    The terms of `e_ij` without j (the query's bias, the constant) cancel in the softmax and are not computed. So the
+    scores are dot products of `U' q_i + u` and `k_j`, which the fused kernel can compute.
+    """
+
+    points_to_root = True
+
+    def __init__(self, settings: SisaSettings, build: Build) -> None:
+        super().__init__(settings, build)
+        width = build.model.width // build.model.heads
+        self.queries = nn.Linear(build.model.width, width)
+        self.keys = nn.Linear(build.model.width, width)
+        self.biaffine = nn.Linear(width, width)
+
+    def initialise(self, initialisation: str) -> None:
+        """Scale U so that the first scores are about as large as those of a plain head.
+
+        Biaffine scores are not divided by sqrt(E), so without this the head would start nearly one-hot. This is our
+        assumption: neither paper describes how U is initialised, and the code of bugliarello2020 does not initialise
+        its memory.
+        """
+        if initialisation == "xavier":
+            nn.init.xavier_uniform_(self.biaffine.weight, gain=self.biaffine.in_features**-0.5)
+
+    def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
+        """Replace and observe one head's queries and keys in one layer of the encoder."""
+        applies = stack == "encoder" and layer == self.settings.layer
+        return AttentionHooks(queries_keys=self._queries_keys, observe=self._observe) if applies else None
+
+    def _queries_keys(self, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
+        head, slope = self.settings.head, self.settings.slope
+        queries_BQE = self.biaffine(F.leaky_relu(self.queries(inputs.states_BQD), slope))
+        queries_BHQE, keys_BHKE = inputs.queries_BHQE.clone(), inputs.keys_BHKE.clone()
+        # The layer divides scores by sqrt(E), the biaffine operator does not.
+        queries_BHQE[:, head] = queries_BQE * math.sqrt(queries_BQE.size(-1))
+        keys_BHKE[:, head] = F.leaky_relu(self.keys(inputs.states_BQD), slope)
+        return queries_BHQE, keys_BHKE
+
+    def first_subword_targets(self, source: SideArrays) -> np.ndarray | None:
+        """Return the column of the governor's first subword; for a root that of its own."""
+        return self.governor_columns(source, root_column=source.first_subword_BW)
+
+    def subword_targets(self, source: SideArrays) -> np.ndarray | None:
+        """Return for every subword the target of its word."""
+        targets_BW = self.first_subword_targets(source)
+        return None if targets_BW is None else targets_BW[source.subwords.rows_J, source.subwords.words_J]
+
+    def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
+        """Return the scores of being a root, which are the words' scores for themselves, and those of the words."""
+        return with_root_scores(log_SS[np.ix_(first_W, first_W)])

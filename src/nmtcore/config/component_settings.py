@@ -1,0 +1,473 @@
+"""Settings of the model's components, and what planning must know about them without importing torch."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from nmtcore.config.features import FEATURES
+from nmtcore.config.ranges import (
+    Count,
+    Fraction,
+    HeadCount,
+    HeadIndex,
+    Index,
+    NonNegative,
+    Positive,
+    Probability,
+    Range,
+    settings_class,
+)
+from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.config.transformer import TransformerSettings
+
+Trees = Literal["supervised", "chain", "induced"]
+"""What the trees of a system are compared with.
+
+supervised: the trees of the parser that the system learned from, and gold treebanks (attachment scores).
+chain: the previous word.
+induced: gold treebanks, as in grammar induction (`evaluation.induction`), and a parser's trees if there are any.
+"""
+
+
+LABEL_SYMBOLS = 2
+"""Labels beside those of a label vocabulary: two for symbols (`</s>`, prefixes)."""
+
+
+@settings_class
+class ComponentSettings:
+    """Base of the settings of all components."""
+
+    bases: ClassVar[tuple[str, ...]] = ("transformer",)
+    """The base models that it fits."""
+
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """The features that the component reads (`config.features`), by side: {"source": ("trees",)}.
+
+    A property if they depend on the settings.
+    """
+
+    needs_at_inference: ClassVar[bool] = True
+    """Whether these features are also needed to translate new text, not only for training."""
+
+    trees: ClassVar[tuple[Trees, ...]] = ()
+    """What its trees can be compared with, the default first; () if it predicts no heads of source words."""
+
+    @property
+    def parses(self) -> bool:
+        """Whether the component predicts a head for every source word."""
+        return bool(self.trees)
+
+    @property
+    def gates_output(self) -> bool:
+        """Whether the component has a gate in the decoder, whose norm can be measured (then there are `gates/`)."""
+        return False
+
+    @property
+    def has_second_loss(self) -> bool:
+        """Whether the component adds a loss to that of translation (`Component.loss`)."""
+        return False
+
+    @property
+    def predicted_tags(self) -> str | None:
+        """The feature whose labels the component predicts for the target's words; None if it predicts none."""
+        return None
+
+    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
+        """Name the parts of the model that no other component may claim too, such as "encoder.1.head.7"."""
+        return ()
+
+    def parameter_count(self, model: Any, labels: Mapping[str, int]) -> int:
+        """Return the number of parameters that the component adds, to estimate costs before anything is computed.
+
+        `labels` has the sizes of label vocabularies, by side and column ("source.deprel"); one that is not known yet
+        counts as 0.
+        """
+        return 0
+
+
+def claim_head(model: TransformerSettings, *, layer: int, head: int) -> str:
+    """Name one head of one encoder layer in the form of `claims`. Both count from 0, a negative head from the end.
+
+    Raises a `ValueError` if the model lacks the layer or the head.
+    """
+    if not 0 <= layer < model.encoder_layers:
+        raise ValueError(f"layer {layer} is not in an encoder of {model.encoder_layers} layers, which count from 0")
+    if not -model.heads <= head < model.heads:
+        raise ValueError(f"head {head} is not among {model.heads} heads, which count from 0 (from the end: -1)")
+    return f"encoder.{layer}.head.{head % model.heads}"
+
+
+@settings_class
+class ParserHeadSettings(ComponentSettings):
+    """Base of the settings of encoder heads that are trained to parse."""
+
+    needs_at_inference: ClassVar[bool] = False
+    trees: ClassVar[tuple[Trees, ...]] = ("supervised", "induced")
+
+    layer: Index
+    """Encoder layer, counted from 0."""
+    head: HeadIndex = -1
+    """Head of the layer, counted from 0; a negative one counts from the end."""
+    weight: NonNegative = 1.0
+    """Weight of its loss; the translation's loss has the weight 1. pham2018 gives none: the default is assumed."""
+
+    @property
+    def has_second_loss(self) -> bool:
+        """Whether its loss counts."""
+        return self.weight > 0
+
+    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
+        """Claim the head; raise a `ValueError` if the model lacks it."""
+        return (claim_head(model, layer=self.layer, head=self.head),)
+
+
+@settings_class
+class DepParseSettings(ParserHeadSettings):
+    """A head that points from each word to its governor, with `<ROOT>` before the source (pham2018, section 4.1).
+
+    Needs dependencies on the source side. A system can have only one, since it puts `<ROOT>` before the source.
+    """
+
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
+
+    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
+        """Claim the head and the position before the source."""
+        return (*super().claims(model), "source.prefix (where <ROOT> stands)")
+
+
+@settings_class
+class DiagonalParseSettings(ParserHeadSettings):
+    """The control for `depparse`: a head that points from each word to the previous one (pham2018, section 6.3)."""
+
+    trees: ClassVar[tuple[Trees, ...]] = ("chain",)
+
+
+@settings_class
+class SisaSettings(ParserHeadSettings):
+    """A head with its own biaffine operator, trained to point from each subword to its governor's first subword.
+
+    Needs dependencies on the source side.
+    """
+
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
+
+    layer: Index = 0
+    head: HeadIndex = 0
+    slope: Annotated[float, Range(least=0, most=1)] = 0.1
+    """Slope of the leaky ReLU below 0. The paper gives none; Strubell et al. use this one, after Dozat."""
+
+    def parameter_count(self, model: TransformerSettings, labels: Mapping[str, int]) -> int:
+        """Count the matrices and biases of queries, keys and the biaffine operator."""
+        width = model.width // model.heads
+        return (2 * model.width + width + 3) * width
+
+
+@settings_class
+class PascalSettings(ComponentSettings):
+    """Encoder heads whose scores are multiplied by a Gaussian around each token's governor (Pascal).
+
+    Needs dependencies on the source side.
+    """
+
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
+
+    heads: HeadCount
+    """Number of heads per layer, counted from the first."""
+    layers: tuple[Index, ...] = (0,)
+    """Encoder layers, counted from 0 (one in the paper)."""
+    variance: Positive = 1.0
+    """Variance of the Gaussian, in squared subwords."""
+    ignoring: Probability = 0.0
+    """Probability that a token's scores stay unscaled in training."""
+    per_head: bool = False
+    """Whether each head draws its ignored tokens by itself (the released code), or all heads of a layer together."""
+    parent_only: bool = False
+    """The paper's ablation: scores within one subword of the governor's position stay, all others become 0."""
+
+    def __post_init__(self) -> None:
+        if not self.layers or len(set(self.layers)) != len(self.layers):
+            raise ValueError("layers must be a list of different numbers, at least one")
+
+    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
+        """Claim the first heads of the layers; raise a `ValueError` if the model lacks one of them."""
+        if self.heads > model.heads:
+            raise ValueError(f"{self.heads} heads are more than the {model.heads} of a layer")
+        return tuple(claim_head(model, layer=layer, head=head) for layer in self.layers for head in range(self.heads))
+
+
+@settings_class
+class LabelHeadSettings(ComponentSettings):
+    """An encoder head whose queries and keys are made from labels, and its values from the tokens.
+
+    Needs tags on the source side, or dependencies with `labels: deprel`.
+    """
+
+    labels: Literal["pos", "upos", "xpos", "deprel"] = "pos"
+    """Labels of the words; pos: XPOS (Czech: the whole positional tag) if the training data have any, else UPOS."""
+    layer: Index = 0
+    """Encoder layer, counted from 0."""
+    head: HeadIndex = -1
+    """Head of the layer, counted from 0; a negative one counts from the end."""
+
+    @property
+    def needs(self) -> Mapping[str, tuple[str, ...]]:
+        """Trees for dependency labels, tags for the other labels."""
+        return {"source": ("trees" if self.labels == "deprel" else "pos_tags",)}
+
+    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
+        """Claim the head; raise a `ValueError` if the model lacks it."""
+        return (claim_head(model, layer=self.layer, head=self.head),)
+
+    def parameter_count(self, model: TransformerSettings, labels: Mapping[str, int]) -> int:
+        """Count the embedding of the labels, and the matrices and biases of queries and keys."""
+        columns = ("xpos", "upos") if self.labels == "pos" else (self.labels,)
+        count = next((labels[f"source.{column}"] for column in columns if f"source.{column}" in labels), 0)
+        head = (model.width + 1) * (model.width // model.heads)
+        return (count + LABEL_SYMBOLS) * model.width + 2 * head
+
+
+@settings_class
+class SennrichHaddowSettings(ComponentSettings):
+    """Source embeddings whose last dimensions embed the token's dependency label (S&H in bugliarello2020).
+
+    Needs dependencies on the source side.
+    """
+
+    bases: ClassVar[tuple[str, ...]] = ("transformer", "recurrent")
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
+
+    width: Count = 10
+    """Dimensions of the dependency label."""
+
+    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
+        """Claim the last dimensions; raise a `ValueError` if they leave none for the token."""
+        if self.width >= model.width:
+            raise ValueError(f"width {self.width} leaves nothing of a token's embedding of width {model.width}")
+        return ("source.embedding.last",)
+
+    def parameter_count(self, model: TransformerSettings, labels: Mapping[str, int]) -> int:
+        """Count the embedding of the labels."""
+        return (labels.get("source.deprel", 0) + LABEL_SYMBOLS) * self.width
+
+
+@settings_class
+class PairLabelsSettings(ComponentSettings):
+    """Base of the settings of components with a label per pair of tokens."""
+
+    on: Literal["keys", "keys_values"] = "keys"
+    """keys: each label has a vector that is added to keys; keys_values: and another for values (the released code)."""
+
+    @property
+    def label_count(self) -> int:
+        """The number of labels with a learned vector."""
+        raise NotImplementedError
+
+    def labelled_layers(self, model: TransformerSettings) -> int:
+        """Return the number of layers whose attention has labels."""
+        return model.encoder_layers
+
+    def parameter_count(self, model: TransformerSettings, labels: Mapping[str, int]) -> int:
+        """Count the vectors of the labels, of each layer."""
+        tables = 2 if self.on == "keys_values" else 1
+        return tables * self.labelled_layers(model) * self.label_count * (model.width // model.heads)
+
+
+@settings_class
+class RelativePositionsSettings(PairLabelsSettings):
+    """Relative positions in place of sinusoids (Shaw et al. 2018; pham2018, section 5.2).
+
+    They replace the encoder's sinusoids, and the decoder's too if `decoder` is true.
+    """
+
+    maximum: Count = 20
+    """Longest distance with its own label, in tokens to either side."""
+    far: Literal["label", "clip"] = "label"
+    """Label of longer distances. label: one for all of them; clip: that of the longest distance to the same side."""
+    decoder: bool = True
+    """Whether the decoder's self-attention has relative positions too; otherwise the decoder keeps its sinusoids."""
+
+    @property
+    def label_count(self) -> int:
+        """Distances to both sides, 0, and the label of longer ones."""
+        return 2 * self.maximum + (2 if self.far == "label" else 1)
+
+    def labelled_layers(self, model: TransformerSettings) -> int:
+        """Return the number of layers of the stacks with relative positions."""
+        return model.encoder_layers + (model.decoder_layers if self.decoder else 0)
+
+
+@settings_class
+class TreeLabelsSettings(PairLabelsSettings):
+    """Base of the settings of components whose labels come from dependency trees."""
+
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
+
+    replaces_positions: bool = True
+    """Whether the labels replace the encoder's sinusoids."""
+    maximum: Count
+    """Largest number with its own label; larger ones share a label."""
+
+
+@settings_class
+class TreeDistanceSettings(TreeLabelsSettings):
+    """Labels for distances in the source's dependency tree: the number of edges between two words.
+
+    Needs dependencies on the source side.
+    """
+
+    maximum: Count
+    """Longest distance with its own label (5 and 20 in the thesis); longer ones share a label."""
+
+    @property
+    def label_count(self) -> int:
+        """Distances from 0, the label of longer ones, and that of pairs with a token outside words."""
+        return self.maximum + 3
+
+
+@settings_class
+class TreeTraversalSettings(TreeLabelsSettings):
+    """Labels for paths through the source's dependency tree: the steps from one word to the other.
+
+    Needs dependencies on the source side.
+    """
+
+    maximum: Count = 10
+    """Most steps of a path with its own label; longer paths share a label."""
+
+    @property
+    def label_count(self) -> int:
+        """Paths up and down, those that begin with a sibling, "self", "far", and that of tokens outside words."""
+        return 1 + self.maximum * (self.maximum + 1) // 2 + 2 * self.maximum + 3
+
+
+@settings_class
+class TargetTagSettings(ComponentSettings):
+    """Base of the settings of components that predict tags of the target's words."""
+
+    bases: ClassVar[tuple[str, ...]] = ("transformer", "recurrent")
+
+    tags: Literal["ccg_tags", "dg_a_tags", "dg_b_tags", "random_tags"] = "ccg_tags"
+    """The tags: CCG supertags, dependency supertags of two sorts, or random ones, a control."""
+    weight: NonNegative = 1.0
+    """Factor of the tag loss, a mean over tagged tokens, in the first epoch; 0: tags are not learned."""
+    decay: Annotated[float, Range(above=0, most=1)] = 0.65
+    """What the factor of the tag loss is multiplied by after each epoch; 1: it stays the same."""
+    least: Fraction = 0.1
+    """The tag loss ends when the product of all multiplications by `decay` is no longer above this."""
+    returns_below: Fraction | None = None
+    """Tag accuracy on the development set below which a tag loss that has ended begins again: the rest of the epoch and
+    all of the next one have the factor of the first epoch; null: never."""
+    label_smoothing: Fraction = 0.0
+    """Probability mass that label smoothing takes from the correct tag (the code of aycock2021: 0.1)."""
+    keep_punctuation: bool = False
+    """Whether punctuation keeps its CCG tag among random tags (true in the code of aycock2021)."""
+
+    def __post_init__(self) -> None:
+        if self.keep_punctuation and self.tags != "random_tags":
+            raise ValueError("keep_punctuation concerns random_tags only")
+        if self.returns_below is not None and not self.weight:
+            raise ValueError("returns_below needs a weight above 0")
+
+    @property
+    def needs(self) -> Mapping[str, tuple[str, ...]]:
+        """The features that the component reads: its tags, and CCG tags if those of punctuation are kept."""
+        return {"target": (self.tags, "ccg_tags") if self.keep_punctuation else (self.tags,)}
+
+    @property
+    def has_second_loss(self) -> bool:
+        """Whether tags are learned."""
+        return self.weight > 0
+
+    @property
+    def predicted_tags(self) -> str | None:
+        """The tags, unless they are not learned."""
+        return self.tags if self.weight else None
+
+    def tag_count(self, labels: Mapping[str, int]) -> int:
+        """Return the number of tags, those of symbols included; a vocabulary that is not known yet counts as 0."""
+        (column,) = FEATURES[self.tags].labels
+        return labels.get(f"target.{column}", 0) + LABEL_SYMBOLS
+
+
+@settings_class
+class TagAttentionSettings(TargetTagSettings):
+    """Attention of the decoder to embeddings of tags, before the output layer (aycock2021, section 3.2.1).
+
+    Needs the chosen tags on the target side.
+    """
+
+    width: Count = 128
+    """Width of the embeddings of tags."""
+    choice: Literal["soft", "hard", "gumbel"] = "soft"
+    """soft: the mean of all tags' embeddings, weighted by their probabilities. hard: the embedding of the likeliest
+    tag. gumbel: in training, the embedding of a sampled tag (straight-through Gumbel-softmax); else like hard."""
+    temperature: Positive = 1.0
+    """gumbel: temperature of the softmax whose gradient is used."""
+
+    def parameter_count(self, model: Any, labels: Mapping[str, int]) -> int:
+        """Count two matrices and two embeddings of the tags."""
+        return 2 * self.width * (model.width + self.tag_count(labels))
+
+
+@settings_class
+class MultitaskSettings(TargetTagSettings):
+    """Prediction of tags from the decoder's states, only as a second loss (aycock2021, section 3.2.2).
+
+    Needs the chosen tags on the target side.
+    """
+
+    hidden: Count = 256
+    """Width of the hidden layer."""
+
+    def parameter_count(self, model: Any, labels: Mapping[str, int]) -> int:
+        """Count the hidden layer and the scores of the tags."""
+        return self.hidden * (model.width + 1 + self.tag_count(labels))
+
+
+@settings_class
+class HeadSelectionSettings(ComponentSettings):
+    """A distribution over the heads of every source token, learned from translation alone."""
+
+    bases: ClassVar[tuple[str, ...]] = ("recurrent",)
+    trees: ClassVar[tuple[Trees, ...]] = ("induced",)
+
+    weights: Literal["tree", "flat"] = "tree"
+    """tree: marginals over all dependency trees. flat: a softmax over the heads of each token."""
+    annotations: Literal["shared", "separate", "one_set"] = "shared"
+    """Where the heads enter. shared: the decoder, by its attention over the source. separate: the decoder, by a second
+    attention. one_set: the encoder's annotations."""
+    hard: bool = False
+    """Use the likeliest head alone, with straight-through gradients."""
+    scale: bool = False
+    """Divide the scores by the square root of the model's width."""
+    root: Literal["own", "learned"] = "own"
+    """What scores a token as the root: its own query, or a learned query of the root."""
+    roots: Literal["one", "many"] = "one"
+    """Whether trees have one root or any number of roots."""
+
+    @property
+    def gates_output(self) -> bool:
+        """Whether the gate is in the decoder; with one set of annotations it is in the encoder."""
+        return self.annotations != "one_set"
+
+    def parameter_count(self, model: RecurrentSettings, labels: Mapping[str, int]) -> int:
+        """Count the matrices and the gate's bias."""
+        squares = 4 + (self.annotations != "one_set") + (self.annotations == "separate")
+        return squares * model.width**2 + model.width + (model.width if self.root == "learned" else 0)
+
+
+@settings_class
+class TreeHeadSettings(ComponentSettings):
+    """An encoder head that attends by the marginals of dependency trees, learned from translation alone."""
+
+    trees: ClassVar[tuple[Trees, ...]] = ("induced",)
+
+    layer: Index = 0
+    """Encoder layer, counted from 0."""
+    head: HeadIndex = -1
+    """Head of the layer, counted from 0; a negative one counts from the end."""
+    roots: Literal["one", "many"] = "one"
+    """Whether trees have one root or any number of roots."""
+
+    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
+        """Claim the head; raise a `ValueError` if the model lacks it."""
+        return (claim_head(model, layer=self.layer, head=self.head),)

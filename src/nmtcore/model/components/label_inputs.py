@@ -1,0 +1,90 @@
+"""Components that read the labels of the source's words: as queries and keys of a head, or as a part of embeddings."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.config.component_settings import LabelHeadSettings, SennrichHaddowSettings
+from nmtcore.features.examples import Examples
+from nmtcore.model.batch import SYMBOLS, BatchArrays, LabelVocabularies, label_vocabulary, token_label_ids
+from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
+
+
+class LabelHead(Component):
+    r"""Makes queries and keys from the embedding l of a token's label, scaled by the root of the model's width D.
+
+    In equation 3.1 of pham2018, labels stand in place of states (section 3.2):
+
+    .. math::
+
+        e_{ij} = \frac{(W_q \sqrt{D}\, l_i + b_q) \cdot (W_k \sqrt{D}\, l_j + b_k)}{\sqrt{E}}
+
+    The head's values, and all other heads, use the tokens' states. Raises UserError if the source has no vocabulary of
+    these labels.
+    """
+
+    def __init__(self, settings: LabelHeadSettings, build: Build) -> None:
+        super().__init__(settings, build)
+        self.label_column = _resolve_pos(settings, build.labels)
+        self.label_count = len(label_vocabulary(build.labels, self.label_column, name=build.name))
+        self.embedding = nn.Embedding(self.label_count + SYMBOLS, build.model.width)
+        self.queries = nn.Linear(build.model.width, build.model.width // build.model.heads)
+        self.keys = nn.Linear(build.model.width, build.model.width // build.model.heads)
+
+    def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
+        """Replace queries and keys in one layer of the encoder."""
+        applies = stack == "encoder" and layer == self.settings.layer
+        return AttentionHooks(queries_keys=self._queries_keys) if applies else None
+
+    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
+        """Add the label of every token."""
+        ids_BS = token_label_ids(arrays.source, self.label_column, label_count=self.label_count, name=self.name)
+        arrays.extra[f"{self.name}.labels"] = ids_BS
+
+    def _queries_keys(self, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
+        labels_BSD = self.embedding(inputs.context.extra[f"{self.name}.labels"])
+        labels_BSD = labels_BSD * math.sqrt(self.embedding.embedding_dim)
+        queries_BHQE, keys_BHKE = inputs.queries_BHQE.clone(), inputs.keys_BHKE.clone()
+        queries_BHQE[:, self.settings.head] = self.queries(labels_BSD)
+        keys_BHKE[:, self.settings.head] = self.keys(labels_BSD)
+        return queries_BHQE, keys_BHKE
+
+
+def _resolve_pos(settings: LabelHeadSettings, labels: LabelVocabularies) -> str:
+    """Choose the column of the feature files: for `pos` the language-specific tags if there are any, else UPOS."""
+    if settings.labels != "pos":
+        return settings.labels
+    specific = labels.get("source", {}).get("xpos", ())
+    return "xpos" if len(specific) > len(LABEL_SPECIALS) else "upos"
+
+
+class SennrichHaddow(Component):
+    r"""Overwrites the last dimensions of the scaled token embedding with the unscaled embedding of the token's label.
+
+    With the embeddings w of tokens and d of labels, of which the second has `width` dimensions (F), and before
+    positions are added (bugliarello2020 describes it in words):
+
+    .. math::
+
+        x_i = [\sqrt{D}\, w_{i, 1 \ldots D - F};\ d_i]
+
+    Raises UserError if the source has no vocabulary of dependency labels.
+    """
+
+    def __init__(self, settings: SennrichHaddowSettings, build: Build) -> None:
+        super().__init__(settings, build)
+        self.label_count = len(label_vocabulary(build.labels, "deprel", name=build.name))
+        self.embedding = nn.Embedding(self.label_count + SYMBOLS, settings.width)
+
+    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
+        """Add the label of every token."""
+        ids_BS = token_label_ids(arrays.source, "deprel", label_count=self.label_count, name=self.name)
+        arrays.extra[f"{self.name}.labels"] = ids_BS
+
+    def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
+        """Overwrite the last dimensions, before positions are added."""
+        labels_BSF = self.embedding(context.extra[f"{self.name}.labels"]).to(embedded_BSD.dtype)
+        token_width = embedded_BSD.size(-1) - self.embedding.embedding_dim
+        return torch.cat([embedded_BSD[..., :token_width], labels_BSF], dim=-1)
