@@ -8,7 +8,7 @@ import torch
 from named_components import by_name
 from torch import Tensor
 
-from nmtcore.config.component_settings import ComponentSettings
+from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings

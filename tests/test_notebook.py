@@ -7,7 +7,7 @@ import pytest
 from factories import run_settings
 from inference.tiny import write_bundle
 
-from nmtcore.config.component_settings import DepParseSettings
+from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.errors import UserError
 from nmtcore.files import write_json, write_lines
 from nmtcore.notebook import Picture, TrainedRun, compare_runs, load_model, train_system

@@ -24,7 +24,7 @@ from packaging.requirements import Requirement
 from nmtcore import __version__
 from nmtcore.cli import main
 from nmtcore.cli.missing_packages import EXTRAS
-from nmtcore.config.component_settings import DepParseSettings
+from nmtcore.config.components.settings import DepParseSettings
 
 SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
 TEXT = "The cat, the dog.\n\nthe cat 's dog\n"

@@ -9,7 +9,7 @@ from campaigns.damage import damaged_bytes, damaged_value
 from factories import run_settings
 from inference.tiny import write_bundle
 
-from nmtcore.config.component_settings import DepParseSettings
+from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.inference.bundle import load_bundle
 

@@ -12,7 +12,7 @@ from inference.test_parse_to_conllu import GOLD
 from inference.tiny import write_bundle
 
 from nmtcore.cli import main
-from nmtcore.config.component_settings import DepParseSettings, PascalSettings
+from nmtcore.config.components.settings import DepParseSettings, PascalSettings
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from full_disk import largest_file
 from jsonschema import Draft7Validator
 
 from nmtcore.cli import main
-from nmtcore.config.component_settings import ComponentSettings
 from nmtcore.config.components import COMPONENTS
+from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.hidden_files import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.config.ranges import Count, settings_class

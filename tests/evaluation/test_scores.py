@@ -10,7 +10,7 @@ import pytest
 from factories import run_settings
 from pair_files import write_corpus
 
-from nmtcore.config.component_settings import DiagonalParseSettings, HeadSelectionSettings
+from nmtcore.config.components.settings import DiagonalParseSettings, HeadSelectionSettings
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ScoringSettings

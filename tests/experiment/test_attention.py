@@ -8,7 +8,7 @@ import pytest
 from factories import run_settings
 from inference.tiny import PIECES, write_bundle
 
-from nmtcore.config.component_settings import HeadSelectionSettings
+from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.experiment.attention import measure_attention
 from nmtcore.features.schema import TOKENS_SCHEMA

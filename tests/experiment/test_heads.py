@@ -9,7 +9,7 @@ from inference.tiny import PIECES, write_bundle
 from pair_files import write_corpus
 
 from nmtcore.config.claimed_heads import claimed_heads
-from nmtcore.config.component_settings import DepParseSettings, PascalSettings
+from nmtcore.config.components.settings import DepParseSettings, PascalSettings
 from nmtcore.evaluation.induction import gold_tree, score_induction
 from nmtcore.evaluation.scores import output_files, read_gold_trees
 from nmtcore.experiment.heads import score_heads

@@ -10,7 +10,7 @@ from factories import run_settings
 from inference.tiny import PIECES, write_bundle
 from pair_files import write_corpus
 
-from nmtcore.config.component_settings import DiagonalParseSettings, HeadSelectionSettings, TagAttentionSettings
+from nmtcore.config.components.settings import DiagonalParseSettings, HeadSelectionSettings, TagAttentionSettings
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.recurrent import RecurrentSettings

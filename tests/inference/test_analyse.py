@@ -10,7 +10,7 @@ from inference.test_raw import Chain
 from inference.tiny import write_bundle
 
 from nmtcore.annotation.base import Annotator
-from nmtcore.config.component_settings import (
+from nmtcore.config.components.settings import (
     DepParseSettings,
     DiagonalParseSettings,
     HeadSelectionSettings,

@@ -8,7 +8,7 @@ from inference.tiny import write_bundle
 from oracles import Recurrent as RecurrentOracle
 from oracles import TransformerOracle, softmax
 
-from nmtcore.config.component_settings import DepParseSettings, HeadSelectionSettings
+from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference import attention

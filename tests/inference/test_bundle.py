@@ -9,7 +9,7 @@ import torch
 from factories import run_settings
 from inference.tiny import PIECES, write_bundle, write_segmentation
 
-from nmtcore.config.component_settings import DepParseSettings, HeadSelectionSettings
+from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import LineError, UserError

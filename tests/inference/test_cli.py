@@ -17,7 +17,7 @@ from inference.tiny import write_bundle
 from safetensors.torch import load_file, save_file
 
 from nmtcore.cli import main
-from nmtcore.config.component_settings import HeadSelectionSettings, TagAttentionSettings
+from nmtcore.config.components.settings import HeadSelectionSettings, TagAttentionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.files import read_json, write_json
 

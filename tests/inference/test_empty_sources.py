@@ -10,7 +10,7 @@ from factories import run_settings, side
 from inference.tiny import random_examples, write_bundle
 
 from nmtcore.cli import main
-from nmtcore.config.component_settings import HeadSelectionSettings, TreeHeadSettings
+from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.features.examples import Examples

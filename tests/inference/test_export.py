@@ -12,7 +12,7 @@ from factories import run_settings
 from inference.tiny import PIECES, trained_briefly, write_bundle
 
 from nmtcore.cli import main
-from nmtcore.config.component_settings import DepParseSettings, PascalSettings
+from nmtcore.config.components.settings import DepParseSettings, PascalSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings

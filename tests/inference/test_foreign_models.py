@@ -18,7 +18,7 @@ from nmtcore.annotation.java import find_java
 from nmtcore.annotation.shards import annotate_shard
 from nmtcore.cli import main
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.component_settings import PascalSettings
+from nmtcore.config.components.settings import PascalSettings
 from nmtcore.errors import UserError
 
 TOOLS = ("corenlp", "easyccg", "stanza", "udpipe", "spacy")

@@ -8,7 +8,7 @@ from inference.tiny import PIECES, random_examples, write_bundle
 from oracles import Recurrent as Oracle
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
-from nmtcore.config.component_settings import HeadSelectionSettings, SennrichHaddowSettings
+from nmtcore.config.components.settings import HeadSelectionSettings, SennrichHaddowSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.features.examples import Examples

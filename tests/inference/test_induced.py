@@ -8,7 +8,7 @@ import pytest
 from factories import run_settings
 from inference.tiny import write_bundle
 
-from nmtcore.config.component_settings import DepParseSettings, HeadSelectionSettings, SisaSettings, TreeHeadSettings
+from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings, SisaSettings, TreeHeadSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError

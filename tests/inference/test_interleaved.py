@@ -14,7 +14,7 @@ from inference.tiny import PIECES, write_bundle, write_segmentation
 from pair_files import write_corpus
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.component_settings import HeadSelectionSettings
+from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import BatchSettings, DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings

@@ -10,7 +10,7 @@ from inference import test_raw
 from inference.tiny import random_examples, random_model, write_bundle
 from oracles import Recurrent, TransformerOracle
 
-from nmtcore.config.component_settings import TagAttentionSettings
+from nmtcore.config.components.settings import TagAttentionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
 from nmtcore.errors import LineError, UserError

@@ -9,7 +9,7 @@ from factories import run_settings
 from inference.tiny import random_examples, random_model, write_bundle
 
 from nmtcore.cli import main
-from nmtcore.config.component_settings import DepParseSettings
+from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.inference.bundle import load_bundle, to_device

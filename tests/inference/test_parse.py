@@ -5,7 +5,7 @@ import pytest
 import torch
 from inference.tiny import random_examples, random_model
 
-from nmtcore.config.component_settings import DepParseSettings, DiagonalParseSettings
+from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings
 from nmtcore.errors import UserError
 from nmtcore.inference.parse import parse_examples, parse_of
 from nmtcore.inference.parse_files import write_parses

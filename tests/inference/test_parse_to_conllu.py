@@ -6,7 +6,7 @@ from called import call_nmtcore
 from factories import run_settings
 from inference.tiny import write_bundle
 
-from nmtcore.config.component_settings import DepParseSettings, DiagonalParseSettings, SisaSettings
+from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings, SisaSettings
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.evaluation.attachment import attachment

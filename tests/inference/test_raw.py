@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from inference.tiny import write_segmentation
 
 from nmtcore.annotation.base import Annotator
-from nmtcore.config.component_settings import ComponentSettings, DepParseSettings, LabelHeadSettings
+from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.components.settings import DepParseSettings, LabelHeadSettings
 from nmtcore.config.datasets import MAX_LINE_BYTES
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.corpus.text_lines import clean_lines

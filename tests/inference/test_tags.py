@@ -9,7 +9,7 @@ import torch
 from factories import examples_of, forced_logits, run_settings, side
 from inference.tiny import write_bundle
 
-from nmtcore.config.component_settings import MultitaskSettings, TagAttentionSettings
+from nmtcore.config.components.settings import MultitaskSettings, TagAttentionSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import LineError, UserError

@@ -6,7 +6,7 @@ import torch
 from inference.searching import enumerate_all, simple_beam, simple_greedy
 from inference.tiny import random_examples, random_model
 
-from nmtcore.config.component_settings import DepParseSettings, DiagonalParseSettings
+from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples

@@ -8,7 +8,7 @@ from inference.tiny import PIECES, write_segmentation
 from named_components import by_name
 from pair_files import write_corpus
 
-from nmtcore.config.component_settings import HeadSelectionSettings
+from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.segmentation import WordsSettings

@@ -8,7 +8,7 @@ import torch
 from factories import build_tiny_model, run_settings, side
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.component_settings import ComponentSettings
+from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.features.examples import Examples

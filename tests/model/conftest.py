@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from nmtcore.config.component_settings import ComponentSettings
 from nmtcore.config.components import COMPONENTS, component_settings
+from nmtcore.config.components.base import ComponentSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.base import TranslationModel

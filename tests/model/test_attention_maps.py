@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from nmtcore.config.component_settings import DepParseSettings, LabelHeadSettings, RelativePositionsSettings
+from nmtcore.config.components.settings import DepParseSettings, LabelHeadSettings, RelativePositionsSettings
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps

@@ -8,7 +8,7 @@ from factories import target_mask
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmtcore.config.component_settings import DepParseSettings
+from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.model.batch import make_batch
 
 

@@ -8,7 +8,7 @@ import torch
 from factories import run_settings
 from named_components import by_name
 
-from nmtcore.config.component_settings import DepParseSettings
+from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.training import TrainingSettings

@@ -8,8 +8,8 @@ import torch
 from training import tiny
 from training.test_train import same_weights, train_tiny
 
-from nmtcore.config.component_settings import ComponentSettings
 from nmtcore.config.components import COMPONENTS, check_composition
+from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.training import TrainingSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError

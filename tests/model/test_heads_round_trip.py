@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from named_components import by_name
 
 from nmtcore.annotation.shards import annotation_batch
-from nmtcore.config.component_settings import DepParseSettings, PascalSettings, SisaSettings
+from nmtcore.config.components.settings import DepParseSettings, PascalSettings, SisaSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.corpus.formats.conllu import parse_sentence
 from nmtcore.corpus.formats.rows import Piece

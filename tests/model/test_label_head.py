@@ -8,13 +8,13 @@ import torch
 from factories import examples_of, side
 from named_components import by_name
 
-from nmtcore.config.component_settings import (
+from nmtcore.config.components import check_composition, component_settings
+from nmtcore.config.components.settings import (
     DepParseSettings,
     DiagonalParseSettings,
     LabelHeadSettings,
     RelativePositionsSettings,
 )
-from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch

@@ -8,13 +8,13 @@ import torch
 from factories import forced_logits, target_mask
 from oracles import TransformerOracle, softmax, tree_pairs
 
-from nmtcore.config.component_settings import (
+from nmtcore.config.components import component_settings
+from nmtcore.config.components.settings import (
     DepParseSettings,
     RelativePositionsSettings,
     TreeDistanceSettings,
     TreeTraversalSettings,
 )
-from nmtcore.config.components import component_settings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import AttentionHooks, Build, Component

@@ -8,7 +8,7 @@ import torch
 from model.trees import TREES, pairs
 from oracles import TransformerOracle, governor_columns, pointing_loss, previous_columns, softmax
 
-from nmtcore.config.component_settings import DepParseSettings, DiagonalParseSettings
+from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.syntax.trees import NO_COLUMN
 

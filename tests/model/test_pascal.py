@@ -10,7 +10,7 @@ from factories import forced_logits, target_mask
 from model.trees import TREES, columns_of_word, pairs, parent_of
 from oracles import TransformerOracle, softmax
 
-from nmtcore.config.component_settings import DepParseSettings, PascalSettings
+from nmtcore.config.components.settings import DepParseSettings, PascalSettings
 from nmtcore.model.batch import make_batch
 
 DRAWS = PascalSettings(heads=2, ignoring=0.5)

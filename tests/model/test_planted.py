@@ -9,7 +9,7 @@ import pytest
 import torch
 from factories import examples_of, forced_logits, side, target_mask
 
-from nmtcore.config.component_settings import PascalSettings, TreeTraversalSettings
+from nmtcore.config.components.settings import PascalSettings, TreeTraversalSettings
 from nmtcore.model.batch import make_batch
 
 pytestmark = pytest.mark.needs("training")

@@ -10,7 +10,7 @@ import pytest
 import torch
 from factories import examples_of, side
 
-from nmtcore.config.component_settings import HeadSelectionSettings
+from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import initialise_model

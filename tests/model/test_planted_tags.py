@@ -13,7 +13,7 @@ import pytest
 import torch
 from factories import build_tiny_model, examples_of, run_settings, side
 
-from nmtcore.config.component_settings import TagAttentionSettings
+from nmtcore.config.components.settings import TagAttentionSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.batch import make_batch

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.config.component_settings import DepParseSettings
+from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import make_batch, pool_words
 from nmtcore.model.components.base import Build, Component

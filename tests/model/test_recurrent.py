@@ -10,7 +10,7 @@ from oracles import Recurrent as Oracle
 from torch.nn.functional import dropout, one_hot
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from nmtcore.config.component_settings import HeadSelectionSettings
+from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.inference.beam import beam_search

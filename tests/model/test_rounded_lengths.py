@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from nmtcore.config.bases import BASES
-from nmtcore.config.component_settings import HeadSelectionSettings
 from nmtcore.config.components import COMPONENTS
+from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.features.transforms.interleave import interleave_tags
 from nmtcore.model.batch import make_batch
 

@@ -5,7 +5,7 @@ import torch
 from factories import build_tiny_model, examples_of, run_settings, side
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.component_settings import TagAttentionSettings
+from nmtcore.config.components.settings import TagAttentionSettings
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.features.linearised_parses import LinearisedParses
 from nmtcore.features.transforms.chain import Transforms

@@ -6,8 +6,8 @@ import torch
 from named_components import by_name
 from oracles import sinusoid_table
 
-from nmtcore.config.component_settings import DepParseSettings, SennrichHaddowSettings
 from nmtcore.config.components import check_composition
+from nmtcore.config.components.settings import DepParseSettings, SennrichHaddowSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch

@@ -10,7 +10,7 @@ from factories import target_mask
 from model.trees import TREES, columns_of_word, pairs, parent_of
 from oracles import TransformerOracle, pointing_loss, softmax
 
-from nmtcore.config.component_settings import DepParseSettings, SisaSettings
+from nmtcore.config.components.settings import DepParseSettings, SisaSettings
 from nmtcore.inference.parse import parse_of
 from nmtcore.model.batch import make_batch
 from nmtcore.syntax.trees import NO_COLUMN

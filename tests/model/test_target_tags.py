@@ -7,7 +7,7 @@ import pytest
 import torch
 from factories import forced_logits
 
-from nmtcore.config.component_settings import MultitaskSettings, TagAttentionSettings
+from nmtcore.config.components.settings import MultitaskSettings, TagAttentionSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.features.ragged import Ragged

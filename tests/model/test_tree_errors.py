@@ -11,7 +11,7 @@ import pytest
 import torch
 from factories import build_tiny_model, examples_of, run_settings, side
 
-from nmtcore.config.component_settings import HeadSelectionSettings, TreeHeadSettings
+from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch

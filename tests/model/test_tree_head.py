@@ -8,7 +8,7 @@ import torch
 from factories import forced_logits
 from oracles import TransformerOracle, softmax, tree_distribution
 
-from nmtcore.config.component_settings import DepParseSettings, TreeHeadSettings
+from nmtcore.config.components.settings import DepParseSettings, TreeHeadSettings
 from nmtcore.inference.parse import parse_of
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps

@@ -17,7 +17,7 @@ SENTINEL = re.compile(r"_?(NO_|NONE|.*ROOT|UNKNOWN)")
 OTHER_SENTINELS = {
     "annotation/labels.py": {"NO_LABEL", "UNKNOWN_LABEL"},
     "features/examples.py": {"NO_WORD"},
-    "model/components/depparse.py": {"ROOT_COLUMN"},
+    "model/components/parser_heads.py": {"ROOT_COLUMN"},
     "segmentation/vocabulary.py": {"ROOT_ID"},
 }
 """Sentinels that do not belong to trees: vocabulary ids, the word of a position, the position of `<ROOT>`."""

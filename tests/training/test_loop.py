@@ -9,8 +9,8 @@ from inference.tiny import random_model
 from training import tiny
 from training.test_train import bleu_scores, same_weights, train_tiny
 
-from nmtcore.config.component_settings import DepParseSettings
 from nmtcore.config.components import RelativePositionsSettings
+from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
 from nmtcore.training import update

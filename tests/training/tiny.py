@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from factories import examples_of, run_settings, side
 
-from nmtcore.config.component_settings import DepParseSettings, HeadSelectionSettings, TagAttentionSettings
+from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings, TagAttentionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings

@@ -5,7 +5,6 @@ from dataclasses import field, replace
 from typing import Any
 
 from nmtcore.config.bases import BASES, BaseSettings
-from nmtcore.config.component_settings import Trees
 from nmtcore.config.components import (
     COMPONENTS,
     ComponentSettings,
@@ -13,6 +12,7 @@ from nmtcore.config.components import (
     component_settings,
     parser_of,
 )
+from nmtcore.config.components.base import Trees
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import CONTRAST, GOLD, TREEBANK, EvaluationSettings
 from nmtcore.config.features import FEATURES

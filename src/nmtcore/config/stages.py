@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from nmtcore.config.component_settings import Trees
+from nmtcore.config.components.base import Trees
 from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings
 from nmtcore.config.datasets import MAX_LINE_BYTES, DatasetSettings, EvaluationSettings
 from nmtcore.config.filters import FilterSettings

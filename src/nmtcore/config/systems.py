@@ -4,8 +4,8 @@ from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from nmtcore.config.bases import BASES
-from nmtcore.config.component_settings import Trees
 from nmtcore.config.components import COMPONENTS
+from nmtcore.config.components.base import Trees
 from nmtcore.config.external import ExternalSettings
 from nmtcore.config.partial import PartOf, PartOfOne, PartsOf
 from nmtcore.config.ranges import settings_class

@@ -6,8 +6,8 @@ from typing import Literal
 from torch import nn
 
 from nmtcore.config.bases import BASES, BaseSettings
-from nmtcore.config.component_settings import ComponentSettings
 from nmtcore.config.components import COMPONENTS
+from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.registry import Registry
 from nmtcore.config.runs import RunSettings
 from nmtcore.model.base import TranslationModel

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from nmtcore.config.bases import BASES
-from nmtcore.config.component_settings import ComponentSettings
 from nmtcore.config.components import COMPONENTS
+from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.training import TrainingSettings
 from nmtcore.features.examples import Examples, SideExamples

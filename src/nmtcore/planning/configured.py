@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from nmtcore.config.component_settings import Trees
+from nmtcore.config.components.base import Trees
 from nmtcore.config.features import FEATURES
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project

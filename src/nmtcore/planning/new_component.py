@@ -19,7 +19,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from nmtcore.config.component_settings import ComponentSettings
+from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.ranges import NonNegative, settings_class
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.components.base import Build, Component, Context

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nmtcore.config.component_settings import HeadSelectionSettings
+from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.batch import BatchArrays, tree_scores
 from nmtcore.model.components.base import Build, Component, Context

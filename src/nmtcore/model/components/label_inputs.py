@@ -6,14 +6,16 @@ import torch
 from torch import Tensor, nn
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.component_settings import LabelHeadSettings, SennrichHaddowSettings
+from nmtcore.config.components.settings import LabelHeadSettings, SennrichHaddowSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.batch import SYMBOLS, BatchArrays, LabelVocabularies, label_vocabulary, token_label_ids
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
 
 
 class LabelHead(Component):
-    r"""Makes queries and keys from the embedding l of a token's label, scaled by the root of the model's width D.
+    r"""A head whose queries and keys come from annotated labels, not from tokens (pham2018, section 3.2: Spec).
+
+    They are made from the embedding l of a token's label, scaled by the root of the model's width D.
 
     In equation 3.1 of pham2018, labels stand in place of states (section 3.2):
 
@@ -61,7 +63,9 @@ def _resolve_pos(settings: LabelHeadSettings, labels: LabelVocabularies) -> str:
 
 
 class SennrichHaddow(Component):
-    r"""Overwrites the last dimensions of the scaled token embedding with the unscaled embedding of the token's label.
+    r"""Dependency labels as part of each source token's embedding (bugliarello2020, after Sennrich and Haddow 2016).
+
+    The last dimensions of the scaled token embedding become the unscaled embedding of the token's label.
 
     With the embeddings w of tokens and d of labels, of which the second has `width` dimensions (F), and before
     positions are added (bugliarello2020 describes it in words):

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.component_settings import (
+from nmtcore.config.components.settings import (
     PairLabelsSettings,
     RelativePositionsSettings,
     TreeLabelsSettings,
@@ -113,7 +113,9 @@ def _append_zero(table_LE: Tensor) -> Tensor:
 
 
 class RelativePositions(PairLabels):
-    r"""Labels the distance from query i to key j; prefixes and `</s>` are tokens like all others.
+    r"""Labels for the distance between two tokens, instead of sinusoids (Shaw et al. 2018; pham2018, section 5.2).
+
+    The distance is that from query i to key j; prefixes and `</s>` are tokens like all others.
 
     With the largest distance m (`maximum`), pairs further apart have a label of their own (pham2018, section 5.2) or,
     with `far: clip`, that of the largest distance (Shaw et al. 2018, section 3.2):
@@ -249,7 +251,9 @@ class TreeLabels(PairLabels):
 
 
 class TreeDistance(TreeLabels):
-    r"""Labels a pair of words with the number of edges between them, and all longer paths alike.
+    r"""Labels for the number of edges between two words in the source's tree (pham2018, section 3.1).
+
+    All longer paths have one label.
 
     With the path's length d and the longest one m (`maximum`; pham2018, section 3.1.2):
 
@@ -282,7 +286,9 @@ def traversals(maximum: int) -> tuple[str, ...]:
 
 
 class TreeTraversal(TreeLabels):
-    r"""Labels a pair of words with the steps of the path between them: up, down, to a sibling on the left or right.
+    r"""Labels for the path between two words through the source's tree (pham2018, section 3.1).
+
+    A path is a sequence of steps: up, down, to a sibling on the left or right.
 
     A path first goes up a times and then down b times; one up and then down is a step to a sibling instead (pham2018,
     section 3.1.3). Labels of more steps than m (`maximum`) are "far", and that of a word and itself is "self":

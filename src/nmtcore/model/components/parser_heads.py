@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.component_settings import ParserHeadSettings, SisaSettings
+from nmtcore.config.components.settings import ParserHeadSettings, SisaSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.batch import BatchArrays, SideArrays, with_root_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
@@ -131,7 +131,9 @@ ROOT_COLUMN = 0
 
 
 class DepParse(ParserHead):
-    r"""Puts `<ROOT>` before the source as the governor of the roots. Words without annotation are not supervised.
+    r"""A head that points from each word to its governor (pham2018, section 4.1).
+
+    It puts `<ROOT>` before the source as the governor of the roots. Words without annotation are not supervised.
 
     A word points to its governor (pham2018, section 4.1.2, which has no equation of its own):
 
@@ -156,7 +158,9 @@ class DepParse(ParserHead):
 
 
 class DiagonalParse(ParserHead):
-    r"""Supervises all words, without any annotation; the first word points to itself.
+    r"""A head that points from each word to the previous one, as a control for `depparse` (pham2018, section 6.3).
+
+    It supervises all words, without any annotation; the first word points to itself.
 
     In words (pham2018, section 4.2, which has no equation of its own):
 
@@ -173,9 +177,10 @@ class DiagonalParse(ParserHead):
 
 
 class Sisa(ParserHead):
-    r"""Scores by a biaffine operator U, where x are the layer's states; the head's values are unchanged.
+    r"""Syntactically informed self-attention: a biaffine head that is trained to parse (Strubell et al. 2018).
 
-    Strubell et al. 2018, section 3.1 (bugliarello2020 describes it in words), with a leaky ReLU:
+    It scores by a biaffine operator U, where x are the layer's states; the head's values are unchanged (section 3.1,
+    with a leaky ReLU; bugliarello2020, section 4.2, describes it in words, with subwords):
 
     .. math::
 
@@ -185,7 +190,7 @@ class Sisa(ParserHead):
 
     Every subword of a word points to the first subword of its governor; those of a root point to its own first subword.
     The terms of `e_ij` without j (the query's bias, the constant) cancel in the softmax and are not computed. So the
-    scores are dot products of `U' q_i + u` and `k_j`, which the fused kernel can compute.
+    scores are dot products of `U' q_i + u` and `k_j`.
     """
 
     points_to_root = True

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nmtcore.config.component_settings import PascalSettings
+from nmtcore.config.components.settings import PascalSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.batch import BatchArrays, SideArrays
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Stack

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmtcore.annotation.labels import NO_LABEL
-from nmtcore.config.component_settings import MultitaskSettings, TagAttentionSettings, TargetTagSettings
+from nmtcore.config.components.settings import MultitaskSettings, TagAttentionSettings, TargetTagSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.features.examples import Examples
 from nmtcore.model.batch import BatchArrays, SideArrays, label_vocabulary, token_label_ids
@@ -139,7 +139,9 @@ class TargetTags(Component):
 
 
 class TagAttention(TargetTags):
-    r"""Adds the mean embedding of the predicted tags to the decoder's states x, of which words are predicted.
+    r"""Attention of the decoder to embeddings of tags, before the output layer (aycock2021, section 3.2.1).
+
+    It adds the mean embedding of the predicted tags to the decoder's states x, of which words are predicted.
 
     T and S are two tables of embeddings of the tags (aycock2021, equations 3.11 to 3.16):
 
@@ -182,7 +184,9 @@ class TagAttention(TargetTags):
 
 
 class Multitask(TargetTags):
-    r"""Predicts tags from the decoder's states x by a layer of their own (aycock2021, equations 3.24 and 3.25).
+    r"""Prediction of tags from the decoder's states, only as a second loss (aycock2021, section 3.2.2).
+
+    The states are x, and tags have a layer of their own (equations 3.24 and 3.25):
 
     .. math::
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nmtcore.config.component_settings import TreeHeadSettings
+from nmtcore.config.components.settings import TreeHeadSettings
 from nmtcore.features.examples import NO_WORD, Examples
 from nmtcore.model.batch import BatchArrays, tree_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack

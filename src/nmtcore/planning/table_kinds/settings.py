@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nmtcore.config.component_settings import PascalSettings
+from nmtcore.config.components.settings import PascalSettings
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.project import Project

@@ -1,8 +1,9 @@
-"""Settings of the model's components, and what planning must know about them without importing torch."""
+"""Settings of the package's components, related ones side by side, without torch."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
+from nmtcore.config.components.base import LABEL_SYMBOLS, ComponentSettings, Trees, claim_head
 from nmtcore.config.features import FEATURES
 from nmtcore.config.ranges import (
     Count,
@@ -18,82 +19,6 @@ from nmtcore.config.ranges import (
 )
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transformer import TransformerSettings
-
-Trees = Literal["supervised", "chain", "induced"]
-"""What the trees of a system are compared with.
-
-supervised: the trees of the parser that the system learned from, and gold treebanks (attachment scores).
-chain: the previous word.
-induced: gold treebanks, as in grammar induction (`evaluation.induction`), and a parser's trees if there are any.
-"""
-
-
-LABEL_SYMBOLS = 2
-"""Labels beside those of a label vocabulary: two for symbols (`</s>`, prefixes)."""
-
-
-@settings_class
-class ComponentSettings:
-    """Base of the settings of all components."""
-
-    bases: ClassVar[tuple[str, ...]] = ("transformer",)
-    """The base models that it fits."""
-
-    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """The features that the component reads (`config.features`), by side: {"source": ("trees",)}.
-
-    A property if they depend on the settings.
-    """
-
-    needs_at_inference: ClassVar[bool] = True
-    """Whether these features are also needed to translate new text, not only for training."""
-
-    trees: ClassVar[tuple[Trees, ...]] = ()
-    """What its trees can be compared with, the default first; () if it predicts no heads of source words."""
-
-    @property
-    def parses(self) -> bool:
-        """Whether the component predicts a head for every source word."""
-        return bool(self.trees)
-
-    @property
-    def gates_output(self) -> bool:
-        """Whether the component has a gate in the decoder, whose norm can be measured (then there are `gates/`)."""
-        return False
-
-    @property
-    def has_second_loss(self) -> bool:
-        """Whether the component adds a loss to that of translation (`Component.loss`)."""
-        return False
-
-    @property
-    def predicted_tags(self) -> str | None:
-        """The feature whose labels the component predicts for the target's words; None if it predicts none."""
-        return None
-
-    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
-        """Name the parts of the model that no other component may claim too, such as "encoder.1.head.7"."""
-        return ()
-
-    def parameter_count(self, model: Any, labels: Mapping[str, int]) -> int:
-        """Return the number of parameters that the component adds, to estimate costs before anything is computed.
-
-        `labels` has the sizes of label vocabularies, by side and column ("source.deprel"); one that is not known yet
-        counts as 0.
-        """
-        return 0
-
-
-def claim_head(model: TransformerSettings, *, layer: int, head: int) -> str:
-    """Name one head of one encoder layer in the form of `claims`. Both count from 0, a negative head from the end.
-
-    Raises a `ValueError` if the model lacks the layer or the head.
-    """
-    if not 0 <= layer < model.encoder_layers:
-        raise ValueError(f"layer {layer} is not in an encoder of {model.encoder_layers} layers, which count from 0")
-    if not -model.heads <= head < model.heads:
-        raise ValueError(f"head {head} is not among {model.heads} heads, which count from 0 (from the end: -1)")
-    return f"encoder.{layer}.head.{head % model.heads}"
 
 
 @settings_class

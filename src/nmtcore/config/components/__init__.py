@@ -1,14 +1,14 @@
 """The registry of the model's components, and checks of those that a system has.
 
-To add a component: its settings in `config/component_settings.py` (`PascalSettings`), a line in `COMPONENTS`, and its
+To add a component: its settings in `config/components/settings.py` (`PascalSettings`), a line in `COMPONENTS`, and its
 code in a class with the name of the settings (`Pascal`), in `model/components/`, beside its relatives.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from nmtcore.config.component_settings import (
-    ComponentSettings,
+from nmtcore.config.components.base import ComponentSettings, Trees
+from nmtcore.config.components.settings import (
     DepParseSettings,
     DiagonalParseSettings,
     HeadSelectionSettings,
@@ -21,7 +21,6 @@ from nmtcore.config.component_settings import (
     TagAttentionSettings,
     TreeDistanceSettings,
     TreeHeadSettings,
-    Trees,
     TreeTraversalSettings,
 )
 from nmtcore.config.registry import Registry
