@@ -165,7 +165,6 @@ def test_two_heads_can_read_different_labels(make, draw):
     model = make(LabelHeadSettings(labels="upos"), LabelHeadSettings(labels="deprel", head=0))
     batch = make_batch(draw(4, seed=1), np.arange(4), model.components)
     assert not torch.equal(batch.extra["label_head.labels"], batch.extra["label_head_2.labels"])
-    assert model.encoder[0].attention.fusible
 
 
 def test_subwords_have_the_label_of_their_word(make):

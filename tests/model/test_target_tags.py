@@ -180,20 +180,6 @@ def test_a_sentence_without_tags_trains_its_words_alone(settings, make, draw):
     assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
 
 
-def test_batches_of_one_equal_one_batch(make, draw):
-    model, examples = make(*list(SETTINGS.values())[::3]), draw(5, seed=8)
-    with torch.no_grad():
-        whole, single = (
-            model.loss(batch_of(model, examples)),
-            [model.loss(batch_of(model, examples, [row])) for row in range(5)],
-        )
-        for i, part in enumerate(whole.parts):
-            torch.testing.assert_close(part.sum, sum(losses.parts[i].sum for losses in single))
-            assert part.count == sum(losses.parts[i].count for losses in single)
-        for name, total in whole.measures.items():
-            assert total == sum(losses.measures[name] for losses in single)
-
-
 def test_punctuation_can_keep_its_tags_among_random_ones(make, draw, labels):
     settings = TagAttentionSettings(tags="random_tags", keep_punctuation=True)
     vocabulary = ["<none>", "<unk>", "N", ".", "LRB"]

@@ -132,10 +132,10 @@ def test_traversal_labels_are_all_allowed_paths():
     assert max(map(len, traversals(10))) == 10
 
 
-def test_numbers_of_labels():
-    assert component_of(TreeTraversalSettings()).label_count == 79
-    assert component_of(TreeDistanceSettings(maximum=5)).label_count == 8
-    assert component_of(TreeDistanceSettings(maximum=20)).label_count == 23
+@pytest.mark.parametrize("settings", ALL_SETTINGS, ids=repr)
+def test_the_settings_count_the_labels_with_a_vector(settings):
+    """Those of paths, and one of pairs with a token outside words."""
+    assert settings.label_count == len(path_names(settings)) + 1
 
 
 def token_names(settings, governors, words):
