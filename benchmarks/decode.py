@@ -1,7 +1,6 @@
 """Time beam search: sentences and output tokens per second.
 
     python benchmarks/decode.py [--systems A B...]           random models (d128), 1,000 sentences
-    python benchmarks/decode.py --narrow-heads 32 0          the same, with narrow heads and without
     python benchmarks/decode.py --model FOLDER --input FILE  a trained model on raw text, with all preprocessing
 
 A random model does not end its sentences, so hypotheses are cut at 1.3 times the source length: the number of steps
@@ -25,7 +24,6 @@ from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.inference.bundle import to_device
 from nmtcore.inference.translate import translate_examples
-from nmtcore.model import narrow_step
 
 VOCABULARY = 6000
 
@@ -54,19 +52,14 @@ def time_random(arguments: argparse.Namespace) -> None:
         ).eval()
         for name in arguments.systems
     }
-    variants = {
-        name if len(arguments.narrow_heads) == 1 else f"{name}, narrow heads up to {widest}": (model, widest)
-        for name, model in models.items()
-        for widest in arguments.narrow_heads
-    }
     examples = random_examples(arguments.sentences)
     for beam in (1, arguments.beam):
         settings = DecodingSettings(
             beam=beam, batch_sentences=arguments.batch, max_length_ratio=1.3, max_length_extra=0
         )
-        seconds = {name: [] for name in variants}
+        seconds = {name: [] for name in models}
         for repeat in range(arguments.rounds + 1):
-            for name, (model, narrow_step.WIDEST_NARROW_HEAD) in variants.items():
+            for name, model in models.items():
                 start = time.process_time() if arguments.cpu else time.perf_counter()
                 translations = translate_examples(model, examples, settings)
                 elapsed = (time.process_time() if arguments.cpu else time.perf_counter()) - start
@@ -111,14 +104,6 @@ if __name__ == "__main__":
     )
     for name, default in [("width", 128), ("layers", 3), ("heads", 4), ("feed-forward", 512), ("vocabulary", 6000)]:
         parser.add_argument(f"--{name}", type=int, default=default, help="of random models [%(default)s]")
-    parser.add_argument(
-        "--narrow-heads",
-        nargs="+",
-        type=int,
-        default=[narrow_step.WIDEST_NARROW_HEAD],
-        metavar="WIDTH",
-        help="the widest heads that steps of decoding treat as narrow [%(default)s]",
-    )
     parser.add_argument("--rounds", type=int, default=3, help="of random models, after a warm-up [%(default)s]")
     parser.add_argument("--cpu", action="store_true", help="report the CPU time of random models, not the wall time")
     parser.add_argument("--beam", type=int, default=4)

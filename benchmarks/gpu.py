@@ -35,7 +35,6 @@ from nmtcore.config.training import TrainingSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError, shortened
 from nmtcore.features.examples import Examples
-from nmtcore.model import added_entries
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.device import explain_out_of_memory, prepare_device
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD
@@ -288,7 +287,6 @@ def parse() -> argparse.Namespace:
         ("marian", "time Hugging Face's Marian too"),
         ("compile", "also time compiled layers, as training.compile"),
         ("weight-copies", "as training.weight_copies"),
-        ("add-entries", "to vocabularies that are no multiple of 64, in the loss"),
     ]:
         parser.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=True, help=meaning)
     parser.add_argument("--only-count", action="store_true", help="only count the operations of a step in bf16")
@@ -322,8 +320,6 @@ def main() -> None:
         raise UserError("Marian needs the package transformers: run pip install transformers, or add --no-marian.")
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
-    if not options.add_entries:
-        added_entries.MULTIPLE = 1
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
     print(f"{name}, torch {torch.__version__}, {options.tokens} padded tokens per batch")
     values = {"max_updates": 1, "label_smoothing": SMOOTHING, "weight_copies": options.weight_copies}

@@ -2,7 +2,7 @@
 
     python benchmarks/loss.py [--device cuda] [--tokens 2048] [--vocabulary 32000] [--width 512] [--bf16] [--no-compile]
 
-- whole: ours (`smoothed_cross_entropy`), with one buffer of tokens by vocabulary entries;
+- whole: ours (`smoothed_cross_entropy`), with the log-probabilities of tokens by vocabulary entries;
 - chunk N: `training.loss_chunk: N`, PyTorch's chunked loss and the identity of `chunked_cross_entropy`;
 - compiled: `torch.compile` of a linear layer and `F.cross_entropy` with smoothing (on a CPU it needs a C++ compiler).
 

@@ -32,7 +32,6 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from nmtcore.model.positions import sinusoids
 from random_models import CONFIG, random_model
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
@@ -45,6 +44,7 @@ from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.base import Component
 from nmtcore.model.device import prepare_device
+from nmtcore.model.transformer import sinusoids
 from nmtcore.segmentation.vocabulary import PAD
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT
 from nmtcore.training.compiled_layers import CompiledLayers

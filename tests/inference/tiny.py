@@ -70,7 +70,7 @@ def trained_briefly(model: TranslationModel, *, vocabulary: int) -> TranslationM
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
     for rows in np.split(np.arange(len(pairs)), UPDATES):
         batch = make_batch(pairs, rows, tuple(model.components), terms=frozenset({TRANSLATION}))
-        loss = model(batch).parts[0]
+        loss = model.loss(batch).parts[0]
         optimiser.zero_grad()
         (loss.sum / loss.count).backward()
         optimiser.step()

@@ -130,7 +130,7 @@ def test_training_computes_all_updates_with_compiled_layers_and_validates_withou
     assert any(message.startswith("Compiled 2 layers in") for message in messages)
     updates = calls.copy()
     with torch.no_grad():
-        model(make_batch(tiny.examples(4), range(4), model.components))
+        model.loss(make_batch(tiny.examples(4), range(4), model.components))
     assert calls == updates
     assert not any("forward" in vars(layer) for layer in model.compilable_layers())
 
