@@ -32,7 +32,8 @@ def _commands(top: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]
 def _section(command: argparse.ArgumentParser) -> str:
     with mock.patch.dict(os.environ, {"COLUMNS": "90", "NO_COLOR": "1"}):
         usage = command.format_usage().removeprefix("usage: ").rstrip()
-    rows = [[_names(command, action), _help(command, action)] for action in command._actions if action.dest != "help"]
+    shown = [action for action in command._actions if action.dest != "help" and action.help != argparse.SUPPRESS]
+    rows = [[_names(command, action), _help(command, action)] for action in shown]
     listed = "".join(f"| {names} | {text} |\n" for names, text in rows)
     epilog = f"\n{_prose(command.epilog)}\n" if command.epilog else ""
     return (

@@ -64,6 +64,11 @@ def test_n_best_lines_are_numbered_and_scored(model):
         (["--device", "GPU:1"], b"the\n", "'GPU:1' cannot be used: torch calls a GPU cuda. Try cuda:1, or cpu."),
         (["--beam", "0"], b"the\n", "0 is less than 1"),
         (["--beam", "1000000"], b"the\n", "beam must be between 1 and 1000, not 1000000."),
+        (
+            ["--precision", "int8"],
+            b"the\n",
+            "--precision is gone: nmtcore translates in fp32. For 8 bits, write the",
+        ),
         (["--alpha", "inf"], b"the\n", "alpha must be between -10 and 10, not inf."),
     ],
 )

@@ -18,13 +18,6 @@ def first_layer_inputs(model, batch, stack):
     return inputs[0]
 
 
-def losses_and_gradients(model, batch):
-    torch.manual_seed(3)
-    loss = model.train().loss(batch).parts[0].sum
-    loss.backward()
-    return [loss.detach(), *(parameter.grad for parameter in model.parameters())]
-
-
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
 def test_embeddings_can_have_another_dropout_than_the_model(make, draw, stack):
     batch = make_batch(draw(8, seed=1), np.arange(8))
@@ -37,14 +30,3 @@ def test_embeddings_can_have_another_dropout_than_the_model(make, draw, stack):
         zeroed = dropped == 0
         assert zeroed.float().mean().item() == pytest.approx(share, abs=0.05)
         torch.testing.assert_close(dropped[~zeroed], whole[~zeroed] / (1 - share))
-
-
-def test_a_separate_dropout_equal_to_the_models_changes_nothing(make, draw):
-    """Losses and gradients are the same, bit for bit, from the same random state."""
-    batch = make_batch(draw(8, seed=1), np.arange(8))
-    default, explicit = make(dropout=0.3), make(dropout=0.3, embedding_dropout=0.3)
-    results = (losses_and_gradients(model, batch) for model in (default, explicit))
-    for default_value, explicit_value in zip(*results, strict=True):
-        assert torch.equal(default_value, explicit_value)
-    separate = losses_and_gradients(make(dropout=0.3, embedding_dropout=0.2), batch)
-    assert not torch.equal(separate[0], losses_and_gradients(make(dropout=0.3), batch)[0])

@@ -105,14 +105,6 @@ def test_relative_positions_apply_to_the_label_head(make, draw, labels, order):
         np.testing.assert_allclose(output[row, : len(ids)], expected, atol=1e-12)
 
 
-def test_other_layers_equal_the_baseline(make, draw):
-    model, plain = make(LabelHeadSettings(labels="upos", layer=1)), make()
-    plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
-    examples = draw(4, seed=2)
-    batch = make_batch(examples, np.arange(4), model.components)
-    assert torch.equal(layer_0(model, batch)[1], layer_0(plain, batch)[1])
-
-
 def test_words_without_annotation_unknown_labels_and_the_end_have_different_ids(make, draw, labels):
     model, examples = make(LabelHeadSettings(labels="deprel")), draw(3, seed=4)
     column = examples.source.features["deprel"]
@@ -159,12 +151,6 @@ def test_examples_without_the_labels_are_refused(make, draw):
     del examples.source.features["upos"]
     with pytest.raises(ValueError, match="reads the upos of words, but the examples have none"):
         make_batch(examples, np.arange(2), model.components)
-
-
-def test_two_heads_can_read_different_labels(make, draw):
-    model = make(LabelHeadSettings(labels="upos"), LabelHeadSettings(labels="deprel", head=0))
-    batch = make_batch(draw(4, seed=1), np.arange(4), model.components)
-    assert not torch.equal(batch.extra["label_head.labels"], batch.extra["label_head_2.labels"])
 
 
 def test_subwords_have_the_label_of_their_word(make):

@@ -14,6 +14,7 @@ from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import initialise_model
+from nmtcore.model.components.base import Build
 from nmtcore.model.components.head_selection import HeadSelection
 from nmtcore.model.recurrent import Recurrent
 from nmtcore.syntax.spanning_tree import maximum_spanning_tree
@@ -52,7 +53,7 @@ def language(count, seed):
 def untrained(seed=0):
     torch.manual_seed(seed)
     settings = RecurrentSettings(width=48, layers=1, dropout=0.0)
-    selection = HeadSelection(HeadSelectionSettings(), name="head_selection", model=settings)
+    selection = HeadSelection(HeadSelectionSettings(), Build(name="head_selection", model=settings))
     model = Recurrent(settings, source_size=ENDING, target_size=ENDING + ENDINGS, joint=False, components=[selection])
     initialise_model(model)
     return model

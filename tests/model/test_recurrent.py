@@ -15,6 +15,7 @@ from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.inference.beam import beam_search
 from nmtcore.model.batch import make_batch
+from nmtcore.model.components.base import Build
 from nmtcore.model.components.head_selection import HeadSelection, straight_through
 from nmtcore.model.recurrent import Recurrent, lstm_states
 from nmtcore.segmentation.vocabulary import BOS, EOS, UNK
@@ -38,7 +39,7 @@ def model_of(
 ):
     torch.manual_seed(0)
     settings = RecurrentSettings(width=8, layers=layers, dropout=dropout)
-    components = [] if selection is None else [HeadSelection(selection, name="heads", model=settings)]
+    components = [] if selection is None else [HeadSelection(selection, Build(name="heads", model=settings))]
     model = Recurrent(settings, source_size=vocabulary, target_size=vocabulary, joint=joint, components=components)
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.5)

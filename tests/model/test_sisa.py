@@ -1,6 +1,5 @@
 """Tests of the biaffine head against double loops: attention, training targets, parses."""
 
-import dataclasses
 import math
 
 import numpy as np
@@ -11,7 +10,6 @@ from model.trees import TREES, columns_of_word, pairs, parent_of
 from oracles import TransformerOracle, pointing_loss, softmax
 
 from nmtcore.config.components.settings import DepParseSettings, SisaSettings
-from nmtcore.inference.parse import parse_of
 from nmtcore.model.batch import make_batch
 from nmtcore.syntax.trees import NO_COLUMN
 
@@ -125,54 +123,6 @@ def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, norm, sett
     part = model.loss(batch).parts[1]
     assert (part.name, part.count, part.weight) == ("sisa", count, 1.0)
     assert part.sum.item() == pytest.approx(total)
-
-
-def test_only_the_parser_adds_parameters(make):
-    model = make(SisaSettings())
-    new = {name: tuple(p.shape) for name, p in model.named_parameters() if name.startswith("components")}
-    assert set(new.values()) == {(4, 16), (4, 4), (4,)}
-    assert len(new) == 6
-    assert len(dict(model.named_parameters())) == len(dict(make().named_parameters())) + 6
-
-
-def test_trees_are_needed_for_training_but_not_for_translation(make, draw):
-    model, examples = make(SisaSettings()), draw(3, seed=1)
-    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, features={}))
-    batches = [make_batch(data, np.arange(3), model.components) for data in (examples, bare)]
-    with_trees, without = (model.encode(batch).memory_BSD for batch in batches)
-    assert torch.equal(with_trees, without)
-    with pytest.raises(ValueError, match="trained on dependency trees"):
-        model.loss(batches[1])
-
-
-def test_a_sentence_without_annotation_has_no_parser_loss(make):
-    null = ([0, 1, 1, 2], [-2, -2, -2])
-    model = make(SisaSettings())
-    part = model.loss(make_batch(pairs(null), np.array([0]), model.components)).parts[1]
-    assert (part.sum.item(), part.count) == (0.0, 0)
-    tree = ([0, 0, 1], [-1, 0])
-    both, alone = (
-        model.loss(make_batch(pairs(*trees), np.arange(len(trees)), model.components)).parts[1]
-        for trees in ([tree, null], [tree])
-    )
-    torch.testing.assert_close(both.sum, alone.sum)
-    assert both.count == alone.count == 3
-
-
-def test_the_loss_trains_the_head_to_parse(make, draw):
-    examples = draw(1, seed=31)
-    governors = [1 + g for g in examples.source.features["governor"][0]]
-    assert min(governors) == 0
-    model = make(SisaSettings()).train()
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
-    batch = make_batch(examples, np.array([0]), model.components)
-    for _ in range(100):
-        optimiser.zero_grad()
-        model.loss(batch).objective().backward()
-        optimiser.step()
-    parse = parse_of(model.parse_scores(model.encode(batch))[0], to_root=True)
-    assert parse.argmax.tolist() == governors
-    assert parse.many_roots.tolist() == governors
 
 
 def test_initial_scores_are_as_large_as_those_of_a_plain_head(make, draw):

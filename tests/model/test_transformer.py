@@ -1,7 +1,5 @@
 """Tests of the transformer without components, against plain loops."""
 
-import copy
-
 import numpy as np
 import pytest
 import torch
@@ -62,15 +60,6 @@ def test_dropout_is_applied_only_in_training(make, draw):
         assert torch.equal(still, forced_logits(model, batch))
         model.train()
         assert not torch.allclose(still, forced_logits(model, batch)), name
-
-
-def test_a_copied_model_does_not_share_parameters(make, draw):
-    model, batch = make(), make_batch(draw(2, seed=3), np.arange(2))
-    before, other = forced_logits(model, batch), copy.deepcopy(model)
-    with torch.no_grad():
-        for parameter in other.parameters():
-            parameter.zero_()
-    assert torch.equal(before, forced_logits(model, batch))
 
 
 def test_losses_are_sums_over_real_tokens(make, draw):

@@ -111,13 +111,6 @@ def test_paths_of_all_forests_of_six_words():
                 assert "U" * up + "D" * down == traversal.replace("self", "")
 
 
-def test_the_path_from_j_to_i_is_the_reversed_path_from_i_to_j():
-    random = np.random.default_rng(1)
-    governors = torch.tensor([random_forest(random, 30) for _ in range(5)])
-    paths = tree_paths(governors)
-    assert torch.equal(paths.up_BWW, paths.down_BWW.mT)
-
-
 def test_traversal_labels_are_all_allowed_paths():
     def allowed(steps):
         return re.fullmatch("U*D*|[LR]D*", steps) and not re.match("UD", steps)
