@@ -90,8 +90,9 @@ class Attention(nn.Module):
             observe(inputs, scores_BHQK)
         if causal:
             mask_B11K = torch.ones(scores_BHQK.shape[-2:], dtype=torch.bool, device=scores_BHQK.device).tril()
-        if mask_B11K is not None:
-            scores_BHQK = scores_BHQK.masked_fill(~mask_B11K, float("-inf"))
+        if mask_B11K is not None:  # as a sum, whose gradient costs nothing
+            zeros = torch.zeros_like(mask_B11K, dtype=scores_BHQK.dtype)
+            scores_BHQK = scores_BHQK + zeros.masked_fill_(~mask_B11K, float("-inf"))
         weights_BHQK = scores_BHQK.softmax(-1, dtype=torch.promote_types(scores_BHQK.dtype, torch.float32))
         weights_BHQK = F.dropout(weights_BHQK, dropout).to(values_BHKE.dtype)
         mixed_BHQE = weights_BHQK @ values_BHKE
