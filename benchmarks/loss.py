@@ -2,8 +2,8 @@
 
     python benchmarks/loss.py [--device cuda] [--tokens 2048] [--vocabulary 32000] [--width 512] [--bf16] [--no-compile]
 
-- whole: ours (`smoothed_cross_entropy`), with the log-probabilities of tokens by vocabulary entries;
-- chunk N: `training.loss_chunk: N`, PyTorch's chunked loss and the identity of `chunked_cross_entropy`;
+- whole: `smoothed_cross_entropy`, with the log-probabilities of tokens by vocabulary entries;
+- chunk N: `training.loss_chunk: N`, the same with PyTorch's loss in chunks;
 - compiled: `torch.compile` of a linear layer and `F.cross_entropy` with smoothing (on a CPU it needs a C++ compiler).
 
 With `--bf16`, all compute under autocast, as training in bf16 does: the first and last have logits in bf16, the chunked
@@ -21,23 +21,19 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from nmtcore.model.losses import chunked_cross_entropy, smoothed_cross_entropy
+from nmtcore.model.losses import smoothed_cross_entropy
 
 SMOOTHING = 0.1
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
-def whole(states_ND: Tensor, weight_VD: Tensor, targets_N: Tensor) -> Tensor:
-    logits_NV = F.linear(states_ND, weight_VD)
-    return smoothed_cross_entropy(logits_NV, targets_N, smoothing=SMOOTHING, over="all").smoothed
-
-
-def in_chunks(chunk: int) -> Loss:
-    def loss(states_ND: Tensor, weight_VD: Tensor, targets_N: Tensor) -> Tensor:
-        options = {"smoothing": SMOOTHING, "over": "all", "chunk": chunk}
-        return chunked_cross_entropy(states_ND, weight_VD, None, targets_N, **options).smoothed
-
-    return loss
+def ours(chunk: int | None) -> Loss:
+    """Return our loss, in chunks unless `chunk` is None."""
+    return lambda states_ND, weight_VD, targets_N: (
+        smoothed_cross_entropy(
+            states_ND, weight_VD, None, targets_N, smoothing=SMOOTHING, over="all", chunk=chunk
+        ).smoothed
+    )
 
 
 def plain(states_ND: Tensor, weight_VD: Tensor, targets_N: Tensor) -> Tensor:
@@ -69,7 +65,7 @@ def main() -> None:
     targets_N = torch.randint(5, options.vocabulary, (options.tokens,), device=options.device)
 
     # The process' peak memory never falls: the ways that need least come first.
-    ways: dict[str, Loss] = {**{f"chunk {n}": in_chunks(n) for n in sorted(options.chunks)}, "whole": whole}
+    ways: dict[str, Loss] = {**{f"chunk {n}": ours(n) for n in sorted(options.chunks)}, "whole": ours(None)}
     if not options.no_compile:
         ways["compiled"] = torch.compile(plain)
     seconds: dict[str, list[float]] = {name: [] for name in ways}

@@ -3,14 +3,18 @@
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import smoothed_distribution
 
-from nmtcore.model.losses import Losses, Part, chunked_cross_entropy, smoothed_cross_entropy
+from nmtcore.model.losses import Losses, Part, smoothed_cross_entropy
 
 OVER = ["all", "others", "others_but_padding"]
+
+
+def loss_of_logits(logits, targets, **options):
+    """Compute the loss of logits that are given: those of an output layer that changes nothing."""
+    return smoothed_cross_entropy(logits, torch.eye(logits.size(1)).to(logits), None, targets, **options)
 
 
 @pytest.mark.parametrize("over", OVER)
@@ -25,7 +29,7 @@ def test_loss_and_gradient_equal_those_of_the_written_out_distribution(over, tok
     torch.manual_seed(seed)
     logits = (3 * torch.randn(tokens, entries, dtype=torch.float64)).requires_grad_()
     targets = torch.randint(1, entries, (tokens,))
-    total, nll = smoothed_cross_entropy(logits, targets, smoothing=smoothing, over=over)
+    total, nll = loss_of_logits(logits, targets, smoothing=smoothing, over=over)
     rows = [smoothed_distribution(entries, int(y), smoothing, over) for y in targets]
     q = torch.tensor(np.array(rows).reshape(tokens, entries))
     assert q.sum(1).sub(1).abs().max().item() < 1e-12 if tokens else True
@@ -48,21 +52,25 @@ def test_loss_and_gradient_equal_those_of_the_written_out_distribution(over, tok
     seed=st.integers(0, 99),
 )
 @settings(max_examples=25, deadline=None)
-def test_the_loss_in_chunks_has_the_same_value_and_gradients(over, tokens, entries, smoothing, chunk, biased, seed):
+def test_the_loss_of_an_output_layer_has_the_same_value_and_gradients_in_chunks_too(
+    over, tokens, entries, smoothing, chunk, biased, seed
+):
     torch.manual_seed(seed)
     targets, sizes = torch.randint(1, entries, (tokens,)), [(tokens, 4), (entries, 4), *[(entries,)] * biased]
     states, weight, *biases = inputs = [torch.randn(size, dtype=torch.float64, requires_grad=True) for size in sizes]
     bias, options = (biases or [None])[0], {"smoothing": smoothing, "over": over}
-    chunked = chunked_cross_entropy(states, weight, bias, targets, **options, chunk=chunk)
-    whole = smoothed_cross_entropy(F.linear(states, weight, bias), targets, **options)
-    assert not chunked.nll.requires_grad
-    torch.testing.assert_close(chunked, whole)
-    torch.testing.assert_close(*(torch.autograd.grad(1.7 * loss.smoothed, inputs) for loss in (chunked, whole)))
+    expected = loss_of_logits(F.linear(states, weight, bias), targets, **options)
+    for size in (chunk, None):
+        loss = smoothed_cross_entropy(states, weight, bias, targets, **options, chunk=size)
+        assert not loss.nll.requires_grad
+        torch.testing.assert_close(loss, expected)
+        gradients = [torch.autograd.grad(1.7 * x.smoothed, inputs, retain_graph=True) for x in (loss, expected)]
+        torch.testing.assert_close(*gradients)
 
 
 def test_smoothing_over_all_entries_equals_pytorchs():
     logits, targets = torch.randn(9, 30, dtype=torch.float64), torch.randint(1, 30, (9,))
-    total, _ = smoothed_cross_entropy(logits, targets, smoothing=0.1, over="all")
+    total, _ = loss_of_logits(logits, targets, smoothing=0.1, over="all")
     expected = torch.nn.functional.cross_entropy(logits, targets, label_smoothing=0.1, reduction="sum")
     torch.testing.assert_close(total, expected)
 
@@ -70,8 +78,8 @@ def test_smoothing_over_all_entries_equals_pytorchs():
 @pytest.mark.parametrize("over", OVER)
 def test_half_precision_is_summed_in_single_precision(over):
     logits, targets = torch.randn(50, 40).bfloat16().requires_grad_(), torch.randint(1, 40, (50,))
-    total, nll = smoothed_cross_entropy(logits, targets, smoothing=0.1, over=over)
-    exact, _ = smoothed_cross_entropy(logits.detach().float(), targets, smoothing=0.1, over=over)
+    total, nll = loss_of_logits(logits, targets, smoothing=0.1, over=over)
+    exact, _ = loss_of_logits(logits.detach().float(), targets, smoothing=0.1, over=over)
     assert total.dtype == nll.dtype == torch.float32
     torch.testing.assert_close(total.detach(), exact, rtol=1e-5, atol=1e-5)
     total.backward()
@@ -80,7 +88,7 @@ def test_half_precision_is_summed_in_single_precision(over):
 
 def test_extreme_logits_give_finite_losses_and_gradients():
     logits = torch.tensor([[1e4, -1e4, 0.0, 0.0, 0.0]], requires_grad=True)
-    total, nll = smoothed_cross_entropy(logits, torch.tensor([1]), smoothing=0.1, over="others")
+    total, nll = loss_of_logits(logits, torch.tensor([1]), smoothing=0.1, over="others")
     total.backward()
     assert nll.item() == 2e4
     assert torch.isfinite(logits.grad).all()

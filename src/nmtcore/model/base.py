@@ -17,7 +17,6 @@ from nmtcore.model.losses import (
     Losses,
     Part,
     SmoothingOver,
-    chunked_cross_entropy,
     smoothed_cross_entropy,
 )
 
@@ -133,14 +132,15 @@ class TranslationModel(nn.Module, ABC):
         if batch.target_input_BT is not None and batch.includes(TRANSLATION):
             states_ND = self._changed_states(self.forced_states(batch, encoded), encoded.context)
             targets_N = batch.target_output_BT.flatten().index_select(0, batch.target_positions_N)
-            smoothing = {"smoothing": label_smoothing, "over": smoothing_over}
-            if loss_chunk is None:
-                smoothed, nll = smoothed_cross_entropy(self.output_layer(states_ND), targets_N, **smoothing)
-            else:
-                weight_VD, bias_V = self.target_embedding.weight, self.output_bias
-                smoothed, nll = chunked_cross_entropy(
-                    states_ND, weight_VD, bias_V, targets_N, chunk=loss_chunk, **smoothing
-                )
+            smoothed, nll = smoothed_cross_entropy(
+                states_ND,
+                self.target_embedding.weight,
+                self.output_bias,
+                targets_N,
+                smoothing=label_smoothing,
+                over=smoothing_over,
+                chunk=loss_chunk,
+            )
             parts.append(Part(name=TRANSLATION, sum=smoothed, count=batch.tokens))
         for component in self.components:
             if not component.has_loss or not batch.includes(component.name):

@@ -63,9 +63,16 @@ class TargetWeights(NamedTuple):
 
 
 def smoothed_cross_entropy(
-    logits_NV: Tensor, targets_N: Tensor, *, smoothing: float, over: SmoothingOver
+    states_ND: Tensor,
+    weight_VD: Tensor,
+    bias_V: Tensor | None,
+    targets_N: Tensor,
+    *,
+    smoothing: float,
+    over: SmoothingOver,
+    chunk: int | None = None,
 ) -> CrossEntropy:
-    """Sum the cross-entropy with smoothed targets, and the negative log-likelihood.
+    """Sum the cross-entropy of the logits `weight x + bias` with smoothed targets, and the negative log-likelihood.
 
     The target distribution q of a token y, with eps = `smoothing`:
     - "all": eps / V on every entry, including y and padding, and 1 - eps in addition on y (fairseq up to 0.10:
@@ -74,46 +81,20 @@ def smoothed_cross_entropy(
     - "others_but_padding": 1 - eps on y, 0 on padding, eps / (V - 2) on each other entry (JoeyNMT).
 
     The loss is `-sum_v q(v) log p(v)`; it differs from the Kullback-Leibler divergence of JoeyNMT and Tensor2Tensor by
-    the constant entropy of q. No target may be padding.
-    """
-    log_NV = logits_NV.log_softmax(dim=-1, dtype=torch.promote_types(logits_NV.dtype, torch.float32))
-    nll = -log_NV.gather(1, targets_N.unsqueeze(1)).sum()
-    weights = target_weights(logits_NV.size(1), smoothing, over)
-    smoothed = weights.on_target * nll
-    if weights.everywhere:
-        total = log_NV.sum() if over != "others_but_padding" else log_NV.sum() - log_NV[:, PAD].sum()
-        smoothed = smoothed - weights.everywhere * total
-    return CrossEntropy(smoothed=smoothed, nll=nll.detach())
-
-
-def chunked_cross_entropy(
-    states_ND: Tensor,
-    weight_VD: Tensor,
-    bias_V: Tensor | None,
-    targets_N: Tensor,
-    *,
-    smoothing: float,
-    over: SmoothingOver,
-    chunk: int,
-) -> CrossEntropy:
-    """Compute `smoothed_cross_entropy` of the logits `weight x + bias`, with the logits of `chunk` tokens at a time.
-
-    PyTorch's chunked loss knows no smoothing; but if q has b on n entries E, and 1 - n b in addition on the target y,
+    the constant entropy of q. No target may be padding. If q has b on n entries E, and 1 - n b in addition on y,
 
     `-sum_v q(v) log p(v) = nll + b (n logit(y) - sum of logit(e) over E)`,
 
-    and the last sum needs no logits: it is the product of x and the sum of the rows E of the weight. Gradients are
-    computed in fp32 at least, with autocast too.
+    and the last sum needs no logits: it is the product of x and the sum of the rows E of the weight. So PyTorch's loss
+    with the logits of `chunk` tokens at a time, which knows no smoothing, serves too; it then computes in fp32 at
+    least, with autocast too. Without `chunk`, all logits are in memory.
     """
+    nll = _nll(states_ND, weight_VD, bias_V, targets_N, chunk)
+    share = target_weights(len(weight_VD), smoothing, over).everywhere
+    if not share:
+        return CrossEntropy(smoothed=nll, nll=nll.detach())
     with torch.autocast(states_ND.device.type, enabled=False):
-        states_ND = at_least_fp32(states_ND)
-        options = nn.LinearCrossEntropyOptions(batch_chunk_size=chunk, chunking_method=None)
-        nll = F.linear_cross_entropy(
-            states_ND, weight_VD, targets_N, linear_bias=bias_V, reduction="sum", options=options
-        )
-        weights = target_weights(len(weight_VD), smoothing, over)
-        if not weights.everywhere:
-            return CrossEntropy(smoothed=nll, nll=nll.detach())
+        states_ND, weight_VD = at_least_fp32(states_ND), at_least_fp32(weight_VD)
         if bias_V is not None:  # a bias is the weight of one more input, which is 1
             states_ND, weight_VD = F.pad(states_ND, (0, 1), value=1.0), torch.cat([weight_VD, bias_V[:, None]], dim=1)
         entries, sum_D = len(weight_VD), weight_VD.sum(dim=0)
@@ -121,8 +102,19 @@ def chunked_cross_entropy(
             entries, sum_D = entries - 1, sum_D - weight_VD[PAD]
         on_targets = (states_ND * F.embedding(targets_N, weight_VD)).sum()
         everywhere = states_ND.sum(dim=0) @ sum_D
-        smoothed = nll + weights.everywhere * (entries * on_targets - everywhere)
-        return CrossEntropy(smoothed=smoothed, nll=nll.detach())
+        return CrossEntropy(smoothed=nll + share * (entries * on_targets - everywhere), nll=nll.detach())
+
+
+def _nll(states_ND: Tensor, weight_VD: Tensor, bias_V: Tensor | None, targets_N: Tensor, chunk: int | None) -> Tensor:
+    if chunk is None:
+        logits_NV = F.linear(states_ND, weight_VD, bias_V)
+        log_NV = logits_NV.log_softmax(dim=-1, dtype=torch.promote_types(logits_NV.dtype, torch.float32))
+        return F.nll_loss(log_NV, targets_N, reduction="sum")
+    with torch.autocast(states_ND.device.type, enabled=False):
+        options = nn.LinearCrossEntropyOptions(batch_chunk_size=chunk, chunking_method=None)
+        return F.linear_cross_entropy(
+            at_least_fp32(states_ND), weight_VD, targets_N, linear_bias=bias_V, reduction="sum", options=options
+        )
 
 
 def target_weights(entries: int, smoothing: float, over: SmoothingOver) -> TargetWeights:
