@@ -186,7 +186,7 @@ def test_models_that_need_more_are_refused_with_a_sentence(tmp_path, capsys):
     annotators = {"annotators": {"parser": {"tool": "existing"}}}
     interleave = {"interleave": InterleaveSettings(side="source", tags="ccg_tags")}
     runs = {
-        "its component pascal, which reads the trees of each source, is not a part of a plain transformer.": run_settings(
+        "its component pascal, which reads the trees of each source, is not": run_settings(
             PascalSettings(heads=1), features=trees, **annotators
         ),
         "its transform interleave reads the ccg tags of each source, which": run_settings(
