@@ -27,8 +27,6 @@ sentence, head, query and key. Everything of a fixed shape has a suffix. Digits 
     V  vocabulary entries
     W  words: of a sentence, or of a batch, flattened
     X  vocabulary entries of the chosen groups
-    Y  layers of the decoder
-    Z  positions that the cache of a search has room for
 """
 
 __version__ = "0.1.0"

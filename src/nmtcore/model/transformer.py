@@ -26,7 +26,7 @@ class PackedLinear(nn.Linear):
 
 
 class LayerCache:
-    """Keys and values of the decoded positions in one layer, (R, H, Z, E) each."""
+    """Keys and values of the decoded positions in one layer, (R, H, T, E) each."""
 
     def __init__(self) -> None:
         self.keys_values: tuple[Tensor, ...] | None = None
