@@ -12,6 +12,7 @@ systems of `--systems`, each with one component. On a CPU, all computations are 
 """
 
 import argparse
+import math
 import statistics
 import sys
 import time
@@ -40,7 +41,7 @@ from nmtcore.model.device import explain_out_of_memory, prepare_device
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD
 from nmtcore.training.compiled_layers import CompiledLayers
 from nmtcore.training.distributed import World
-from nmtcore.training.optimiser import Adam, clip_gradient
+from nmtcore.training.optimiser import Adam
 from nmtcore.training.update import (
     accumulate_gradients,
     autocast,
@@ -94,7 +95,7 @@ class UpdateRunner(Runner):
         with nullcontext() if self.compiled is None else self.compiled.in_use():
             accumulate_gradients(self.model, [batch], counts, self.settings, self.device, self.copies)
         self.world.sum_gradients(parameters)
-        clip_gradient(parameters, self.settings.clip_norm)
+        nn.utils.clip_grad_norm_(parameters, self.settings.clip_norm or math.inf)
         self.optimiser.step(rate=1e-4)
 
     def state_bytes(self) -> int:

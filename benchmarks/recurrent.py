@@ -35,7 +35,7 @@ from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch
-from nmtcore.model.matrix_tree import tree_marginals
+from nmtcore.model.trees import tree_marginals
 
 BARE, BASE = "LSTM and LSTMCell", "nmt"
 SEARCHED = ("transformer_base", BASE, "sa_nmt_shared")
@@ -177,7 +177,7 @@ def time_marginals(options: argparse.Namespace) -> None:
     def marginals(scores_BSS: Tensor) -> Callable[[], None]:
         def run() -> None:
             leaf_BSS = scores_BSS.clone().requires_grad_()
-            tree_marginals(leaf_BSS, nodes_BS)[0].backward(gradient_BSS)
+            tree_marginals(leaf_BSS, nodes_BS).backward(gradient_BSS)
 
         return run
 

@@ -17,7 +17,7 @@ from nmtcore.inference.beam import beam_search
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import Build
 from nmtcore.model.components.head_selection import HeadSelection, straight_through
-from nmtcore.model.recurrent import Recurrent, lstm_states
+from nmtcore.model.recurrent import Cell, Recurrent
 from nmtcore.segmentation.vocabulary import BOS, EOS, UNK
 
 VOCABULARY = 30
@@ -143,22 +143,18 @@ def test_a_closed_gate_equals_the_model_without_head_selection(draw, selection):
         np.testing.assert_allclose(own[name].grad, parameter.grad, atol=1e-12)
 
 
-def test_lstm_states_equal_torchs_cell():
+def test_a_cell_equals_torchs():
     torch.manual_seed(0)
-    cell = torch.nn.LSTMCell(3, 4).double()
-    inputs_RD, states = torch.randn(5, 3).double(), tuple(torch.randn(5, 4).double() for _ in range(2))
-    gates_R = inputs_RD @ cell.weight_ih.T + cell.bias_ih + states[0] @ cell.weight_hh.T + cell.bias_hh
-    entry, forget, candidate, output = gates_R.split(4, dim=1)
-    result = lstm_states(torch.stack([entry, forget, output, candidate], dim=1), states[1])
-    for ours, theirs in zip(result, cell(inputs_RD, states), strict=True):
-        torch.testing.assert_close(ours, theirs)
-
-
-def test_the_gradients_of_lstm_states_equal_finite_differences():
-    torch.manual_seed(0)
-    gates_R4D = torch.randn(3, 4, 2, dtype=torch.float64, requires_grad=True)
-    cell_RD = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lstm_states, (gates_R4D, cell_RD))
+    ours, theirs = Cell(4, embedded=False).double(), torch.nn.LSTMCell(4, 4).double()
+    weights = [torch.cat([theirs.weight_ih, theirs.weight_hh], dim=1), theirs.bias_ih + theirs.bias_hh]
+    for own, values in zip(ours.stepwise.parameters(), weights, strict=True):
+        entry, forget, candidate, output = values.detach().chunk(4)
+        own.data.copy_(torch.cat([entry, forget, output, candidate]))
+    below_RD, hidden_RD, cell_RD = torch.randn(3, 5, 4).double()
+    for own, other in zip(
+        ours(below_RD, hidden_RD, cell_RD, None), theirs(below_RD, (hidden_RD, cell_RD)), strict=True
+    ):
+        torch.testing.assert_close(own, other)
 
 
 def test_hard_weights_pass_gradients_straight_through():

@@ -96,7 +96,9 @@ def test_the_kept_checkpoints_fill_the_counted_bytes(tmp_path, keep, average):
     run = run_of("transformer_base")
     run = replace(run, training=replace(run.training, keep=keep, average=average))
     model = model_of(run, dict.fromkeys(SIZES, 47))
-    optimiser = Adam(list(model.named_parameters()), run.training)
+    optimiser = Adam(dict(model.named_parameters()), run.training)
+    sum(weights.sum() for weights in model.parameters()).backward()
+    optimiser.step(rate=1.0)
     checkpoints, window, most = Checkpoints(tmp_path), [], 0
     for update in range(1, 9):
         window = [*window, update][-average:] if keep == "average" else []

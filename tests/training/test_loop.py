@@ -182,3 +182,21 @@ def test_a_run_stops_after_the_given_number_of_validations_without_a_better_scor
     run = tiny.settings(max_updates=24, validation={"every": 2, "metric": "bleu", "stop_after": 3})
     state = train_tiny(tmp_path, run, validate=lambda model: {"bleu": next(bleu, 0.0)})[0]
     assert (state.update, state.best_update, state.stopped) == (20, 14, "no better bleu in 3 validations")
+
+
+def test_only_gradients_over_the_maximum_norm_are_scaled_down(tmp_path):
+    # With so large an epsilon, the first step of Adam is the gradient times a constant.
+    settings = {"max_updates": 1, "epsilon": 1e6, "schedule": {"kind": "constant", "peak": 1.0}, "log_every": 1}
+
+    def change_of(**clipping):
+        run = tiny.settings(**settings, **clipping)
+        before = tiny.model_of(run).double()
+        _, after, lines = train_tiny(tmp_path / str(clipping), run, model=tiny.model_of(run).double())
+        pairs = zip(named_weights(before), named_weights(after), strict=True)
+        return torch.cat([(new - old).flatten() for (_, old), (_, new) in pairs]), lines[0]["gradient"]
+
+    change, norm = change_of()
+    for max_norm, factor in ((2 * norm, 1.0), (norm / 2, 0.5)):
+        clipped, reported = change_of(clip_norm=max_norm)
+        torch.testing.assert_close(clipped, factor * change, rtol=1e-4, atol=1e-12)
+        assert reported == norm

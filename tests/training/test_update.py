@@ -4,8 +4,10 @@ import pytest
 import torch
 from training import tiny
 
+from nmtcore.model import trees
+from nmtcore.model.batch import make_batch
 from nmtcore.training.train import precision_message
-from nmtcore.training.update import autocast, seed_update, tf32, used_precision
+from nmtcore.training.update import accumulate_gradients, autocast, seed_update, tf32, used_precision
 
 
 def draw_after_seeding(**changes):
@@ -43,3 +45,31 @@ def test_a_gpu_without_bf16_and_a_cpu_train_in_fp32(precision, supported, monkey
     assert autocast(settings, torch.device("cpu"))._enabled is False
     sentence = "Training in fp32: this GPU has no bf16." if lacks else f"Training in {precision}."
     assert precision_message(settings, gpu) == sentence
+
+
+def test_an_update_leaves_out_sentences_whose_trees_are_too_large_and_names_them(monkeypatch):
+    run, examples, rows = tiny.settings(recurrent=True, dropout=0.0), tiny.examples(12), [2, 3, 11, 8, 0, 4]
+    assert examples.source.ids.lengths[rows].tolist() == [5, 3, 8, 2, 7, 3]
+    model, messages = tiny.model_of(run).double(), []
+
+    def gradients(*batches):
+        model.zero_grad()
+        made = [make_batch(examples, batch, model.components) for batch in batches]
+        sums = accumulate_gradients(
+            model, made, {"translation": 50}, run.training, torch.device("cpu"), log=messages.append
+        )
+        return [sums, *(parameter.grad for parameter in model.parameters())]
+
+    expected = gradients([3, 8, 4])
+    monkeypatch.setattr(trees, "LARGEST_INVERSE", 0.0)  # every sentence is eliminated
+    monkeypatch.setattr(trees, "LONGEST_ELIMINATED", 4)
+    assert not messages
+    for batches in ([rows], [rows[:1], rows[1:3], rows[3:]]):
+        for own, other in zip(gradients(*batches), expected, strict=True):
+            torch.testing.assert_close(own, other)
+    assert messages[0] == (
+        "An update leaves out a sentence: the memory is too small for the trees of the source sentence with the id "
+        "11, which has 8 subwords; with scores as far apart as its own, at most 4 are possible."
+    )
+    named = [int(message.partition(" id ")[2].partition(",")[0]) for message in messages]
+    assert named == [11, 0, 2, 2, 11, 0]

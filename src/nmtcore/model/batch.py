@@ -1,6 +1,6 @@
 """A batch: its numpy arrays, to which components add, and its tensors; labels of its tokens, and sums over words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
@@ -118,6 +118,8 @@ class Batch:
     """Names of the requested terms of the objective; None: all."""
     tokens: int = 0
     """Number of real target tokens, `</s>` included."""
+    without: "Callable[[int], Batch] | None" = None
+    """Makes the batch again, without the sentence in a row."""
 
     def __len__(self) -> int:
         return len(self.source_BS)
@@ -150,6 +152,10 @@ def make_batch(
     `terms` names the requested terms of the objective (default: all); the batch has no counts for the others. Padding
     makes the lengths of both sides multiples of `multiple`.
     """
+
+    def without(row: int) -> Batch:
+        return make_batch(examples, np.delete(rows_B, row), components, device, terms=terms, multiple=multiple)
+
     chosen = examples.take(np.asarray(rows_B, dtype=np.int64))
     prefix = [i for component in components for i in component.source_prefix]
     arrays = BatchArrays(source=_side_arrays(chosen.source, prefix, multiple))
@@ -159,7 +165,7 @@ def make_batch(
     for component in components:
         component.add_to_batch(arrays, chosen)
     batch = _to_device(arrays, torch.device(device))
-    batch.terms = terms
+    batch.terms, batch.without = terms, without
     batch.counts = {name: count for name, count in batch.counts.items() if batch.includes(name)}
     return batch
 

@@ -6,7 +6,6 @@ add to the output of each step of the decoder.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -172,9 +171,9 @@ class Recurrent(TranslationModel):
     def _steps(self, target_input_BT: Tensor, encoded: RecurrentEncoded) -> Iterator[RecurrentState]:
         """Yield the state after every target position. Only what depends on the step before is computed in steps."""
         state = self.start(encoded)
-        gates_BT4D = self.decoder[0].embedded(self._dropped(self.target_embedding(target_input_BT)))
-        for gates_B4D in gates_BT4D.unbind(1):
-            self._advance(gates_B4D, state)
+        embedded_BT4D = self.decoder[0].embedded(self._dropped(self.target_embedding(target_input_BT)))
+        for embedded_B4D in embedded_BT4D.unbind(1):
+            self._advance(embedded_B4D, state)
             yield state
 
     def _show_attention(self, hidden_BTD: Tensor, state: RecurrentState, context: Context) -> None:
@@ -216,12 +215,12 @@ class Recurrent(TranslationModel):
         self._advance(self.decoder[0].embedded(self._dropped(self.target_embedding(tokens_R))), state)
         return self.logits(state.output_RD, Context(mask_BS=~state.padding_B1S.squeeze(1)))
 
-    def _advance(self, gates_R4D: Tensor, state: RecurrentState) -> None:
-        """Make one step, from the first layer's gates as far as they come from the newest token."""
+    def _advance(self, embedded_R4D: Tensor, state: RecurrentState) -> None:
+        """Make one step; `embedded_R4D` is the newest tokens' share of the first layer's gates."""
         below_RD = state.output_RD
         for i, layer in enumerate(self.decoder):
-            gates_R4D = layer(below_RD, state.hidden[i], gates_R4D if i == 0 else None)
-            state.hidden[i], state.cells[i] = lstm_states(gates_R4D, state.cells[i])
+            new = layer(below_RD, state.hidden[i], state.cells[i], embedded_R4D if i == 0 else None)
+            state.hidden[i], state.cells[i] = new
             below_RD = self._dropped(state.hidden[i]) if i + 1 < len(self.decoder) else state.hidden[i]
         hidden_BMD = below_RD.view(state.sentences, -1, below_RD.size(1))
         scores_BMS = hidden_BMD @ state.keys_BDS
@@ -235,63 +234,31 @@ class Recurrent(TranslationModel):
 
 
 class Cell(nn.Module):
-    """The gates of one LSTM layer (input, forget, output, candidate), from its input and its last hidden state."""
+    """One LSTM layer of the decoder: `c' = f c + i g`, `h' = o tanh(c')`."""
 
     def __init__(self, width: int, *, embedded: bool) -> None:
         super().__init__()
-        self.embedded = GateLinear(width, width) if embedded else None
+        self.embedded = GateLinear(width, 4 * width) if embedded else None
         """From the embedded token, for all target positions at once."""
-        self.stepwise = GateLinear(2 * width, width, bias=not embedded)
+        self.stepwise = GateLinear(2 * width, 4 * width, bias=not embedded)
 
-    def forward(self, below_RD: Tensor, hidden_RD: Tensor, gates_R4D: Tensor | None) -> Tensor:
-        """Sum the inputs of the gates: (R, 4, D)."""
-        stepwise_R4D = self.stepwise(torch.cat([below_RD, hidden_RD], dim=1))
-        return stepwise_R4D if gates_R4D is None else stepwise_R4D + gates_R4D
+    def forward(
+        self, below_RD: Tensor, hidden_RD: Tensor, cell_RD: Tensor, embedded_R4D: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Compute the new hidden and cell state, (R, D) each; `embedded_R4D` is what `embedded` returned, if any."""
+        gates_R4D = self.stepwise(torch.cat([below_RD, hidden_RD], dim=1))
+        gates_R4D = gates_R4D if embedded_R4D is None else gates_R4D + embedded_R4D
+        input_RD, forget_RD, output_RD = gates_R4D[:, :3].sigmoid().unbind(1)
+        cell_RD = forget_RD * cell_RD + input_RD * gates_R4D[:, 3].tanh()
+        return output_RD * cell_RD.tanh(), cell_RD
 
 
 class GateLinear(nn.Linear):
-    """A linear layer to the four gates of an LSTM: (..., inputs) to (..., 4, D)."""
+    """A linear layer to the gates of an LSTM (input, forget, output, candidate): (..., inputs) to (..., 4, D)."""
 
     parts = 4
-
-    def __init__(self, inputs: int, width: int, *, bias: bool = True) -> None:
-        super().__init__(inputs, self.parts * width, bias=bias)
+    """Parts that are initialised separately."""
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Apply the layer."""
         return super().forward(inputs).unflatten(-1, (self.parts, -1))
-
-
-def lstm_states(gates_R4D: Tensor, cell_RD: Tensor) -> tuple[Tensor, Tensor]:
-    """Compute an LSTM's new hidden and cell state, (R, D) each, from the inputs of its gates."""
-    return _LSTMStates.apply(gates_R4D, cell_RD)
-
-
-class _LSTMStates(torch.autograd.Function):
-    """`c' = f c + i g` and `h = o tanh(c')`, in few operations forward and backward: there are many steps."""
-
-    @staticmethod
-    def forward(ctx: Any, gates_R4D: Tensor, cell_RD: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute the hidden and the cell state."""
-        gates_R3D = gates_R4D[:, :3].sigmoid()
-        input_RD, forget_RD, output_RD = gates_R3D.unbind(1)
-        candidate_RD = gates_R4D[:, 3].tanh()
-        new_RD = torch.addcmul(forget_RD * cell_RD, input_RD, candidate_RD)
-        squashed_RD = new_RD.tanh()
-        ctx.save_for_backward(gates_R3D, candidate_RD, cell_RD, squashed_RD)
-        return output_RD * squashed_RD, new_RD
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, hidden_RD: Tensor, new_RD: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute the gradients of the gates' inputs and of the old cell state from those of the new states."""
-        gates_R3D, candidate_RD, cell_RD, squashed_RD = ctx.saved_tensors
-        input_RD, forget_RD, output_RD = gates_R3D.unbind(1)
-        new_RD = torch.addcmul(new_RD, hidden_RD * output_RD, 1 - squashed_RD * squashed_RD)
-        gradient_R4D = hidden_RD.new_empty(len(cell_RD), 4, cell_RD.size(1))
-        torch.mul(new_RD, candidate_RD, out=gradient_R4D[:, 0])
-        torch.mul(new_RD, cell_RD, out=gradient_R4D[:, 1])
-        torch.mul(hidden_RD, squashed_RD, out=gradient_R4D[:, 2])
-        gradient_R4D[:, :3].mul_(gates_R3D * (1 - gates_R3D))
-        torch.mul(new_RD * input_RD, 1 - candidate_RD * candidate_RD, out=gradient_R4D[:, 3])
-        return gradient_R4D, new_RD * forget_RD

@@ -12,7 +12,7 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.errors import explain_os_errors
 from nmtcore.files import read_json, write_json
 
-VERSION = 1
+VERSION = 2
 """To be raised when a change of the code would make old checkpoints resume differently."""
 
 

@@ -1,5 +1,6 @@
 """The training loop, from the first update, or the first one after a checkpoint, to the last."""
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,11 @@ from nmtcore.config.training import TrainingSettings
 from nmtcore.errors import shortened
 from nmtcore.lock import Lock
 from nmtcore.model.batch import Batch
-from nmtcore.model.tree_errors import DivergedTrees
+from nmtcore.model.trees import DivergedTrees
 from nmtcore.training.batch_plan import EpochPlan
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.compiled_layers import CompiledLayers
 from nmtcore.training.distributed import World
-from nmtcore.training.optimiser import clip_gradient
 from nmtcore.training.prefetching import MakeBatches, Prefetcher
 from nmtcore.training.reporter import FinishedUpdate, Reporter, divergence
 from nmtcore.training.resume import ActiveRun
@@ -95,7 +95,7 @@ class Trainer:
         weights = {c.name: c.loss_weight for c in self.model.components if c.name in self.names}
         sums = self.add_gradients(batches, counts, update)
         world.sum_gradients(parameters)
-        norm = clip_gradient(parameters, self.settings.clip_norm)
+        norm = torch.nn.utils.clip_grad_norm_(parameters, self.settings.clip_norm or math.inf)
         optimiser.step(rate=rate)
         state.advance(batches=len(self.plan))
         self.saved = False
@@ -116,11 +116,12 @@ class Trainer:
         """Compute the gradients and sums of an update's batches, with compiled layers as long as these work."""
         seed_update(self.run.seed, update, self.world.rank)
         arguments = (self.model, batches, counts, self.settings, self.world.device, self.copies)
+        log = self.log if self.world.is_main else print
         if self.compiled is None:
-            return accumulate_gradients(*arguments)
+            return accumulate_gradients(*arguments, log=log)
         try:
             with self.compiled.in_use():
-                return accumulate_gradients(*arguments)
+                return accumulate_gradients(*arguments, log=log)
         except self.compiled.errors() as error:
             cause = shortened(" ".join(str(error).split()))
             self.log(f"Training goes on without compiled layers, with the same results; torch.compile failed: {cause}")

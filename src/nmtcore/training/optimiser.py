@@ -1,10 +1,6 @@
-"""Adam with torch's fused kernel, and gradient clipping.
+"""The optimiser of training, whose state has names in checkpoints."""
 
-`torch.optim.Adam(fused=True)` calls the same kernel, but its constructor imports torch's compiler, which takes a second
-or more in every training process.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
@@ -13,60 +9,35 @@ from nmtcore.config.training import TrainingSettings
 
 
 class Adam:
-    """Adam (Kingma and Ba 2015), or AdamW (Loshchilov and Hutter 2019) if the weights decay.
+    """Adam (Kingma and Ba 2015), or AdamW (Loshchilov and Hutter 2019) if the weights decay, with torch's fused kernel.
 
-    All parameters have one dtype and device, and have gradients when `step` is called.
+    All parameters have one device.
     """
 
     def __init__(self, parameters: Mapping[str, nn.Parameter], settings: TrainingSettings) -> None:
         self.parameters = dict(parameters)
-        self._settings = settings
-        values = list(self.parameters.values())
-        self._means = [torch.zeros_like(p, requires_grad=False) for p in values]
-        self._squares = [torch.zeros_like(p, requires_grad=False) for p in values]
-        self._steps = torch.zeros((), device=values[0].device)
+        self._adam = torch.optim.Adam(
+            self.parameters.values(),
+            betas=settings.betas,
+            eps=settings.epsilon,
+            weight_decay=settings.weight_decay,
+            decoupled_weight_decay=True,
+            fused=True,
+        )
 
-    @torch.no_grad()
     def step(self, *, rate: float) -> None:
         """Update the weights with learning rate `rate`, and drop the gradients."""
-        values, settings = list(self.parameters.values()), self._settings
-        self._steps += 1
-        kernel = torch._fused_adamw_ if settings.weight_decay else torch._fused_adam_
-        kernel(
-            values,
-            [parameter.grad for parameter in values],
-            self._means,
-            self._squares,
-            [],
-            [self._steps] * len(values),
-            lr=rate,
-            beta1=settings.betas[0],
-            beta2=settings.betas[1],
-            weight_decay=settings.weight_decay,
-            eps=settings.epsilon,
-            amsgrad=False,
-            maximize=False,
-        )
-        for parameter in values:
-            parameter.grad = None
+        self._adam.param_groups[0]["lr"] = rate
+        self._adam.step()
+        self._adam.zero_grad()
 
     def tensors(self) -> dict[str, Tensor]:
-        """Return the tensors of a checkpoint by name: both moments of every parameter, and the number of steps."""
-        named = zip(self.parameters, self._means, self._squares, strict=True)
-        moments = {}
-        for name, mean, square in named:
-            moments |= {f"{name}/mean": mean, f"{name}/square": square}
-        return {"steps": self._steps, **moments}
+        """Return the tensors of a checkpoint by name: of every parameter both moments and the number of steps."""
+        states = {name: self._adam.state[parameter] for name, parameter in self.parameters.items()}
+        return {f"{name}/{key}": tensor for name, state in states.items() for key, tensor in state.items()}
 
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
         """Continue from the tensors that `tensors` returned."""
-        for name, tensor in self.tensors().items():
-            tensor.copy_(tensors[name])
-
-
-def clip_gradient(parameters: Sequence[nn.Parameter], max_norm: float | None) -> Tensor:
-    """Return the L2 norm of the whole gradient; if it is above `max_norm`, scale the gradient down to `max_norm`."""
-    norm = nn.utils.get_total_norm([parameter.grad for parameter in parameters])
-    if max_norm is not None:
-        nn.utils.clip_grads_with_norm_(parameters, max_norm, norm)
-    return norm
+        for name, parameter in self.parameters.items():
+            state = {key: tensors[f"{name}/{key}"] for key in ("step", "exp_avg", "exp_avg_sq")}
+            self._adam.state[parameter] = {key: tensor.to(parameter.device) for key, tensor in state.items()}

@@ -1,6 +1,6 @@
 """The gradient of one update, independent of the number of micro-batches and devices."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
@@ -10,7 +10,8 @@ from torch import nn
 from nmtcore.config.training import TrainingSettings
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component
-from nmtcore.model.losses import TRANSLATION
+from nmtcore.model.losses import TRANSLATION, Losses
+from nmtcore.model.trees import TooLongForTrees
 from nmtcore.training.loss_sums import UpdateSums
 from nmtcore.training.weight_copies import WeightCopies
 
@@ -35,11 +36,14 @@ def accumulate_gradients(
     settings: TrainingSettings,
     device: torch.device,
     copies: WeightCopies | None = None,
+    *,
+    log: Callable[[str], None] = print,
 ) -> torch.Tensor:
     """Add up the gradients of this device's batches, each term of the objective divided by its count in the update.
 
-    `counts` are those of all devices; the result is the same with and without `copies` of the weights. Return this
-    device's sums, packed by `UpdateSums.pack` in the order of `counts`.
+    `counts` are those of all devices; the result is the same with and without `copies` of the weights. A sentence whose
+    trees do not fit into memory is counted, but adds nothing; `log` gets its id. Return this device's sums, packed by
+    `UpdateSums.pack` in the order of `counts`.
     """
     names = tuple(counts)
     sums = torch.zeros(2 + len(names), dtype=torch.float64, device=device)
@@ -47,12 +51,9 @@ def accumulate_gradients(
         copies.refresh()
     for batch in batches:
         with autocast(settings, device), nullcontext() if copies is None else copies.in_use():
-            losses = model.loss(
-                batch,
-                label_smoothing=settings.label_smoothing,
-                smoothing_over=settings.smoothing_over,
-                loss_chunk=settings.loss_chunk,
-            )
+            losses = _possible_losses(model, batch, settings, log)
+        if losses is None:
+            continue
         objective = losses.objective(counts)
         if objective.requires_grad:  # the weights of all terms of a batch may be 0
             objective.backward()
@@ -60,6 +61,24 @@ def accumulate_gradients(
                 copies.move_gradients()
         sums += UpdateSums.pack(losses, objective, names)
     return sums
+
+
+def _possible_losses(
+    model: nn.Module, batch: Batch, settings: TrainingSettings, log: Callable[[str], None]
+) -> Losses | None:
+    """Compute the losses of a batch without the sentences whose trees do not fit into memory; None if none remain."""
+    while len(batch):
+        try:
+            return model.loss(
+                batch,
+                label_smoothing=settings.label_smoothing,
+                smoothing_over=settings.smoothing_over,
+                loss_chunk=settings.loss_chunk,
+            )
+        except TooLongForTrees as error:
+            log(f"An update leaves out a sentence: {error.problem}.")
+            batch = batch.without(error.row)
+    return None
 
 
 def autocast(settings: TrainingSettings, device: torch.device) -> AbstractContextManager:

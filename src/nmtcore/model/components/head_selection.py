@@ -16,8 +16,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.batch import BatchArrays, tree_scores
 from nmtcore.model.components.base import Build, Component, Context
 from nmtcore.model.losses import at_least_fp32
-from nmtcore.model.matrix_tree import tree_marginals
-from nmtcore.model.tree_errors import explain_tree_errors
+from nmtcore.model.trees import tree_marginals
 
 
 class HeadSelection(Component):
@@ -77,9 +76,8 @@ class HeadSelection(Component):
     def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:
         """Select heads; with one set of annotations, add them to the encoder's (equation 22)."""
         words_BS = word_positions(context.mask_BS)
-        with explain_tree_errors(words_BS, context.extra.get(f"{self.name}.ids")):
-            scores_BSS = self.head_scores(memory_BSD)
-            weights_BSS = self.head_weights(scores_BSS, words_BS)
+        scores_BSS = self.head_scores(memory_BSD)
+        weights_BSS = self.head_weights(scores_BSS, words_BS, context.extra.get(f"{self.name}.ids"))
         heads_BSD = weights_BSS.mT.to(memory_BSD.dtype) @ self.values(memory_BSD)
         context.notes[self.name] = {"scores_BSS": scores_BSS, "weights_BSS": weights_BSS, "heads_BSD": heads_BSD}
         if self.into_output is not None:
@@ -94,10 +92,10 @@ class HeadSelection(Component):
             scores_BSS = torch.diagonal_scatter(scores_BSS, keys_BSD @ self.root, dim1=1, dim2=2)
         return scores_BSS * keys_BSD.size(-1) ** -0.5 if self.settings.scale else scores_BSS
 
-    def head_weights(self, scores_BSS: Tensor, words_BS: Tensor) -> Tensor:
+    def head_weights(self, scores_BSS: Tensor, words_BS: Tensor, ids_B: Tensor | None) -> Tensor:
         """Compute beta, at least fp32: every word's column sums to one, those of other positions are 0."""
         if self.settings.weights == "tree":
-            weights_BSS, _ = tree_marginals(scores_BSS, words_BS, roots=self.settings.roots)
+            weights_BSS = tree_marginals(scores_BSS, words_BS, roots=self.settings.roots, ids_B=ids_B)
         else:
             exact_BSS = at_least_fp32(scores_BSS)
             exact_BSS = exact_BSS.masked_fill(~words_BS.unsqueeze(2), torch.finfo(exact_BSS.dtype).min)

@@ -11,8 +11,7 @@ from nmtcore.config.components.settings import TreeHeadSettings
 from nmtcore.features.examples import NO_WORD, Examples
 from nmtcore.model.batch import BatchArrays, tree_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack
-from nmtcore.model.matrix_tree import tree_marginals
-from nmtcore.model.tree_errors import explain_tree_errors
+from nmtcore.model.trees import tree_marginals
 
 
 class TreeHead(Component):
@@ -48,8 +47,8 @@ class TreeHead(Component):
         plain_BSS = scores_BHSS[:, self.settings.head]
         nodes_BS = inputs.context.extra[f"{self.name}.words"] != NO_WORD
         inputs.context.notes[self.name] = plain_BSS
-        with explain_tree_errors(nodes_BS, inputs.context.extra[f"{self.name}.ids"]):
-            marginals_BSS, _ = tree_marginals(plain_BSS.mT, nodes_BS, roots=self.settings.roots)
+        ids_B = inputs.context.extra[f"{self.name}.ids"]
+        marginals_BSS = tree_marginals(plain_BSS.mT, nodes_BS, roots=self.settings.roots, ids_B=ids_B)
         changed_BSS = torch.where(nodes_BS.unsqueeze(2), logarithm(marginals_BSS.mT), plain_BSS)
         head = self.settings.head % scores_BHSS.size(1)
         parts = [scores_BHSS[:, :head], changed_BSS.unsqueeze(1), scores_BHSS[:, head + 1 :]]

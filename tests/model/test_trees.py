@@ -1,0 +1,176 @@
+"""Marginals of trees against the enumeration of all trees and finite differences; errors name the sentence."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from nmtcore.config.components.head_selection import HeadSelectionSettings
+from nmtcore.config.components.tree_head import TreeHeadSettings
+from oracles import tree_distribution
+
+from nmtcore.model import trees
+from nmtcore.model.batch import make_batch
+from nmtcore.model.trees import DivergedTrees, TooLongForTrees, tree_marginals
+
+ROOTS = ("one", "many")
+SYSTEMS = [HeadSelectionSettings(), HeadSelectionSettings(annotations="one_set"), TreeHeadSettings()]
+
+
+def uniform(seed: int, *shape: int, most: float) -> torch.Tensor:
+    return torch.from_numpy(np.random.default_rng(seed).uniform(-most, most, shape))
+
+
+def all_words(scores_BSS: torch.Tensor) -> torch.Tensor:
+    return torch.ones(scores_BSS.shape[:2], dtype=torch.bool)
+
+
+def mutual_pairs(scores_BSS: torch.Tensor, margin: float) -> torch.Tensor:
+    """Let words 0 and 1, 2 and 3... want each other as heads, by a margin over all other scores."""
+    scores_BSS, best = scores_BSS.clone(), scores_BSS.max() + margin
+    for word in range(0, scores_BSS.size(1) - 1, 2):
+        scores_BSS[:, word, word + 1] = scores_BSS[:, word + 1, word] = best
+    return scores_BSS
+
+
+def assert_equal_to_enumeration(scores_BSS: torch.Tensor, roots: str) -> None:
+    marginals_BSS = tree_marginals(scores_BSS, all_words(scores_BSS), roots=roots)
+    for marginals_SS, scores_SS in zip(marginals_BSS, scores_BSS.numpy(), strict=True):
+        np.testing.assert_allclose(marginals_SS, tree_distribution(scores_SS, roots=roots)[0], atol=1e-7)
+
+
+@pytest.mark.parametrize("roots", ROOTS)
+@pytest.mark.parametrize("words", range(1, 6))
+def test_any_scores_equal_the_enumeration(words, roots):
+    for most in (1.0, 30.0, 1000.0):
+        assert_equal_to_enumeration(uniform(words, 3, words, words, most=most), roots)
+
+
+@pytest.mark.parametrize("roots", ROOTS)
+@pytest.mark.parametrize("words", range(2, 6))
+def test_mutual_pairs_of_every_margin_equal_the_enumeration(words, roots):
+    """With many roots and a margin of 60, the inverse's sums can be one while its marginals are wrong by .3."""
+    margins = (*np.linspace(0, 24, 13), 60.0, 500.0, 2000.0)
+    base_BSS = uniform(words, 20, words, words, most=3)
+    assert_equal_to_enumeration(torch.cat([mutual_pairs(base_BSS, margin) for margin in margins]), roots)
+
+
+@pytest.mark.parametrize("roots", ROOTS)
+@pytest.mark.parametrize("margin", [0.0, 8.0, 60.0, 500.0, 2000.0])
+def test_gradients_equal_finite_differences(margin, roots):
+    scores_BSS = uniform(1, 4, 5, 5, most=2)
+    scores_BSS[:3] = mutual_pairs(scores_BSS[:3], margin)
+    nodes_BS = torch.tensor([[True] * 5, [True, False, True, True, False], [False] * 5, [True] * 5])
+    marginals = partial(tree_marginals, nodes_BS=nodes_BS, roots=roots)
+    assert torch.autograd.gradcheck(marginals, scores_BSS.requires_grad_(), atol=1e-6, fast_mode=True)
+
+
+@pytest.mark.parametrize("roots", ROOTS)
+@pytest.mark.parametrize(("words", "margin", "most"), [(40, 60, 5), (100, 0, 240), (40, 2000, 5), (150, 0, 1000)])
+def test_any_scores_of_long_sentences_give_sums_of_one(words, margin, most, roots):
+    scores_BSS = uniform(2, 2, words, words, most=most)
+    scores_BSS = (mutual_pairs(scores_BSS, margin) if margin else scores_BSS).requires_grad_()
+    marginals_BSS = tree_marginals(scores_BSS, all_words(scores_BSS), roots=roots)
+    np.testing.assert_allclose(marginals_BSS.detach().sum(1), 1, atol=1e-8)
+    assert (marginals_BSS > -1e-8).all()
+    if roots == "one":
+        np.testing.assert_allclose(marginals_BSS.detach().diagonal(dim1=1, dim2=2).sum(1), 1, atol=1e-8)
+    (gradient_BSS,) = torch.autograd.grad(marginals_BSS, scores_BSS, uniform(3, 2, words, words, most=1))
+    # A word's marginals sum to one whatever its scores.
+    np.testing.assert_allclose(gradient_BSS.sum(1), 0, atol=1e-6)
+
+
+@pytest.mark.parametrize("margin", [0.0, 60.0])
+@pytest.mark.parametrize("roots", ROOTS)
+def test_a_batch_of_one_equals_a_batch_of_many_with_gaps_and_padding(roots, margin, monkeypatch):
+    nodes_BS = torch.from_numpy(np.random.default_rng(5).random((6, 9)) < 0.7)
+    nodes_BS[2] = False
+    outside_BSS = ~(nodes_BS.unsqueeze(1) & nodes_BS.unsqueeze(2))
+    scores_BSS = mutual_pairs(uniform(5, 6, 9, 9, most=3), margin).masked_fill(outside_BSS, float("nan"))
+    marginals_BSS = tree_marginals(scores_BSS, nodes_BS, roots=roots)
+    for row, nodes_S in enumerate(nodes_BS):
+        alone_1SS = scores_BSS[row : row + 1, nodes_S][:, :, nodes_S]
+        if alone_1SS.numel():
+            marginals_SS = tree_marginals(alone_1SS, all_words(alone_1SS), roots=roots)[0]
+            np.testing.assert_allclose(marginals_BSS[row][nodes_S][:, nodes_S], marginals_SS, atol=1e-9)
+    assert not marginals_BSS[outside_BSS].any()
+    monkeypatch.setattr(trees, "LONGEST_ELIMINATED", 9)  # the sentences are now eliminated in several groups
+    np.testing.assert_allclose(marginals_BSS, tree_marginals(scores_BSS, nodes_BS, roots=roots), atol=1e-12)
+
+
+@pytest.mark.parametrize("margin", [0.0, 60.0])
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_marginals_without_gradients_are_the_same(mode, margin):
+    scores_BSS = mutual_pairs(uniform(6, 3, 7, 7, most=3), margin).requires_grad_()
+    nodes_BS = torch.arange(7) < torch.tensor([[7], [5], [0]])
+    with mode():
+        marginals_BSS = tree_marginals(scores_BSS * 1, nodes_BS * nodes_BS)
+    assert not marginals_BSS.requires_grad
+    assert torch.equal(marginals_BSS, tree_marginals(scores_BSS, nodes_BS))
+
+
+def test_a_sentence_of_1000_words():
+    scores_BSS = uniform(6, 1, 1000, 1000, most=3).float()
+    np.testing.assert_allclose(tree_marginals(scores_BSS, all_words(scores_BSS)).sum(1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+def test_marginals_have_the_precision_of_the_scores_but_at_least_single(dtype):
+    scores_BSS = mutual_pairs(torch.randn(2, 4, 4), 60).to(dtype).requires_grad_()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        marginals_BSS = tree_marginals(scores_BSS, all_words(scores_BSS))
+    assert marginals_BSS.dtype == torch.promote_types(dtype, torch.float32)
+    assert torch.equal(marginals_BSS, tree_marginals(scores_BSS.double(), all_words(scores_BSS)).to(marginals_BSS))
+    marginals_BSS[0, 0].sum().backward()
+    assert scores_BSS.grad.dtype == dtype
+    assert scores_BSS.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), float("-inf")])
+def test_scores_that_are_not_finite_are_an_error(wrong):
+    scores_BSS = torch.zeros(3, 4, 4)
+    scores_BSS[1, 2, 0] = wrong
+    with pytest.raises(DivergedTrees, match="the scores of the trees of sentence 1 of a batch are not finite"):
+        tree_marginals(scores_BSS, all_words(scores_BSS))
+
+
+def test_a_sentence_that_is_too_long_for_elimination_is_an_error(monkeypatch):
+    monkeypatch.setattr(trees, "LONGEST_ELIMINATED", 6)
+    nodes_BS = torch.arange(9) < torch.tensor([[6], [8], [7], [9]])
+    scores_BSS = mutual_pairs(uniform(7, 4, 9, 9, most=1), 60)
+    scores_BSS[3] = 0
+    with pytest.raises(TooLongForTrees) as error:
+        tree_marginals(scores_BSS, nodes_BS)
+    assert error.value.row == 1
+    assert "of sentence 1 of a batch, which has 8 subwords; with" in str(error.value)
+    assert tree_marginals(scores_BSS[[0, 3]], nodes_BS[[0, 3]]).isfinite().all()
+
+
+@pytest.mark.parametrize("value", [math.inf, math.nan])
+@pytest.mark.parametrize("component", SYSTEMS)
+def test_errors_name_the_sentence_by_its_id(make, draw, component, value, monkeypatch):
+    model, examples = make(component), draw(3, 1)
+    examples.source.ids.values[:] = np.where(examples.source.ids.values == 7, 8, examples.source.ids.values)
+    examples.source.ids.values[examples.source.ids.offsets[1]] = 7
+    examples.id[:] = [10, 20, 30]
+    batch = make_batch(examples, np.array([0, 2, 1]), tuple(model.components))
+    monkeypatch.setattr(trees, "LARGEST_INVERSE", 0.0)
+    monkeypatch.setattr(trees, "LONGEST_ELIMINATED", 1)
+    with pytest.raises(TooLongForTrees) as error:
+        model.encode(batch)
+    lengths = examples.source.ids.lengths
+    longest = examples.id[int(lengths.argmax())]
+    assert str(error.value) == (
+        f"The memory is too small for the trees of the source sentence with the id {longest}, which has "
+        f"{lengths.max()} subwords; with scores as far apart as its own, at most 1 are possible. Leave it out "
+        "(training.batch.max_length), or cut it into parts."
+    )
+    with torch.no_grad():
+        model.source_embedding.weight[7] = value
+    with pytest.raises(DivergedTrees) as error:
+        model.encode(batch)
+    assert str(error.value) == (
+        "The model cannot be used, since the scores of the trees of the source sentence with the id 20 are not finite: "
+        "train it again."
+    )
