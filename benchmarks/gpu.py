@@ -12,7 +12,6 @@ systems of `--systems`, each with one component. On a CPU, all computations are 
 """
 
 import argparse
-import math
 import statistics
 import sys
 import time
@@ -27,6 +26,8 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
+from nmtcore.training.compiled_layers import CompiledLayers
+from nmtcore.training.weight_copies import WeightCopies
 from random_models import CONFIG, random_model
 from step import LABELS, SMOOTHING, Runner, batches_of, examples, peak_of, time_steps, wait
 from torch import Tensor, nn
@@ -39,9 +40,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.device import explain_out_of_memory, prepare_device
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD
-from nmtcore.training.compiled_layers import CompiledLayers
-from nmtcore.training.distributed import World
-from nmtcore.training.optimiser import Adam
+from nmtcore.training.optimiser import Adam, clip_gradient
 from nmtcore.training.update import (
     accumulate_gradients,
     autocast,
@@ -51,7 +50,7 @@ from nmtcore.training.update import (
     used_precision,
     weight_copies,
 )
-from nmtcore.training.weight_copies import WeightCopies
+from nmtcore.training.world import World
 
 OURS, MARIAN = "transformer_base", "Marian"
 SIZES = {
@@ -95,7 +94,7 @@ class UpdateRunner(Runner):
         with nullcontext() if self.compiled is None else self.compiled.in_use():
             accumulate_gradients(self.model, [batch], counts, self.settings, self.device, self.copies)
         self.world.sum_gradients(parameters)
-        nn.utils.clip_grad_norm_(parameters, self.settings.clip_norm or math.inf)
+        clip_gradient(parameters, self.settings.clip_norm)
         self.optimiser.step(rate=1e-4)
 
     def state_bytes(self) -> int:

@@ -122,7 +122,7 @@ def train(job: Path) -> None:
     """Train in this process, and say when the first batch is there; end after `UPDATES` updates."""
     from nmtcore.experiment.training import train_run
     from nmtcore.job import leave_pandas_unloaded
-    from nmtcore.training.training_data import TrainingData
+    from nmtcore.training.data import TrainingData
 
     make_batches, times, cpu = TrainingData.make_batches, [], []
 

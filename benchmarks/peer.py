@@ -167,7 +167,7 @@ def scorer(examples: Examples, vocabulary: Vocabulary, options: argparse.Namespa
 
 def train_ours(options: argparse.Namespace) -> None:
     from nmtcore.inference.translate import translate_examples
-    from nmtcore.training.train import train
+    from nmtcore.training.trainer import train
 
     run, (examples, vocabularies) = settings(), load(options)
     score = scorer(examples["dev"], vocabularies["target"], options, "dev")

@@ -32,6 +32,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
+from nmtcore.training.compiled_layers import CompiledLayers
 from random_models import CONFIG, random_model
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
@@ -47,7 +48,6 @@ from nmtcore.model.device import prepare_device
 from nmtcore.model.transformer import sinusoids
 from nmtcore.segmentation.vocabulary import PAD
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT
-from nmtcore.training.compiled_layers import CompiledLayers
 
 SMOOTHING = 0.1
 PUBLISHED = {

@@ -34,7 +34,7 @@ from nmtcore.parquet import write_rows
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import Column, Page, make_table
 from nmtcore.training.checkpoints import Checkpoints
-from nmtcore.training.history import History
+from nmtcore.training.log import History
 from nmtcore.training.optimiser import Adam
 from nmtcore.training.state import TrainingState
 

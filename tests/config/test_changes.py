@@ -78,10 +78,8 @@ def changed(settings, before, after):
         (replace(RUN, model=replace(RUN.model, dropout=0.4)), True, False, False),
         (with_training(RUN, clip_norm=2.0), True, False, False),
         (with_training(RUN, log_every=77), False, False, False),
-        (with_training(RUN, weight_copies=False), False, False, False),
         (with_training(RUN, compile=True), False, False, False),
         (with_training(RUN, batch=replace(RUN.training.batch, device_size=7)), False, False, False),
-        (with_training(RUN, batch=replace(RUN.training.batch, prefetch=2)), False, False, False),
         (with_validation(RUN, beam=3), True, False, False),
     ],
 )

@@ -24,7 +24,7 @@ from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.training import TreebankSettings
 from nmtcore.config.typed import plain
-from nmtcore.training.fingerprint import describe_training, fingerprint
+from nmtcore.training.checkpoints import describe_training, fingerprint
 
 
 @dataclass(frozen=True, kw_only=True)

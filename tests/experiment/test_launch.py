@@ -17,8 +17,9 @@ from training.torchrun_job import UPDATES, Launched, lock_holder, write_job
 
 from nmtcore.errors import UserError
 from nmtcore.experiment import launch as launching
-from nmtcore.experiment import process
+from nmtcore.experiment import processes
 from nmtcore.experiment.launch import launch_training, run_forwarding_signals, torchrun_command, train_distributed
+from nmtcore.training.checkpoints import Checkpoints
 
 
 @pytest.mark.needs("training")
@@ -59,7 +60,7 @@ def test_torchruns_processes_end_together_with_a_reason_and_resume(tmp_path: Pat
     assert last.startswith("Training was stopped by SIGTERM after update ")
     update = int(last.partition("after update ")[2].partition(";")[0])
     assert 80 <= update < UPDATES
-    assert (lock.parent / f"{update:08d}.json").exists()
+    assert update in Checkpoints(lock.parent).paths()
     assert not lock.exists()
 
     resumed = Launched(cut)
@@ -88,12 +89,12 @@ def commands(monkeypatch):
 def test_torchruns_own_parser_reads_our_options():
     """Workers have four minutes to write a checkpoint, and every signal is forwarded to them."""
     command = torchrun_command(Path("job.json"), processes=4)
-    assert command[1:3] == ["-m", "nmtcore.training.torchrun"]
-    config, _, arguments = config_from_args(get_args_parser().parse_args(command[3:]))
+    assert command[1:4] == ["-m", "nmtcore.experiment.processes", "torchrun"]
+    config, _, arguments = config_from_args(get_args_parser().parse_args(command[4:]))
     assert config.shutdown_timeout == 240
     assert config.signals_to_handle.split(",") == ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1"]
     assert config.nproc_per_node == 4
-    assert arguments[-3:] == ["-m", "nmtcore.experiment.process", "job.json"]
+    assert arguments[-3:] == ["-m", "nmtcore.experiment.processes", "job.json"]
 
 
 @pytest.mark.parametrize(("threads", "threads_per_process"), [(8, 2), (7, 1), (2, 1)])
@@ -124,10 +125,10 @@ def test_the_error_of_a_process_is_that_of_this_attempt(tmp_path: Path, monkeypa
     def fail(job):
         raise UserError("The GPU's memory is full.")
 
-    monkeypatch.setattr(process, "train_run", fail)
+    monkeypatch.setattr("nmtcore.experiment.training.train_run", fail)
 
     def run_one_process(command):
-        process.run_process(command[-1:])
+        processes.run_process(Path(command[-1]))
         return statuses.pop()
 
     statuses = []
@@ -140,7 +141,7 @@ def test_the_error_of_a_process_is_that_of_this_attempt(tmp_path: Path, monkeypa
 
 
 def test_a_missing_job_file_is_an_error_without_a_stack_trace(tmp_path: Path):
-    command = [sys.executable, "-m", "nmtcore.experiment.process", str(tmp_path / "absent.json")]
+    command = [sys.executable, "-m", "nmtcore.experiment.processes", str(tmp_path / "absent.json")]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode != 0
     assert "absent.json does not exist" in result.stderr

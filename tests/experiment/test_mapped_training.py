@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from training.torchrun_job import write_job
 
 from nmtcore.experiment.training import TrainingJob, train_run
-from nmtcore.training.loop import Trainer
+from nmtcore.training.trainer import Trainer
 
 
 @pytest.fixture

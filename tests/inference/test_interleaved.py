@@ -35,7 +35,7 @@ from nmtcore.inference.translate import translate_examples
 from nmtcore.model.batch import make_batch
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.vocabulary import SPECIALS, Vocabulary, tag_entry
-from nmtcore.training.training_data import count_unannotated, prepare_training_data
+from nmtcore.training.data import count_unannotated, prepare_training_data
 
 SIDES = ("source", "target")
 TRANSFORMS = {name: InterleaveSettings(side=name, tags="dg_a_tags") for name in SIDES}

@@ -42,7 +42,7 @@ ATTEMPT = {
     "code": {"version": "0.1.0", "commit": "c0ffee", "lock_sha256": "10cc"},
     "python": "3.11",
     "packages": {"torch": "2.0", "numpy": None},
-    "energy": {"cpu": 3.6e6, "gpu": None},
+    "energy": {"gpu": 3.6e6},
 }
 """A finished attempt to train."""
 

@@ -44,7 +44,7 @@ def test_a_complete_run(tmp_path):
     assert manifest.items() >= {"status": "complete", **names, "parameters": 17}.items()
     assert manifest["code"]["training"] == ATTEMPT["code"]
     assert manifest["device"]["name"] == "A processor"
-    assert manifest["energy_joules"] == {"cpu": 3.6e6, "gpu": None}
+    assert manifest["energy_joules"] == {"gpu": 3.6e6}
     assert manifest["training"] == {
         "updates": 3,
         "seconds": 3.5,
@@ -95,12 +95,12 @@ def test_the_status_of_a_run(tmp_path):
 def test_an_interrupted_run_says_how_far_it_came(tmp_path):
     layout = layout_of(tmp_path)
     folder = Path(layout.path("scores", **names_of())).parent
-    killed = ATTEMPT | {"ended": None, "finished": False, "energy": {"cpu": None, "gpu": None}}
+    killed = ATTEMPT | {"ended": None, "finished": False, "energy": {"gpu": None}}
     write_log(folder / "checkpoints/0123", [ATTEMPT, killed])
     manifest = collect_manifest(layout, names_of(), SOURCES)
     assert (manifest["status"], manifest["training"]["updates"]) == ("interrupted", 3)
     assert [attempt["ended"] for attempt in manifest["attempts"]] == [ATTEMPT["ended"], None]
-    assert manifest["energy_joules"]["cpu"] is None, "the energy of one attempt is not that of both"
+    assert manifest["energy_joules"]["gpu"] is None, "the energy of one attempt is not that of both"
     assert (manifest["parameters"], manifest["scores"]) == (None, {})
 
 

@@ -30,7 +30,7 @@ def test_the_index_has_a_row_per_run(tmp_path):
         ("other", 1, "interrupted"),
     ]
     assert [row["device"] for row in rows] == [None, "A processor", "A processor"]
-    assert rows[1].items() >= {"commit": "c0ffee", "parameters": 17, "updates": 3, "cpu_joules": 3.6e6}.items()
+    assert rows[1].items() >= {"commit": "c0ffee", "parameters": 17, "updates": 3, "gpu_joules": 3.6e6}.items()
     assert rows[1]["scores"][1] == {"split": "dev", "score": "BLEU", "value": 21.0}
     assert rows[1]["signatures"] == [("BLEU", "nrefs:1")]
     assert Path(rows[1]["folder"]) == tmp_path / "results/small/d/base/seed10"

@@ -7,12 +7,14 @@ import time
 from safetensors.torch import load_file
 from training import tiny
 
+from nmtcore.training.checkpoints import Checkpoints
+
 SETTINGS = {"max_updates": 40, "validation": {"every": 7}, "checkpoint_every": 5, "keep": "average", "average": 3}
 
 
 # Importing torch takes seconds, so only the process from which the others are forked does it.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["training.tiny", "nmtcore.training.train", "torch.utils.tensorboard"])
+PROCESSES.set_forkserver_preload(["training.tiny", "nmtcore.training.trainer", "torch.utils.tensorboard"])
 
 
 def start(folder, *, env=None, settings=None, **options):
@@ -52,7 +54,6 @@ def logged_updates(folder):
 def wait_for_update(process, folder, update):
     """Wait until the process has written a checkpoint of `update` or a later update."""
     while process.is_alive():
-        updates = [int(path.stem) for path in (folder / "checkpoints").glob("0*.json")]
-        if updates and max(updates) >= update:
+        if max(Checkpoints(folder / "checkpoints").paths(), default=-1) >= update:
             return
         time.sleep(0.005)

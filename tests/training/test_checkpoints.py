@@ -1,15 +1,23 @@
-"""Checkpoints are complete or ignored, and only the needed ones are kept."""
+"""Checkpoints are complete or ignored, only the needed ones are kept, and other settings or data have others."""
 
-import json
 import math
 import re
+from dataclasses import replace
 
 import pytest
 import torch
 from training import tiny
 
+from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
-from nmtcore.training.checkpoints import Checkpoints, named_weights
+from nmtcore.training.checkpoints import (
+    Checkpoints,
+    checkpoint_folder,
+    describe_changes,
+    describe_training,
+    fingerprint,
+    named_weights,
+)
 from nmtcore.training.optimiser import Adam
 from nmtcore.training.state import TrainingState
 
@@ -62,48 +70,35 @@ def test_tied_weights_are_stored_once(trained):
     assert [name for name in names if "embedding" in name] == ["target_embedding.weight"]
 
 
-def truncate(folder):
-    path = folder / "00000009.safetensors"
+def path_of(folder, update):
+    return Checkpoints(folder).paths()[update]
+
+
+def truncate(path):
     path.write_bytes(path.read_bytes()[:-100])
 
 
-def flip_a_bit(folder):
-    path = folder / "00000009.safetensors"
+def flip_a_bit(path):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
 
 
-def empty_tensors(folder):
-    (folder / "00000009.safetensors").write_bytes(b"")
+def empty(path):
+    path.write_bytes(b"")
 
 
-def remove_tensors(folder):
-    (folder / "00000009.safetensors").unlink()
+def change_the_state(path):
+    path.write_bytes(path.read_bytes().replace(b'"epoch\\": 0', b'"epoch\\": 1'))
 
 
-def truncate_json(folder):
-    path = folder / "00000009.json"
-    path.write_text(path.read_text()[:40])
-
-
-def replace_json(folder):
-    (folder / "00000009.json").write_text("[]")
-
-
-def change_the_state(folder):
-    path = folder / "00000009.json"
-    path.write_text(path.read_text().replace('"epoch": 0', '"epoch": 1'))
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [truncate, flip_a_bit, empty_tensors, remove_tensors, truncate_json, replace_json, change_the_state],
-)
+@pytest.mark.parametrize("damage", [truncate, flip_a_bit, empty, change_the_state])
 def test_a_damaged_checkpoint_is_reported_once_and_not_used(tmp_path, trained, damage):
     messages = []
     checkpoints = save(tmp_path, trained, 4, 9, messages=messages)
-    damage(tmp_path)
+    before = path_of(tmp_path, 9).read_bytes()
+    damage(path_of(tmp_path, 9))
+    assert path_of(tmp_path, 9).read_bytes() != before
     assert checkpoints.newest() == 4
     assert len(messages) == 1
     assert "00000009" in messages[0]
@@ -117,29 +112,26 @@ def test_a_checkpoint_is_not_used_without_those_that_it_refers_to(tmp_path, trai
     save(tmp_path, trained, 4)
     checkpoints = save(tmp_path, trained, 9, window=[4, 9], messages=messages)
     checkpoints.save(TrainingState(update=12, window=[9, 12]), *trained)
-    flip_a_bit(tmp_path)
+    flip_a_bit(path_of(tmp_path, 9))
     assert checkpoints.newest() == 4
     assert len(messages) == 2
-    assert "00000009.safetensors is damaged" in messages[0]
-    assert "00000012.json needs " in messages[1]
-    assert checkpoints.updates() == [4]
+    assert re.search(r"00000009-\w+\.safetensors is damaged", messages[0])
+    assert re.search(r"00000012-\w+\.safetensors needs that of update 9\.", messages[1])
+    assert list(checkpoints.paths()) == [4]
 
 
-def test_checkpoints_of_earlier_versions_have_no_sum_of_the_state(tmp_path, trained):
+def test_what_a_killed_process_left_is_no_checkpoint(tmp_path, trained):
     checkpoints = save(tmp_path, trained, 4)
-    path = tmp_path / "00000004.json"
-    content = json.loads(path.read_text())
-    del content["state_sha256"]
-    path.write_text(json.dumps(content))
+    (tmp_path / ".checkpoint~host~77.partial").mkdir()
     assert checkpoints.newest() == 4
+    assert list(tmp_path.iterdir()) == [path_of(tmp_path, 4)]
 
 
-def test_tensors_without_json_are_no_checkpoint(tmp_path, trained):
-    checkpoints = save(tmp_path, trained, 4, 9)
-    (tmp_path / "00000009.json").unlink()
-    (tmp_path / ".00000012.safetensors.77.partial").write_bytes(b"half")
-    assert checkpoints.newest() == 4
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["00000004.json", "00000004.safetensors"]
+def test_a_checkpoint_of_the_same_update_is_replaced(tmp_path, trained):
+    save(tmp_path, trained, 4)
+    checkpoints = save(tmp_path, trained, 4, stopped="all 4 updates are done")
+    assert checkpoints.state(4).stopped == "all 4 updates are done"
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_missing_folder_has_no_checkpoint(tmp_path):
@@ -148,12 +140,12 @@ def test_a_missing_folder_has_no_checkpoint(tmp_path):
 
 def test_checkpoints_that_the_two_newest_refer_to_are_kept(tmp_path, trained):
     checkpoints = save(tmp_path, trained, 1, 2, 3)
-    assert checkpoints.updates() == [2, 3]
+    assert list(checkpoints.paths()) == [2, 3]
     checkpoints.save(TrainingState(update=4, best_update=2, window=[3, 4]), *trained)
     checkpoints.save(TrainingState(update=5, best_update=5, window=[4, 5]), *trained)
-    assert checkpoints.updates() == [2, 3, 4, 5]  # if 5 is damaged, 4 is used and needs 2 and 3
+    assert list(checkpoints.paths()) == [2, 3, 4, 5]  # if 5 is damaged, 4 is used and needs 2 and 3
     checkpoints.save(TrainingState(update=6, best_update=5, window=[5, 6]), *trained)
-    assert checkpoints.updates() == [4, 5, 6]
+    assert list(checkpoints.paths()) == [4, 5, 6]
 
 
 def test_a_checkpoint_of_another_model_is_an_error(tmp_path, trained):
@@ -183,4 +175,85 @@ def test_a_full_disk_does_not_harm_the_older_checkpoint(tmp_path, trained, monke
     with pytest.raises(UserError, match="is full"):
         checkpoints.save(TrainingState(update=9), *trained)
     assert checkpoints.newest() == 4
-    assert json.loads((tmp_path / "00000004.json").read_text())["state"]["update"] == 4
+    assert list(tmp_path.iterdir()) == [path_of(tmp_path, 4)]
+
+
+DATA = {"train.source.parquet": "aa", "source.vocab": "bb"}
+RUN = tiny.settings()
+
+
+def fingerprint_of(run, data=DATA):
+    return fingerprint(describe_training(run, data=data))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        tiny.settings(seed=2),
+        tiny.settings(parses=True),
+        tiny.settings(batch={"size": 161}),
+        tiny.settings(schedule={"peak": 0.02}),
+        tiny.settings(validation={"every": 9}),
+        replace(RUN, sentences=replace(RUN.sentences, train=100)),
+    ],
+)
+def test_settings_that_affect_training_change_the_fingerprint(other):
+    assert fingerprint_of(RUN) != fingerprint_of(other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        tiny.settings(log_every=50),
+        tiny.settings(compile=True),
+        tiny.settings(batch={"device_size": 10}),
+        replace(RUN, decoding=DecodingSettings(beam=9)),
+        replace(RUN, tests=("other", "dev")),
+        replace(RUN, sentences=replace(RUN.sentences, test=100)),
+    ],
+)
+def test_other_settings_do_not_change_the_fingerprint(other):
+    assert fingerprint_of(RUN) == fingerprint_of(other)
+
+
+def test_data_change_the_fingerprint():
+    assert fingerprint_of(RUN) != fingerprint_of(RUN, {**DATA, "source.vocab": "cc"})
+    assert fingerprint_of(RUN) == fingerprint_of(RUN, dict(reversed(DATA.items())))
+
+
+def test_changed_settings_get_a_new_folder_and_a_message(tmp_path):
+    messages, root = [], tmp_path / "checkpoints"
+    vocabulary = tmp_path / "source.vocab"
+    vocabulary.write_text("a")
+    first = checkpoint_folder(root, RUN, data=[vocabulary], log=messages.append)
+    assert checkpoint_folder(root, RUN, data=[vocabulary], log=messages.append) == first
+    assert messages == []
+
+    vocabulary.write_text("b")
+    edited = tiny.settings(schedule={"peak": 0.02}, clip_norm=2)
+    second = checkpoint_folder(root, edited, data=[vocabulary], log=messages.append)
+    assert second != first
+    (message,) = messages
+    for part in (
+        "training.schedule.peak: 0.01 -> 0.02",
+        "training.clip_norm: nothing -> 2",
+        "source.vocab is another file",
+        f"starting afresh in {second}",
+        f"stay in {first}",
+    ):
+        assert part in message
+    # The first settings and data get the first folder again.
+    vocabulary.write_text("a")
+    assert checkpoint_folder(root, RUN, data=[vocabulary], log=messages.append) == first
+    assert len(messages) == 1
+
+
+def test_changes_list_new_and_removed_settings_and_files():
+    old = {"version": 1, "data": {"a": "1"}, "settings": {"x.y": 1, "gone": True}}
+    new = {"version": 2, "data": {"a": "1", "b": "2"}, "settings": {"x.y": 1, "x.z": [1]}}
+    assert describe_changes(old, new) == [
+        "version: 1 -> 2",
+        "b is another file",
+        "gone: true -> nothing",
+        "x.z: nothing -> [1]",
+    ]

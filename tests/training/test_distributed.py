@@ -8,8 +8,7 @@ from torch import distributed
 from training.processes import end_of
 
 from nmtcore.errors import UserError
-from nmtcore.training.distributed import OtherProcessEnded, join_world
-from nmtcore.training.signals import Interrupted
+from nmtcore.training.world import Interrupted, OtherProcessEnded, join_world
 
 
 @pytest.fixture

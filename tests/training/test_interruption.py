@@ -11,6 +11,8 @@ import pytest
 import torch
 from training.processes import end_of, final_weights, finish, logged_updates, start, wait_for_update
 
+from nmtcore.training.checkpoints import Checkpoints
+
 
 def same_tensors(first, second):
     return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
@@ -61,7 +63,7 @@ def test_a_signal_ends_the_run_after_writing_a_checkpoint(tmp_path, undisturbed,
     assert code == 1
     assert f"Training was stopped by {signal.Signals(number).name} after update" in output
     stopped = int(output.partition("after update ")[2].partition(";")[0])
-    assert (tmp_path / "checkpoints" / f"{stopped:08d}.json").exists()
+    assert stopped in Checkpoints(tmp_path / "checkpoints").paths()
     assert not (tmp_path / "checkpoints" / "lock").exists()
     finish(tmp_path, start(tmp_path))
     assert same_tensors(final_weights(tmp_path), undisturbed)
@@ -82,8 +84,7 @@ def test_a_second_trainer_waits_for_the_first(tmp_path, undisturbed):
 def test_two_processes_compute_the_same_as_one(tmp_path, start_pair):
     settings = {"parses": True, "dropout": 0.0, "max_updates": 12, "clip_norm": 0.5}
     finish(tmp_path / "one", start(tmp_path / "one", settings=settings, float64=True))
-    in_advance = settings | {"batch": {"prefetch": 2}}
-    finish(tmp_path / "two", *start_pair(tmp_path / "two", settings=in_advance, float64=True))
+    finish(tmp_path / "two", *start_pair(tmp_path / "two", settings=settings, float64=True))
     expected, actual = final_weights(tmp_path / "one"), final_weights(tmp_path / "two")
     for name, tensor in expected.items():
         torch.testing.assert_close(actual[name], tensor, rtol=1e-8, atol=1e-9, msg=name)
@@ -104,7 +105,11 @@ def test_two_processes_with_compiled_layers_compute_the_same_as_without(tmp_path
     options = {"settings": settings | {"compile": True}, "backend": "eager", "uncompiled_rank": uncompiled}
     ends = [end_of(process, compiled, seconds=300) for process in start_pair(compiled, float64=True, **options)]
     assert [code for _, code in ends] == [0, 0], ends
-    says = "Compiled 2 layers in " if uncompiled is None else "Training goes on without compiled layers, with the same"
+    says = (
+        "Compiling 2 layers, which "
+        if uncompiled is None
+        else "Training goes on without compiled layers, with the same"
+    )
     assert says in ends[0][0]
     expected, actual = final_weights(tmp_path / "plain"), final_weights(compiled)
     for name, tensor in expected.items():

@@ -7,17 +7,28 @@ import pytest
 import torch
 from inference.tiny import random_model
 from training import tiny
-from training.test_train import bleu_scores, same_weights, train_tiny
+from training.test_train import bleu_scores, checkpoint_updates, same_weights, train_tiny
 
 from nmtcore.config.components import RelativePositionsSettings
 from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.errors import UserError
-from nmtcore.files import read_json
-from nmtcore.training import update
-from nmtcore.training.checkpoints import named_weights
-from nmtcore.training.reporter import Reporter
+from nmtcore.training.checkpoints import Checkpoints, named_weights
+from nmtcore.training.log import Progress
 from nmtcore.training.update import term_names
 from nmtcore.training.validation import is_better
+
+
+class Recorded:
+    """An attribute that records every value but None that it is set to."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __get__(self, instance, owner):
+        return self.values[-1] if self.values else None
+
+    def __set__(self, instance, value):
+        self.values += [] if value is None else [value]
 
 
 def training_lines(lines):
@@ -36,7 +47,7 @@ def test_epochs_count_from_one_in_the_log(tmp_path):
 def test_the_expected_number_of_updates_is_right_after_resuming_in_an_epoch(tmp_path, monkeypatch, updates, epochs):
     settings = {"validation": {"every": 1000}, "log_every": 1, "checkpoint_every": 1000}
     expected = []
-    monkeypatch.setattr(Reporter, "set_total", lambda self, updates: expected.append(updates))
+    monkeypatch.setattr(Progress, "total", Recorded(expected), raising=False)
     # Stop in the middle of the first epoch, and resume there.
     train_tiny(tmp_path, tiny.settings(max_updates=2, **settings))
     assert expected == [2]
@@ -59,8 +70,8 @@ def test_the_expected_number_of_updates_is_right_after_resuming_in_an_epoch(tmp_
 )
 def test_no_number_of_updates_is_expected_if_the_schedule_may_end_training(tmp_path, monkeypatch, schedule):
     expected, intervals = [], []
-    monkeypatch.setattr(Reporter, "set_total", lambda self, updates: expected.append(updates))
-    monkeypatch.setattr(Reporter, "expect_validations", lambda self, *, every: intervals.append(every))
+    monkeypatch.setattr(Progress, "total", Recorded(expected), raising=False)
+    monkeypatch.setattr(Progress, "validation_every", Recorded(intervals), raising=False)
     settings = {"max_updates": 12, "validation": {"every": 6}}
     train_tiny(tmp_path / "ends", tiny.settings(schedule=schedule, **settings))
     assert (expected, set(intervals)) == ([], {6})
@@ -74,7 +85,7 @@ def test_no_number_of_updates_is_expected_if_the_schedule_may_end_training(tmp_p
 def clock(monkeypatch):
     """A clock that only tests move."""
     time = SimpleNamespace(now=100.0)
-    for module in ("loop", "reporter"):
+    for module in ("trainer", "reporter"):
         monkeypatch.setattr(f"nmtcore.training.{module}.time", SimpleNamespace(monotonic=lambda: time.now))
     return time
 
@@ -89,7 +100,7 @@ def test_seconds_add_up_over_attempts(tmp_path, clock):
     settings = {"validation": {"every": 1000}, "checkpoint_every": 4, "log_every": 1}
     first = tiny.settings(max_updates=6, **settings)
     train_tiny(tmp_path, first, model=ticking(tiny.model_of(first), clock))
-    assert read_json(tmp_path / "checkpoints/00000004.json")["state"]["seconds"] == 4
+    assert Checkpoints(tmp_path / "checkpoints").state(4).seconds == 4
     clock.now += 5000
     second = tiny.settings(max_updates=12, **settings)
     state, _, lines = train_tiny(tmp_path, second, model=ticking(tiny.model_of(second), clock))
@@ -123,7 +134,7 @@ def test_a_trainer_that_lost_its_lock_writes_no_checkpoint(tmp_path):
     model.register_forward_pre_hook(steal)
     with pytest.raises(UserError, match=r"Another trainer took .*lock while this one was suspended"):
         train_tiny(tmp_path, run, model=model)
-    assert [path.name for path in (tmp_path / "checkpoints").glob("0*.json")] == ["00000004.json"]
+    assert checkpoint_updates(tmp_path) == [4]
     assert (tmp_path / "checkpoints/lock").exists()
 
 
@@ -133,16 +144,6 @@ def test_other_precisions_on_a_cpu_train_in_fp32(tmp_path, precision):
     other = train_tiny(tmp_path / "other", tiny.settings(max_updates=4, precision=precision), log=messages.append)[1]
     assert same_weights(fp32, other)
     assert not any("Training in" in line for line in messages)
-
-
-def test_copies_of_weights_train_the_same_model(tmp_path, monkeypatch):
-    monkeypatch.setattr(update, "used_precision", lambda settings, device: settings.precision)
-    models, values = [], {"max_updates": 6, "precision": "bf16", "batch": {"device_size": 80}}
-    for copies in (True, False):
-        run = tiny.settings(weight_copies=copies, **values)
-        models.append(train_tiny(tmp_path / str(copies), run)[1])
-    assert same_weights(*models)
-    assert not same_weights(models[0], train_tiny(tmp_path / "fp32", tiny.settings(max_updates=6))[1])
 
 
 def test_log_lines_do_not_depend_on_micro_batches(tmp_path):

@@ -1,11 +1,11 @@
-"""Progress lines in a log, the progress bar and durations."""
+"""Lines of progress in a log and on a terminal, and durations."""
 
 import io
 
 import pytest
 
-from nmtcore.training import progress
-from nmtcore.training.progress import Progress, duration
+from nmtcore.training import log as training_log
+from nmtcore.training.log import Progress, duration
 
 
 class Terminal(io.StringIO):
@@ -27,18 +27,18 @@ def record(update):
 @pytest.fixture
 def clock(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(training_log.time, "monotonic", lambda: now[0])
     return now
 
 
 def test_a_log_gets_a_line_every_ten_seconds(clock):
     lines = []
-    progress_bar = Progress(done=100, log=lines.append, terminal=io.StringIO())
-    progress_bar.set_total(400)
+    progress = Progress(done=100, log=lines.append, terminal=io.StringIO())
+    progress.total = 400
     for update in range(110, 210, 10):
         clock[0] += 3
-        progress_bar.show(record(update))
-    progress_bar.close()
+        progress.show(record(update))
+    progress.close()
     assert lines == [
         "update 140 of 400, epoch 2, perplexity 12.35, 4,321 tokens/s, 1 min 18 s left",
         "update 180 of 400, epoch 2, perplexity 12.35, 4,321 tokens/s, 1 min 6 s left",
@@ -47,11 +47,11 @@ def test_a_log_gets_a_line_every_ten_seconds(clock):
 
 def test_training_whose_end_validations_decide_shows_the_time_to_the_next_one(clock):
     lines = []
-    progress_bar = Progress(done=100, log=lines.append, terminal=io.StringIO())
-    progress_bar.expect_validations(every=50)
+    progress = Progress(done=100, log=lines.append, terminal=io.StringIO())
+    progress.validation_every = 50
     for update in (120, 140, 150):
         clock[0] += 10
-        progress_bar.show(record(update))
+        progress.show(record(update))
     assert [line.partition("tokens/s")[2] for line in lines] == [
         ", 15 s to the next validation",
         ", 5.0 s to the next validation",
@@ -60,18 +60,18 @@ def test_training_whose_end_validations_decide_shows_the_time_to_the_next_one(cl
     assert lines[0].startswith("update 120, epoch 2")
 
 
-def test_a_terminal_gets_a_bar_in_addition_to_the_log(clock):
-    pytest.importorskip("tqdm")
+def test_a_terminal_shows_the_line_of_progress_in_addition_to_the_log(clock):
     lines, terminal = [], Terminal()
-    progress_bar = Progress(done=100, log=lines.append, terminal=terminal)
-    progress_bar.set_total(400)
+    progress = Progress(done=100, log=lines.append, terminal=terminal)
+    progress.total = 400
     clock[0] += 11
-    progress_bar.show(record(250))
-    progress_bar.write_line("a validation")
-    progress_bar.close()
+    progress.show(record(250))
+    progress.write_line("a validation")
+    progress.close()
     assert lines[0].startswith("update 250 of 400")
     assert lines[1] == "a validation"
-    assert "250/400" in terminal.getvalue()
+    assert "update 250 of 400" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r\x1b[K")
     assert "4,321 tokens/s" in terminal.getvalue()
 
 

@@ -9,8 +9,8 @@ from training.processes import final_weights, finish
 from training.test_train import bleu_scores, same_weights, train_tiny
 
 from nmtcore.training.checkpoints import named_weights
-from nmtcore.training.resume import start_or_resume
 from nmtcore.training.state import TrainingState
+from nmtcore.training.trainer import Trainer
 
 
 def test_a_lowered_rate_stays_lowered_after_resuming(tmp_path):
@@ -49,6 +49,8 @@ def test_only_the_first_process_searches_for_checkpoints():
         load=lambda update, model, optimiser: loaded.append(update) or TrainingState(update=update),
     )
     world = SimpleNamespace(is_main=False, device=torch.device("cpu"), sum=lambda numbers: [numbers[0] + 5.0])
-    active = start_or_resume(run, tiny.model_of(run), checkpoints, world)
-    assert (loaded, active.state.update) == ([5], 5)
-    assert list(active.optimiser.parameters) == [name for name, _ in named_weights(active.model)]
+    unused = dict.fromkeys(("data", "signals", "lock", "validate"))
+    trainer = Trainer(run=run, model=tiny.model_of(run), checkpoints=checkpoints, world=world, log=print, **unused)
+    trainer.start_or_resume()
+    assert (loaded, trainer.state.update) == ([5], 5)
+    assert list(trainer.optimiser.parameters) == [name for name, _ in named_weights(trainer.model)]

@@ -14,15 +14,11 @@ from training import tiny
 
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
-from nmtcore.files import read_json
-from nmtcore.training import training_data
-from nmtcore.training.checkpoints import named_weights
-from nmtcore.training.distributed import World
-from nmtcore.training.signals import Interrupted
-from nmtcore.training.state import TrainingState
-from nmtcore.training.train import train
-from nmtcore.training.training_data import prepare_training_data, unannotated
+from nmtcore.training.checkpoints import Checkpoints, named_weights
+from nmtcore.training.data import prepare_training_data, unannotated
+from nmtcore.training.trainer import train
 from nmtcore.training.validation import perplexity
+from nmtcore.training.world import Interrupted
 
 
 def train_tiny(folder, run, *, data=None, **options):
@@ -31,9 +27,13 @@ def train_tiny(folder, run, *, data=None, **options):
     log = options.pop("log", lambda line: None)
     data = data or (tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1))
     train(run, model, *data, log_folder=folder, checkpoint_folder=folder / "checkpoints", log=log, **options)
-    newest = max((folder / "checkpoints").glob("0*.json"))
     lines = [json.loads(line) for line in (folder / "training.jsonl").read_text().splitlines()]
-    return TrainingState.from_json(read_json(newest)["state"]), model, lines
+    checkpoints = Checkpoints(folder / "checkpoints")
+    return checkpoints.state(checkpoints.newest()), model, lines
+
+
+def checkpoint_updates(folder):
+    return list(Checkpoints(folder / "checkpoints").paths())
 
 
 def same_weights(model, other):
@@ -201,8 +201,7 @@ def test_checkpoints_that_are_not_needed_are_deleted(tmp_path):
     validate, _ = bleu_scores(1.0, 9.0, *[2.0] * 8)
     run = tiny.settings(max_updates=20, keep="average", average=3, validation=BLEU, checkpoint_every=2)
     train_tiny(tmp_path, run, validate=validate)
-    kept = {int(path.stem) for path in (tmp_path / "checkpoints").glob("*.safetensors")}
-    assert kept == {4, 14, 16, 18, 20}
+    assert checkpoint_updates(tmp_path) == [4, 14, 16, 18, 20]
 
 
 def test_training_stops_early(tmp_path):
@@ -352,7 +351,7 @@ def test_trees_that_diverge_are_an_error(tmp_path):
         r"\(learning rate 0\.0035\)\. Lower .* earlier checkpoints are intact\.",
         str(error.value),
     )
-    assert (tmp_path / "checkpoints" / "00000004.json").exists()
+    assert 4 in checkpoint_updates(tmp_path)
 
 
 def test_divergence_is_an_error_and_harms_no_checkpoint(tmp_path):
@@ -369,9 +368,8 @@ def test_divergence_is_an_error_and_harms_no_checkpoint(tmp_path):
     model.register_forward_hook(make_infinite)
     with pytest.raises(UserError, match=r"the loss is not finite at update 7 \(learning rate 0.0035\)"):
         train_tiny(tmp_path, run, model=model)
-    checkpoints = tmp_path / "checkpoints"
-    assert [path.name for path in checkpoints.glob("*.json")] == ["00000004.json"]
-    assert not (checkpoints / "lock").exists()
+    assert checkpoint_updates(tmp_path) == [4]
+    assert not (tmp_path / "checkpoints/lock").exists()
     # Without the infinite loss, training resumes from that checkpoint.
     state, resumed, _ = train_tiny(tmp_path, run)
     assert state.update == 30
@@ -439,19 +437,7 @@ def test_a_full_memory_is_an_error_and_training_resumes_with_smaller_pieces(tmp_
 def test_training_prepares_its_device(tmp_path, monkeypatch):
     prepared = []
     monkeypatch.setattr(
-        "nmtcore.training.distributed.prepare_device", lambda name: prepared.append(name) or torch.device("cpu")
+        "nmtcore.training.world.prepare_device", lambda name: prepared.append(name) or torch.device("cpu")
     )
     train_tiny(tmp_path, tiny.settings(max_updates=1), device="cuda")
     assert prepared == ["cuda"]
-
-
-@pytest.mark.parametrize(
-    ("device", "recurrent", "multiple"), [("cuda", False, 8), ("cuda", True, 1), ("cpu", False, 1)]
-)
-def test_lengths_are_rounded_for_transformers_on_a_gpu(monkeypatch, device, recurrent, multiple):
-    run = tiny.settings(recurrent=recurrent, batch={"round_lengths": 8})
-    dev, multiples, world = tiny.examples(20, seed=1), [], World(device=torch.device(device))
-    data = prepare_training_data(run, tiny.model_of(run), tiny.examples(120), dev, print)
-    monkeypatch.setattr(training_data, "make_batch", lambda *_, multiple, **__: multiples.append(multiple))
-    data.make_batches(data.plan(0)[0], 0, (), world)
-    assert set(multiples) == {multiple}

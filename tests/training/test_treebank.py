@@ -15,7 +15,7 @@ from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.training.batch_plan import EndlessPlan, EpochPlan
 from nmtcore.training.checkpoints import named_weights
-from nmtcore.training.training_data import prepare_training_data
+from nmtcore.training.data import prepare_training_data
 
 
 def assert_close(model, other):

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -105,6 +105,12 @@ def run_out_of_memory(*_: object) -> NoReturn:
     raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
 
+def compile_with(backend: str | Callable) -> None:
+    """Let `Module.compile` compile with another backend than inductor, which has to know no options."""
+    compile_module = torch.nn.Module.compile
+    torch.nn.Module.compile = lambda self, **_: compile_module(self, dynamic=True, backend=backend)
+
+
 def lack_compiler(*_: object) -> NoReturn:
     """Fail as a backend of torch.compile does on a machine without a compiler."""
     raise OSError("no compiler")
@@ -126,9 +132,9 @@ def train_in_process(folder: Path, options: dict[str, Any], environment: dict[st
     """
     from safetensors.torch import save_file
 
-    from nmtcore.training import compiled_layers, loop
+    from nmtcore.training import trainer
     from nmtcore.training.checkpoints import named_weights
-    from nmtcore.training.train import train
+    from nmtcore.training.trainer import train
 
     os.environ |= environment
     output = os.open(folder / f"output.{os.getpid()}", os.O_WRONLY | os.O_CREAT)
@@ -147,10 +153,10 @@ def train_in_process(folder: Path, options: dict[str, Any], environment: dict[st
     if options.get("zeroed_rank") == int(os.environ.get("RANK", "0")):
         model.apply(lambda module: [parameter.data.zero_() for parameter in module.parameters(recurse=False)])
     if options.get("print_seeds"):
-        loop.seed_update = print_and_seed
-    compiled_layers.BACKEND = options.get("backend", compiled_layers.BACKEND)
-    if options.get("uncompiled_rank") == int(os.environ.get("RANK", "0")):
-        compiled_layers.BACKEND = lack_compiler
+        trainer.seed_update = print_and_seed
+    if "backend" in options:
+        broken = options.get("uncompiled_rank") == int(os.environ.get("RANK", "0"))
+        compile_with(lack_compiler if broken else options["backend"])
     if options.get("failing_rank") == int(os.environ.get("RANK", "0")):
         model.register_forward_pre_hook(run_out_of_memory)
     data = examples(120, unparsed=0.3), examples(20, seed=1)

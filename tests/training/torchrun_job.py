@@ -21,6 +21,7 @@ from nmtcore.experiment.training import TrainingJob
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.parquet import write_rows
 from nmtcore.segmentation.vocabulary import SPECIALS
+from nmtcore.training.checkpoints import Checkpoints
 
 UPDATES = 360
 TRAINING = {
@@ -76,10 +77,9 @@ class Launched:
     def wait_for_update(self, update: int) -> Path:
         """Wait for a checkpoint of `update` or a later update; return the path of the lock file."""
         while self._process.is_alive():
-            updates = [int(path.stem) for path in self._folder.glob("*/0*.json")]
-            if updates and max(updates) >= update:
-                (lock,) = self._folder.glob("*/lock")
-                return lock
+            for lock in self._folder.glob("*/lock"):
+                if max(Checkpoints(lock.parent).paths(), default=-1) >= update:
+                    return lock
             time.sleep(0.005)
         raise AssertionError(f"the training ended too early:\n{self.end()[0]}")
 

@@ -13,7 +13,7 @@ from nmtcore.config.own_code import own_checksums
 from nmtcore.config.recorded import SettingsRecord, flatten_settings
 from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
-from nmtcore.config.training import BatchSettings, TrainingSettings
+from nmtcore.config.training import TrainingSettings
 from nmtcore.config.typed import plain
 
 _NOT_IN_TRAINING = ("scale", "annotators", "decoding", "evaluation", "tests", "trees", "trees_by", "gold")
@@ -34,8 +34,8 @@ def training_settings(run: RunSettings) -> SettingsRecord:
 
 def _without_irrelevant_settings(run: RunSettings) -> RunSettings:
     """Reset settings that concern tests, only save memory or time, or set how often training logs a line."""
-    batch = replace(run.training.batch, device_size=None, prefetch=BatchSettings.prefetch)
-    same_results = {name: getattr(TrainingSettings, name) for name in ("log_every", "weight_copies", "compile")}
+    batch = replace(run.training.batch, device_size=None)
+    same_results = {name: getattr(TrainingSettings, name) for name in ("log_every", "compile")}
     training = replace(run.training, batch=batch, **same_results)
     return replace(run, training=training, sentences=replace(run.sentences, test=None))
 

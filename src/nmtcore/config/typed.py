@@ -50,11 +50,16 @@ def choose(name: str, valid: Iterable[str], *, noun: str, where: str) -> str:
 
 
 def check_keys(cls: type, values: Mapping[str, Any], *, where: str) -> None:
-    """Raise a `UserError` unless `values` is a mapping whose keys are all fields of `cls`."""
+    """Raise a `UserError` unless `values` is a mapping whose keys are all fields of `cls`.
+
+    `cls.REMOVED`, if there is one, says of keys of earlier versions what to do instead.
+    """
     if not isinstance(values, Mapping):
         raise UserError(f"{where}: expected keys and values, found {shown_value(values)}.")
     fields = [field.name for field in dataclasses.fields(cls) if field.init]
     for key in values:
+        if instead := getattr(cls, "REMOVED", {}).get(key):
+            raise UserError(f"{where}: the key '{key}' is gone. {instead}")
         if key not in fields:
             raise UserError(f"{where}: unknown key {quoted(str(key))}. {nearest(key, fields)}")
 

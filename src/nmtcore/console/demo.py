@@ -25,7 +25,7 @@ from nmtcore.planning.demo import DEMO_DATASET, DEMO_SCALE, DEMO_SYSTEMS
 from nmtcore.planning.known_sizes import KnownSizes
 from nmtcore.planning.run_costs import RunCosts
 from nmtcore.reporting.demo_table import demo_text
-from nmtcore.training.progress import duration
+from nmtcore.training.log import duration
 
 JOBS = len(DEMO_SYSTEMS)
 """Jobs at a time: all systems are trained side by side, also on fewer cores, so that none is ever idle."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nmtcore.training.progress import duration
+from nmtcore.training.log import duration
 
 SMALLEST_SHARE = 0.05
 """The share of a stage that must be done before its own speed says how much time is left."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import median
 
 from nmtcore.errors import UserError
-from nmtcore.training.history import read_history
+from nmtcore.training.log import read_history
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import TextIO
 
 from nmtcore.errors import UserError
+from nmtcore.experiment.processes import failure_path
 from nmtcore.experiment.training import TrainingJob, train_run
 from nmtcore.files import write_json
 from nmtcore.model.device import check_gpu_count, choose_device
@@ -50,14 +51,10 @@ _SHUTDOWN_TIMEOUT = 240
 def torchrun_command(specification: Path, *, processes: int) -> list[str]:
     """Return the command that runs the `TrainingJob` in a JSON file with several processes on this machine."""
     signals = ",".join(signal.Signals(number).name for number in _FORWARDED)
-    command = [sys.executable, "-m", "nmtcore.training.torchrun", "--standalone", f"--nproc-per-node={processes}"]
-    command += [f"--signals-to-handle={signals}", f"--shutdown-timeout={_SHUTDOWN_TIMEOUT}"]
-    return [*command, "-m", "nmtcore.experiment.process", str(specification)]
-
-
-def failure_path(specification: Path) -> Path:
-    """Return the path of the file into which a failing process writes its error message."""
-    return specification.with_name("job.failed.txt")
+    module = ["-m", "nmtcore.experiment.processes"]
+    options = ["--standalone", f"--nproc-per-node={processes}", f"--signals-to-handle={signals}"]
+    options += [f"--shutdown-timeout={_SHUTDOWN_TIMEOUT}"]
+    return [sys.executable, *module, "torchrun", *options, *module, str(specification)]
 
 
 def run_forwarding_signals(command: Sequence[str]) -> int:

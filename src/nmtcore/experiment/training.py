@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,7 +15,6 @@ from nmtcore.evaluation.bleu import score_translations
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
 from nmtcore.experiment.output import TextOutput
 from nmtcore.features.examples import concatenate
-from nmtcore.features.mapped import hash_once
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import write_json
 from nmtcore.inference.bundle import MANIFEST, load_initial_weights, save_bundle
@@ -28,9 +26,9 @@ from nmtcore.reporting.manifest import write_interrupted_manifest
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 from nmtcore.training.attempts import read_attempts, recorded_attempt
-from nmtcore.training.distributed import silent
-from nmtcore.training.fingerprint import checkpoint_folder, hash_file, hash_files
-from nmtcore.training.train import train
+from nmtcore.training.checkpoints import checkpoint_folder
+from nmtcore.training.trainer import train
+from nmtcore.training.world import silent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +76,7 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     files = [Path(job.features, name) for split in run.training_splits for name in run.feature_files(split)]
     files += sorted(path for path in segmentation.iterdir() if path.is_file())
     files += [Path(job.start, MANIFEST)] if job.start else []
-    folder = checkpoint_folder(
-        Path(job.checkpoints), run, data=hash_files(files, hash_one=partial(hash_once, hash_file=hash_file)), log=log
-    )
+    folder = checkpoint_folder(Path(job.checkpoints), run, data=files, log=log)
 
     torch.manual_seed(run.seed)
     sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}

@@ -145,22 +145,20 @@ def make_batch(
     device: str | torch.device = "cpu",
     *,
     terms: frozenset[str] | None = None,
-    multiple: int = 1,
 ) -> Batch:
     """Make one batch of the rows `rows_B` of `examples`, with the arrays that the components add.
 
-    `terms` names the requested terms of the objective (default: all); the batch has no counts for the others. Padding
-    makes the lengths of both sides multiples of `multiple`.
+    `terms` names the requested terms of the objective (default: all); the batch has no counts for the others.
     """
 
     def without(row: int) -> Batch:
-        return make_batch(examples, np.delete(rows_B, row), components, device, terms=terms, multiple=multiple)
+        return make_batch(examples, np.delete(rows_B, row), components, device, terms=terms)
 
     chosen = examples.take(np.asarray(rows_B, dtype=np.int64))
     prefix = [i for component in components for i in component.source_prefix]
-    arrays = BatchArrays(source=_side_arrays(chosen.source, prefix, multiple))
+    arrays = BatchArrays(source=_side_arrays(chosen.source, prefix))
     if chosen.target is not None:
-        arrays.target = _side_arrays(chosen.target, [], multiple)
+        arrays.target = _side_arrays(chosen.target, [])
         arrays.counts[TRANSLATION] = int(chosen.target.ids.lengths.sum()) + len(chosen)
     for component in components:
         component.add_to_batch(arrays, chosen)
@@ -170,10 +168,9 @@ def make_batch(
     return batch
 
 
-def _side_arrays(side: SideExamples, prefix: list[int], multiple: int) -> SideArrays:
+def _side_arrays(side: SideExamples, prefix: list[int]) -> SideArrays:
     longest = len(prefix) + int(side.ids.lengths.max(initial=0)) + 1
-    width = -(-longest // multiple) * multiple
-    return SideArrays(tokens_BS=_padded_ids(side, prefix, [EOS], width), examples=side, offset=len(prefix))
+    return SideArrays(tokens_BS=_padded_ids(side, prefix, [EOS], longest), examples=side, offset=len(prefix))
 
 
 def _padded_ids(side: SideExamples, before: list[int], after: list[int], width: int) -> np.ndarray:

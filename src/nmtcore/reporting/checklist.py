@@ -127,9 +127,8 @@ def _cost(runs: Sequence[Manifest]) -> str | None:
     if not seconds or not speeds:
         return None
     parts = [f"{_duration(fmean(seconds))} per run on average, {fmean(speeds):,.0f} target tokens per second"]
-    for part, device in (("cpu", "processors"), ("gpu", "GPUs")):
-        joules = _present(runs, "energy_joules", part)
-        parts += [f"{fmean(joules) / 3.6e6:.3g} kWh of the {device}"] if joules else []
+    joules = _present(runs, "energy_joules", "gpu")
+    parts += [f"{fmean(joules) / 3.6e6:.3g} kWh of the GPUs"] if joules else []
     return ", ".join(parts if len(parts) > 1 else [*parts, "energy not recorded"])
 
 

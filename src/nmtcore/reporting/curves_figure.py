@@ -10,7 +10,7 @@ from nmtcore.errors import UserError
 from nmtcore.files import explain_content, write_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import COLOURS, DASHES, system_scale, wrapped_title, write_svg
-from nmtcore.training.history import read_history
+from nmtcore.training.log import read_history
 
 if TYPE_CHECKING:
     import altair

@@ -14,7 +14,7 @@ from nmtcore.layout import file_name
 from nmtcore.reporting.charts import chart_svg, wrapped_title, write_svg
 from nmtcore.reporting.curves_figure import curve_chart, curve_points, drawn_metrics, lone_marks
 from nmtcore.reporting.html_document import html_document, scrolling
-from nmtcore.training.history import TRANSLATION_LOSS, read_history
+from nmtcore.training.log import TRANSLATION_LOSS, read_history
 
 if TYPE_CHECKING:
     import altair

@@ -22,7 +22,7 @@ from nmtcore.reporting.data_table import stage_seconds
 from nmtcore.reporting.manifest_types import Manifest
 from nmtcore.reporting.results_listing import score_values
 from nmtcore.training.attempts import code_version, read_attempts
-from nmtcore.training.history import read_history
+from nmtcore.training.log import read_history
 
 FORMAT_OF_MANIFESTS = 1
 """The version of the format."""
@@ -103,7 +103,7 @@ def _header(status: str, names: Mapping[str, Any], attempts: Sequence[Mapping[st
         "packages": last.get("packages"),
         "python": last.get("python"),
         "device": last.get("device"),
-        "energy_joules": {part: _energy(attempts, part) for part in ("cpu", "gpu")},
+        "energy_joules": {"gpu": _energy(attempts)},
         "attempts": [{key: attempt.get(key) for key in ("began", "ended", "finished")} for attempt in attempts] or None,
     }
 
@@ -114,9 +114,9 @@ def _own_code() -> dict[str, str | None]:
     return code_version()
 
 
-def _energy(attempts: Sequence[Mapping[str, Any]], part: str) -> float | None:
-    """Add up the energy of all attempts; None if one of them has none, as the sum would be too small."""
-    values = [attempt.get("energy", {}).get(part) for attempt in attempts]
+def _energy(attempts: Sequence[Mapping[str, Any]]) -> float | None:
+    """Add up the GPUs' energy in all attempts; None if one of them has none, as the sum would be too small."""
+    values = [attempt.get("energy", {}).get("gpu") for attempt in attempts]
     return round(sum(values), 3) if values and None not in values else None
 
 

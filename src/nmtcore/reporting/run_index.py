@@ -27,7 +27,6 @@ INDEX_SCHEMA = pa.schema(
         "updates": pa.int64(),
         "training_seconds": pa.float64(),
         "tokens_per_second": pa.float64(),
-        "cpu_joules": pa.float64(),
         "gpu_joules": pa.float64(),
         "scores": pa.list_(pa.struct({"split": pa.string(), "score": pa.string(), "value": pa.float64()})),
         "signatures": pa.map_(pa.string(), pa.string()),
@@ -75,7 +74,7 @@ def _row(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
         "updates": training.get("updates"),
         "training_seconds": training.get("seconds"),
         "tokens_per_second": training.get("tokens_per_second"),
-        **{f"{part}_joules": joules for part, joules in (manifest.get("energy_joules") or {}).items()},
+        "gpu_joules": (manifest.get("energy_joules") or {}).get("gpu"),
         "scores": [
             {"split": split, "score": score, "value": value}
             for split, values in (manifest.get("scores") or {}).items()

@@ -24,7 +24,7 @@ from nmtcore.reporting.table import (
     number_columns,
     text_columns,
 )
-from nmtcore.training.history import TRANSLATION_LOSS, read_history
+from nmtcore.training.log import TRANSLATION_LOSS, read_history
 
 _NOTES = f"""
 Scale {{scale}}, seeds {{seeds}}; mean over seeds, and standard deviation if there are several. UAS: heads by the argmax

@@ -11,7 +11,7 @@ from itertools import count, product
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
-from nmtcore.training.progress import duration
+from nmtcore.training.log import duration
 
 Content = Literal["text", "corpus", "code", "number", "mean", "interval", "p_value", "duration"]
 """What the cells of a column hold: our own text, text of a corpus, text as code (tags); numbers with digits, means over

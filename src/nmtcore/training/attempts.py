@@ -1,12 +1,13 @@
-"""The attempts of a training run: when, on which device and with which code and packages each of them trained."""
+"""The attempts of a training run: when, on which device, with which code, packages and energy each of them trained."""
 
+import ctypes
 import hashlib
 import os
 import platform
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,7 +17,6 @@ import nmtcore
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json
 from nmtcore.layout import file_name
-from nmtcore.training.energy import start_meter
 
 SOURCES = Path(__file__).resolve().parents[3]
 """The folder of the repository, if the package is imported from it."""
@@ -56,9 +56,10 @@ def device_description(device: str, *, gpus: int, threads: int) -> dict[str, Any
 def recorded_attempt(folder: Path, *, device: str, gpus: int, threads: int) -> Iterator[dict[str, Any]]:
     """Record an attempt to train in `folder`/attempts.json, at its beginning and at its end; yield the record.
 
-    An attempt that was killed has no end and no energy: `ended` is null.
+    An attempt that was killed has no end and no energy: `ended` is null. Energy, in joules, is what the GPUs' own
+    counters say, which include other programs on the same GPUs; null without a GPU or such a counter.
     """
-    meter = start_meter(device, gpus)
+    before = gpu_joules(device, gpus)
     attempt = {
         "began": _now(),
         "ended": None,
@@ -67,7 +68,7 @@ def recorded_attempt(folder: Path, *, device: str, gpus: int, threads: int) -> I
         "code": code_version(),
         "python": platform.python_version(),
         "packages": {name: _installed(name) for name in PACKAGES},
-        "energy": {"cpu": None, "gpu": None},
+        "energy": {"gpu": None},
     }
     path = folder / file_name("attempts")
     earlier = read_attempts(path)
@@ -76,8 +77,37 @@ def recorded_attempt(folder: Path, *, device: str, gpus: int, threads: int) -> I
         yield attempt
         attempt["finished"] = True
     finally:
-        attempt |= {"ended": _now(), "energy": meter.stop()}
+        after = None if before is None else gpu_joules(device, gpus)
+        attempt |= {"ended": _now(), "energy": {"gpu": None if after is None else round(after - before, 3)}}
         write_json(path, [*earlier, attempt])
+
+
+def gpu_joules(device: str, gpus: int) -> float | None:
+    """Add up the energy counters of the first `gpus` visible GPUs: joules since the driver was loaded (NVML).
+
+    None on a CPU, without NVML, or if a GPU has no counter.
+    """
+    if not device.startswith("cuda"):
+        return None
+    import torch
+
+    with suppress(OSError):
+        library = ctypes.CDLL("libnvidia-ml.so.1")
+        _check_nvml(library.nvmlInit_v2())
+        total = 0
+        for number in range(gpus):
+            handle, value = ctypes.c_void_p(), ctypes.c_ulonglong()
+            uuid = f"GPU-{torch.cuda.get_device_properties(number).uuid}"
+            _check_nvml(library.nvmlDeviceGetHandleByUUID(uuid.encode(), ctypes.byref(handle)))
+            _check_nvml(library.nvmlDeviceGetTotalEnergyConsumption(handle, ctypes.byref(value)))
+            total += value.value
+        return total / 1e3
+    return None
+
+
+def _check_nvml(status: int) -> None:
+    if status:
+        raise OSError(f"NVML returned {status}")
 
 
 def read_attempts(path: Path) -> list[dict[str, Any]]:

@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from nmtcore.training.schedules import ScheduleState
+
 
 @dataclass(kw_only=True)
 class TrainingState:
@@ -27,8 +29,7 @@ class TrainingState:
     """The number of validations since the best one."""
     window: list[int] = field(default_factory=list)
     """The updates of the last regular checkpoints, for averaging."""
-    schedule: dict[str, Any] = field(default_factory=dict)
-    """The state of the learning rate schedule."""
+    schedule: ScheduleState = field(default_factory=ScheduleState)
     components: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The states of components, by name, that validations change."""
     stopped: str | None = None
@@ -53,4 +54,4 @@ class TrainingState:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "TrainingState":
         """Read the state from plain values."""
-        return cls(**values)
+        return cls(**values | {"schedule": ScheduleState(**values["schedule"])})

@@ -1,19 +1,17 @@
 """The gradient of one update, independent of the number of micro-batches and devices."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from nmtcore.config.training import TrainingSettings
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component
 from nmtcore.model.losses import TRANSLATION, Losses
 from nmtcore.model.trees import TooLongForTrees
-from nmtcore.training.loss_sums import UpdateSums
-from nmtcore.training.weight_copies import WeightCopies
 
 
 def term_names(components: Sequence[Component]) -> tuple[str, ...]:
@@ -35,31 +33,25 @@ def accumulate_gradients(
     counts: Mapping[str, float],
     settings: TrainingSettings,
     device: torch.device,
-    copies: WeightCopies | None = None,
     *,
     log: Callable[[str], None] = print,
-) -> torch.Tensor:
+) -> dict[str, Tensor]:
     """Add up the gradients of this device's batches, each term of the objective divided by its count in the update.
 
-    `counts` are those of all devices; the result is the same with and without `copies` of the weights. A sentence whose
-    trees do not fit into memory is counted, but adds nothing; `log` gets its id. Return this device's sums, packed by
-    `UpdateSums.pack` in the order of `counts`.
+    `counts` are those of all devices. A sentence whose trees do not fit into memory is counted, but adds nothing; `log`
+    gets its id. Returns this device's `loss_sums`, and its part of the "objective".
     """
-    names = tuple(counts)
-    sums = torch.zeros(2 + len(names), dtype=torch.float64, device=device)
-    if copies is not None:
-        copies.refresh()
+    sums = {"objective": torch.zeros((), dtype=torch.float64, device=device), **loss_sums(tuple(counts), device)}
     for batch in batches:
-        with autocast(settings, device), nullcontext() if copies is None else copies.in_use():
+        with autocast(settings, device):
             losses = _possible_losses(model, batch, settings, log)
         if losses is None:
             continue
         objective = losses.objective(counts)
         if objective.requires_grad:  # the weights of all terms of a batch may be 0
             objective.backward()
-            if copies is not None:
-                copies.move_gradients()
-        sums += UpdateSums.pack(losses, objective, names)
+        sums["objective"] += objective.detach()
+        add_losses(sums, losses)
     return sums
 
 
@@ -81,6 +73,19 @@ def _possible_losses(
     return None
 
 
+def loss_sums(names: Sequence[str], device: torch.device) -> dict[str, Tensor]:
+    """Return zeros (float64) to add the losses of batches to: "nll", and "loss/{name}" for each term."""
+    keys = ("nll", *(f"loss/{name}" for name in names))
+    return {key: torch.zeros((), dtype=torch.float64, device=device) for key in keys}
+
+
+def add_losses(sums: Mapping[str, Tensor], losses: Losses) -> None:
+    """Add the losses of a batch to sums; a term that the batch does not train adds nothing."""
+    sums["nll"].add_(losses.nll_sum)
+    for part in losses.parts:
+        sums[f"loss/{part.name}"].add_(part.sum.detach())
+
+
 def autocast(settings: TrainingSettings, device: torch.device) -> AbstractContextManager:
     """Compute in bf16 on a GPU if the settings say so; weights, sums and losses stay fp32."""
     return torch.autocast(device.type, torch.bfloat16, enabled=used_precision(settings, device) == "bf16")
@@ -95,9 +100,10 @@ def used_precision(settings: TrainingSettings, device: torch.device) -> str:
     return settings.precision
 
 
-def weight_copies(settings: TrainingSettings, model: nn.Module, device: torch.device) -> WeightCopies | None:
-    """Make the copies of the weights with which `accumulate_gradients` computes, if it computes in bf16."""
-    return WeightCopies(model) if settings.weight_copies and used_precision(settings, device) == "bf16" else None
+def precision_message(settings: TrainingSettings, device: torch.device) -> str:
+    """Say in which precision a GPU trains."""
+    used = used_precision(settings, device)
+    return f"Training in {used}{'' if used == settings.precision else f': this GPU has no {settings.precision}'}."
 
 
 @contextmanager

@@ -12,10 +12,8 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import measure_names
 from nmtcore.model.losses import TRANSLATION
-from nmtcore.training.distributed import World
-from nmtcore.training.loss_sums import DevSums
-from nmtcore.training.signals import Signals
-from nmtcore.training.update import autocast, term_names
+from nmtcore.training.update import add_losses, autocast, count_terms, loss_sums, term_names
+from nmtcore.training.world import Signals, World
 
 Validate = Callable[[nn.Module], dict[str, float]]
 """Scores a model (in evaluation mode) by translating; only the first process calls it."""
@@ -35,7 +33,6 @@ def validation_scores(
     Every process gets the recipe's metric; only the first one gets the other scores of `validate`. Return None if a
     signal interrupted validation.
     """
-    names, measures = term_names(model.components), measure_names(model.components)
     model.eval()
     try:
         sums = signals.interruptible(lambda: _process_sums(model, dev, dev_batches, settings, world))
@@ -44,7 +41,7 @@ def validation_scores(
         model.train()
     if world.any(sums is None or scores is None):
         return None
-    all_scores = _means(DevSums.unpack(world.sum(sums), names, measures)) | scores
+    all_scores = _means(world.sum_by_name(sums), measure_names(model.components)) | scores
     metric = settings.validation.metric
     all_scores[metric] = world.sum([all_scores[metric] if world.is_main else 0.0])[0]
     return all_scores
@@ -67,20 +64,26 @@ def perplexity(nll: float) -> float:
 
 def _process_sums(
     model: nn.Module, dev: Examples, dev_batches: Sequence[np.ndarray], settings: TrainingSettings, world: World
-) -> list[float]:
-    """Sum over this process's batches, every `world.size`-th one; the sums are packed by `DevSums.pack`."""
-    names, measures = term_names(model.components), measure_names(model.components)
-    sums = torch.zeros(1 + 2 * len(names) + len(measures), dtype=torch.float64, device=world.device)
+) -> dict[str, float]:
+    """Sum over this process's batches, every `world.size`-th one: `loss_sums`, "count/{name}" and measures."""
+    names = term_names(model.components)
+    sums, counts = loss_sums(names, world.device), dict.fromkeys(names, 0)
+    sums |= {name: torch.zeros_like(sums["nll"]) for name in measure_names(model.components)}
     for rows_B in dev_batches[world.rank :: world.size]:
         batch = make_batch(dev, rows_B, model.components, world.device)
         with torch.no_grad(), autocast(settings, world.device):
             losses = model.loss(batch, loss_chunk=settings.loss_chunk)
-        sums += DevSums.pack(losses, batch.counts, names, measures)
-    return sums.tolist()
+        add_losses(sums, losses)
+        for name, measured in losses.measures.items():
+            sums[name].add_(measured)
+        counts = {name: counts[name] + count for name, count in count_terms([batch], names).items()}
+    numbers = torch.stack(list(sums.values())).tolist()
+    return dict(zip(sums, numbers, strict=True)) | {f"count/{name}": float(count) for name, count in counts.items()}
 
 
-def _means(sums: DevSums) -> dict[str, float]:
-    means = {name: total / max(sums.counts[name], 1) for name, total in sums.terms.items()}
-    losses = {f"loss/{name}": mean for name, mean in means.items() if name != TRANSLATION}
-    measures = {key: total / max(sums.counts[key.partition("/")[2]], 1) for key, total in sums.measures.items()}
-    return {"perplexity": perplexity(sums.nll / max(sums.counts[TRANSLATION], 1)), **losses, **measures}
+def _means(sums: Mapping[str, float], measures: Sequence[str]) -> dict[str, float]:
+    """Divide sums by the counts of their terms; a measure "{measure}/{name}" is a sum over what its term is over."""
+    counts = {key.removeprefix("count/"): max(value, 1) for key, value in sums.items() if key.startswith("count/")}
+    losses = {f"loss/{name}": sums[f"loss/{name}"] / count for name, count in counts.items() if name != TRANSLATION}
+    measured = {key: sums[key] / counts[key.partition("/")[2]] for key in measures}
+    return {"perplexity": perplexity(sums["nll"] / counts[TRANSLATION]), **losses, **measured}

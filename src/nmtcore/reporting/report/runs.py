@@ -157,7 +157,7 @@ def _cost_table(group: SystemRuns) -> Table:
         *number_columns("target tokens/s"),
         Column(name="translation", content="duration"),
         *number_columns("words/s"),
-        *number_columns("energy, CPU, kJ", "energy, GPU, kJ", digits=1),
+        *number_columns("energy, GPU, kJ", digits=1),
         *text_columns("device", "code"),
     ]
     return make_table(columns, [_cost_row(manifest) for manifest in group.manifests])
@@ -174,7 +174,7 @@ def _cost_row(manifest: Mapping[str, Any]) -> list[Any]:
         manifest.get("parameters"),
         *(training.get(key) for key in ("updates", "seconds", "tokens_per_second")),
         *(translation.get(key) for key in ("seconds", "words_per_second")),
-        *(None if energy.get(part) is None else energy[part] / 1000 for part in ("cpu", "gpu")),
+        None if energy.get("gpu") is None else energy["gpu"] / 1000,
         (manifest.get("device") or {}).get("name"),
         (code.get("commit") or code.get("version") or "")[:12] or None,
     ]

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from nmtcore.errors import LineError
-from nmtcore.training.history import History, read_history
+from nmtcore.training.log import TrainingLog, read_history
 
 
 def training_line(update, loss):
@@ -16,7 +16,7 @@ def training_line(update, loss):
 
 def write(folder, updates, *, after, attempt):
     """Write the lines of an attempt that resumes from the checkpoint of update `after`."""
-    history = History(folder, update=after)
+    history = TrainingLog(folder, update=after)
     for update in updates:
         history.write(training_line(update, update + 0.5 * attempt))
         if update % 2 == 0:
@@ -79,6 +79,6 @@ def test_damaged_lines_are_dropped_and_counted(tmp_path, line):
     good = ['{"update": 1, "seconds": 1.0, "loss": null}', '{"update": 3, "seconds": 3.0, "validation": {"nll": 2.5}}']
     path, messages = tmp_path / "training.jsonl", []
     path.write_bytes("\n".join([good[0], line, good[1], '{"update": 4, "sec']).encode("latin-1"))
-    History(tmp_path, update=9, log=messages.append).close()
+    TrainingLog(tmp_path, update=9, log=messages.append).close()
     assert path.read_text().splitlines() == good
     assert messages == [f"{path} is damaged: 1 of its 4 lines cannot be read and are dropped."]

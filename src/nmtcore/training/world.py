@@ -1,22 +1,82 @@
-"""The processes of a training under torchrun: ranks, devices, and exchanges between processes."""
+"""The processes of a training, their devices and exchanges, and the signals that stop it."""
 
 import datetime
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import FrameType
+from typing import TypeVar
 
 import torch
 from torch import distributed, nn
 
 from nmtcore.errors import UserError
 from nmtcore.model.device import check_gpu_count, prepare_device
-from nmtcore.training.signals import Interrupted
+
+T = TypeVar("T")
+
+HANDLED = (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT)
+"""The signals that stop training: it finishes the update, writes a checkpoint and ends."""
 
 _NUMBER_TIMEOUT = datetime.timedelta(hours=6)
 """For sums of numbers: the others wait while the first process takes the lock, validates or writes a checkpoint."""
 _TENSOR_TIMEOUT = datetime.timedelta(minutes=10)
 """For gradients and weights, which all processes exchange at about the same time."""
+
+
+class Interrupted(UserError):
+    """A signal stopped training after its checkpoint was written; started again, training resumes from there."""
+
+
+class _StopWork(Exception):
+    """Raised by the signal handler inside interruptible work."""
+
+
+class Signals:
+    """Records the signals that stop training, within `with signals.handled():`.
+
+    Repeated signals have no further effect: Slurm and torchrun may both send the same one, and the checkpoint must
+    still be written.
+    """
+
+    def __init__(self) -> None:
+        self.received: str | None = None
+        """The name of the last signal received."""
+        self._interruptible = False
+
+    @contextmanager
+    def handled(self) -> Iterator[None]:
+        """Handle the signals inside the block; do nothing outside the main thread, where Python does not allow it."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        previous = {number: signal.signal(number, self._handle) for number in HANDLED}
+        try:
+            yield
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+
+    def interruptible(self, work: Callable[[], T]) -> T | None:
+        """Do long work without side effects, such as a validation; return None if a signal arrives before it ends."""
+        try:
+            self._interruptible = True
+            result = work() if self.received is None else None
+            self._interruptible = False
+            return result
+        except _StopWork:
+            return None
+        finally:
+            self._interruptible = False
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self.received = signal.Signals(number).name
+        if self._interruptible:
+            self._interruptible = False
+            raise _StopWork
 
 
 class OtherProcessEnded(UserError):

@@ -25,8 +25,8 @@ from nmtcore.training.batch_plan import (
     rows_within_length,
     validation_batches,
 )
-from nmtcore.training.distributed import World
 from nmtcore.training.update import term_names
+from nmtcore.training.world import World
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,12 +49,7 @@ class TrainingSet:
     def make_batches(self, rows_B: np.ndarray, components: Sequence[Component], world: World) -> list[Batch]:
         """Make this device's micro-batches of the batch with the rows `rows_B`."""
         pieces = micro_batches(rows_B, self.lengths, self.settings, rank=world.rank, world_size=world.size)
-        # More padding is only worth its time where fewer shapes are faster.
-        multiple = self.settings.round_lengths if world.device.type == "cuda" else 1
-        return [
-            make_batch(self.examples, piece, components, world.device, terms=self.terms, multiple=multiple)
-            for piece in pieces
-        ]
+        return [make_batch(self.examples, piece, components, world.device, terms=self.terms) for piece in pieces]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +114,7 @@ def prepare_training_data(
 def _pair_set(
     run: RunSettings, model: TranslationModel, train: Examples, terms: frozenset[str] | None, log: Callable[[str], None]
 ) -> TrainingSet:
-    settings = _batch_settings(run)
+    settings = run.training.batch
     if not len(train):
         raise UserError(f"The training set of {run.dataset} is empty: there is nothing to train on.")
     kept = rows_within_length(train.source.subword_counts, train.target.subword_counts, max_length=settings.max_length)
@@ -138,7 +133,7 @@ def _pair_set(
 def _treebank_set(
     run: RunSettings, model: TranslationModel, treebank: Examples, log: Callable[[str], None]
 ) -> TrainingSet:
-    settings = replace(_batch_settings(run), size=run.treebank.size or run.training.batch.size)
+    settings = replace(run.training.batch, size=run.treebank.size or run.training.batch.size)
     source_lengths = treebank.source.subword_counts
     kept = rows_within_length(source_lengths, np.zeros_like(source_lengths), max_length=settings.max_length)
     unparsed = unannotated(treebank.source, "trees")[kept]
@@ -160,12 +155,6 @@ def _treebank_set(
         seed=run.seed,
         terms=model.parser_terms,
     )
-
-
-def _batch_settings(run: RunSettings) -> BatchSettings:
-    """Let the recurrent model pad no more than it must: each position of the target is a step that takes time."""
-    settings = run.training.batch
-    return settings if run.base == "transformer" else replace(settings, round_lengths=1)
 
 
 def _log_too_long(

@@ -1,11 +1,13 @@
-"""The training log: `training.jsonl`, and TensorBoard's curves if TensorBoard is installed."""
+"""The log of a training: `training.jsonl`, TensorBoard's curves if TensorBoard is installed, and a line of progress."""
 
 import json
 import math
+import shutil
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from nmtcore.errors import LineError, explain_os_errors
 from nmtcore.files import read_lines, write_lines
@@ -13,6 +15,9 @@ from nmtcore.layout import file_name
 
 TRANSLATION_LOSS = "loss/translation"
 """The key of a training line by which systems are compared; objectives are not comparable, as components add terms."""
+
+PERIOD = 10.0
+"""Seconds between two lines of progress where no bar is drawn."""
 
 
 def read_history(path: Path) -> Iterator[dict[str, Any]]:
@@ -27,7 +32,7 @@ def read_history(path: Path) -> Iterator[dict[str, Any]]:
         yield record
 
 
-class History:
+class TrainingLog:
     """The open log `folder/training.jsonl`; opening it deletes the lines about updates after `update`.
 
     A killed process has lost those updates; the next attempt repeats them.
@@ -69,20 +74,25 @@ class History:
             self._log(f"{self.path} is damaged: {damaged} of its {len(records)} lines cannot be read and are dropped.")
         return [record for record in records if record is not None]
 
-    def write(self, record: dict[str, Any]) -> None:
+    def write(self, record: Mapping[str, Any]) -> None:
         """Add a line; replace numbers that are not finite by null."""
+        finite = _finite_or_null(record)
         with explain_os_errors(self.path):
-            self._file.write(json.dumps(_finite_or_null(record)) + "\n")
+            self._file.write(json.dumps(finite) + "\n")
             self._file.flush()
-        self._add_points(_finite_or_null(record))
+        self._add_points(finite)
 
     def _add_points(self, record: dict[str, Any]) -> None:
         """Add the values of a line to TensorBoard's curves."""
         if self._board is None:
             return
+        hidden = ("update", "updates", "seconds", "best")
+        name, values = ("validation", record["validation"]) if "validation" in record else ("training", record)
         with explain_os_errors(self.path):
-            for name, value in _curves(record):
-                self._board.add_scalar(name, value, record["update"], walltime=self._began + record["seconds"])
+            for key, value in values.items():
+                if key not in hidden and value is not None:
+                    when = self._began + record["seconds"]
+                    self._board.add_scalar(f"{name}/{key}", value, record["update"], walltime=when)
 
     def publish(self, folder: Path) -> None:
         """Copy the log to `folder`, where Snakemake deletes it before each attempt."""
@@ -96,8 +106,84 @@ class History:
                 self._board.close()
 
 
+class Progress:
+    """Shows the update, the expected number of updates, target tokens per second and the time left.
+
+    If validation scores decide when training ends, it shows the time to the next validation instead. The line is drawn
+    over and over on `terminal` (default: standard error) if that is a terminal; else, or if the terminal is another
+    one, a line goes to `log` every ten seconds.
+    """
+
+    def __init__(self, *, done: int, log: Callable[[str], None], terminal: TextIO | None = None) -> None:
+        self.total: int | None = None
+        """The expected number of updates (an estimate if the number of epochs is fixed)."""
+        self.validation_every: int | None = None
+        """Updates between validations, for training whose number of updates they decide."""
+        self._first = done
+        self._log = log
+        self._began = self._last_line = time.monotonic()
+        stream = terminal or sys.stderr
+        self._terminal = stream if stream.isatty() else None
+        self._logs_lines = self._terminal is None or stream is not sys.stderr
+
+    def show(self, record: Mapping[str, Any]) -> None:
+        """Show the progress that a training line of the log reports."""
+        update, now = record["update"], time.monotonic()
+        quality = f"loss {record['loss']:.3f}"
+        if record["tokens"]:
+            quality = f"perplexity {record['perplexity']:.2f}, {record['tokens_per_second']:,.0f} tokens/s"
+        total = f" of {self.total}" if self.total else ""
+        line = f"update {update}{total}, epoch {record['epoch']}, {quality}{self._time_left(update, now)}"
+        if self._terminal is not None:
+            self._terminal.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
+            self._terminal.flush()
+        if self._logs_lines and now - self._last_line >= PERIOD:
+            self._last_line = now
+            self._log(line)
+
+    def write_line(self, line: str) -> None:
+        """Write a line to the log, in place of the line on the terminal."""
+        self.close()
+        self._log(line)
+
+    def close(self) -> None:
+        """Clear the line on the terminal."""
+        if self._terminal is not None:
+            self._terminal.write("\r\x1b[K")
+            self._terminal.flush()
+
+    def _time_left(self, update: int, now: float) -> str:
+        if update == self._first:
+            return ""
+        seconds_per_update = (now - self._began) / (update - self._first)
+        if self.total:
+            return f", {duration(seconds_per_update * max(0, self.total - update))} left"
+        if self.validation_every:
+            remaining = self.validation_every - update % self.validation_every
+            return f", {duration(seconds_per_update * remaining)} to the next validation"
+        return ""
+
+
+def duration(seconds: float) -> str:
+    """Write seconds for a reader: 0.4 s, 42 s, 3 min 5 s, 14 min, 2 h 7 min."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    if seconds < 599.5:
+        return _two_units(round(seconds), "min", "s")
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else _two_units(minutes, "h", "min")
+
+
+def _two_units(amount: int, large: str, small: str) -> str:
+    """Write an amount in two units, of which the larger is 60 of the smaller; leave out 0 of the smaller."""
+    whole, rest = divmod(amount, 60)
+    return f"{whole} {large}" + (f" {rest} {small}" if rest else "")
+
+
 def _record(line: bytes) -> dict[str, Any] | None:
-    """Read a line as this class writes it; None if it is damaged."""
+    """Read a line as `TrainingLog` writes it; None if it is damaged."""
     try:
         record = json.loads(line)
         numbers = {**record, **record.get("validation", {}), "best": 0, "validation": 0}.values()
@@ -108,18 +194,9 @@ def _record(line: bytes) -> dict[str, Any] | None:
 
 
 def _finite_or_null(value: Any) -> Any:
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {key: _finite_or_null(inner) for key, inner in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _curves(record: dict[str, Any]) -> list[tuple[str, float]]:
-    if "validation" in record:
-        curves = {f"validation/{name}": value for name, value in record["validation"].items()}
-    else:
-        hidden = ("update", "updates", "seconds")
-        curves = {f"training/{name}": value for name, value in record.items() if name not in hidden}
-    return [(name, value) for name, value in curves.items() if value is not None]
 
 
 def _open_tensorboard(folder: Path) -> Any:
