@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import smoothed_distribution
 
-from nmtcore.model.losses import Losses, Part, smoothed_cross_entropy
+from nmtcore.model.losses import Losses, Part, aligned, smoothed_cross_entropy
 
 OVER = ["all", "others", "others_but_padding"]
 
@@ -104,3 +104,17 @@ def test_the_objective_sums_weighted_means_also_of_one_token_and_of_none():
     losses = Losses(parts=tuple(parts), nll_sum=torch.tensor(8.0), tokens=4)
     assert losses.objective().item() == 8 / 4 + 0.5 * 3 / 1
     assert losses.objective({"translation": 16, "one": 2, "none": 1}).item() == 8 / 16 + 0.5 * 3 / 2
+
+
+@pytest.mark.parametrize("entries", [5, 64, 70])
+@pytest.mark.parametrize("biased", [False, True])
+def test_entries_that_align_the_vocabulary_change_neither_losses_nor_gradients(entries, biased):
+    torch.manual_seed(0)
+    sizes = [(7, 4), (entries, 4), *[(entries,)] * biased]
+    states, weight, *bias = [torch.randn(size, dtype=torch.float64, requires_grad=True) for size in sizes]
+    targets, results = torch.randint(1, entries, (7,)), []
+    for layer in ((weight, bias[0] if biased else None), aligned(weight, bias[0] if biased else None)):
+        loss = F.cross_entropy(F.linear(states, *layer), targets)
+        results.append([loss, *torch.autograd.grad(loss, [states, weight, *bias])])
+    assert len(layer[0]) % 64 == 0
+    torch.testing.assert_close(*results)

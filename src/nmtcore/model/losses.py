@@ -107,6 +107,8 @@ def smoothed_cross_entropy(
 
 def _nll(states_ND: Tensor, weight_VD: Tensor, bias_V: Tensor | None, targets_N: Tensor, chunk: int | None) -> Tensor:
     if chunk is None:
+        if states_ND.device.type == "cuda":
+            weight_VD, bias_V = aligned(weight_VD, bias_V)
         logits_NV = F.linear(states_ND, weight_VD, bias_V)
         log_NV = logits_NV.log_softmax(dim=-1, dtype=torch.promote_types(logits_NV.dtype, torch.float32))
         return F.nll_loss(log_NV, targets_N, reduction="sum")
@@ -115,6 +117,14 @@ def _nll(states_ND: Tensor, weight_VD: Tensor, bias_V: Tensor | None, targets_N:
         return F.linear_cross_entropy(
             at_least_fp32(states_ND), weight_VD, targets_N, linear_bias=bias_V, reduction="sum", options=options
         )
+
+
+def aligned(weight_VD: Tensor, bias_V: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    """Add entries of probability 0 up to a multiple of 64: products of other sizes take a GPU a fifth longer."""
+    if not (added := -len(weight_VD) % 64):
+        return weight_VD, bias_V
+    bias_V = weight_VD.new_zeros(len(weight_VD)) if bias_V is None else bias_V
+    return F.pad(weight_VD, (0, 0, 0, added)), F.pad(bias_V, (0, added), value=float("-inf"))
 
 
 def target_weights(entries: int, smoothing: float, over: SmoothingOver) -> TargetWeights:
