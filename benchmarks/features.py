@@ -24,7 +24,7 @@ from nmtcore.annotation.labels import label_vocabularies
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
-from nmtcore.features.extract import extract_syntax, extract_tokens
+from nmtcore.features.extract import extract_subwords, extract_syntax
 from nmtcore.layout import file_name
 from nmtcore.parquet import ROWS_PER_GROUP, row_count, row_writer
 from nmtcore.segmentation.learn import learn_segmentation
@@ -125,8 +125,9 @@ def timed(seconds: list[float], function: Callable) -> object:
 
 def tokens(folder: Path, corpus: Path, settings: SegmentationSettings) -> None:
     """Extract the subwords of one side."""
-    extract_tokens(
-        corpus=corpus,
+    extract_subwords(
+        words=corpus,
+        column="source_words",
         segmentation=folder / "segmentation",
         settings=settings,
         side="source",

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -218,32 +218,6 @@ def row_count(path: str | Path) -> int:
     """Read the number of rows from the file's footer."""
     with open_file(path) as file:
         return file.metadata.num_rows
-
-
-class ColumnRange(NamedTuple):
-    """The number of values in a column, at most, and the smallest and largest; None if the file does not say."""
-
-    count: int
-    low: Any
-    high: Any
-
-
-def column_ranges(path: str | Path) -> dict[str, ColumnRange]:
-    """Read the number of values in each column and their range from the file's footer.
-
-    The values of a column of lists are those of the lists; there, an empty list counts as a value.
-    """
-    with open_file(path) as file:
-        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
-        columns = [file.metadata.schema.column(k).path.split(".")[0] for k in range(file.metadata.num_columns)]
-        return {name: _range([group.column(k) for group in groups]) for k, name in enumerate(columns)}
-
-
-def _range(chunks: list[pq.ColumnChunkMetaData]) -> ColumnRange:
-    count, statistics = sum(chunk.num_values for chunk in chunks), [chunk.statistics for chunk in chunks]
-    if not chunks or not all(known is not None and known.has_min_max for known in statistics):
-        return ColumnRange(count, None, None)
-    return ColumnRange(count, min(known.min for known in statistics), max(known.max for known in statistics))
 
 
 def read_batches(

@@ -26,7 +26,7 @@ from nmtcore.config.training import TrainingSettings
 from nmtcore.corpus.filter import filter_split
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
-from nmtcore.features.mapped_blocks import map_blocks
+from nmtcore.features.mapped import map_blocks
 from nmtcore.files import write_json, write_lines
 from nmtcore.inference.bundle import save_bundle
 from nmtcore.inference.export import export_bundle
@@ -155,7 +155,7 @@ def _arrays(folder: Path, seed: int) -> None:
     draw = np.random.default_rng(seed)
     lists = [draw.integers(5, 9_000, draw.integers(9)).tolist() for _ in range(1 + seed % 500)]
     examples = Examples(id=np.arange(len(lists)), source=side(lists), target=side(lists))
-    map_blocks(folder, lambda: [examples], str(seed), log=lambda line: None)
+    map_blocks(folder, list(examples.columns), lambda: [examples], log=lambda line: None)
 
 
 def _buckets(folder: Path, seed: int) -> None:

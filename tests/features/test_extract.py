@@ -12,7 +12,7 @@ from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_batch
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import load_examples
-from nmtcore.features.extract import extract_syntax, extract_tokens, token_batch
+from nmtcore.features.extract import extract_subwords, extract_syntax, token_batch
 from nmtcore.features.schema import TOKENS_SCHEMA, features_of
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.parquet import read_rows, write_rows
@@ -136,8 +136,13 @@ def test_tokens_match_the_segmenter(tmp_path, name):
     corpus = write_corpus(tmp_path / "corpus.parquet", sentences, ids=range(0, 160, 2))
     settings = SegmentationSettings.parse(name)
     learn_segmentation(corpus, settings, tmp_path / "cut")
-    extract_tokens(
-        corpus=corpus, segmentation=tmp_path / "cut", settings=settings, side="source", output=tmp_path / "tokens"
+    extract_subwords(
+        words=corpus,
+        column="source_words",
+        segmentation=tmp_path / "cut",
+        settings=settings,
+        side="source",
+        output=tmp_path / "tokens",
     )
     vocabulary = Vocabulary.load(tmp_path / "cut" / "source.vocab")
     segmenter = Segmenter.load(tmp_path / "cut", settings, "source")
@@ -167,8 +172,9 @@ def test_only_selected_rows_are_segmented_and_learned_from(tmp_path):
     tokens = []
     for path, only in ((corpus, selection), (chosen, None)):
         output = tmp_path / f"{path.name}.tokens"
-        extract_tokens(
-            corpus=path,
+        extract_subwords(
+            words=path,
+            column="target_words",
             segmentation=tmp_path / "cut",
             settings=segmentation,
             side="target",

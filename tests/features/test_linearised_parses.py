@@ -5,7 +5,9 @@ import pytest
 from nmtcore.annotation.linearise import LINEARISED_PARSES_SCHEMA
 from nmtcore.annotation.selection import SELECTION_SCHEMA
 from nmtcore.config.segmentation import SegmentationSettings
-from nmtcore.features.linearised_parses import extract_linearised_parses, load_linearised_parses
+from nmtcore.features.examples import load_linearised_parses
+from nmtcore.features.extract import extract_subwords
+from nmtcore.features.schema import LINEARISED_TOKENS_SCHEMA
 from nmtcore.files import write_text
 from nmtcore.parquet import write_rows
 from nmtcore.segmentation.segmenter import Segmenter
@@ -36,8 +38,11 @@ def test_parses_are_segmented_and_missing_parses_are_marked(
         selection = tmp_path / "selection"
         write_rows(selection, SELECTION_SCHEMA, [{"id": 3 * i, "kept": keep} for i, keep in enumerate(kept)])
     settings, output = SegmentationSettings.parse("bpe_joint_1_constituency"), tmp_path / "out"
-    extract_linearised_parses(
-        linearised_parses=tmp_path / "brackets",
+    extract_subwords(
+        words=tmp_path / "brackets",
+        column="brackets",
+        side="target",
+        schema=LINEARISED_TOKENS_SCHEMA,
         segmentation=segmentation,
         settings=settings,
         output=output,

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.features.ragged import Ragged
+from nmtcore.features.arrays import GrowingArray, GrowingFile, compact
+from nmtcore.features.ragged import Ragged, gather
 
 LISTS = st.lists(st.lists(st.integers(-9, 9), max_size=5), max_size=6)
 
@@ -40,7 +41,7 @@ def test_other_values_are_counted(lists):
 
 
 def test_other_values_are_counted_in_all_blocks(monkeypatch):
-    monkeypatch.setattr("nmtcore.features.compact.BLOCK", 3)
+    monkeypatch.setattr("nmtcore.features.arrays.BLOCK", 3)
     lists = [[-2] * (i % 4) + [i % 3] * (i % 2) for i in range(20)]
     counts = Ragged.from_lists(lists, np.int32).count_other_values(-2)
     assert counts.tolist() == [sum(value != -2 for value in row) for row in lists]
@@ -108,3 +109,49 @@ def test_sequences_are_selected_by_mask(lists, data):
     mask = data.draw(st.lists(st.booleans(), min_size=len(lists), max_size=len(lists)))
     selected = Ragged.from_lists(lists, np.int32).select(np.array(mask, dtype=bool))
     assert lists_of(selected) == [row for row, kept in zip(lists, mask, strict=True) if kept]
+
+
+SMALL = ("uint8", "int8", "uint16", "int16")
+
+
+@given(st.lists(st.integers(-(2**17), 2**17) | st.integers(-200, 300), max_size=5))
+def test_integers_get_the_smallest_type_that_has_all_of_them(values):
+    dtype = compact(np.array(values, np.int32)).dtype
+    fitting = [name for name in SMALL if all(np.iinfo(name).min <= v <= np.iinfo(name).max for v in values)]
+    assert dtype == (fitting[0] if fitting else "int32")
+    assert compact(np.array([1.5], np.float32)).dtype == np.float32
+
+
+BLOCKS = st.lists(st.lists(st.lists(st.integers(-9, 300) | st.sampled_from([-500, 70_000]), max_size=4), max_size=4))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(BLOCKS.filter(len), st.booleans(), st.sampled_from([np.int32, np.float32]))
+def test_blocks_are_gathered_in_the_smallest_type_in_memory_and_in_files(tmp_path, lists, in_files, dtype):
+    blocks = [(np.arange(len(rows)), {"a": Ragged.from_lists(rows, dtype)}) for rows in lists]
+    grow = {"grow": lambda name: GrowingFile(tmp_path / name)} if in_files else {}
+    ids, columns = gather(blocks, **grow)
+    assert (ids.dtype, ids.tolist()) == (np.int64, [row for rows in lists for row in range(len(rows))])
+    assert lists_of(columns["a"]) == [row for rows in lists for row in rows]
+    values = np.array([value for rows in lists for row in rows for value in row], dtype)
+    assert columns["a"].values.dtype.itemsize <= max(compact(values).itemsize * 2, 1)
+    assert columns["a"].offsets.dtype == np.int64
+    if in_files:
+        assert np.load(tmp_path / "a.values").tolist() == values.tolist(), "a file that numpy reads"
+
+
+def test_a_growing_array_does_not_change_what_was_appended():
+    growing, part = GrowingArray(), np.arange(3)
+    growing.append(part)
+    part[:] = 9
+    assert growing.finish().tolist() == [0, 1, 2]
+
+
+def test_sequences_of_a_small_type_are_taken_and_changed_without_overflow():
+    ragged = Ragged.from_lists([[255], [7, 8]], np.uint8)
+    assert ragged.take(np.array([1])).values.dtype == np.int32
+    assert lists_of(ragged.enclosed(-1, 70_000)) == [[-1, 255, 70_000], [-1, 7, 8, 70_000]]
+    other = Ragged.from_lists([[-1, 70_000]], np.int32)
+    assert lists_of(Ragged.interleaved(ragged, other, np.array([False, True, False])))[1] == [-1, 70_000]
+    assert ragged.count_other_values(-1).tolist() == [1, 2]
+    assert ragged.count_other_values(255).tolist() == [0, 2]

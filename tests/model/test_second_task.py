@@ -7,7 +7,7 @@ from factories import build_tiny_model, examples_of, run_settings, side
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components.settings import TagAttentionSettings
 from nmtcore.config.transforms import ParsingTaskSettings
-from nmtcore.features.linearised_parses import LinearisedParses
+from nmtcore.features.examples import LinearisedParses
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.model.batch import make_batch
 from nmtcore.segmentation.vocabulary import Vocabulary

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.config.training import BatchSettings
-from nmtcore.features.compact import compact_lengths
+from nmtcore.features.arrays import compact_lengths
 from nmtcore.training.batch_plan import Lengths, micro_batches, plan_epoch, rows_within_length, validation_batches
 
 pairs = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=200)

@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from nmtcore.config.segmentation import SegmentationSettings
-from nmtcore.features.extract import extract_tokens
+from nmtcore.features.extract import extract_subwords
 from nmtcore.job import job
 
 with job(snakemake):
-    extract_tokens(
-        corpus=Path(snakemake.input.corpus),
+    extract_subwords(
+        words=Path(snakemake.input.corpus),
+        column=f"{snakemake.wildcards.side}_words",
         segmentation=Path(snakemake.input.segmentation),
         settings=SegmentationSettings.parse(snakemake.wildcards.segmentation),
         side=snakemake.wildcards.side,

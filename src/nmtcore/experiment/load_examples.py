@@ -11,15 +11,15 @@ from nmtcore.annotation.labels import read_labels
 from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.features.examples import (
     Examples,
+    LinearisedParses,
     check_counts,
     check_ids,
     concatenate,
     group_by_annotator,
     load_examples,
+    load_linearised_parses,
 )
-from nmtcore.features.linearised_parses import LinearisedParses, load_linearised_parses
-from nmtcore.features.mapped import NotWritable, map_examples
-from nmtcore.features.mapped_blocks import map_blocks
+from nmtcore.features.mapped import KEY_DIGITS, NotWritable, map_blocks, map_examples
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.layout import file_name
@@ -78,10 +78,11 @@ def _map_training(
         )
     choice = _checksum([run_to_json(run)["transforms"], features, run.linearised_by, stop])
     contents = [content_key(folder / name) for name in run.feature_files(split)]
+    key = _checksum([choice, transforms.key, contents])[:KEY_DIGITS]
     return map_blocks(
-        folder / file_name("mapped") / f"{split}.{'_'.join(run.transforms)}.{choice[:8]}",
+        folder / file_name("mapped") / f"{split}.{'_'.join(run.transforms)}.{choice[:8]}.{key}",
+        list(transforms.for_training(*_load_block(run, folder, split, 0, 0)).columns),
         lambda: _transformed_blocks(run, transforms, folder, split, most=PAIRS_PER_MAPPED_BLOCK),
-        _checksum([choice, transforms.key, contents]),
         log=log,
     )
 

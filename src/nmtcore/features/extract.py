@@ -18,31 +18,32 @@ from nmtcore.segmentation.segmenter import SegmentedSentences, Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 
-def extract_tokens(
+def extract_subwords(
     *,
-    corpus: Path,
+    words: Path,
+    column: str,
     segmentation: Path,
     settings: SegmentationSettings,
     side: str,
     output: Path,
+    schema: pa.Schema = TOKENS_SCHEMA,
     selection: Path | None = None,
 ) -> None:
-    """Cut the words of one side of `corpus` into subwords and write them as `TOKENS_SCHEMA`.
+    """Cut a `column` of the file `words` into subwords as the words of one side, and write them as `schema`.
 
     `segmentation` is the folder of codes and vocabularies. Only the rows that `selection` keeps are written, with
-    their ids.
+    their ids. With `LINEARISED_TOKENS_SCHEMA`, there may be nulls, and they stay null.
     """
     segmenter = Segmenter.load(segmentation, settings, side)
     vocabulary = Vocabulary.load(segmentation / file_name("vocabulary", side=side))
-    with row_writer(output, TOKENS_SCHEMA) as writer:
-        for batch in selected_batches(corpus, selection, columns=["id", f"{side}_words"]):
-            lists = token_lists(segmenter.segment_batch(batch.column(f"{side}_words")), vocabulary)
-            writer.write_batch(pa.RecordBatch.from_arrays([batch.column("id"), *lists], schema=TOKENS_SCHEMA))
+    with row_writer(output, schema) as writer:
+        for batch in selected_batches(words, selection, columns=["id", column]):
+            sentences = batch.column(column)
+            lists = _subword_lists(segmenter.segment_batch(sentences), vocabulary, mask=sentences.is_null())
+            writer.write_batch(pa.RecordBatch.from_arrays([batch.column("id"), *lists], schema=schema))
 
 
-def token_lists(
-    segmented: SegmentedSentences, vocabulary: Vocabulary, *, mask: pa.Array | None = None
-) -> list[pa.ListArray]:
+def _subword_lists(segmented: SegmentedSentences, vocabulary: Vocabulary, *, mask: pa.Array) -> list[pa.ListArray]:
     """Return the columns `ids` and `word_of_subword` of sentences; null for the sentences of `mask`."""
     piece_ids = np.array(vocabulary.ids(segmented.pieces), np.int32)
     offsets = pa.array(np.concatenate([[0], np.cumsum(segmented.subwords_B)]), pa.int32())

@@ -1,16 +1,18 @@
 """Sequences of different lengths as two flat arrays, with vectorised operations."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from nmtcore.features.compact import blocks
+from nmtcore.features.arrays import GrowingArray, GrowingFile, blocks, compact, compact_lengths
 
 
 class Ragged:
     """`n` sequences: sequence i is `values[offsets[i]:offsets[i + 1]]`.
 
     `values` is one-dimensional, of any type; `offsets` is int64, with n + 1 ascending entries from 0 to len(values).
+    The sequences of a corpus have integers of the smallest type that has them all, and may be mapped from files; those
+    that are taken for a batch have at least 32 bits.
     """
 
     __slots__ = ("offsets", "values")
@@ -42,7 +44,7 @@ class Ragged:
         lengths = np.empty(len(from_second), dtype=np.int64)
         lengths[~from_second], lengths[from_second] = first.lengths, second.lengths
         mask = np.repeat(from_second, lengths)
-        values = np.empty(len(mask), dtype=first.values.dtype)
+        values = np.empty(len(mask), dtype=np.promote_types(first.values.dtype, second.values.dtype))
         values[mask] = second.values
         values[np.logical_not(mask, out=mask)] = first.values
         return cls.from_lengths(values, lengths)
@@ -61,14 +63,13 @@ class Ragged:
         return (self.values[a:b] for a, b in zip(self.offsets[:-1], self.offsets[1:], strict=True))
 
     @property
-    def dtype(self) -> np.dtype:
-        """The type of the values of sequences that are taken."""
-        return self.values.dtype
-
-    @property
     def lengths(self) -> np.ndarray:
         """The length of every sequence, int64."""
         return np.diff(self.offsets)
+
+    def lengths_of(self, block: slice) -> np.ndarray:
+        """Return the lengths of the sequences of a block, int64."""
+        return np.diff(self.offsets[block.start : block.stop + 1])
 
     def rows_and_columns(self) -> tuple[np.ndarray, np.ndarray]:
         """Return each value's sequence and its position in that sequence, both as long as `values`."""
@@ -76,8 +77,10 @@ class Ragged:
         rows = np.repeat(np.arange(len(self)), lengths)
         return rows, np.arange(len(self.values)) - np.repeat(self.offsets[:-1], lengths)
 
-    def count_other_values(self, value: float) -> np.ndarray:
-        """Count the values of each sequence that are not `value` (int32)."""
+    def count_other_values(self, value: int) -> np.ndarray:
+        """Count the values of each sequence that are not `value`."""
+        if value < 0 and self.values.dtype.kind == "u":
+            return compact_lengths(self.offsets)
         counts = np.empty(len(self), dtype=np.int32)
         for block in blocks(len(self)):
             ends = self.offsets[block.start : block.stop + 1]
@@ -88,12 +91,12 @@ class Ragged:
         return counts
 
     def take(self, rows: np.ndarray) -> "Ragged":
-        """Copy the sequences `rows` (indices, in any order; they may repeat)."""
+        """Copy the sequences `rows` (indices, in any order; they may repeat), integers in at least 32 bits."""
         rows = np.asarray(rows, dtype=np.int64)
         lengths = self.offsets[rows + 1] - self.offsets[rows]
         offsets = _offsets_of(lengths)
         indices = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
-        return Ragged(self.values[indices], offsets)
+        return Ragged(self.values[indices].astype(_wide(self.values.dtype), copy=False), offsets)
 
     def select(self, mask: np.ndarray) -> "Ragged":
         """Copy the sequences whose `mask` (n,) is True, in order; this takes less memory than `take`."""
@@ -108,7 +111,7 @@ class Ragged:
     def enclosed(self, before: np.ndarray | int, after: np.ndarray | int) -> "Ragged":
         """Copy the sequences with a value before and after each; `before` and `after` are scalars or (n,)."""
         offsets = self.offsets + 2 * np.arange(len(self.offsets))
-        values = np.empty(offsets[-1], dtype=self.values.dtype)
+        values = np.empty(offsets[-1], dtype=_wide(self.values.dtype))
         inner = np.ones(len(values), dtype=bool)
         for ends, added in ((offsets[:-1], before), (offsets[1:] - 1, after)):
             values[ends], inner[ends] = added, False
@@ -134,3 +137,42 @@ def _offsets_of(lengths: np.ndarray) -> np.ndarray:
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
+
+
+def _wide(dtype: np.dtype) -> np.dtype:
+    """Return a type of integers with at least 32 bits; other types as they are."""
+    return np.promote_types(dtype, np.int32) if dtype.kind in "iu" else dtype
+
+
+class _GrowingRagged:
+    """A `Ragged` to which sequences can be appended, in two growing arrays."""
+
+    def __init__(self, values: GrowingArray | GrowingFile, offsets: GrowingArray | GrowingFile) -> None:
+        self._values, self._offsets = values, offsets
+        self._offsets.append(np.zeros(1, np.int64))
+
+    def append(self, ragged: Ragged) -> None:
+        self._offsets.append(ragged.offsets[1:] + len(self._values))
+        self._values.append(compact(ragged.values))
+
+    def finish(self) -> Ragged:
+        return Ragged(self._values.finish(), self._offsets.finish())
+
+
+def gather(
+    blocks: Iterable[tuple[np.ndarray, Mapping[str, Ragged]]],
+    grow: Callable[[str], GrowingArray | GrowingFile] = lambda name: GrowingArray(),
+) -> tuple[np.ndarray, dict[str, Ragged]]:
+    """Concatenate blocks (at least one) of ids and columns, the same in all, in the smallest types.
+
+    `grow` makes an empty array, given its name: `id`, and `COLUMN.values` and `COLUMN.offsets` of each column. If
+    `blocks` is a generator, memory holds at most one block in addition to the result.
+    """
+    ids, columns = grow("id"), {}
+    for block_ids, block in blocks:
+        ids.append(block_ids)
+        for name, column in block.items():
+            if name not in columns:
+                columns[name] = _GrowingRagged(grow(f"{name}.values"), grow(f"{name}.offsets"))
+            columns[name].append(column)
+    return ids.finish(), {name: column.finish() for name, column in columns.items()}

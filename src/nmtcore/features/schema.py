@@ -19,6 +19,10 @@ TOKENS_SCHEMA = pa.schema(
 )
 """`features/{segmentation}/{split}.{side}.parquet`: subword ids without `</s>`, and the word (from 0) of each."""
 
+LINEARISED_TOKENS_SCHEMA = pa.schema([_ID, pa.field("ids", _IDS), pa.field("word_of_subword", _IDS)])
+"""`features/{segmentation}/{split}.source.{annotator}.brackets.parquet`: as `TOKENS_SCHEMA`, but null if the source has
+no parse."""
+
 FLOATS = {"parent_position"}
 """The columns of floats; all others are integers."""
 

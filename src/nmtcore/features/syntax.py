@@ -1,21 +1,147 @@
 """Syntactic features of words as numbers, computed for many sentences at once without a loop over words."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL, label_lists
-from nmtcore.features.annotated_words import AnnotatedWords
+from nmtcore.errors import UserError
+from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import syntax_schema
+from nmtcore.syntax.annotation import tree_fault
 from nmtcore.syntax.random_tags import random_tags
+from nmtcore.syntax.shape import word_depths
+from nmtcore.syntax.trees import NO_GOVERNOR, governors_of, heads_of
 
 ANNOTATION_COLUMNS = ["head", "deprel", "upos", "xpos", "ccg"]
 """The annotation's columns from which features are computed."""
 
 RANDOM_SEED = 1
 """Random tags belong to the data: they are the same for all runs and seeds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotatedWords:
+    """B sentences with W words and J subwords in all, sentence after sentence, and their annotation.
+
+    Properties raise `UserError` if annotation, words and subwords do not match.
+    """
+
+    annotation: pa.RecordBatch
+    tokens: pa.RecordBatch
+    labels: dict[str, list[str]]
+    """Label vocabularies, by column."""
+    side: str
+    where: object
+    """The name of the annotation in error messages."""
+
+    @property
+    def id_B(self) -> np.ndarray:
+        """The id of each sentence's pair."""
+        return self.tokens.column("id").to_numpy(zero_copy_only=False)
+
+    @cached_property
+    def word_of_subword(self) -> Ragged:
+        """The word (from 0 in its sentence) of every subword."""
+        lists = self.tokens.column("word_of_subword")
+        lengths_B = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        return Ragged.from_lengths(lists.flatten().to_numpy(zero_copy_only=False).astype(np.int64), lengths_B)
+
+    @cached_property
+    def words_B(self) -> np.ndarray:
+        """The number of words of each sentence: the word of its last subword, plus 1; 0 without subwords."""
+        words = self.word_of_subword
+        not_empty_B = words.lengths > 0
+        first, last = words.offsets[:-1][not_empty_B], words.offsets[1:][not_empty_B] - 1
+        step_J = np.diff(words.values, prepend=0)
+        step_J[first] = 2 * words.values[first]
+        # From subword to subword the word increases by 0 or 1, starting at 0; so every word has a subword.
+        for j in np.flatnonzero((step_J < 0) | (step_J > 1))[:1]:
+            pair = self.id_B[_sentence_of(words.offsets, j)]
+            raise UserError(
+                f"The subwords of pair {pair}, used with {self.where}, skip a word: delete the features and run again."
+            )
+        words_B = np.zeros(len(words), np.int64)
+        words_B[not_empty_B] = words.values[last] + 1
+        return words_B
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """The index of each sentence's first word, and W at the end: (B + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.words_B)])
+
+    @cached_property
+    def governor_W(self) -> np.ndarray:
+        """The governor of every word, from 0 in its sentence, with the sentinels of `syntax.trees`."""
+        governor_W = governors_of(self.per_word(self.annotation.column("head"), fill=heads_of(NO_GOVERNOR)))
+        words_W = np.repeat(self.words_B, self.words_B)
+        for w in np.flatnonzero((governor_W < NO_GOVERNOR) | (governor_W >= words_W))[:1]:
+            pair, head = self.id_B[_sentence_of(self.offsets, w)], heads_of(governor_W[w])
+            raise UserError(
+                f"{self.where}, pair {pair}: head {head} in a sentence of {words_W[w]} words: annotate again."
+            )
+        self._check_trees(governor_W)
+        return governor_W
+
+    @cached_property
+    def global_governor_W(self) -> np.ndarray:
+        """The index among all W words of every word's governor; a word without a governor has its own index."""
+        first_W = np.repeat(self.offsets[:-1], self.words_B)
+        return np.where(self.governor_W >= 0, first_W + self.governor_W, np.arange(len(first_W)))
+
+    def _check_trees(self, governor_W: np.ndarray) -> None:
+        """Raise `UserError` if heads form a cycle; sentences with unknown governors are not checked."""
+        sentence_W = np.repeat(np.arange(len(self.words_B)), self.words_B)
+        complete_B = np.ones(len(self.words_B), bool)
+        complete_B[sentence_W[governor_W == NO_GOVERNOR]] = False
+        heads, lengths = heads_of(governor_W[complete_B[sentence_W]]), self.words_B[complete_B]
+        try:
+            word_depths(heads, lengths)
+        except ValueError:
+            for pair, tree in zip(self.id_B[complete_B], Ragged.from_lengths(heads, lengths), strict=True):
+                if fault := tree_fault(tree.tolist()):
+                    raise UserError(f"{self.where}, pair {pair}: {fault}: annotate again.") from None
+            raise
+
+    def per_word(self, lists: pa.ListArray, *, fill: int) -> np.ndarray:
+        """Flatten one list of values per sentence to (W,), with `fill` for the words of sentences without a list."""
+        annotated_B = lists.is_valid().to_numpy(zero_copy_only=False)
+        length_B = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        for b in np.flatnonzero(annotated_B & (length_B != self.words_B))[:1]:
+            raise UserError(
+                f"{self.where}, pair {self.id_B[b]}: the annotation has {length_B[b]} words, but the subwords have "
+                f"{self.words_B[b]}: delete both files and run the workflow again."
+            )
+        value_W = np.full(int(self.offsets[-1]), fill, np.int64)
+        value_W[np.repeat(annotated_B, self.words_B)] = lists.flatten().fill_null(fill).to_numpy(zero_copy_only=False)
+        return value_W
+
+    @cached_property
+    def global_word_J(self) -> np.ndarray:
+        """The index among all W words of every subword's word."""
+        words = self.word_of_subword
+        return np.repeat(self.offsets[:-1], words.lengths) + words.values
+
+    @cached_property
+    def position_J(self) -> np.ndarray:
+        """The position of every subword in its sentence, from 0."""
+        return self.word_of_subword.rows_and_columns()[1]
+
+    @cached_property
+    def mean_position_W(self) -> np.ndarray:
+        """The mean position of every word's subwords, float64."""
+        words = int(self.offsets[-1])
+        sum_W = np.bincount(self.global_word_J, weights=self.position_J, minlength=words)
+        return sum_W / np.bincount(self.global_word_J, minlength=words)
+
+
+def _sentence_of(offsets: np.ndarray, index: int) -> int:
+    """Find the sentence to which a flat index belongs."""
+    return int(np.searchsorted(offsets, index, side="right")) - 1
 
 
 def syntax_batch(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nmtcore.config.training import BatchSettings
-from nmtcore.features.compact import blocks, row_type, rows_where
+from nmtcore.features.arrays import blocks, row_type, rows_where
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings
 from nmtcore.errors import UserError
-from nmtcore.features.compact import compact_lengths
+from nmtcore.features.arrays import compact_lengths
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch

@@ -12,8 +12,7 @@ from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import NO_WORD
-from nmtcore.features.linearised_parses import LinearisedParses
+from nmtcore.features.examples import NO_WORD, LinearisedParses
 from nmtcore.features.transforms.chain import Transforms, missing_tags, run_tags, run_vocabularies
 from nmtcore.segmentation.bpe import Codes
 from nmtcore.segmentation.segmenter import Segmenter

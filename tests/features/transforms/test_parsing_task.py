@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.config.transforms import ParsingTaskSettings
-from nmtcore.features.examples import NO_WORD, Examples, SideExamples
-from nmtcore.features.linearised_parses import LinearisedParses
+from nmtcore.features.examples import NO_WORD, Examples, LinearisedParses, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.parsing_task import ParsingTask
 from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry

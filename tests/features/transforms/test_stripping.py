@@ -16,7 +16,7 @@ from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import Input
 from nmtcore.experiment.output import TextOutput
 from nmtcore.features.examples import NO_WORD, Examples, load_examples
-from nmtcore.features.extract import extract_syntax, extract_tokens
+from nmtcore.features.extract import extract_subwords, extract_syntax
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.inference.hypotheses import Hypothesis
 from nmtcore.parquet import read_rows, write_rows
@@ -41,10 +41,10 @@ def treebank(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
     write_rows(folder / "trees.parquet", ANNOTATION_SCHEMA, rows)
     label_vocabularies(folder / "trees.parquet", folder / "labels.json")
     learn_segmentation(corpus, BPE, folder / "bpe")
-    options = {"corpus": corpus, "segmentation": folder / "bpe", "settings": BPE}
+    options = {"words": corpus, "segmentation": folder / "bpe", "settings": BPE}
     for side in ("source", "target"):
         tokens = folder / f"train.{side}.parquet"
-        extract_tokens(**options, side=side, output=tokens)
+        extract_subwords(**options, column=f"{side}_words", side=side, output=tokens)
         extract_syntax(
             annotation=folder / "trees.parquet",
             labels=folder / "labels.json",

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from nmtcore.config.training import DecodingSettings
-from nmtcore.features.examples import Examples
-from nmtcore.features.linearised_parses import LinearisedParses
+from nmtcore.features.examples import Examples, LinearisedParses
 
 
 class Transform(ABC):

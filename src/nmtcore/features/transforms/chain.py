@@ -13,8 +13,7 @@ from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings
 from nmtcore.config.versions import VERSIONS
-from nmtcore.features.examples import Examples
-from nmtcore.features.linearised_parses import LinearisedParses
+from nmtcore.features.examples import Examples, LinearisedParses
 from nmtcore.features.transforms.base import Transform
 from nmtcore.layout import file_name
 from nmtcore.segmentation.segmenter import Segmenter

@@ -10,8 +10,7 @@ from nmtcore.config.features import FEATURES
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import NO_WORD, Examples, SideExamples
-from nmtcore.features.linearised_parses import LinearisedParses
+from nmtcore.features.examples import NO_WORD, Examples, LinearisedParses, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.base import Transform
 from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
@@ -108,7 +107,8 @@ def interleave_tags(side: SideExamples, labels: Ragged, tag_of_label: np.ndarray
     """
     if not np.array_equal(labels.lengths, side.word_counts):
         raise ValueError("there must be one label per word")
-    words_J, offsets = side.word_of_subword.values, side.word_of_subword.offsets
+    ids_J, words_J = (column.values.astype(np.int32) for column in (side.ids, side.word_of_subword))
+    offsets = side.word_of_subword.offsets
     lengths_B = side.word_of_subword.lengths
     sentences = np.arange(len(side))
     has_labels_B = np.zeros(len(side), bool)
@@ -121,7 +121,7 @@ def interleave_tags(side: SideExamples, labels: Ragged, tag_of_label: np.ndarray
     new_offsets = offsets + np.searchsorted(places, offsets)
     return replace(
         side,
-        ids=Ragged(np.insert(side.ids.values, places, tags), new_offsets),
+        ids=Ragged(np.insert(ids_J, places, tags), new_offsets),
         word_of_subword=Ragged(np.insert(words_J, places, NO_WORD), new_offsets),
     )
 

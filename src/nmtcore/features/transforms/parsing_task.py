@@ -11,8 +11,7 @@ import numpy as np
 from nmtcore.annotation.labels import NO_LABEL
 from nmtcore.config.features import LABEL_COLUMNS
 from nmtcore.config.transforms import ParsingTaskSettings
-from nmtcore.features.examples import NO_WORD, Examples, SideExamples
-from nmtcore.features.linearised_parses import LinearisedParses
+from nmtcore.features.examples import NO_WORD, Examples, LinearisedParses, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.base import Transform
 from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
@@ -81,14 +80,12 @@ def _interleave_sides(
     first: SideExamples, second: SideExamples, selected: np.ndarray, from_second: np.ndarray
 ) -> SideExamples:
     """Merge the sentences of `first` and the `selected` ones of `second`; the latter take the rows `from_second`."""
-
-    def merged(own: Ragged, other: Ragged) -> Ragged:
-        return Ragged.interleaved(own, other.select(selected), from_second)
-
-    return SideExamples(
-        ids=merged(first.ids, second.ids),
-        word_of_subword=merged(first.word_of_subword, second.word_of_subword),
-        features={name: merged(column, second.features[name]) for name, column in first.features.items()},
+    columns = second.columns
+    return SideExamples.of(
+        {
+            name: Ragged.interleaved(own, columns[name].select(selected), from_second)
+            for name, own in first.columns.items()
+        }
     )
 
 
@@ -110,5 +107,5 @@ def _enclose(side: SideExamples, tags: np.ndarray) -> SideExamples:
     """Add a tag before and after every sentence, each counted as a word; `tags` has one id per sentence."""
     if side.features:
         raise ValueError(NO_SYNTAX)
-    words = Ragged(side.word_of_subword.values + 1, side.word_of_subword.offsets)
+    words = Ragged(side.word_of_subword.values + np.int32(1), side.word_of_subword.offsets)
     return SideExamples(ids=side.ids.enclosed(tags, tags), word_of_subword=words.enclosed(0, side.word_counts + 1))
