@@ -210,7 +210,7 @@ def test_copying_takes_memory_for_a_few_row_groups(tmp_path):
     loaded = peak(lambda: load_examples(tmp_path, "train", target=False))
     copied = peak(lambda: quiet(tmp_path, features={}, target=False))
     opened = peak(lambda: quiet(tmp_path, features={}, target=False))
-    assert 32 < loaded < 60, "12 * (4 + 1) bytes and 24 for each of 400,000 sentences"
+    assert 33 < loaded < 65, "12 * (4 + 1) bytes and 24 for each of 400,000 sentences, and a column more"
     assert copied < 15
     assert opened < 4, "blocks of rows are compared"
 

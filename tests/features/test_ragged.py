@@ -5,8 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.features.arrays import GrowingArray, GrowingFile, compact
-from nmtcore.features.ragged import Ragged, gather
+from nmtcore.features.arrays import GrowingFile, compact, open_array
+from nmtcore.features.ragged import Ragged, concatenate_columns
 
 LISTS = st.lists(st.lists(st.integers(-9, 9), max_size=5), max_size=6)
 
@@ -92,25 +92,6 @@ def test_sequences_are_enclosed(lists, after):
     assert lists_of(ragged) == lists
 
 
-@given(LISTS, LISTS, st.randoms())
-def test_sequences_are_interleaved(first, second, random):
-    turns = [False] * len(first) + [True] * len(second)
-    random.shuffle(turns)
-    firsts, seconds = iter(first), iter(second)
-    a, b = (Ragged.from_lists(lists, np.int32) for lists in (first, second))
-    merged = Ragged.interleaved(a, b, np.array(turns, dtype=bool))
-    assert lists_of(merged) == [next(seconds if turn else firsts) for turn in turns]
-    assert merged.values.dtype == np.int32
-    assert (lists_of(a), lists_of(b)) == (first, second)
-
-
-@given(LISTS, st.data())
-def test_sequences_are_selected_by_mask(lists, data):
-    mask = data.draw(st.lists(st.booleans(), min_size=len(lists), max_size=len(lists)))
-    selected = Ragged.from_lists(lists, np.int32).select(np.array(mask, dtype=bool))
-    assert lists_of(selected) == [row for row, kept in zip(lists, mask, strict=True) if kept]
-
-
 SMALL = ("uint8", "int8", "uint16", "int16")
 
 
@@ -122,36 +103,41 @@ def test_integers_get_the_smallest_type_that_has_all_of_them(values):
     assert compact(np.array([1.5], np.float32)).dtype == np.float32
 
 
-BLOCKS = st.lists(st.lists(st.lists(st.integers(-9, 300) | st.sampled_from([-500, 70_000]), max_size=4), max_size=4))
+VALUES = st.sampled_from([-500, -2, 0, 7, 255, 300, 70_000])
+PARTS = st.lists(st.lists(st.lists(VALUES, max_size=4), max_size=4))
+
+
+@given(PARTS.filter(len), st.sampled_from([np.int32, np.float32]))
+def test_blocks_are_concatenated_in_small_types(lists, dtype):
+    blocks = [(np.arange(len(rows)), {"a": Ragged.from_lists(rows, dtype)}) for rows in lists]
+    ids, columns = concatenate_columns(blocks)
+    assert (ids.dtype, ids.tolist()) == (np.int64, [row for rows in lists for row in range(len(rows))])
+    assert lists_of(columns["a"]) == [row for rows in lists for row in rows]
+    parts = [array for rows in lists for array in [compact(Ragged.from_lists(rows, dtype).values)] if len(array)]
+    assert columns["a"].values.dtype == (np.result_type(*parts) if parts else compact(np.zeros(0, dtype)).dtype)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(BLOCKS.filter(len), st.booleans(), st.sampled_from([np.int32, np.float32]))
-def test_blocks_are_gathered_in_the_smallest_type_in_memory_and_in_files(tmp_path, lists, in_files, dtype):
-    blocks = [(np.arange(len(rows)), {"a": Ragged.from_lists(rows, dtype)}) for rows in lists]
-    grow = {"grow": lambda name: GrowingFile(tmp_path / name)} if in_files else {}
-    ids, columns = gather(blocks, **grow)
-    assert (ids.dtype, ids.tolist()) == (np.int64, [row for rows in lists for row in range(len(rows))])
-    assert lists_of(columns["a"]) == [row for rows in lists for row in rows]
-    values = np.array([value for rows in lists for row in rows for value in row], dtype)
-    assert columns["a"].values.dtype.itemsize <= max(compact(values).itemsize * 2, 1)
-    assert columns["a"].offsets.dtype == np.int64
-    if in_files:
-        assert np.load(tmp_path / "a.values").tolist() == values.tolist(), "a file that numpy reads"
-
-
-def test_a_growing_array_does_not_change_what_was_appended():
-    growing, part = GrowingArray(), np.arange(3)
-    growing.append(part)
-    part[:] = 9
-    assert growing.finish().tolist() == [0, 1, 2]
+@given(
+    st.lists(st.lists(st.integers(-9, 300) | st.just(70_000), max_size=5), min_size=1), st.sampled_from(["i4", "f4"])
+)
+def test_files_grow_and_numpy_reads_them(tmp_path, monkeypatch, parts, dtype):
+    monkeypatch.setattr("nmtcore.features.arrays.BLOCK", 3)
+    (tmp_path / "x.npy").unlink(missing_ok=True)
+    file, arrays = GrowingFile(tmp_path / "x.npy"), [compact(np.array(part, dtype)) for part in parts]
+    for array in arrays:
+        file.append(array)
+    expected = [value for part in parts for value in part]
+    assert open_array(tmp_path / "x.npy").tolist() == np.load(tmp_path / "x.npy").tolist() == expected
+    assert len(file) == len(expected)
+    not_empty = [array for array in arrays if len(array)]
+    assert np.load(tmp_path / "x.npy").dtype == (np.result_type(*not_empty) if not_empty else arrays[-1].dtype)
 
 
 def test_sequences_of_a_small_type_are_taken_and_changed_without_overflow():
     ragged = Ragged.from_lists([[255], [7, 8]], np.uint8)
     assert ragged.take(np.array([1])).values.dtype == np.int32
     assert lists_of(ragged.enclosed(-1, 70_000)) == [[-1, 255, 70_000], [-1, 7, 8, 70_000]]
-    other = Ragged.from_lists([[-1, 70_000]], np.int32)
-    assert lists_of(Ragged.interleaved(ragged, other, np.array([False, True, False])))[1] == [-1, 70_000]
+    assert ragged.padded(fill=-1).tolist() == [[255, -1], [7, 8]]
     assert ragged.count_other_values(-1).tolist() == [1, 2]
     assert ragged.count_other_values(255).tolist() == [0, 2]

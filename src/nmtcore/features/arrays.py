@@ -1,8 +1,9 @@
-"""Long arrays in few bytes, computed block by block or grown in memory or in a file: a corpus may have 10^8 pairs."""
+"""Long arrays in few bytes, computed block by block, or appended to a file: a corpus may have 10^8 pairs."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -56,67 +57,41 @@ def compact(values: np.ndarray) -> np.ndarray:
     return values.astype(smallest) if smallest.itemsize < values.itemsize else values
 
 
-class GrowingArray:
-    """A one-dimensional array in memory to which values can be appended; its type has all values of their types."""
-
-    def __init__(self) -> None:
-        self._array = np.zeros(0, np.uint8)
-
-    def __len__(self) -> int:
-        return len(self._array)
-
-    def append(self, values: np.ndarray) -> None:
-        """Append a copy of `values`."""
-        length = len(self._array)
-        dtype = np.promote_types(self._array.dtype, values.dtype) if length else values.dtype
-        self._array = self._array.astype(dtype, copy=False)
-        # Nothing else refers to the array before `finish`, so its memory may move (on Linux without copying).
-        self._array.resize(length + len(values), refcheck=False)
-        self._array[length:] = values
-
-    def finish(self) -> np.ndarray:
-        """Return the array; nothing may be appended afterwards."""
-        return self._array
-
-
 class GrowingFile:
-    """A one-dimensional array in one of numpy's .npy files to which values can be appended, as to a `GrowingArray`."""
+    """A one-dimensional array in one of numpy's .npy files, to which values can be appended."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._dtype, self._count = path, np.dtype(np.uint8), 0
-        self._write_header("wb")
+        self._path, self._dtype, self._count = path, None, 0
 
     def __len__(self) -> int:
         return self._count
 
     def append(self, values: np.ndarray) -> None:
-        """Append values."""
+        """Append values; if the array's type does not have all values of theirs, it is written again in another."""
+        if self._count and not len(values):
+            return
         dtype = np.promote_types(self._dtype, values.dtype) if self._count else values.dtype
         if dtype != self._dtype:
             self._change_type(dtype)
-        with open(self._path, "ab") as file:
-            file.write(np.ascontiguousarray(values, dtype).data)
         self._count += len(values)
-
-    def finish(self) -> np.ndarray:
-        """Complete the file, and map it."""
-        self._write_header("rb+")
-        return open_array(self._path)
+        with open(self._path, "rb+") as file:
+            self._write_header(file)
+            file.seek(0, os.SEEK_END)
+            file.write(np.ascontiguousarray(values, dtype).data)
 
     def _change_type(self, dtype: np.dtype) -> None:
-        """Write the file again in another type."""
-        written = self.finish()
-        os.unlink(self._path)  # it stays mapped
+        written = open_array(self._path) if self._count else np.zeros(0, dtype)
+        self._path.unlink(missing_ok=True)  # it stays mapped
         self._dtype, self._count = dtype, 0
-        self._write_header("wb")
+        with open(self._path, "xb") as file:
+            self._write_header(file)
         for block in blocks(len(written)):
             self.append(written[block].astype(dtype))
 
-    def _write_header(self, mode: str) -> None:
+    def _write_header(self, file: BinaryIO) -> None:
         """Write the header, which always takes the same space: numpy pads it, so that arrays can grow."""
         header = {"descr": self._dtype.str, "fortran_order": False, "shape": (self._count,)}
-        with open(self._path, mode) as file:
-            np.lib.format.write_array_header_1_0(file, header)
+        np.lib.format.write_array_header_1_0(file, header)
 
 
 def open_array(path: Path) -> np.ndarray:

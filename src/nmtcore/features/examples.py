@@ -12,7 +12,7 @@ from nmtcore.config.corpora import SIDES
 from nmtcore.config.features import FEATURES
 from nmtcore.errors import UserError
 from nmtcore.features.arrays import blocks
-from nmtcore.features.ragged import Ragged, gather
+from nmtcore.features.ragged import Ragged, concatenate_columns
 from nmtcore.features.schema import LINEARISED_TOKENS_SCHEMA, columns_of
 from nmtcore.layout import file_name
 from nmtcore.parquet import read_batches
@@ -53,10 +53,7 @@ class SideExamples:
     @property
     def word_counts(self) -> np.ndarray:
         """The number of words of every sentence: the word of its last subword, plus 1; 0 without subwords."""
-        counts = np.zeros(len(self), dtype=np.int64)
-        for block in blocks(len(self)):
-            counts[block] = _count_words(self.word_of_subword, block)
-        return counts
+        return count_words(self.word_of_subword, slice(0, len(self)))
 
     @property
     def subword_counts(self) -> np.ndarray:
@@ -72,7 +69,7 @@ class SideExamples:
         return SideExamples.of({name: column.first(n) for name, column in self.columns.items()})
 
 
-def _count_words(word_of_subword: Ragged, block: slice) -> np.ndarray:
+def count_words(word_of_subword: Ragged, block: slice) -> np.ndarray:
     """Return the number of words (int64) of each sentence of a block."""
     ends = word_of_subword.offsets[block.start + 1 : block.stop + 1]
     counts = np.zeros(len(ends), dtype=np.int64)
@@ -120,9 +117,9 @@ class Examples:
 def concatenate(blocks: Iterable[Examples]) -> Examples:
     """Concatenate blocks of examples (at least one) with the same columns; all have targets, or none.
 
-    If `blocks` is a generator, memory holds at most one block in addition to the result.
+    Integers get the smallest types, those of a block at once: memory needs room for one block and one column more.
     """
-    return Examples.of(*gather((examples.id, examples.columns) for examples in blocks))
+    return Examples.of(*concatenate_columns((examples.id, examples.columns) for examples in blocks))
 
 
 def load_examples(
@@ -143,7 +140,7 @@ def load_examples(
     """
 
     def load(path: Path, types: Mapping[str, np.dtype]) -> tuple[np.ndarray, dict[str, Ragged]]:
-        return gather(read_columns(path, types, start=start, stop=stop))
+        return concatenate_columns(read_columns(path, types, start=start, stop=stop))
 
     return assemble_examples(Path(folder), split, load, features=features, start=start, target=target)
 
@@ -182,7 +179,7 @@ def assemble_examples(
             features_path = folder / file_name("syntax", split=split, side=side, annotator=annotator)
             features_ids, added = read(features_path, columns_of(names))
             check_ids(ids, features_ids, path, features_path, start)
-            _check_lengths(features_path, ids, added, partial(_count_words, columns["word_of_subword"]), "words")
+            _check_lengths(features_path, ids, added, partial(count_words, columns["word_of_subword"]), "words")
             columns |= added
         sides[side] = SideExamples.of(columns)
     return Examples(id=source_ids, **sides)

@@ -10,14 +10,15 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from nmtcore.errors import UserError, explain_os_errors
-from nmtcore.features.arrays import GrowingFile, open_array
+from nmtcore.features.arrays import GrowingFile, compact, open_array
 from nmtcore.features.examples import Examples, assemble_examples, read_columns
-from nmtcore.features.ragged import Ragged, gather
+from nmtcore.features.ragged import Ragged
 from nmtcore.files import atomic_folder, sync_file
 from nmtcore.layout import file_name
 from nmtcore.lock import locked
@@ -116,7 +117,13 @@ def _write(folder: Path, blocks: Iterable[tuple[np.ndarray, dict[str, Ragged]]])
         if other != folder:
             shutil.rmtree(other, ignore_errors=True)
     with atomic_folder(folder / "arrays") as temporary:
-        gather(blocks, lambda name: GrowingFile(temporary / f"{name}.npy"))
+        array = cache(lambda name: GrowingFile(temporary / f"{name}.npy"))
+        for ids, columns in blocks:
+            array("id").append(ids)
+            for name, column in columns.items():
+                values, offsets = array(f"{name}.values"), array(f"{name}.offsets")
+                offsets.append(column.offsets[min(1, len(offsets)) :] + len(values))
+                values.append(compact(column.values))
         with explain_os_errors(folder):
             for file in temporary.iterdir():
                 sync_file(file)

@@ -1,10 +1,10 @@
 """Sequences of different lengths as two flat arrays, with vectorised operations."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from nmtcore.features.arrays import GrowingArray, GrowingFile, blocks, compact, compact_lengths
+from nmtcore.features.arrays import blocks, compact, compact_lengths
 
 
 class Ragged:
@@ -39,15 +39,11 @@ class Ragged:
         return cls.from_lengths(values, lengths)
 
     @classmethod
-    def interleaved(cls, first: "Ragged", second: "Ragged", from_second: np.ndarray) -> "Ragged":
-        """Merge two in order: sequence i is the next of `second` if `from_second[i]`, else the next of `first`."""
-        lengths = np.empty(len(from_second), dtype=np.int64)
-        lengths[~from_second], lengths[from_second] = first.lengths, second.lengths
-        mask = np.repeat(from_second, lengths)
-        values = np.empty(len(mask), dtype=np.promote_types(first.values.dtype, second.values.dtype))
-        values[mask] = second.values
-        values[np.logical_not(mask, out=mask)] = first.values
-        return cls.from_lengths(values, lengths)
+    def concatenated(cls, parts: Sequence["Ragged"]) -> "Ragged":
+        """Concatenate the sequences of parts (at least one), in a type that has the values of all."""
+        values = [part.values for part in parts if len(part.values)]
+        lengths = np.concatenate([part.lengths for part in parts])
+        return cls.from_lengths(np.concatenate(values) if values else parts[0].values, lengths)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -95,13 +91,9 @@ class Ragged:
         rows = np.asarray(rows, dtype=np.int64)
         lengths = self.offsets[rows + 1] - self.offsets[rows]
         offsets = _offsets_of(lengths)
-        indices = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
+        indices = np.repeat(self.offsets[rows] - offsets[:-1], lengths)
+        indices += np.arange(len(indices))
         return Ragged(self.values[indices].astype(_wide(self.values.dtype), copy=False), offsets)
-
-    def select(self, mask: np.ndarray) -> "Ragged":
-        """Copy the sequences whose `mask` (n,) is True, in order; this takes less memory than `take`."""
-        lengths = self.lengths
-        return Ragged.from_lengths(self.values[np.repeat(mask, lengths)], lengths[mask])
 
     def first(self, n: int) -> "Ragged":
         """Return the first `n` sequences (all, if there are fewer) as a view."""
@@ -127,7 +119,7 @@ class Ragged:
         width = needed if width is None else width
         if width < needed:
             raise ValueError(f"a width of {width} is too small for sequences that need {needed}")
-        array = np.full((len(self), width), fill, dtype=self.values.dtype)
+        array = np.full((len(self), width), fill, dtype=_wide(self.values.dtype))
         rows, columns = self.rows_and_columns()
         array[rows, columns + offset] = self.values
         return array
@@ -144,35 +136,13 @@ def _wide(dtype: np.dtype) -> np.dtype:
     return np.promote_types(dtype, np.int32) if dtype.kind in "iu" else dtype
 
 
-class _GrowingRagged:
-    """A `Ragged` to which sequences can be appended, in two growing arrays."""
-
-    def __init__(self, values: GrowingArray | GrowingFile, offsets: GrowingArray | GrowingFile) -> None:
-        self._values, self._offsets = values, offsets
-        self._offsets.append(np.zeros(1, np.int64))
-
-    def append(self, ragged: Ragged) -> None:
-        self._offsets.append(ragged.offsets[1:] + len(self._values))
-        self._values.append(compact(ragged.values))
-
-    def finish(self) -> Ragged:
-        return Ragged(self._values.finish(), self._offsets.finish())
-
-
-def gather(
+def concatenate_columns(
     blocks: Iterable[tuple[np.ndarray, Mapping[str, Ragged]]],
-    grow: Callable[[str], GrowingArray | GrowingFile] = lambda name: GrowingArray(),
 ) -> tuple[np.ndarray, dict[str, Ragged]]:
-    """Concatenate blocks (at least one) of ids and columns, the same in all, in the smallest types.
-
-    `grow` makes an empty array, given its name: `id`, and `COLUMN.values` and `COLUMN.offsets` of each column. If
-    `blocks` is a generator, memory holds at most one block in addition to the result.
-    """
-    ids, columns = grow("id"), {}
-    for block_ids, block in blocks:
+    """Concatenate blocks (at least one) of ids and columns, the same in all; integers get the smallest types."""
+    ids, parts = [], {}
+    for block_ids, columns in blocks:
         ids.append(block_ids)
-        for name, column in block.items():
-            if name not in columns:
-                columns[name] = _GrowingRagged(grow(f"{name}.values"), grow(f"{name}.offsets"))
-            columns[name].append(column)
-    return ids.finish(), {name: column.finish() for name, column in columns.items()}
+        for name, column in columns.items():
+            parts.setdefault(name, []).append(Ragged(compact(column.values), column.offsets))
+    return np.concatenate(ids), {name: Ragged.concatenated(parts.pop(name)) for name in list(parts)}

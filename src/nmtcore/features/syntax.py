@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL, label_lists
 from nmtcore.errors import UserError
+from nmtcore.features.examples import count_words, ragged_column
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import syntax_schema
 from nmtcore.syntax.annotation import tree_fault
@@ -47,16 +48,13 @@ class AnnotatedWords:
     @cached_property
     def word_of_subword(self) -> Ragged:
         """The word (from 0 in its sentence) of every subword."""
-        lists = self.tokens.column("word_of_subword")
-        lengths_B = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-        return Ragged.from_lengths(lists.flatten().to_numpy(zero_copy_only=False).astype(np.int64), lengths_B)
+        return ragged_column(self.tokens.column("word_of_subword"), np.dtype(np.int64))
 
     @cached_property
     def words_B(self) -> np.ndarray:
         """The number of words of each sentence: the word of its last subword, plus 1; 0 without subwords."""
         words = self.word_of_subword
-        not_empty_B = words.lengths > 0
-        first, last = words.offsets[:-1][not_empty_B], words.offsets[1:][not_empty_B] - 1
+        first = words.offsets[:-1][words.lengths > 0]
         step_J = np.diff(words.values, prepend=0)
         step_J[first] = 2 * words.values[first]
         # From subword to subword the word increases by 0 or 1, starting at 0; so every word has a subword.
@@ -65,9 +63,7 @@ class AnnotatedWords:
             raise UserError(
                 f"The subwords of pair {pair}, used with {self.where}, skip a word: delete the features and run again."
             )
-        words_B = np.zeros(len(words), np.int64)
-        words_B[not_empty_B] = words.values[last] + 1
-        return words_B
+        return count_words(words, slice(0, len(words)))
 
     @cached_property
     def offsets(self) -> np.ndarray:

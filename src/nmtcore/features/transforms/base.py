@@ -9,6 +9,9 @@ import numpy as np
 from nmtcore.config.training import DecodingSettings
 from nmtcore.features.examples import Examples, LinearisedParses
 
+Labels = Mapping[str, Mapping[str, Sequence[str]]]
+"""Label vocabularies by side and column."""
+
 
 class Transform(ABC):
     """Changes examples before they reach the model, and undoes the change in the model's output.
@@ -20,7 +23,7 @@ class Transform(ABC):
 
     @staticmethod
     @abstractmethod
-    def tags(settings: Any, labels: Mapping[str, Mapping[str, Sequence[str]]]) -> Mapping[str, Sequence[str]]:
+    def tags(settings: Any, labels: Labels) -> Mapping[str, Sequence[str]]:
         """Return the tags that it adds among the subwords of each side: entries of the run's vocabulary, never text."""
 
     @property

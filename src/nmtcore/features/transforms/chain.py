@@ -14,13 +14,10 @@ from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings
 from nmtcore.config.versions import VERSIONS
 from nmtcore.features.examples import Examples, LinearisedParses
-from nmtcore.features.transforms.base import Transform
+from nmtcore.features.transforms.base import Labels, Transform
 from nmtcore.layout import file_name
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
-
-Labels = Mapping[str, Mapping[str, Sequence[str]]]
-"""Label vocabularies by side and column."""
 
 
 class LocatedWord(NamedTuple):

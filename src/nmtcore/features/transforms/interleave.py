@@ -12,7 +12,7 @@ from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import NO_WORD, Examples, LinearisedParses, SideExamples
 from nmtcore.features.ragged import Ragged
-from nmtcore.features.transforms.base import Transform
+from nmtcore.features.transforms.base import Labels, Transform
 from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
 
 
@@ -30,12 +30,7 @@ class Interleave(Transform):
     On the source side, the model reads them alternately.
     """
 
-    def __init__(
-        self,
-        settings: InterleaveSettings,
-        vocabularies: Mapping[str, Vocabulary],
-        labels: Mapping[str, Mapping[str, Sequence[str]]],
-    ) -> None:
+    def __init__(self, settings: InterleaveSettings, vocabularies: Mapping[str, Vocabulary], labels: Labels) -> None:
         self._side, self._column = settings.side, _column_of(settings)
         entries = [tag_entry(tag) for tag in self.tags(settings, labels)[settings.side]]
         self._entries = frozenset(entries)
@@ -44,9 +39,7 @@ class Interleave(Transform):
         self._tag_of_label = np.array([ids[0], *ids], np.int32)
 
     @staticmethod
-    def tags(
-        settings: InterleaveSettings, labels: Mapping[str, Mapping[str, Sequence[str]]]
-    ) -> Mapping[str, Sequence[str]]:
+    def tags(settings: InterleaveSettings, labels: Labels) -> Mapping[str, Sequence[str]]:
         """Return the labels of the side's words, with `<unk>` for unknown ones.
 
         Raises UserError if the vocabulary of these labels is missing or empty, or has a label that cannot be a tag.

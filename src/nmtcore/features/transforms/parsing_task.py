@@ -11,9 +11,9 @@ import numpy as np
 from nmtcore.annotation.labels import NO_LABEL
 from nmtcore.config.features import LABEL_COLUMNS
 from nmtcore.config.transforms import ParsingTaskSettings
-from nmtcore.features.examples import NO_WORD, Examples, LinearisedParses, SideExamples
+from nmtcore.features.examples import NO_WORD, Examples, LinearisedParses, SideExamples, concatenate
 from nmtcore.features.ragged import Ragged
-from nmtcore.features.transforms.base import Transform
+from nmtcore.features.transforms.base import Labels, Transform
 from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
 
 TRANSLATE, PARSE = "<TR>", "<PA>"
@@ -32,18 +32,11 @@ class ParsingTask(Transform):
         (x, y, b) \to (\text{<TR>}\, x\, \text{<TR>},\ y), \quad (\text{<PA>}\, x\, \text{<PA>},\ b)
     """
 
-    def __init__(
-        self,
-        settings: ParsingTaskSettings,
-        vocabularies: Mapping[str, Vocabulary],
-        labels: Mapping[str, Mapping[str, Sequence[str]]],
-    ) -> None:
+    def __init__(self, settings: ParsingTaskSettings, vocabularies: Mapping[str, Vocabulary], labels: Labels) -> None:
         self._translate, self._parse = vocabularies["source"].ids(TAG_ENTRIES)
 
     @staticmethod
-    def tags(
-        settings: ParsingTaskSettings, labels: Mapping[str, Mapping[str, Sequence[str]]]
-    ) -> Mapping[str, Sequence[str]]:
+    def tags(settings: ParsingTaskSettings, labels: Labels) -> Mapping[str, Sequence[str]]:
         """Return the tags of the two tasks."""
         return {"source": (TRANSLATE, PARSE)}
 
@@ -52,19 +45,16 @@ class ParsingTask(Transform):
 
         If targets have tags, the words of the linearised parses have none (`NO_LABEL`).
         """
-        has_parse = linearised_parses.available
-        ids = np.repeat(pairs.id, 1 + has_parse)
-        added = np.diff(np.repeat(np.arange(len(pairs)), 1 + has_parse), prepend=-1) == 0
+        parsed = np.flatnonzero(linearised_parses.available)
         parses = _without_labels(linearised_parses.target, pairs.target.features)
-        target = _interleave_sides(pairs.target, parses, has_parse, added)
-        source = _interleave_sides(pairs.source, pairs.source, has_parse, added)
-        source = _enclose(source, np.where(added, self._parse, self._translate))
-        return Examples(id=np.where(added, -1 - ids, ids), source=source, target=target)
+        added = replace(pairs, id=-1 - pairs.id, target=parses).take(parsed)
+        order = np.argsort(np.concatenate([np.arange(len(pairs)), parsed]), kind="stable")
+        both = concatenate([pairs, added]).take(order)
+        return replace(both, source=_enclose(both.source, np.where(both.id < 0, self._parse, self._translate)))
 
     def for_translation(self, examples: Examples) -> Examples:
         """Enclose every source in the tag of translation."""
-        source = _enclose(examples.source, np.full(len(examples), self._translate))
-        return Examples(id=examples.id, source=source, target=examples.target)
+        return replace(examples, source=_enclose(examples.source, self._translate))
 
     def text_words(self, words_BS: np.ndarray) -> np.ndarray:
         """Renumber the words between the first and the last, which are tags."""
@@ -74,19 +64,6 @@ class ParsingTask(Transform):
     def strip(self, entries: Sequence[str]) -> list[str]:
         """Remove tags, which a decoder can generate if the vocabulary is joint."""
         return [entry for entry in entries if entry not in TAG_ENTRIES]
-
-
-def _interleave_sides(
-    first: SideExamples, second: SideExamples, selected: np.ndarray, from_second: np.ndarray
-) -> SideExamples:
-    """Merge the sentences of `first` and the `selected` ones of `second`; the latter take the rows `from_second`."""
-    columns = second.columns
-    return SideExamples.of(
-        {
-            name: Ragged.interleaved(own, columns[name].select(selected), from_second)
-            for name, own in first.columns.items()
-        }
-    )
 
 
 def _without_labels(side: SideExamples, columns: Mapping[str, Ragged]) -> SideExamples:
@@ -103,9 +80,9 @@ def _without_labels(side: SideExamples, columns: Mapping[str, Ragged]) -> SideEx
     )
 
 
-def _enclose(side: SideExamples, tags: np.ndarray) -> SideExamples:
-    """Add a tag before and after every sentence, each counted as a word; `tags` has one id per sentence."""
+def _enclose(side: SideExamples, tag: np.ndarray | int) -> SideExamples:
+    """Add a tag before and after every sentence, each counted as a word; `tag` is one id, or (B,)."""
     if side.features:
         raise ValueError(NO_SYNTAX)
     words = Ragged(side.word_of_subword.values + np.int32(1), side.word_of_subword.offsets)
-    return SideExamples(ids=side.ids.enclosed(tags, tags), word_of_subword=words.enclosed(0, side.word_counts + 1))
+    return SideExamples(ids=side.ids.enclosed(tag, tag), word_of_subword=words.enclosed(0, side.word_counts + 1))
