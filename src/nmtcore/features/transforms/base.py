@@ -26,33 +26,37 @@ class Transform(ABC):
     def tags(settings: Any, labels: Labels) -> Mapping[str, Sequence[str]]:
         """Return the tags that it adds among the subwords of each side: entries of the run's vocabulary, never text."""
 
+    tag_entries: frozenset[str]
+    """The tags as entries of vocabularies."""
+
     @property
     def target_tags(self) -> frozenset[str]:
         """The entries of the tags that it puts before the words of targets."""
         return frozenset()
 
     @abstractmethod
+    def for_translation(self, examples: Examples) -> Examples:
+        """Return the examples for translation that replace `examples`, row by row, with or without targets."""
+
     def for_training(self, pairs: Examples, linearised_parses: LinearisedParses | None) -> Examples:
         """Return the examples for training (and validation) that replace `pairs`, a block of a split.
 
         A split is transformed block by block, so the examples of a pair must not depend on other pairs.
-        `linearised_parses` are those of the pairs' sources, if the settings require them.
+        `linearised_parses` are those of the pairs' sources, if the settings require them. By default, examples are
+        those for translation.
         """
+        return self.for_translation(pairs)
 
-    @abstractmethod
-    def for_translation(self, examples: Examples) -> Examples:
-        """Return the examples for translation that replace `examples`, row by row, with or without targets."""
-
-    @abstractmethod
     def text_words(self, words_BS: np.ndarray) -> np.ndarray:
         """Renumber words so that only the text's words count, given the word of each position of translated sources.
 
         Positions without a word have `NO_WORD`, in the argument and in the result.
         """
+        return words_BS
 
-    @abstractmethod
     def strip(self, entries: Sequence[str]) -> list[str]:
-        """Remove the transform's additions from the entries of an output."""
+        """Remove the tags from the entries of an output, wherever they are: a decoder may generate any."""
+        return [entry for entry in entries if entry not in self.tag_entries]
 
     def search_settings(self, settings: DecodingSettings) -> DecodingSettings:
         """Return the settings with which to search for its targets, if `settings` are those for text."""

@@ -10,7 +10,7 @@ from nmtcore.config.features import FEATURES
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import NO_WORD, Examples, LinearisedParses, SideExamples
+from nmtcore.features.examples import NO_WORD, Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.base import Labels, Transform
 from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
@@ -33,7 +33,7 @@ class Interleave(Transform):
     def __init__(self, settings: InterleaveSettings, vocabularies: Mapping[str, Vocabulary], labels: Labels) -> None:
         self._side, self._column = settings.side, _column_of(settings)
         entries = [tag_entry(tag) for tag in self.tags(settings, labels)[settings.side]]
-        self._entries = frozenset(entries)
+        self.tag_entries = frozenset(entries)
         ids = vocabularies[settings.side].ids(entries)
         # The tags are those of the labels from `UNKNOWN_LABEL` on; a word without a label has an unknown one.
         self._tag_of_label = np.array([ids[0], *ids], np.int32)
@@ -64,11 +64,7 @@ class Interleave(Transform):
     @property
     def target_tags(self) -> frozenset[str]:
         """The entries of the tags, if targets have them."""
-        return self._entries if self._side == "target" else frozenset()
-
-    def for_training(self, pairs: Examples, linearised_parses: LinearisedParses | None) -> Examples:
-        """Interleave the side."""
-        return self.for_translation(pairs)
+        return self.tag_entries if self._side == "target" else frozenset()
 
     def for_translation(self, examples: Examples) -> Examples:
         """Interleave the side, unless the examples have no targets and these are to get tags."""
@@ -76,14 +72,6 @@ class Interleave(Transform):
         if side is None:
             return examples
         return replace(examples, **{self._side: interleave_tags(side, side.features[self._column], self._tag_of_label)})
-
-    def text_words(self, words_BS: np.ndarray) -> np.ndarray:
-        """Return the words as they are: tags have no word."""
-        return words_BS
-
-    def strip(self, entries: Sequence[str]) -> list[str]:
-        """Remove tags, wherever they are."""
-        return [entry for entry in entries if entry not in self._entries]
 
     def search_settings(self, settings: DecodingSettings) -> DecodingSettings:
         """Double the limits of the length of a translation if targets have tags."""

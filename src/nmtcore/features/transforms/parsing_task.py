@@ -17,7 +17,6 @@ from nmtcore.features.transforms.base import Labels, Transform
 from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
 
 TRANSLATE, PARSE = "<TR>", "<PA>"
-NO_SYNTAX = "tags have no syntactic features: planning should have rejected this system"
 TAG_ENTRIES = tuple(map(tag_entry, (TRANSLATE, PARSE)))
 
 
@@ -31,6 +30,8 @@ class ParsingTask(Transform):
 
         (x, y, b) \to (\text{<TR>}\, x\, \text{<TR>},\ y), \quad (\text{<PA>}\, x\, \text{<PA>},\ b)
     """
+
+    tag_entries = frozenset(TAG_ENTRIES)
 
     def __init__(self, settings: ParsingTaskSettings, vocabularies: Mapping[str, Vocabulary], labels: Labels) -> None:
         self._translate, self._parse = vocabularies["source"].ids(TAG_ENTRIES)
@@ -61,10 +62,6 @@ class ParsingTask(Transform):
         inner_BS = (words_BS > 0) & (words_BS < words_BS.max(axis=1, keepdims=True))
         return np.where(inner_BS, words_BS - 1, NO_WORD)
 
-    def strip(self, entries: Sequence[str]) -> list[str]:
-        """Remove tags, which a decoder can generate if the vocabulary is joint."""
-        return [entry for entry in entries if entry not in TAG_ENTRIES]
-
 
 def _without_labels(side: SideExamples, columns: Mapping[str, Ragged]) -> SideExamples:
     """Add columns like `columns`, in which no word has a label."""
@@ -83,6 +80,6 @@ def _without_labels(side: SideExamples, columns: Mapping[str, Ragged]) -> SideEx
 def _enclose(side: SideExamples, tag: np.ndarray | int) -> SideExamples:
     """Add a tag before and after every sentence, each counted as a word; `tag` is one id, or (B,)."""
     if side.features:
-        raise ValueError(NO_SYNTAX)
+        raise ValueError("tags have no syntactic features: planning should have rejected this system")
     words = Ragged(side.word_of_subword.values + np.int32(1), side.word_of_subword.offsets)
     return SideExamples(ids=side.ids.enclosed(tag, tag), word_of_subword=words.enclosed(0, side.word_counts + 1))
