@@ -15,14 +15,13 @@ from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import Input
 from nmtcore.experiment.output import TextOutput
-from nmtcore.features.examples import NO_WORD, Examples, load_examples
+from nmtcore.features.examples import NO_WORD, load_examples
 from nmtcore.features.extract import extract_subwords, extract_syntax
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.inference.hypotheses import Hypothesis
-from nmtcore.parquet import read_rows, write_rows
+from nmtcore.parquet import write_rows
 from nmtcore.segmentation.learn import learn_segmentation
 from nmtcore.segmentation.segmenter import Segmenter
-from nmtcore.segmentation.vocabulary import tag_entry
 
 TREEBANKS = [*(f"{language}_pud" for language in ("cs", "de", "en", "ja", "ru", "tr")), "en_ewt_dev", "en_ewt_test"]
 COUNT = 10_000
@@ -82,23 +81,3 @@ def test_the_words_of_real_sentences_are_restored_exactly(treebank, tags, record
 
     assert target.word_of_subword.values.tolist().count(NO_WORD) == sum(map(len, words)), "a tag per word"
     assert np.array_equal(target.subword_counts, plain.target.ids.lengths)
-
-
-def test_each_real_word_follows_its_own_tag(treebank):
-    """The tags that are read off the ids are those that the gold trees give."""
-    folder, words = treebank
-    labels = {"target": read_labels(folder / "labels.json")}
-    run = run_settings(segmentation=BPE, transforms={"interleave": InterleaveSettings(side="target", tags="dg_a_tags")})
-    vocabularies = run_vocabularies(run, folder / "bpe", labels)
-    segmenter = Segmenter.load(folder / "bpe", BPE, "target")
-    pairs = load_examples(folder, "train", features={"target": {"dg_a_tags": "existing"}}, stop=2000)
-    chain = Transforms.of(run, vocabularies, labels)
-    changed = chain.for_training(Examples(id=pairs.id, source=pairs.source, target=pairs.target))
-    trees = read_rows(folder / "trees.parquet", columns=["head", "deprel"], stop=2000)
-    for ids, sentence, tree in zip(changed.target.ids, words, trees, strict=False):
-        parents = [tree["deprel"][head - 1] if head else "root" for head in tree["head"]]
-        expected = [f"{own}|{parent}" for own, parent in zip(tree["deprel"], parents, strict=True)]
-        located = chain.locate_words(ids.tolist(), vocabularies["target"], segmenter)
-        tags = vocabularies["target"].tokens(ids[[word.tag_position for word in located]].tolist())
-        assert [word.word for word in located] == sentence
-        assert tags == list(map(tag_entry, expected))
