@@ -81,22 +81,6 @@ def test_each_feature_is_read_from_the_file_of_its_annotator(read, folder):
     assert only.target.features == {}
 
 
-def test_files_with_additional_columns_are_read(read, folder):
-    new = read(folder, "dev", features=BOTH).source.features
-    more = [pa.field(name, INTEGERS) for name in ("parent_first", "depth")]
-    rows = [{**row, "parent_first": row["governor"], "depth": row["governor"]} for row in syntax_rows(3)]
-    write_rows(folder / "dev.source.spacy.parquet", pa.schema([*SYNTAX, *more]), rows)
-    old = read(folder, "dev", features=BOTH).source.features
-    assert {name: lists_of(values) for name, values in old.items()} == {n: lists_of(v) for n, v in new.items()}
-
-
-def test_a_missing_feature_is_named(read, folder):
-    with pytest.raises(
-        UserError, match=r"dev\.source\.gold\.parquet is damaged, or from an earlier version .it has no column dg_a"
-    ):
-        read(folder, "dev", features={"source": {"dg_a_tags": "gold"}})
-
-
 def test_take_copies_all_fields_of_rows(read, folder):
     taken = read(folder, "dev", features=BOTH).take(np.array([2, 0]))
     assert taken.id.tolist() == [5, 0]

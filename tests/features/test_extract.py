@@ -8,7 +8,7 @@ from pair_files import write_corpus
 
 from nmtcore.annotation.labels import label_vocabularies
 from nmtcore.annotation.selection import SELECTION_SCHEMA
-from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_batch
+from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import load_examples
@@ -111,23 +111,7 @@ def test_tokens_of_unselected_rows_are_an_error(tmp_path):
     mismatched = write_selection(tmp_path / "mismatched", [True] * 3, [0, 1, 3])
     with pytest.raises(UserError, match=r"mismatched, row 2, has pair 3"):
         extract(tmp_path, selection=mismatched)
-
-
-def test_a_row_of_a_different_pair_is_named(tmp_path):
-    sentences = [([1], failed("why"))] * 3
-    write_features(tmp_path, sentences, annotation_ids=[0, 2, 1])
-    with pytest.raises(UserError, match=r"trees, row 1, has pair 2, but .*, row 1, has pair 1"):
-        extract(tmp_path)
     assert not (tmp_path / "train.source.spacy.parquet").exists()
-
-
-@pytest.mark.parametrize("short", ["trees", "train.source.parquet"])
-def test_a_file_that_ends_early_is_an_error(tmp_path, short):
-    write_features(tmp_path, [([1], failed("why"))] * 3)
-    rows = list(read_rows(tmp_path / short))[:2]
-    write_rows(tmp_path / short, ANNOTATION_SCHEMA if short == "trees" else TOKENS_SCHEMA, rows)
-    with pytest.raises(UserError, match=rf"{short} ends before row 2, but .* does not"):
-        extract(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["bpe_joint_12", "bpe_12", "words_4"])
@@ -158,7 +142,7 @@ def test_tokens_match_the_segmenter(tmp_path, name):
             assert row["ids"].count(UNK) == sum(word not in vocabulary.entries for word in words)
 
 
-def test_only_selected_rows_are_segmented_and_learned_from(tmp_path):
+def test_only_selected_rows_are_learned_from(tmp_path):
     sentences = [["low", "low"], ["wide", "wide", "wide"], [], ["low", "new"]]
     ids, kept = [0, 3, 4, 9], [True, False, True, True]
     corpus = write_corpus(tmp_path / "corpus", sentences, ids=ids)
@@ -169,21 +153,6 @@ def test_only_selected_rows_are_segmented_and_learned_from(tmp_path):
     learn_segmentation(chosen, segmentation, tmp_path / "cut_of_chosen")
     for name in ("codes", "source.vocab", "target.vocab", "report.json"):
         assert (tmp_path / "cut" / name).read_text() == (tmp_path / "cut_of_chosen" / name).read_text()
-    tokens = []
-    for path, only in ((corpus, selection), (chosen, None)):
-        output = tmp_path / f"{path.name}.tokens"
-        extract_subwords(
-            words=path,
-            column="target_words",
-            segmentation=tmp_path / "cut",
-            settings=segmentation,
-            side="target",
-            output=output,
-            selection=only,
-        )
-        tokens.append(list(read_rows(output)))
-    assert tokens[0] == tokens[1]
-    assert [row["id"] for row in tokens[0]] == [0, 4, 9]
 
 
 def test_labels_collected_from_the_annotation_are_used(tmp_path):

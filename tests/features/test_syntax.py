@@ -74,28 +74,6 @@ def test_slices_of_batches_are_read(sentences, data):
     assert part.to_pylist() == whole.to_pylist()
 
 
-def test_crossing_arcs_several_roots_and_a_long_word_are_read():
-    # 1 -> 3, 2 -> 4: the arcs cross; 4 and 5 are roots. Word 3 has thirty pieces.
-    annotation = Annotation(head=[3, 4, 4, 0, 0], deprel=["obj", "obj", "nsubj:pass", "root", "root"])
-    (row,) = features([([2, 1, 30, 1, 2], annotation)]).to_pylist()
-    assert row["governor"] == [2, 3, 3, -1, -1]
-    assert row["parent_position"] == [17.5, 33, 33, 33, 34.5]
-    assert row["dg_a"] == [4, 3, 1, 2, 2]
-    assert [VOCABULARY["dg_b"][tag] for tag in row["dg_b"]] == ["<unk>"] * 4 + ["root"]
-
-
-def test_nulls_unknown_labels_and_empty_sentences_are_read():
-    sentences = [([1, 2], failed("why")), ([], failed("empty")), ([1], Annotation(upos=["new"], ccg=["new"]))]
-    first, empty, tagged = features(sentences).to_pylist()
-    assert first["governor"] == [-2, -2]
-    assert first["parent_position"] == [0, 1.5]
-    for column in ("deprel", "upos", "xpos", "dg_a", "dg_b", "ccg", "random"):
-        assert first[column] == [0, 0]
-    assert all(empty[column] == [] for column in syntax_schema(FEATURES).names if column != "id")
-    assert (tagged["upos"], tagged["xpos"], tagged["ccg"]) == ([1], [0], [1])
-    assert tagged["random"][0] >= 2
-
-
 def test_random_tags_depend_only_on_the_pair_and_the_side():
     import pyarrow as pa
 

@@ -12,8 +12,11 @@ from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import NO_WORD, LinearisedParses
+from nmtcore.features.arrays import compact
+from nmtcore.features.examples import NO_WORD, LinearisedParses, SideExamples
+from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.chain import Transforms, missing_tags, run_tags, run_vocabularies
+from nmtcore.features.transforms.interleave import interleave_tags
 from nmtcore.segmentation.bpe import Codes
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import UNK, Vocabulary, tag_entry
@@ -115,7 +118,6 @@ def test_every_word_of_a_sentence_with_tags_follows_its_tag(drawn, training):
 
 @given(tagged_sentences(), tagged_sentences(), st.booleans())
 def test_both_sides_can_have_tags(source, target, joint):
-    """Blocks of any size give the same examples, so each sentence is changed alone."""
     source[1][:] = [[min(label, 3) for label in labels] for labels in source[1]]
     count = min(len(source[0]), len(target[0]))
     source, target = ((sentences[:count], labels[:count]) for sentences, labels in (source, target))
@@ -123,18 +125,14 @@ def test_both_sides_can_have_tags(source, target, joint):
     changed = transforms.for_training(examples_of(side_of(*source, "dg_a"), side_of(*target)))
     assert lists_of(changed.source) == expected(source, vocabularies["source"], "dg_a", "source")
     assert lists_of(changed.target) == expected(target, vocabularies["target"])
-    single = [
-        transforms.for_training(
-            examples_of(
-                side_of(source[0][i : i + 1], source[1][i : i + 1], "dg_a"),
-                side_of(target[0][i : i + 1], target[1][i : i + 1]),
-            )
-        )
-        for i in range(count)
-    ]
-    for name in ("source", "target"):
-        rows = [lists_of(getattr(examples, name)) for examples in single]
-        assert lists_of(getattr(changed, name)) == ([ids for (ids,), _ in rows], [own for _, (own,) in rows])
+
+
+def test_tags_do_not_overflow_the_small_types_of_stored_examples():
+    target = side_of([[[5], [255, 6]]], [[2, 3]])
+    small = SideExamples.of({name: Ragged(compact(c.values), c.offsets) for name, c in target.columns.items()})
+    assert {column.values.dtype for column in small.columns.values()} == {np.dtype(np.uint8)}
+    changed = interleave_tags(small, small.features["ccg"], np.array([0, 0, 70_000, 300]))
+    assert lists_of(changed) == ([[70_000, 5, 300, 255, 6]], [[-1, 0, -1, 1, 1]])
 
 
 def test_sources_to_translate_have_tags_and_no_targets_are_needed():
@@ -146,15 +144,6 @@ def test_sources_to_translate_have_tags_and_no_targets_are_needed():
     assert changed.target is None
     words_BS = np.array([[-1, 0, -1, 1, 1, -1, -1]])
     assert transforms.text_words(words_BS) is words_BS
-
-
-def test_a_word_without_a_tag_in_a_sentence_with_tags_has_an_unknown_one():
-    transforms, vocabularies = transforms_of(TARGET)
-    target = side_of([[[5], [6]], [[5]], [[5], [6]]], [[NO_LABEL, 2], [NO_LABEL], [UNKNOWN_LABEL, 2]])
-    unknown, noun = vocabularies["target"].ids(map(tag_entry, ("<unk>", "N")))
-    assert UNK not in (unknown, noun)
-    changed = transforms.for_training(examples_of(side([[]] * 3), target))
-    assert lists_of(changed.target)[0] == [[unknown, 5, noun, 6], [5], [unknown, 5, noun, 6]]
 
 
 def test_labels_of_other_words_are_refused():
@@ -269,17 +258,10 @@ def test_tags_of_sources_are_stripped_but_are_no_tags_of_targets():
 
 def test_limits_of_length_double_if_targets_have_tags():
     settings = DecodingSettings(max_length=70, max_length_ratio=1.5, max_length_extra=10)
-    for transforms, factor in (
-        (transforms_of(TARGET), 2),
-        (transforms_of(SOURCE), 1),
-        (transforms_of(SOURCE, TARGET), 2),
-    ):
-        doubled = transforms[0].search_settings(settings)
-        assert (doubled.max_length, doubled.max_length_ratio, doubled.max_length_extra) == (
-            70 * factor,
-            1.5 * factor,
-            10 * factor,
-        )
+    plain, doubled = (70, 1.5, 10), (140, 3.0, 20)
+    for transforms, limits in (([TARGET], doubled), ([SOURCE], plain), ([SOURCE, TARGET], doubled)):
+        changed = transforms_of(*transforms)[0].search_settings(settings)
+        assert (changed.max_length, changed.max_length_ratio, changed.max_length_extra) == limits
     alone = transforms_of(TARGET)[0].search_settings(DecodingSettings(max_length=7, max_length_ratio=None))
     assert (alone.max_length, alone.max_length_ratio) == (14, None)
 
@@ -296,12 +278,3 @@ def test_targets_of_a_second_task_have_no_tags():
     assert lists_of(changed.source)[0] == [[start, 5, start], [second, 5, second], [start, 6, start]]
     labels = changed.target.features["ccg"]
     assert [row.tolist() for row in labels] == [[2, 3], [NO_LABEL] * 2, [NO_LABEL]]
-
-
-def test_repeated_words_have_a_tag_each():
-    """A word's number, not its subword, says where it begins, also at the beginning of the next sentence."""
-    transforms, vocabularies = transforms_of(TARGET)
-    target = side([[5, 5, 5], [5], [5, 5]], [[0, 1, 1], [0], [0, 0]], {"ccg": [[2, 3], [2], [4]]})
-    changed = transforms.for_training(examples_of(side([[]] * 3), target))
-    noun, article, phrase = vocabularies["target"].ids(map(tag_entry, CCG))
-    assert lists_of(changed.target)[0] == [[noun, 5, article, 5, 5], [noun, 5], [phrase, 5, 5]]
