@@ -53,7 +53,7 @@ class SideExamples:
     @property
     def word_counts(self) -> np.ndarray:
         """The number of words of every sentence: the word of its last subword, plus 1; 0 without subwords."""
-        return count_words(self.word_of_subword, slice(0, len(self)))
+        return words_per_sentence(self.word_of_subword, slice(0, len(self)))
 
     @property
     def subword_counts(self) -> np.ndarray:
@@ -69,7 +69,7 @@ class SideExamples:
         return SideExamples.of({name: column.first(n) for name, column in self.columns.items()})
 
 
-def count_words(word_of_subword: Ragged, block: slice) -> np.ndarray:
+def words_per_sentence(word_of_subword: Ragged, block: slice) -> np.ndarray:
     """Return the number of words (int64) of each sentence of a block."""
     ends = word_of_subword.offsets[block.start + 1 : block.stop + 1]
     counts = np.zeros(len(ends), dtype=np.int64)
@@ -179,7 +179,7 @@ def assemble_examples(
             features_path = folder / file_name("syntax", split=split, side=side, annotator=annotator)
             features_ids, added = read(features_path, columns_of(names))
             check_ids(ids, features_ids, path, features_path, start)
-            _check_lengths(features_path, ids, added, partial(count_words, columns["word_of_subword"]), "words")
+            _check_lengths(features_path, ids, added, partial(words_per_sentence, columns["word_of_subword"]), "words")
             columns |= added
         sides[side] = SideExamples.of(columns)
     return Examples(id=source_ids, **sides)

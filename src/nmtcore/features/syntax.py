@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL, label_lists
 from nmtcore.errors import UserError
-from nmtcore.features.examples import count_words, ragged_column
+from nmtcore.features.examples import ragged_column, words_per_sentence
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import syntax_schema
 from nmtcore.syntax.annotation import tree_fault
@@ -63,7 +63,7 @@ class AnnotatedWords:
             raise UserError(
                 f"The subwords of pair {pair}, used with {self.where}, skip a word: delete the features and run again."
             )
-        return count_words(words, slice(0, len(words)))
+        return words_per_sentence(words, slice(0, len(words)))
 
     @cached_property
     def offsets(self) -> np.ndarray:
