@@ -12,12 +12,11 @@ systems of `--systems`, each with one component. On a CPU, all computations are 
 """
 
 import argparse
+import math
 import statistics
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -26,21 +25,19 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from nmtcore.training.compiled_layers import CompiledLayers
-from nmtcore.training.weight_copies import WeightCopies
 from random_models import CONFIG, random_model
 from step import LABELS, SMOOTHING, Runner, batches_of, examples, peak_of, time_steps, wait
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import TrainingSettings
 from nmtcore.config.transformer import TransformerSettings
-from nmtcore.errors import UserError, shortened
+from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.model.batch import Batch, make_batch
-from nmtcore.model.device import explain_out_of_memory, prepare_device
+from nmtcore.model.device import explain_out_of_memory, named_device
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD
-from nmtcore.training.optimiser import Adam, clip_gradient
+from nmtcore.training.optimiser import Adam
 from nmtcore.training.update import (
     accumulate_gradients,
     autocast,
@@ -48,7 +45,6 @@ from nmtcore.training.update import (
     term_names,
     tf32,
     used_precision,
-    weight_copies,
 )
 from nmtcore.training.world import World
 
@@ -79,29 +75,25 @@ class UpdateRunner(Runner):
 
     settings: TrainingSettings
     device: torch.device
-    compiled: CompiledLayers | None = None
 
     def __post_init__(self) -> None:
         self.parameters = dict(self.model.named_parameters())
         self.optimiser = RunnersAdam(self.parameters, self.settings)
-        self.copies = weight_copies(self.settings, self.model, self.device)
         self.world = World(device=self.device)
 
     def step(self, batch: Batch) -> None:
         """Do an update of one batch."""
         parameters = list(self.parameters.values())
         counts = count_terms([batch], term_names(self.model.components))
-        with nullcontext() if self.compiled is None else self.compiled.in_use():
-            accumulate_gradients(self.model, [batch], counts, self.settings, self.device, self.copies)
+        accumulate_gradients(self.model, [batch], counts, self.settings, self.device)
         self.world.sum_gradients(parameters)
-        clip_gradient(parameters, self.settings.clip_norm)
+        nn.utils.clip_grad_norm_(parameters, math.inf)
         self.optimiser.step(rate=1e-4)
 
     def state_bytes(self) -> int:
-        """Count the bytes of parameters, buffers, Adam's moments and the copies of weights."""
+        """Count the bytes of parameters, buffers and Adam's moments."""
         state = [*self.model.parameters(), *self.model.buffers(), *self.optimiser.tensors().values()]
-        copied = [] if self.copies is None else self.copies.tensors()
-        return sum(tensor.numel() * tensor.element_size() for tensor in [*state, *copied])
+        return sum(tensor.numel() * tensor.element_size() for tensor in [*state])
 
 
 def marian(settings: TransformerSettings, vocabulary: int) -> nn.Module:
@@ -164,6 +156,7 @@ def runners_of(
 ) -> Iterator[Runner]:
     """Build our transformer, Marian unless it is left out, and the systems."""
     device, vocabulary = torch.device(options.device), options.vocabulary
+    sizes = {"transformer": size, "recurrent": RecurrentSettings(width=2 * size.width)}
 
     def common(name: str, model: nn.Module, loss: Callable[[Batch], Tensor]) -> dict:
         components = getattr(model, "components", ())
@@ -174,22 +167,18 @@ def runners_of(
         }
 
     for name in dict.fromkeys([OURS, *systems]):
-        model = random_model(name, {"transformer": size}, vocabulary=vocabulary, labels=LABELS, config=options.config)
+        model = random_model(name, sizes, vocabulary=vocabulary, labels=LABELS, config=options.config)
         model = model.to(device).train()
         yield UpdateRunner(**common(name, model, model.loss), settings=training, device=device)
         if name == OURS and options.compile:
             copy = deepcopy(model)
-            layers = CompiledLayers(copy.compilable_layers())
-            settings = {"settings": training, "device": device, "compiled": layers}
-            runner = UpdateRunner(**common(f"{name}, compiled", copy, copy.loss), **settings)
+            for layer in copy.compilable_layers():
+                layer.compile(dynamic=True, options={"fallback_random": True})
+            runner = UpdateRunner(**common(f"{name}, compiled", copy, copy.loss), settings=training, device=device)
             start = time.perf_counter()
-            try:
-                runner.step(runner.batches[0])
-            except layers.errors() as error:
-                print(f"Nothing is compiled: {shortened(str(error))}")
-            else:
-                print(f"Compiled the layers in {time.perf_counter() - start:.0f} s.")
-                yield runner
+            runner.step(runner.batches[0])
+            print(f"Compiled the layers in {time.perf_counter() - start:.0f} s.")
+            yield runner
         if name == OURS and options.marian:
             other = marian(size, vocabulary).to(device)
             yield Runner(**common(MARIAN, other, marian_loss(other)))
@@ -234,42 +223,6 @@ def report(runners: list[Runner], size: TransformerSettings, vocabulary: int, pe
         )
 
 
-class Kernels(TorchDispatchMode):
-    """Counts the operations within a block that compute something, and those of them that cast one tensor."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.counts: Counter[str] = Counter()
-
-    def __torch_dispatch__(self, operation, types, args=(), options=None):
-        result = operation(*args, **(options or {}))
-        self.counts["all"] += not (operation.is_view or "empty" in operation._schema.name)
-        if operation is torch.ops.aten._to_copy.default and result.dtype != args[0].dtype:
-            self.counts["casts"] += 1
-        return result
-
-
-def count_kernels(size: TransformerSettings, device: torch.device) -> None:
-    """Print how many operations a forward and a backward pass in bf16 have; the width does not matter."""
-    narrow = replace(size, width=8 * size.heads, feed_forward=64)
-    data = examples(8, 100, seed=0, length=5)
-    for with_copies in (False, True):
-        model = random_model(OURS, {"transformer": narrow}, vocabulary=128).to(device).train()
-        batch = make_batch(data, np.arange(8), (), device)
-        copies = WeightCopies(model if with_copies else nn.Module())
-        with Kernels() as kernels:
-            copies.refresh()
-            with torch.autocast(device.type, torch.bfloat16), copies.in_use():
-                objective = model.loss(batch, label_smoothing=SMOOTHING).objective()
-            objective.backward()
-            copies.move_gradients()
-        layers, setting = f"{size.encoder_layers}+{size.decoder_layers} layers", str(with_copies).lower()
-        print(
-            f"{layers}, weight_copies: {setting}: {kernels.counts['all']} operations forward and backward in bf16, "
-            f"{kernels.counts['casts']} of them casts of one tensor"
-        )
-
-
 def parse() -> argparse.Namespace:
     """Read the options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -286,10 +239,8 @@ def parse() -> argparse.Namespace:
     for name, meaning in [
         ("marian", "time Hugging Face's Marian too"),
         ("compile", "also time compiled layers, as training.compile"),
-        ("weight-copies", "as training.weight_copies"),
     ]:
         parser.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=True, help=meaning)
-    parser.add_argument("--only-count", action="store_true", help="only count the operations of a step in bf16")
     parser.add_argument("--config", type=Path, default=CONFIG)
     return parser.parse_args()
 
@@ -315,22 +266,21 @@ def measure(
 def main() -> None:
     """Run the measurements, and print a table for each size, vocabulary and precision."""
     options = parse()
-    device = prepare_device(options.device)
-    if options.marian and not options.only_count and find_spec("transformers") is None:
+    device = named_device(options.device)
+    if options.marian and find_spec("transformers") is None:
         raise UserError("Marian needs the package transformers: run pip install transformers, or add --no-marian.")
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
     print(f"{name}, torch {torch.__version__}, {options.tokens} padded tokens per batch")
-    values = {"max_updates": 1, "label_smoothing": SMOOTHING, "weight_copies": options.weight_copies}
+    values = {"max_updates": 1, "label_smoothing": SMOOTHING}
     precisions = [TrainingSettings(precision=precision, **values) for precision in options.precisions]
     used = {used_precision(settings, device): settings for settings in precisions}
     dropout = {"attention_dropout": 0.1, "activation_dropout": 0.1}
     systems = options.systems
     for size_name in options.sizes:
         size = TransformerSettings(**SIZES[size_name], norm="post", **dropout)
-        count_kernels(size, device)
-        for vocabulary in () if options.only_count else options.vocabularies:
+        for vocabulary in options.vocabularies:
             options.vocabulary = vocabulary
             for precision, settings in used.items():
                 title = f"{size_name}, vocabulary {vocabulary:,}, {precision}"

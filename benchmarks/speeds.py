@@ -19,7 +19,7 @@ from step import SMOOTHING, Runner, batches_of, examples, time_steps
 from nmtcore.config.project import Project
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_model
-from nmtcore.model.device import prepare_device
+from nmtcore.model.device import named_device
 from nmtcore.planning.model_sizes import operations_of
 
 RUNS = (
@@ -68,7 +68,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    prepare_device(options.device)
+    named_device(options.device)
     for name in options.runs:
         print(measure(name, tokens=options.tokens, repeats=options.repeats, device=options.device), flush=True)
 

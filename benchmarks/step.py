@@ -24,7 +24,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,7 +32,6 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from nmtcore.training.compiled_layers import CompiledLayers
 from random_models import CONFIG, random_model
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
@@ -44,7 +43,7 @@ from nmtcore.features.ragged import Ragged
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.base import Component
-from nmtcore.model.device import prepare_device
+from nmtcore.model.device import named_device
 from nmtcore.model.transformer import sinusoids
 from nmtcore.segmentation.vocabulary import PAD
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT
@@ -281,22 +280,18 @@ def runners_of(
     runners = [runner(REFERENCE, reference, reference, ())]
     for name in [BASE, *options.systems]:
         model = random_model(name, sizes, vocabulary=size, labels=LABELS, config=options.config).to(device)
-        runners.append(runner(name, model, loss_of(model, nullcontext), tuple(model.components)))
+        runners.append(runner(name, model, loss_of(model), tuple(model.components)))
         if options.compile and model.compilable_layers():
             copy = deepcopy(model)
-            loss = loss_of(copy, CompiledLayers(copy.compilable_layers()).in_use)
-            runners.append(runner(f"{name}, compiled", copy, loss, tuple(copy.components)))
+            for layer in copy.compilable_layers():
+                layer.compile(dynamic=True, options={"fallback_random": True})
+            runners.append(runner(f"{name}, compiled", copy, loss_of(copy), tuple(copy.components)))
     return runners
 
 
-def loss_of(model: TranslationModel, layers: Callable[[], AbstractContextManager]) -> Callable[[Batch], Tensor]:
-    """Return a function that computes the loss of a batch with the model's layers, or with compiled ones."""
-
-    def loss(batch: Batch) -> Tensor:
-        with layers():
-            return model.loss(batch, label_smoothing=SMOOTHING).objective()
-
-    return loss
+def loss_of(model: TranslationModel) -> Callable[[Batch], Tensor]:
+    """Return a function that computes the loss of a batch."""
+    return lambda batch: model.loss(batch, label_smoothing=SMOOTHING).objective()
 
 
 def report(runners: list[Runner]) -> None:
@@ -345,7 +340,7 @@ def main() -> None:
     parser.add_argument("--config", type=Path, default=CONFIG)
     options = parser.parse_args()
     options.systems = options.systems or ["depparse_l1"]
-    prepare_device(options.device)
+    named_device(options.device)
     torch.set_num_threads(options.threads)
     settings = TransformerSettings(
         width=options.width,

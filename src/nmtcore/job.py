@@ -15,6 +15,7 @@ from typing import Any, NoReturn, TextIO
 from nmtcore.config.project_settings import ProjectSettings, read_project_settings
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.memory import keep_freed_memory
 from nmtcore.unfinished import outputs_recorded
 from nmtcore.written import check_inputs, record_outputs
 
@@ -36,6 +37,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
     leave_pandas_unloaded()
+    keep_freed_memory()
     try:
         layout = job_settings(snakemake).layout
         with explain_os_errors(log), outputs_recorded(snakemake.output, layout=layout):

@@ -29,7 +29,7 @@ NOT_RECORDED = {
 
 ADVICE = (
     "No job runs again for a changed default. Raise the version of every stage that it affects in config/versions.py "
-    "(for training also VERSION in training/fingerprint.py), then write the new default to tests/config/defaults.yaml."
+    "(for training also VERSION in training/checkpoints.py), then write the new default to tests/config/defaults.yaml."
 )
 
 

@@ -100,7 +100,7 @@ def test_parsing_uses_the_batch_size_of_the_bundle(full, tmp_path, monkeypatch, 
 
 def test_models_are_moved_to_the_prepared_device(folder, monkeypatch):
     prepared = []
-    monkeypatch.setattr("nmtcore.inference.bundle.prepare_device", lambda name: prepared.append(name) or "meta")
+    monkeypatch.setattr("nmtcore.inference.bundle.named_device", lambda name: prepared.append(name) or "meta")
     assert next(to_device(random_model(), "cuda:1").parameters()).device.type == "meta"
     load_bundle(folder, "cuda")
     assert prepared == ["cuda:1", "cuda"]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nmtcore.errors import UserError
-from nmtcore.model.device import check_gpu_count, choose_device, explain_out_of_memory, prepare_device
+from nmtcore.model.device import check_gpu_count, choose_device, explain_out_of_memory, named_device
 
 FULL = (
     "CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.64 GiB is "
@@ -18,17 +18,14 @@ FULL = (
 
 @pytest.fixture
 def gpus(monkeypatch):
-    """gpus(count): pretend that so many GPUs are visible; restore the flag of cuDNN's attention after the test."""
-    before = torch.backends.cuda.cudnn_sdp_enabled()
+    """gpus(count): pretend that so many GPUs are visible."""
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
 
     def visible(count):
-        torch.backends.cuda.enable_cudnn_sdp(True)
         monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
         monkeypatch.setattr(torch.cuda, "is_available", lambda: count > 0)
 
-    yield visible
-    torch.backends.cuda.enable_cudnn_sdp(before)
+    return visible
 
 
 def test_auto_is_a_gpu_if_one_is_visible(gpus):
@@ -38,30 +35,21 @@ def test_auto_is_a_gpu_if_one_is_visible(gpus):
     assert (choose_device("auto"), choose_device("cuda")) == ("cpu", "cuda")
 
 
-@pytest.mark.parametrize("name", ["cuda", "cuda:1", torch.device("cuda", 1)])
-def test_cudnn_attention_is_disabled_on_a_gpu(gpus, name):
+@pytest.mark.parametrize("name", ["cpu", "cuda", "cuda:1", torch.device("cuda", 1)])
+def test_a_device_is_found_by_its_name_and_nothing_changes_in_the_process(gpus, name):
     gpus(2)
-    assert prepare_device(name) == torch.device(name)
-    assert not torch.backends.cuda.cudnn_sdp_enabled()
-    assert torch.backends.cuda.flash_sdp_enabled()
-    assert torch.backends.cuda.mem_efficient_sdp_enabled()
-
-
-def test_the_cudnn_flag_is_unchanged_on_a_cpu(gpus):
-    gpus(2)
-    assert prepare_device("cpu") == torch.device("cpu")
+    assert named_device(name) == torch.device(name)
     assert torch.backends.cuda.cudnn_sdp_enabled()
 
 
 PAGE_FAULTS = """\
 import ctypes, resource, sys, torch
-from nmtcore.model import device
+from nmtcore.memory import keep_freed_memory
 
 ctypes.CDLL(None).prctl(41, 1, 0, 0, 0)  # pages of the usual size, also where the system prefers huge ones
 
-device.KEEP_FREED_MEMORY = sys.argv[1] != "turned off"
-if sys.argv[1] != "unprepared":
-    device.prepare_device("cpu")
+if sys.argv[1] == "kept":
+    keep_freed_memory()
 for _ in range(20):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     torch.ones(1 << 24)
@@ -70,11 +58,11 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries are not prepared")
-@pytest.mark.parametrize(("state", "kept"), [("prepared", True), ("turned off", False), ("unprepared", False)])
-def test_memory_of_freed_tensors_is_used_again_on_a_cpu(state, kept):
+@pytest.mark.parametrize("state", ["kept", "given back"])
+def test_memory_of_freed_tensors_is_used_again_on_a_cpu(state):
     command = [sys.executable, "-c", PAGE_FAULTS, state]
     faults = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    assert (faults < 100) == kept  # the tensor has 16,384 pages
+    assert (faults < 100) == (state == "kept")  # the tensor has 16,384 pages
 
 
 @pytest.mark.parametrize(
@@ -91,7 +79,7 @@ def test_a_missing_device_is_a_user_error(gpus, monkeypatch, name, visible, limi
     if limit is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", limit)
     with pytest.raises(UserError) as caught:
-        prepare_device(name)
+        named_device(name)
     assert str(caught.value).startswith(f"The device {message}")
     assert torch.backends.cuda.cudnn_sdp_enabled()
 

@@ -31,9 +31,7 @@ def calls(monkeypatch):
     monkeypatch.setattr(torch.cuda, "set_device", record("set_device"))
     for name, value in {"WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "RANK": 1, "LOCAL_RANK": 1}.items():
         monkeypatch.setenv(name, str(value))
-    before = torch.backends.cuda.cudnn_sdp_enabled()
-    yield recorded
-    torch.backends.cuda.enable_cudnn_sdp(before)
+    return recorded
 
 
 @pytest.mark.parametrize(("device", "backend"), [("cuda", "nccl"), ("cpu", "gloo")])

@@ -91,8 +91,8 @@ def clock(monkeypatch):
 
 
 def ticking(model, clock):
-    """Move the clock by a second at each forward pass of the model."""
-    model.register_forward_pre_hook(lambda *_: setattr(clock, "now", clock.now + 1))
+    """Move the clock by a second whenever the model computes losses."""
+    tiny.around_loss(model, before=lambda: setattr(clock, "now", clock.now + 1))
     return model
 
 
@@ -126,12 +126,12 @@ def test_a_trainer_that_lost_its_lock_writes_no_checkpoint(tmp_path):
     run = tiny.settings(max_updates=24, checkpoint_every=4, validation={"every": 100})
     model, calls = tiny.model_of(run), []
 
-    def steal(*_):
+    def steal():
         calls.append(1)
         if len(calls) == 6:
             (tmp_path / "checkpoints/lock").write_text('{"token": "another"}')
 
-    model.register_forward_pre_hook(steal)
+    tiny.around_loss(model, before=steal)
     with pytest.raises(UserError, match=r"Another trainer took .*lock while this one was suspended"):
         train_tiny(tmp_path, run, model=model)
     assert checkpoint_updates(tmp_path) == [4]

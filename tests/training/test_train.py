@@ -337,13 +337,13 @@ def test_trees_that_diverge_are_an_error(tmp_path):
     model = tiny.model_of(run)
     calls = 0
 
-    def make_infinite(module, arguments):
+    def make_infinite():
         nonlocal calls
         calls += 1
         if calls == 7:
-            module.components[0].queries.weight.data.fill_(math.inf)
+            model.components[0].queries.weight.data.fill_(math.inf)
 
-    model.register_forward_pre_hook(make_infinite)
+    tiny.around_loss(model, before=make_infinite)
     with pytest.raises(UserError) as error:
         train_tiny(tmp_path, run, model=model)
     assert re.fullmatch(
@@ -359,13 +359,13 @@ def test_divergence_is_an_error_and_harms_no_checkpoint(tmp_path):
     model = tiny.model_of(run)
     calls = 0
 
-    def make_infinite(module, arguments, losses):
+    def make_infinite(losses):
         nonlocal calls
         calls += 1
         if calls == 7:
             losses.parts[0].sum.data.fill_(math.inf)
 
-    model.register_forward_hook(make_infinite)
+    tiny.around_loss(model, after=make_infinite)
     with pytest.raises(UserError, match=r"the loss is not finite at update 7 \(learning rate 0.0035\)"):
         train_tiny(tmp_path, run, model=model)
     assert checkpoint_updates(tmp_path) == [4]
@@ -380,7 +380,7 @@ def test_a_finished_run_is_not_trained_again(tmp_path):
     run = tiny.settings(max_updates=9, keep="average", average=2, checkpoint_every=4)
     first, model, lines = train_tiny(tmp_path, run)
     fresh = tiny.model_of(run)
-    fresh.register_forward_pre_hook(lambda *_: pytest.fail("trained again"))
+    tiny.around_loss(fresh, before=lambda: pytest.fail("trained again"))
     second, repeated, repeated_lines = train_tiny(tmp_path, run, model=fresh)
     assert same_weights(model, repeated)
     assert first == second
@@ -414,12 +414,12 @@ def test_a_full_memory_is_an_error_and_training_resumes_with_smaller_pieces(tmp_
     run = tiny.settings(max_updates=30, checkpoint_every=4, batch={"device_size": size})
     model, calls = tiny.model_of(run), []
 
-    def full(*_):
+    def full():
         calls.append(1)
         if len(calls) == 20:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
-    model.register_forward_pre_hook(full)
+    tiny.around_loss(model, before=full)
     with pytest.raises(UserError) as caught:
         train_tiny(tmp_path, run, model=model)
     assert str(caught.value) == (
@@ -437,7 +437,7 @@ def test_a_full_memory_is_an_error_and_training_resumes_with_smaller_pieces(tmp_
 def test_training_prepares_its_device(tmp_path, monkeypatch):
     prepared = []
     monkeypatch.setattr(
-        "nmtcore.training.world.prepare_device", lambda name: prepared.append(name) or torch.device("cpu")
+        "nmtcore.training.world.named_device", lambda name: prepared.append(name) or torch.device("cpu")
     )
     train_tiny(tmp_path, tiny.settings(max_updates=1), device="cuda")
     assert prepared == ["cuda"]

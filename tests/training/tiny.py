@@ -22,6 +22,7 @@ from nmtcore.config.transformer import TransformerSettings
 from nmtcore.config.typed import build, merge
 from nmtcore.features.examples import Examples
 from nmtcore.model.base import TranslationModel
+from nmtcore.model.losses import Losses
 from nmtcore.segmentation.vocabulary import SPECIALS
 from nmtcore.training.update import seed_update
 
@@ -100,6 +101,24 @@ def examples(n: int, *, seed: int = 0, longest: int = 8, unparsed: float = 0.0) 
     return examples_of(side(words, features={"governor": governors}), targets)
 
 
+def around_loss(
+    model: TranslationModel,
+    *,
+    before: Callable[[], object] = lambda: None,
+    after: Callable[[Losses], object] = lambda losses: None,
+) -> None:
+    """Do something before and after each time that the model computes losses."""
+    compute = model.loss
+
+    def loss(*arguments: Any, **options: Any) -> Losses:
+        before()
+        losses = compute(*arguments, **options)
+        after(losses)
+        return losses
+
+    model.loss = loss
+
+
 def run_out_of_memory(*_: object) -> NoReturn:
     """Raise the error of a GPU whose memory is full."""
     raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
@@ -149,7 +168,7 @@ def train_in_process(folder: Path, options: dict[str, Any], environment: dict[st
     if options.get("float64"):
         model.double()
     if pause := options.get("pause"):
-        model.register_forward_pre_hook(lambda *_: time.sleep(pause))
+        around_loss(model, before=lambda: time.sleep(pause))
     if options.get("zeroed_rank") == int(os.environ.get("RANK", "0")):
         model.apply(lambda module: [parameter.data.zero_() for parameter in module.parameters(recurse=False)])
     if options.get("print_seeds"):
@@ -158,7 +177,7 @@ def train_in_process(folder: Path, options: dict[str, Any], environment: dict[st
         broken = options.get("uncompiled_rank") == int(os.environ.get("RANK", "0"))
         compile_with(lack_compiler if broken else options["backend"])
     if options.get("failing_rank") == int(os.environ.get("RANK", "0")):
-        model.register_forward_pre_hook(run_out_of_memory)
+        around_loss(model, before=run_out_of_memory)
     data = examples(120, unparsed=0.3), examples(20, seed=1)
     if trees is not None and not run.treebank.pairs:
         data = None, data[1]

@@ -29,11 +29,13 @@ from nmtcore.cli.score import add_score
 from nmtcore.cli.show import add_show
 from nmtcore.cli.translate import add_translate
 from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.memory import keep_freed_memory
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command. A `UserError` is printed to standard error, with exit status 2."""
     chosen = parser().parse_args(arguments)
+    keep_freed_memory()
     try:
         _run(chosen)
     except UserError as error:

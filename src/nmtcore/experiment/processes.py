@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_text
+from nmtcore.memory import keep_freed_memory
 
 
 def failure_path(specification: Path) -> Path:
@@ -39,6 +40,7 @@ def run_process(specification: Path) -> None:
     from nmtcore.experiment.training import TrainingJob, train_run
     from nmtcore.training.world import OtherProcessEnded
 
+    keep_freed_memory()
     try:
         train_run(TrainingJob(**read_json(specification)))
     except UserError as error:

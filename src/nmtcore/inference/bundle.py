@@ -49,7 +49,7 @@ from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import LabelVocabularies
 from nmtcore.model.build import build_model
 from nmtcore.model.components.base import Component
-from nmtcore.model.device import prepare_device
+from nmtcore.model.device import named_device
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import Vocabulary
 from nmtcore.training.checkpoints import named_weights, save_tensors
@@ -388,7 +388,7 @@ def check_same_labels(
 
 def to_device(model: TranslationModel, device: str | torch.device) -> TranslationModel:
     """Move a model to a device. Raises `UserError` if torch does not know the device or cannot use it."""
-    device = prepare_device(device)
+    device = named_device(device)
     try:
         return model.to(device)
     except (RuntimeError, AssertionError) as error:

@@ -1,6 +1,5 @@
-"""Choosing, checking and preparing the device of a model, and explaining a lack of memory."""
+"""Choosing and checking the device of a model, and explaining a lack of memory."""
 
-import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,22 +8,14 @@ import torch
 
 from nmtcore.errors import UserError
 
-_TRIM_THRESHOLD, _MMAP_MAX = -1, -4
-"""Numbers of glibc's options in `malloc.h`."""
-KEEP_FREED_MEMORY = True
-"""Whether `prepare_device` calls `keep_freed_memory` on a CPU; what is computed is the same."""
-
 
 def choose_device(name: str) -> str:
     """Replace "auto" by "cuda" if a GPU is visible, else by "cpu"; return other names unchanged."""
     return name if name != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def prepare_device(name: str | torch.device) -> torch.device:
-    """Return the device with this name, after preparing this process for it; call this before any work on it.
-
-    Raises UserError if torch does not know the name, or if the GPU is not visible.
-    """
+def named_device(name: str | torch.device) -> torch.device:
+    """Return the device with this name. Raises UserError if torch does not know it, or if the GPU is not visible."""
     device_type, colon, number = str(name).partition(":")
     if device_type != "cuda" and device_type.lower() in ("gpu", "cuda"):
         raise UserError(f"The device '{name}' cannot be used: torch calls a GPU cuda. Try cuda{colon}{number}, or cpu.")
@@ -32,28 +23,9 @@ def prepare_device(name: str | torch.device) -> torch.device:
         device = torch.device(name)
     except RuntimeError as error:
         raise UserError(f"The device '{name}' cannot be used ({str(error).splitlines()[0]}); try cpu.") from error
-    if device.type == "cuda":
-        if (device.index or 0) >= torch.cuda.device_count():
-            raise UserError(f"The device '{name}' cannot be used ({visible_gpus()}); try cpu.")
-        # With a mask, cuDNN's attention can return NaN gradients (bf16, length % 128 == 64; torch issue 196678), and it
-        # needs half a second or more for each new shape; training has hundreds of shapes. The flag holds for the whole
-        # process; nothing here turns it on again.
-        torch.backends.cuda.enable_cudnn_sdp(False)
-    elif device.type == "cpu" and KEEP_FREED_MEMORY:
-        keep_freed_memory()
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise UserError(f"The device '{name}' cannot be used ({visible_gpus()}); try cpu.")
     return device
-
-
-def keep_freed_memory() -> None:
-    """Let the C library keep freed memory for the next tensors, as torch does with a GPU's.
-
-    By default, glibc gives large blocks back to the kernel, which then clears every page of the next ones: this took an
-    eighth of the CPU time of training (docs/benchmarks.md). Other C libraries stay as they are.
-    """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(_MMAP_MAX, 0)
-        mallopt(_TRIM_THRESHOLD, 2**31 - 1)
 
 
 def check_gpu_count(processes: int) -> None:

@@ -5,16 +5,22 @@ Masks are True for real tokens.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.base import Encoded, TranslationModel, selected_rows
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack, layer_hooks
+
+KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+"""Those of attention on a GPU. cuDNN's is left out: with a mask it can return NaN gradients (bf16, length % 128 == 64;
+torch issue 196678), and its plans for each new shape make training take several times as long (docs/benchmarks.md)."""
 
 
 class PackedLinear(nn.Linear):
@@ -70,9 +76,10 @@ class Attention(nn.Module):
             mixed_BHQE = self._explicit(inputs, values_BHKE, mask_B11K, causal, dropout)
         else:
             queries_BHQE, keys_BHKE = inputs.queries_BHQE, inputs.keys_BHKE
-            mixed_BHQE = F.scaled_dot_product_attention(
-                queries_BHQE, keys_BHKE, values_BHKE, attn_mask=mask_B11K, dropout_p=dropout, is_causal=causal
-            )
+            with sdpa_kernel(KERNELS) if queries_BHQE.is_cuda else nullcontext():
+                mixed_BHQE = F.scaled_dot_product_attention(
+                    queries_BHQE, keys_BHKE, values_BHKE, attn_mask=mask_B11K, dropout_p=dropout, is_causal=causal
+                )
         return self.output(mixed_BHQE.transpose(1, 2).flatten(2))
 
     def _explicit(

@@ -14,7 +14,7 @@ import torch
 from torch import distributed, nn
 
 from nmtcore.errors import UserError
-from nmtcore.model.device import check_gpu_count, prepare_device
+from nmtcore.model.device import check_gpu_count, named_device
 
 T = TypeVar("T")
 
@@ -163,7 +163,7 @@ def join_world(device: torch.device | str) -> Iterator[World]:
     """
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
-        yield World(device=prepare_device(device))
+        yield World(device=named_device(device))
         return
     device = _process_device(torch.device(device), size)
     # Long waits use gloo, which notices at once when a process ends; NCCL notices only after its timeout.
@@ -183,9 +183,9 @@ def join_world(device: torch.device | str) -> Iterator[World]:
 def _process_device(device: torch.device, size: int) -> torch.device:
     """Return the device of this process: a GPU of its own, or the CPU."""
     if device.type != "cuda":
-        return prepare_device(device)
+        return named_device(device)
     check_gpu_count(int(os.environ.get("LOCAL_WORLD_SIZE", size)))
-    device = prepare_device(torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))))
+    device = named_device(torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))))
     torch.cuda.set_device(device)
     return device
 
