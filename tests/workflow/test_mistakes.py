@@ -230,6 +230,25 @@ def test_a_results_folder_may_begin_with_a_dot(empty):
 
 
 @pytest.mark.needs("Snakemake")
+def test_results_may_be_outside_the_working_folder(empty, tmp_path):
+    """Snakemake compares targets with outputs as they are written; another path to the same file is corrected."""
+    target = "smoke/demo_en2de/transformer_base.bleu"
+    absolute, relative = f"{tmp_path}/out/{target}", f"../out/{target}"
+    for results, written, others in (
+        (f"{tmp_path}/work/../out/", absolute, [relative, f"{tmp_path}/work/../out/{target}", target]),
+        ("../out", relative, [absolute]),
+    ):
+        settings = [f"paths={{results: {results}}}"]
+        assert "summarise_seeds" in empty.plan(written, settings=settings).rules
+        for other in others:
+            refused = empty.call("-n", other, settings=settings)
+            assert f"Error: {other}: no rule makes this. Did you mean {written}?\n" in refused.output
+    (tmp_path / "out/smoke/demo_en2de").mkdir(parents=True)
+    (tmp_path / "out" / target).touch()
+    assert f"Did you mean {relative}?" in empty.call("-n", absolute, settings=["paths={results: ../out}"]).output
+
+
+@pytest.mark.needs("Snakemake")
 def test_a_broken_config_yaml_ends_planning(empty):
     (empty.folder / "config").mkdir()
     (empty.folder / "config/config.yaml").write_text("datasets: []\nscale: [\n")

@@ -46,9 +46,9 @@ def check_rule(name):
 
 def check_file(target):
     """Raise `UserError` if no rule makes a file that does not exist, or if a name in its path is unknown."""
-    path = os.path.relpath(target)  # as Snakemake does
+    path = target if os.path.isabs(target) else os.path.relpath(target)  # as Snakemake
     can_be_made = makes(path)
-    if not can_be_made and os.path.exists(path):
+    if not (can_be_made or makes(LAYOUT.spelled(path))) and os.path.exists(path):
         return
     check_target(PROJECT, path)
     if not can_be_made:

@@ -29,7 +29,8 @@ def unknown_target(
         UserError: if `target` only lacks a correct results folder, but a name in it is unknown.
     """
     suggestions = _near(target, rules) if "/" not in target else []
-    for path in (_in_results(project, target), f"{project.layout.results}/{target}"):
+    spelled = project.layout.spelled(target)
+    for path in (spelled, _in_results(project, target), f"{project.layout.results}/{target}"):
         if not suggestions and path and makes(path):
             check_target(project, path)
             suggestions = [path]
