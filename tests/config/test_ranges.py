@@ -239,6 +239,24 @@ def test_a_component_with_a_number_outside_its_range_names_its_file(tmp_path, ro
     )
 
 
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"model": {"encoder_layers": 100_000}}, "encoder_layers must be between 1 and 1000, not 100000."),
+        ({"training": {"uniform_range": 1e300}}, "uniform_range must be above 0 and at most 1, not 1e+300."),
+        ({"components": {"tree_distance": {"maximum": 10**21}}}, f"maximum must be between 1 and 1000, not {10**21}."),
+        ({"components": {"relative_positions": {"maximum": 10**9}}}, "between 1 and 1000, not 1000000000."),
+        ({"components": {"tag_attention": {"width": 10**12}}}, "width must be between 1 and 1000000, not 100000000"),
+    ],
+)
+def test_sizes_that_no_model_has_are_refused_in_planning(tmp_path, root, changes, sentence):
+    write(tmp_path / "systems/own.yaml", {"mine": {"extends": "transformer_base", **changes}})
+    with pytest.raises(UserError) as error:
+        Project([tmp_path, root / "config"], {}).run("demo_en2de", "mine", "paper", 1)
+    assert str(error.value).startswith(f"{tmp_path}/systems/own.yaml: mine: ")
+    assert sentence in str(error.value)
+
+
 @pytest.mark.parametrize("seed", [-1, 2**32])
 def test_seeds_that_torch_cannot_take(root, seed):
     sentence = f"must be between 0 and 4294967295, not {seed}."

@@ -1,34 +1,25 @@
 """Tests of building a model from settings, and of its initial values."""
 
 import math
-from types import SimpleNamespace
 
 import pytest
 import torch
 from factories import run_settings
-from named_components import by_name
 
 from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.runs import run_from_json, run_to_json
-from nmtcore.config.training import TrainingSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
+from nmtcore.model import build
 from nmtcore.model.build import build_model, initialise_model
+
+MODEL = TransformerSettings(width=64, feed_forward=128, heads=4, encoder_layers=2, decoder_layers=1)
 
 
 def run(**changes):
-    """Make the settings of a run that building a model needs."""
-    model = TransformerSettings(width=64, feed_forward=128, heads=4, encoder_layers=2, decoder_layers=1)
-    values = {
-        "base": "transformer",
-        "system": "mine",
-        "model": model,
-        "components": by_name(DepParseSettings(layer=1)),
-        "segmentation": SimpleNamespace(joint=True),
-        "training": TrainingSettings(max_updates=1),
-    }
-    return SimpleNamespace(**{**values, **changes})
+    """Make the settings of a run that is called `mine`."""
+    return run_settings(DepParseSettings(layer=1), **{"system": "mine", "model": MODEL, **changes})
 
 
 def test_a_run_becomes_a_model_with_its_components():
@@ -52,6 +43,29 @@ def test_an_unknown_base_is_a_user_error():
         UserError, match=r"mine: base: unknown base 'convolutional'\. Valid are: recurrent, transformer\."
     ):
         run_from_json(values, where="mine")
+
+
+def test_a_model_that_does_not_fit_into_memory_is_not_built(monkeypatch):
+    large = run(model=TransformerSettings(width=1_000_000, heads=2))
+    sentence = r"^The model of mine has 72,049,330,024,576 parameters, which take 288,197\.3 GB, and this machine has "
+    with pytest.raises(UserError, match=sentence):
+        build_model(large, source_size=30, target_size=30)
+    parameters = sum(p.numel() for p in build_model(run(), source_size=30, target_size=30).parameters())
+    monkeypatch.setattr(build, "memory_bytes", lambda: 4 * parameters)
+    build_model(run(), source_size=30, target_size=30)
+    with pytest.raises(UserError, match=r"0\.0 GB of memory: make the model smaller\.$"):
+        build_model(run(), source_size=31, target_size=31)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("you tried to allocate too much\nframe 0"), MemoryError()])
+def test_what_fails_while_a_model_is_built_is_one_sentence(monkeypatch, error):
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr(build, "initialise_model", fail)
+    reason = "you tried to allocate too much" if error.args else "MemoryError"
+    with pytest.raises(UserError, match=rf"^The model of mine cannot be built \({reason}\): check its settings\.$"):
+        build_model(run(), source_size=30, target_size=30)
 
 
 def test_a_recurrent_model_is_initialised_by_its_gates():

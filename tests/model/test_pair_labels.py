@@ -240,9 +240,9 @@ def test_shapes_of_the_tables_of_relative_positions(make):
 @pytest.mark.parametrize(
     ("component_name", "entry", "message"),
     [
-        ("relative_positions", {"maximum": 0}, "maximum must be at least 1"),
+        ("relative_positions", {"maximum": 0}, "maximum must be between 1 and 1000"),
         ("tree_distance", {}, "the key 'maximum' is missing"),
-        ("tree_traversal", {"maximum": 0}, "maximum must be at least 1"),
+        ("tree_traversal", {"maximum": 0}, "maximum must be between 1 and 1000"),
         ("tree_traversal", {"on": "values"}, "Did you mean keys_values?"),
         ("relative_positions", {"far": "labels"}, "Did you mean label?"),
     ],

@@ -1,15 +1,15 @@
 """Settings of the recurrent base model."""
 
-from nmtcore.config.ranges import Count, Fraction, settings_class
+from nmtcore.config.ranges import Fraction, LayerCount, Width, settings_class
 
 
 @settings_class
 class RecurrentSettings:
     """The recurrent model of tran2018: a bidirectional LSTM encoder and an LSTM decoder with input feeding."""
 
-    width: Count = 1024
+    width: Width = 1024
     """Size of embeddings, of the encoder's annotations and of the decoder's states: even."""
-    layers: Count = 2
+    layers: LayerCount = 2
     """LSTM layers of the encoder, and of the decoder."""
     dropout: Fraction = 0.3
     """Dropout probability of embeddings, between layers, and of the decoder's outputs."""

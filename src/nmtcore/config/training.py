@@ -109,7 +109,7 @@ class TrainingSettings:
     """Gradients are scaled down to this L2 norm; null: never."""
     initialisation: Literal["xavier", "uniform"] = "xavier"
     """Distribution of the initial weights; uniform: between plus and minus `uniform_range`."""
-    uniform_range: Positive = 0.04
+    uniform_range: Annotated[float, Range(above=0, most=1)] = 0.04
     """Bound of uniform initial weights."""
     max_updates: Count | None = None
     """Training ends after this many updates. This or `max_epochs` must be set."""

@@ -2,22 +2,22 @@
 
 from typing import Literal
 
-from nmtcore.config.ranges import Count, Fraction, HeadCount, settings_class
+from nmtcore.config.ranges import Fraction, HeadCount, LayerCount, Width, settings_class
 
 
 @settings_class
 class TransformerSettings:
     """The transformer of Vaswani et al. 2017; the defaults are their base model."""
 
-    width: Count = 512
+    width: Width = 512
     """Size of a token's vector: even, and a multiple of `heads`."""
-    feed_forward: Count = 2048
+    feed_forward: Width = 2048
     """Size of the hidden layer of each feed-forward block."""
     heads: HeadCount = 8
     """Attention heads per layer."""
-    encoder_layers: Count = 6
+    encoder_layers: LayerCount = 6
     """Layers of the encoder."""
-    decoder_layers: Count = 6
+    decoder_layers: LayerCount = 6
     """Layers of the decoder."""
     norm: Literal["pre", "post"] = "pre"
     """Position of the layer norms. pre: before each block, and once at the end; post: after each residual sum."""

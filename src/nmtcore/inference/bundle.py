@@ -47,7 +47,7 @@ from nmtcore.inference.translate import translate_examples
 from nmtcore.layout import file_name
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import LabelVocabularies
-from nmtcore.model.build import build_model
+from nmtcore.model.build import build_model, count_parameters
 from nmtcore.model.components.base import Component
 from nmtcore.model.device import named_device
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
@@ -448,9 +448,8 @@ def _check_size(
     labels: Mapping[str, Mapping[str, Sequence[str]]],
 ) -> None:
     """Raise `UserError` if the settings need more parameters than the file of weights has, before memory is taken."""
-    sizes = {side: len(vocabulary) for side, vocabulary in vocabularies.items()}
-    counts = {f"{side}.{name}": len(entries) for side, own in labels.items() for name, entries in own.items()}
-    needed, path = run.parameter_count(sizes=sizes, labels=counts), folder / WEIGHTS
+    sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
+    needed, path = count_parameters(run, **sizes, labels=labels), folder / WEIGHTS
     with _weights_explained(path), safe_open(path, framework="numpy") as file:
         saved = sum(math.prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118 (no mapping)
     if needed > saved:

@@ -1,5 +1,6 @@
 """Building a run's model from its settings, and initialising its parameters."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -10,9 +11,13 @@ from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.registry import Registry
 from nmtcore.config.runs import RunSettings
+from nmtcore.errors import UserError
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import LabelVocabularies
 from nmtcore.model.components.base import Build, Component
+
+BYTES_PER_PARAMETER = 4
+"""Models are built in fp32."""
 
 
 def build_model(
@@ -25,17 +30,42 @@ def build_model(
 ) -> TranslationModel:
     """Build the model of a run and initialise it as its recipe says, with torch's random generator.
 
-    `observers` are components without parameters that are called after the run's own.
+    `observers` are components without parameters that are called after the run's own. Raises `UserError` if the
+    machine has not enough memory for the parameters, or if the model cannot be built for another reason.
     """
-    model = implementation(BASES, run.base)(
-        run.model,
-        source_size=source_size,
-        target_size=target_size,
-        joint=run.segmentation.joint,
-        components=[*build_components(run.components, run.model, labels), *observers],
-    )
-    initialise_model(model, run.training.initialisation, run.training.uniform_range)
+    parameters = count_parameters(run, source_size=source_size, target_size=target_size, labels=labels)
+    if parameters * BYTES_PER_PARAMETER > (memory := memory_bytes()):
+        raise UserError(
+            f"The model of {run.system} has {parameters:,} parameters, which take "
+            f"{parameters * BYTES_PER_PARAMETER / 1e9:,.1f} GB, and this machine has {memory / 1e9:,.1f} GB of memory: "
+            "make the model smaller."
+        )
+    try:
+        model = implementation(BASES, run.base)(
+            run.model,
+            source_size=source_size,
+            target_size=target_size,
+            joint=run.segmentation.joint,
+            components=[*build_components(run.components, run.model, labels), *observers],
+        )
+        initialise_model(model, run.training.initialisation, run.training.uniform_range)
+    except (MemoryError, OverflowError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise UserError(f"The model of {run.system} cannot be built ({reason}): check its settings.") from error
     return model
+
+
+def count_parameters(
+    run: RunSettings, *, source_size: int, target_size: int, labels: LabelVocabularies | None = None
+) -> int:
+    """Count the parameters of a run's model before it is built; see `RunSettings.parameter_count`."""
+    counts = {f"{side}.{name}": len(entries) for side, own in (labels or {}).items() for name, entries in own.items()}
+    return run.parameter_count(sizes={"source": source_size, "target": target_size}, labels=counts)
+
+
+def memory_bytes() -> int:
+    """Return the size of this machine's memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def build_components(

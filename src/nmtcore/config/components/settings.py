@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from nmtcore.config.components.base import LABEL_SYMBOLS, ComponentSettings, Trees, claim_head
 from nmtcore.config.features import FEATURES
 from nmtcore.config.ranges import (
-    Count,
+    Distance,
     Fraction,
     HeadCount,
     HeadIndex,
@@ -15,6 +15,7 @@ from nmtcore.config.ranges import (
     Positive,
     Probability,
     Range,
+    Width,
     settings_class,
 )
 from nmtcore.config.recurrent import RecurrentSettings
@@ -160,7 +161,7 @@ class SennrichHaddowSettings(ComponentSettings):
     bases: ClassVar[tuple[str, ...]] = ("transformer", "recurrent")
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 
-    width: Count = 10
+    width: Width = 10
     """Dimensions of the dependency label."""
 
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
@@ -203,7 +204,7 @@ class RelativePositionsSettings(PairLabelsSettings):
     They replace the encoder's sinusoids, and the decoder's too if `decoder` is true.
     """
 
-    maximum: Count = 20
+    maximum: Distance = 20
     """Longest distance with its own label, in tokens to either side."""
     far: Literal["label", "clip"] = "label"
     """Label of longer distances. label: one for all of them; clip: that of the longest distance to the same side."""
@@ -228,7 +229,7 @@ class TreeLabelsSettings(PairLabelsSettings):
 
     replaces_positions: bool = True
     """Whether the labels replace the encoder's sinusoids."""
-    maximum: Count
+    maximum: Distance
     """Largest number with its own label; larger ones share a label."""
 
 
@@ -239,7 +240,7 @@ class TreeDistanceSettings(TreeLabelsSettings):
     Needs dependencies on the source side.
     """
 
-    maximum: Count
+    maximum: Distance
     """Longest distance with its own label (5 and 20 in the thesis); longer ones share a label."""
 
     @property
@@ -255,7 +256,7 @@ class TreeTraversalSettings(TreeLabelsSettings):
     Needs dependencies on the source side.
     """
 
-    maximum: Count = 10
+    maximum: Distance = 10
     """Most steps of a path with its own label; longer paths share a label."""
 
     @property
@@ -320,7 +321,7 @@ class TagAttentionSettings(TargetTagSettings):
     Needs the chosen tags on the target side.
     """
 
-    width: Count = 128
+    width: Width = 128
     """Width of the embeddings of tags."""
     choice: Literal["soft", "hard", "gumbel"] = "soft"
     """soft: the mean of all tags' embeddings, weighted by their probabilities. hard: the embedding of the likeliest
@@ -340,7 +341,7 @@ class MultitaskSettings(TargetTagSettings):
     Needs the chosen tags on the target side.
     """
 
-    hidden: Count = 256
+    hidden: Width = 256
     """Width of the hidden layer."""
 
     def parameter_count(self, model: Any, labels: Mapping[str, int]) -> int:
