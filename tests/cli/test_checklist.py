@@ -102,6 +102,15 @@ def test_a_manifest_without_anything_else_is_answered(tmp_path, capsysbinary):
     assert by_question["How many parameters does each model have?"] == ["a on d (scale s): not recorded"]
 
 
+def test_an_interrupted_run_without_data_leaves_the_answers_of_the_others(results, capsysbinary):
+    before = answers(capsysbinary, results)
+    manifest = {"format": 1, "status": "interrupted", "scale": "small", "dataset": "d", "system": "cut", "seed": 2}
+    (results / "small/d/cut/seed2").mkdir()
+    (results / "small/d/cut/seed2/manifest.json").write_text(json.dumps(manifest))
+    question = "How large are its splits, and how much did reading, filters and selection leave?"
+    assert answers(capsysbinary, results)[question] == before[question]
+
+
 def test_mistakes_are_one_sentence(tmp_path, capsys):
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken/manifest.json").write_text("[]")

@@ -1,6 +1,6 @@
 """Answers to the reproducibility checklist of ACL conferences (Dodge et al. 2019), from the manifests of runs."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -180,8 +180,11 @@ def _data_lines(value: Callable[[Mapping[str, Any]], list[str]]) -> Callable[[Se
     """Make an answer from the data of each data set."""
 
     def answer(manifests: Sequence[Manifest]) -> list[str]:
-        datasets = {run["dataset"]: run["data"] for run in manifests if run.get("data") is not None}
-        merged = {name: merged_data([run["data"] for run in manifests if run["dataset"] == name]) for name in datasets}
+        datasets: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+        for run in manifests:
+            if run.get("data") is not None:
+                datasets[run["dataset"]].append(run["data"])
+        merged = {name: merged_data(data) for name, data in datasets.items()}
         return [f"{name}: {line}" for name, data in merged.items() for line in value(data)]
 
     return answer
