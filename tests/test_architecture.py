@@ -148,6 +148,12 @@ def test_heavy_packages_are_imported_in_functions():
     assert not faults, "\n".join(faults)
 
 
+def test_one_module_writes_to_standard_output():
+    """A raw stream may write less than it is given; `print` uses the stream that this module prepares."""
+    users = {path.name for path in FILES if "sys.stdout.buffer" in path.read_text(encoding="utf-8")}
+    assert users == {"streams.py"}
+
+
 def test_planning_loads_no_heavy_packages(root):
     code = (
         "import sys\n"

@@ -5,7 +5,6 @@ errors are printed at once.
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
@@ -27,6 +26,7 @@ from nmtcore.cli.results import add_results
 from nmtcore.cli.schema import add_schema
 from nmtcore.cli.score import add_score
 from nmtcore.cli.show import add_show
+from nmtcore.cli.streams import end_output, prepare_output
 from nmtcore.cli.translate import add_translate
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.memory import keep_freed_memory
@@ -40,18 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _run(chosen)
     except UserError as error:
         print(f"nmtcore {chosen.command}: {error}", file=sys.stderr)
+        end_output()
         sys.exit(2)
-    except BrokenPipeError:
-        # The reader has closed the pipe. Without this, Python would print an error when it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader has closed the pipe
+        end_output()
         sys.exit(128 + 13)
     except KeyboardInterrupt:
         sys.exit(128 + 2)
 
 
 def _run(chosen: argparse.Namespace) -> None:
-    if sys.stdout is None:
-        raise UserError("standard output is closed: let it lead to a file, a terminal or /dev/null.")
+    prepare_output()
     try:
         with explain_os_errors("the output"):  # of errors that name no file
             chosen.run(chosen)

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from nmtcore.cli.options import annotator_folders, device_name, model_command, standard_input
+from nmtcore.cli.options import annotator_folders, device_name, model_command
+from nmtcore.cli.streams import standard_input
 
 
 def add_attention(commands: argparse._SubParsersAction) -> None:

@@ -4,6 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from nmtcore.cli.streams import write_output
+
 _HELP = "Answer the ACL reproducibility checklist from the manifests of runs: nmtcore checklist RESULTS > answers.md"
 
 
@@ -25,4 +27,4 @@ def _run_checklist(chosen: argparse.Namespace) -> None:
             "trains again now, `snakemake --cores 1 results/runs.parquet` brings the manifest up to date.",
             file=sys.stderr,
         )
-    sys.stdout.buffer.write(checklist(manifests).encode("utf-8"))
+    write_output(checklist(manifests))

@@ -1,10 +1,10 @@
 """The command `nmtcore contrast`."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from nmtcore.cli.options import annotator_folders, device_name, model_command
+from nmtcore.cli.streams import write_output
 
 _DETAILS = (
     "PAIRS is the JSON of LingEval97, or a file whose first line names the columns source, right, wrong, phenomenon "
@@ -45,7 +45,7 @@ def _run_contrast(chosen: argparse.Namespace) -> None:
     names = {key: getattr(bundle.run, key) for key in ("dataset", "system", "scale", "seed")}
     report = ContrastReport(scores, model=names)
     if chosen.output is None:
-        sys.stdout.buffer.write(report.markdown.encode("utf-8"))
+        write_output(report.markdown)
     else:
         report.write(chosen.output)
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from nmtcore.cli.options import annotator_folders, device_name, model_command
+from nmtcore.cli.streams import write_output
 
 
 def add_gates(commands: argparse._SubParsersAction) -> None:
@@ -38,7 +39,7 @@ def _run_gates(chosen: argparse.Namespace) -> None:
         texts = TextFile(source, str(chosen.source)), TextFile(target, str(chosen.target))
         shown = []
         for sentence in read_gates(bundle, *texts, model_folders=annotator_folders(chosen, bundle)):
-            sys.stdout.buffer.write(f"{line_of(sentence)}\n".encode())
+            write_output(f"{line_of(sentence)}\n")
             if chosen.html is not None:
                 shown.append(sentence)
     if chosen.html is not None:

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from nmtcore.cli.options import annotator_folders, device_name, model_command
+from nmtcore.cli.streams import write_output
 
 _DETAILS = (
     "Output: a line with the names of the columns, then a line per pair, separated by tabs: log_probability (natural "
@@ -12,7 +13,7 @@ _DETAILS = (
     "tokens (subwords and </s>), unknown (subwords that the vocabulary lacks, scored as <unk>). A pair whose source "
     "has no words has empty columns."
 )
-_HEADER = "log_probability\tper_token\ttokens\tunknown"
+_HEADER = "log_probability\tper_token\ttokens\tunknown\n"
 
 
 def add_logprob(commands: argparse._SubParsersAction) -> None:
@@ -41,16 +42,16 @@ def _run_logprob(chosen: argparse.Namespace) -> None:
         scores = score_text_pairs(bundle, *texts, model_folders=annotator_folders(chosen, bundle))
         for score in scores:
             if not lines:
-                print(_HEADER)
+                write_output(_HEADER)
             lines += 1
             if score is None:
                 without_words += 1
-                print("\t\t\t")
+                write_output("\t\t\t\n")
                 continue
             unknown += score.unknown > 0
-            print(f"{score.log_probability:.6f}\t{score.per_token:.6f}\t{score.tokens}\t{score.unknown}")
+            write_output(f"{score.log_probability:.6f}\t{score.per_token:.6f}\t{score.tokens}\t{score.unknown}\n")
     if not lines:
-        print(_HEADER)
+        write_output(_HEADER)
     if without_words:
         print(f"{chosen.source}: {without_words:,} of {lines:,} lines have no words, so no score.", file=sys.stderr)
     if unknown:

@@ -1,11 +1,10 @@
 """Options that several commands have."""
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from nmtcore.errors import DivergedError, UserError
 
@@ -57,13 +56,6 @@ def annotator_folders(chosen: argparse.Namespace, bundle: "Bundle") -> Sequence[
     from nmtcore.config.working_directory import project_model_folders
 
     return project_model_folders(chosen.model)
-
-
-def standard_input() -> BinaryIO:
-    """Return the bytes of standard input. Raises `UserError` if it is closed."""
-    if sys.stdin is None:
-        raise UserError("standard input is closed: let it come from a file, a pipe or a terminal.")
-    return sys.stdin.buffer
 
 
 def folder_path(text: str) -> Path:

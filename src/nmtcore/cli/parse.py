@@ -3,10 +3,10 @@
 import argparse
 import re
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
-from nmtcore.cli.options import annotator_folders, device_name, model_command, standard_input
+from nmtcore.cli.options import annotator_folders, device_name, model_command
+from nmtcore.cli.streams import standard_input, write_output
 
 
 def add_parse(commands: argparse._SubParsersAction) -> None:
@@ -61,25 +61,19 @@ def _run_parse(chosen: argparse.Namespace) -> None:
     folders = annotator_folders(chosen, bundle)
     if chosen.conllu is None:
         chunk = 1 if standard_input().isatty() else LINES_PER_CHUNK
-        _write_blocks(
-            parse_text(bundle, standard_input(), method=method, parser=parser, chunk=chunk, model_folders=folders)
-        )
+        for block in parse_text(
+            bundle, standard_input(), method=method, parser=parser, chunk=chunk, model_folders=folders
+        ):
+            write_output(block)
         return
     parses = list(parse_treebank(bundle, chosen.conllu, method=method, parser=parser, model_folders=folders))
-    _write_blocks(sentence.block for sentence in parses)
+    write_output("".join(sentence.block for sentence in parses))
     compared = list(zip(*((s.heads, s.gold, s.words, s.upos) for s in parses), strict=True))
     lines = [attachment_line(*compared)]
     if parser is not None or bundle.run.tree_comparison == "induced":
         lines += induction_lines(*compared)
     for line in lines:
         print(f"{chosen.conllu}: {line}", file=sys.stderr)
-
-
-def _write_blocks(blocks: Iterable[str]) -> None:
-    for block in blocks:
-        sys.stdout.buffer.write(block.encode("utf-8"))
-        if sys.stdout.isatty():
-            sys.stdout.buffer.flush()
 
 
 def _layer_and_head(text: str) -> tuple[int, int]:

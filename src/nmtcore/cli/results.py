@@ -1,8 +1,9 @@
 """The command `nmtcore results`."""
 
 import argparse
-import sys
 from pathlib import Path
+
+from nmtcore.cli.streams import write_output
 
 _HELP = "List all scores of a results folder, of every scale, data set, system and seed: nmtcore results FOLDER"
 
@@ -17,4 +18,4 @@ def add_results(commands: argparse._SubParsersAction) -> None:
 def _run_results(chosen: argparse.Namespace) -> None:
     from nmtcore.reporting.results_listing import results_listing
 
-    sys.stdout.buffer.write(results_listing(chosen.folder).encode("utf-8"))
+    write_output(results_listing(chosen.folder))

@@ -1,8 +1,9 @@
 """The command `nmtcore score`."""
 
 import argparse
-import sys
 from pathlib import Path
+
+from nmtcore.cli.streams import write_output
 
 _HELP = "Score and compare files of translations from anywhere: nmtcore score REF HYP [HYP ...]"
 
@@ -58,4 +59,4 @@ def _run_score(chosen: argparse.Namespace) -> None:
     metrics = ["bleu", "chrf", *["ribes"] * chosen.ribes, *["multi_bleu"] * chosen.multi_bleu]
     metrics = list(dict.fromkeys([*metrics, *chosen.metric]))
     outputs = read_files(chosen.references, chosen.systems)
-    sys.stdout.buffer.write(score_report(outputs, evaluation, metrics=metrics).encode("utf-8"))
+    write_output(score_report(outputs, evaluation, metrics=metrics))

@@ -4,7 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from nmtcore.cli.options import annotator_folders, device_name, model_command, positive_number, standard_input
+from nmtcore.cli.options import annotator_folders, device_name, model_command, positive_number
+from nmtcore.cli.streams import standard_input, write_output
 
 SENTENCES = 20
 """Sentences that a page shows without `--limit`."""
@@ -54,4 +55,4 @@ def _run_show(chosen: argparse.Namespace) -> None:
         note = f"Only the first {len(model.sentences)} sentences of {name} are shown; --limit N shows others."
         print(f"nmtcore show: {note}", file=sys.stderr)
     page = show_page(model, gold=None if chosen.treebank is None else name, note=note)
-    sys.stdout.buffer.write(page.encode("utf-8"))
+    write_output(page)

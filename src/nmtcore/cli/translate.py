@@ -1,11 +1,11 @@
 """The command `nmtcore translate`."""
 
 import argparse
-import sys
 from functools import partial
 from pathlib import Path
 
-from nmtcore.cli.options import annotator_folders, device_name, model_command, positive_number, standard_input
+from nmtcore.cli.options import annotator_folders, device_name, model_command, positive_number
+from nmtcore.cli.streams import standard_input, write_output
 from nmtcore.errors import UserError
 
 
@@ -74,10 +74,6 @@ def _run_translate(chosen: argparse.Namespace) -> None:
         chunk=1 if standard_input().isatty() else LINES_PER_CHUNK,
         model_folders=annotator_folders(chosen, bundle),
     )
-    output = sys.stdout.buffer
     for number, n_best in enumerate(translations):
         for text, score in n_best:
-            line = f"{number} ||| {text} ||| {score:.4f}\n" if chosen.n_best else f"{text}\n"
-            output.write(line.encode("utf-8"))
-        if sys.stdout.isatty():
-            output.flush()
+            write_output(f"{number} ||| {text} ||| {score:.4f}\n" if chosen.n_best else f"{text}\n")

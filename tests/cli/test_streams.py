@@ -1,0 +1,94 @@
+"""Standard output gets all of a text, or the command fails with a sentence: on a full disk, and without a buffer."""
+
+import io
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+from full_disk import largest_file
+from inference.tiny import write_bundle
+from reporting.recorded_runs import layout_of, write_run
+
+from nmtcore.cli.streams import end_output, prepare_output, write_output
+from nmtcore.errors import UserError
+
+LIMIT = 100
+"""Bytes that a file may have in these tests; less than what any command writes."""
+TOO_LARGE = "the output would exceed the largest file size that is allowed here (see `ulimit -f`)."
+FULL = "The disk that holds the output is full: free some space and start again."
+
+
+def test_a_raw_stream_writes_all_at_once_or_raises_an_error(tmp_path, monkeypatch):
+    path = tmp_path / "output"
+    with open(path, "wb", buffering=0) as raw:
+        unbuffered = io.TextIOWrapper(raw, encoding="latin-1", write_through=True)  # as Python makes it
+        monkeypatch.setattr(sys, "stdout", unbuffered)
+        prepare_output()
+        print("ü")
+        assert path.read_bytes() == "ü\n".encode("latin-1")
+        write_output("ü")
+        assert path.read_bytes() == "ü\n".encode("latin-1") + "ü".encode()
+        with largest_file(10):
+            with pytest.raises(UserError, match="the output would exceed the largest file size"):
+                write_output("x" * 20)
+            with pytest.raises(OSError, match="File too large"):
+                print("x" * 20)
+            end_output()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with results, a model and a text."""
+    folder = tmp_path_factory.mktemp("streams")
+    for seed in range(1, 6):
+        write_run(layout_of(folder), seed=seed)
+    write_bundle(folder / "model")
+    (folder / "text").write_text("the cat\n" * 9)
+    return folder
+
+
+COMMANDS = {
+    "results": ["results", "results"],
+    "show": ["show", "model"],
+    "logprob": ["logprob", "model", "text", "text"],
+}
+
+
+def ended(folder, command, output, *, limit=resource.RLIM_INFINITY, **variables):
+    """Run a command with an output that takes no more than `limit` bytes."""
+    with open(folder / "text") as text, open(output, "wb") as file:
+        process = subprocess.run(
+            [sys.executable, "-m", "nmtcore", *COMMANDS[command]],
+            stdin=text,
+            stdout=file,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", **variables},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)),
+            check=False,
+        )
+    return process.returncode, process.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "unbuffered"), [("results", ""), ("results", "1"), ("show", "1"), ("logprob", "1")]
+)
+def test_a_text_that_is_cut_is_an_error(folder, command, unbuffered):
+    status = ended(folder, command, folder / "cut", limit=LIMIT, PYTHONUNBUFFERED=unbuffered)
+    assert status == (2, f"nmtcore {command}: {TOO_LARGE}\n")
+    assert (folder / "cut").stat().st_size <= LIMIT
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_one_sentence(folder, unbuffered):
+    status = ended(folder, "results", "/dev/full", PYTHONUNBUFFERED=unbuffered)
+    assert status == (2, f"nmtcore results: {FULL}\n")
+
+
+def test_the_output_is_the_same_without_a_buffer(folder):
+    for name, unbuffered in (("buffered", ""), ("unbuffered", "1")):
+        assert ended(folder, "results", folder / name, PYTHONUNBUFFERED=unbuffered) == (0, "")
+    assert (folder / "buffered").read_bytes() == (folder / "unbuffered").read_bytes() != b""
