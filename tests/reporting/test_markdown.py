@@ -1,9 +1,13 @@
 """Tables as Markdown, and what their cells may contain."""
 
+import html
+import re
+
 import pytest
+from markdown_it import MarkdownIt
 
 from nmtcore.reporting.markdown import counts, escape_markdown, page_markdown
-from nmtcore.reporting.table import Column, Page, TableCell, make_table
+from nmtcore.reporting.table import Column, Heading, Items, Page, TableCell, make_table, note
 
 
 def markdown(columns, rows):
@@ -35,3 +39,27 @@ def test_cells_by_what_they_contain(column, value, cell):
 def test_counts_are_formatted():
     assert counts({"long": 1200, "empty": 0, "odd": 1}) == "long (1,200), odd (1)"
     assert escape_markdown("*a*\nb") == "\\*a\\* b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"\ ` * _ {} [] () < > # + - . ! & ~ ^ $ : ; ' \" / ? @ %",
+        "**bold** __bold__ *em* _em_ ~~gone~~ ~gone~ $x^2$ a_b_c __a",
+        "<b>bold</b> <!-- gone --> <script>x</script> &lt; &amp; &#65; &#x41; <http://d.e>",
+        "[link](http://a.b) ![image](c.png) [link][1] [1]: f",
+    ],
+)
+def test_own_text_is_shown_as_it_is_wherever_it_stands(text):
+    columns = [Column(name=text), Column(name="n", content="number")]
+    table = make_table(columns, [[text, TableCell(None, reason=text)]])
+    page = page_markdown(Page(title="", blocks=(Heading(text), note(text), Items((text,)), table)))
+    shown = html.unescape(re.sub("<[^>]*>", "", MarkdownIt("gfm-like", {"linkify": False}).render(page)))
+    lines = [line for line in shown.splitlines() if line]
+    assert lines == [text, text, text, text, "n", text, "[a]", f"[a] {text}"]
+
+
+def test_own_text_has_code_and_stays_readable():
+    text = "`a*b_` and `</s>`, p < 0.05, transformer_base & depparse_l1 - 3 > 2"
+    page = Page(title="", blocks=(note(text), Items((f"{text}\nmore",))))
+    assert page_markdown(page) == f"{text}\n\n- {text} more\n"

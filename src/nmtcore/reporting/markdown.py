@@ -7,6 +7,8 @@ from nmtcore.reporting.table import Block, Column, Heading, Items, Page, Paragra
 
 _SIGNS = re.compile(r"[\\`*_\[\]<>&~$]")
 """Characters with a meaning within a line of Markdown; the bar of tables is escaped in their cells."""
+_SIGNS_OF_OWN = re.compile(r"[\\*\[~$]|(?<![^\W_])_|_(?![^\W_])|<(?=[\w/!?])|&(?=#?\w+;)")
+"""Those of our own text, only where they have one, so that `p < 0.05` and `transformer_base` stay readable."""
 
 
 def page_markdown(page: Page) -> str:
@@ -17,11 +19,11 @@ def page_markdown(page: Page) -> str:
 def _block(block: Block) -> str:
     match block:
         case Heading():
-            return f"## {block.text}\n"
+            return f"## {_own(block.text)}\n"
         case Paragraph():
-            return f"{block.text}{escape_markdown(block.corpus)}\n"
+            return f"{_own(block.text)}{escape_markdown(block.corpus)}\n"
         case Items():
-            return "".join(f"- {text}\n" for text in block.texts)
+            return "".join(f"- {_line(text)}\n" for text in block.texts)
         case Table():
             return _table(block)
 
@@ -29,12 +31,12 @@ def _block(block: Block) -> str:
 def _table(table: Table) -> str:
     reasons = table.reasons
     marks = ["---" if column.alignment == "left" else "---:" for column in table.columns]
-    lines = [[_bar(column.name) for column in table.columns], marks]
+    lines = [[_bar(_own(column.name)) for column in table.columns], marks]
     for row in table.rows:
         cells = zip(table.columns, row, strict=True)
         lines.append([_bar(_shown(column, cell, reasons.get(cell.reason, ""))) for column, cell in cells])
     text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return text + "".join(f"\n[{letter}] {reason}\n" for reason, letter in reasons.items())
+    return text + "".join(f"\n[{letter}] {_line(reason)}\n" for reason, letter in reasons.items())
 
 
 def _shown(column: Column, cell: TableCell, letter: str) -> str:
@@ -43,6 +45,8 @@ def _shown(column: Column, cell: TableCell, letter: str) -> str:
         text = escape_markdown(text)
     elif column.content == "code" and text:
         text = f"`{text}`"
+    elif column.content == "text":
+        text = _own(text)
     return " ".join(filter(None, [text + cell.mark, letter and f"[{letter}]"]))
 
 
@@ -54,6 +58,20 @@ def counts(values: Mapping[str, int]) -> str:
 def escape_markdown(text: str) -> str:
     """Escape text from a corpus for a cell of a table, so that it is shown as it is; line breaks become spaces."""
     return _SIGNS.sub(r"\\\g<0>", " ".join(text.splitlines()))
+
+
+def _own(text: str) -> str:
+    """Escape our own text, which may hold what users write in their files, but no code in backticks."""
+    parts = text.split("`")
+    escaped = [_SIGNS_OF_OWN.sub(r"\\\g<0>", part) for part in parts]
+    if len(parts) % 2 == 0:
+        return "\\`".join(escaped)
+    return "`".join(part if position % 2 else escaped[position] for position, part in enumerate(parts))
+
+
+def _line(text: str) -> str:
+    """Escape our own text in one line: line breaks become spaces."""
+    return _own(" ".join(text.splitlines()))
 
 
 def _bar(text: str) -> str:
