@@ -8,6 +8,7 @@ import pytest
 import torch
 from factories import run_settings
 from inference.tiny import PIECES, write_bundle, write_segmentation
+from safetensors.torch import load_file, save_file
 
 from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
@@ -224,6 +225,16 @@ def test_truncated_weights_are_an_error(copy):
         load_bundle(copy)
 
 
+@pytest.mark.parametrize("type_", [torch.int8, torch.float16, torch.float64])
+def test_weights_of_another_type_are_an_error(copy, type_):
+    path = copy / "weights.safetensors"
+    save_file({name: tensor.to(type_) for name, tensor in load_file(path).items()}, path)
+    write_manifest(copy)
+    name = str(type_).removeprefix("torch.")
+    with pytest.raises(UserError, match=rf"^{path} has weights of the type {name}, not float32 \(decoder\.0"):
+        load_bundle(copy)
+
+
 def test_unknown_formats_and_missing_folders_are_errors(copy, tmp_path):
     (copy / "bundle.json").write_text('{"format": 99, "files": {}}')
     with pytest.raises(UserError, match=f"not of format {FORMAT}"):
@@ -360,11 +371,11 @@ def test_both_sides_have_settings_of_words(side, copy):
         load_bundle(copy)
 
 
-@pytest.mark.parametrize("change", [{"width": 10**9}, {"encoder_layers": 10**12}, {"feed_forward": 10**11}])
+@pytest.mark.parametrize("change", [{"width": 10**6}, {"encoder_layers": 1000}, {"feed_forward": 10**6}])
 def test_sizes_are_compared_before_memory_is_taken(change, copy):
     run = read_json(copy / "run.json")
     run["model"] |= change
     write_json(copy / "run.json", run)
     write_manifest(copy)
-    with pytest.raises(UserError, match=r"it has 11,696 numbers, and they need [0-9,]{12,}"):
+    with pytest.raises(UserError, match=r"it has 11,696 numbers, and they need [0-9,]{9,}"):
         load_bundle(copy)

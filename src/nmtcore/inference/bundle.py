@@ -481,6 +481,13 @@ def _load_weights(model: TranslationModel, path: Path) -> None:
         raise UserError(
             f"{path} does not match run.json and the vocabularies in the same folder: {mismatches[0]} differs."
         )
+    others = sorted(name for name, tensor in own.items() if saved[name].dtype != tensor.dtype)
+    if others:
+        type_ = str(saved[others[0]].dtype).removeprefix("torch.")
+        raise UserError(
+            f"{path} has weights of the type {type_}, not float32 ({others[0]}): copy the model again, or train it "
+            "again."
+        )
     with torch.no_grad():
         for name, tensor in own.items():
             tensor.copy_(saved[name])
