@@ -10,6 +10,7 @@ from nmtcore.config.bases import BASES
 from nmtcore.config.layers import DECIDED_BY_SCALE, merge_layers
 from nmtcore.config.project import Project
 from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.errors import UserError
 
 SCALE = {
     "per_base": {
@@ -91,6 +92,23 @@ def test_a_scale_overrides_size_and_duration_but_nothing_else(folder: Path, data
     assert (training.keep, training.average) == ("average", 3)
     assert (training.clip_norm, training.label_smoothing) == (1.0, 0.2)
     assert (run.decoding.max_length, run.decoding.beam) == (50, 6)
+
+
+def test_a_recipe_that_does_not_say_when_training_ends_is_named(folder: Path):
+    recipe = yaml.safe_load((folder / "recipes/small.yaml").read_text())
+    ends = {name: recipe["training"].pop(name) for name in ("max_updates", "max_epochs") if name in recipe["training"]}
+    write(folder, "recipes/small", recipe)
+    project = Project.load(folder)
+    with pytest.raises(UserError) as error:
+        project.run("demo_en2de", "plain", "paper", 1)
+    sentence = "training: give max_updates or max_epochs, or training would never end."
+    assert str(error.value) == f"{folder}/recipes/small.yaml: {sentence}"
+    assert project.run("demo_en2de", "whole", "paper", 1).training.max_updates == 10000, "the system says it"
+    write(folder, "recipes/small", {**recipe, "training": recipe["training"] | ends})
+    endless = {"extends": "transformer_base", "training": dict.fromkeys(ends)}
+    write(folder, "systems/endless", {"endless": endless})
+    with pytest.raises(UserError, match=r"systems/endless\.yaml: endless on demo_en2de .*: training: give max_updates"):
+        Project.load(folder).run("demo_en2de", "endless", "paper", 1)
 
 
 def test_a_scale_overrides_recipe_and_data_set(folder: Path):

@@ -23,19 +23,22 @@ from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.systems import SystemSettings
-from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.training import ENDS, NO_END, DecodingSettings, TrainingSettings
 from nmtcore.config.transforms import transform_settings
 from nmtcore.config.typed import build, merge, plain
+from nmtcore.errors import UserError
 
 
 def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: int, *, where: str) -> RunSettings:
     """Assemble one run. Later layers win: recipe, data set, scale, system, except for `DECIDED_BY_SCALE`."""
     data, parts, size = catalogue.dataset(dataset), catalogue.system(system, dataset), catalogue.scale(scale)
-    recipe = catalogue.recipe(data.recipe, where=f"{catalogue.dataset_files[dataset]}: recipe")
+    recipe = _layer(catalogue.recipe(data.recipe, where=f"{catalogue.dataset_files[dataset]}: recipe"), parts.base)
     layers = {"scale": _scale_layer(size, parts), "system": _system_layer(parts)}
 
     def layered(cls: type, section: str) -> Any:
-        values = merge_layers(section, _layer(recipe, parts.base), _layer(data, parts.base), **layers)
+        values = merge_layers(section, recipe, _layer(data, parts.base), **layers)
+        if section == "training":
+            _check_end(recipe[section], values, where=f"{catalogue.recipe_files[data.recipe]}: training")
         return build(cls, values, where=f"{where}: {section}")
 
     check_settings_of_base(parts.model, parts.base, where=f"{where}: model")
@@ -96,6 +99,12 @@ def cut_segmentation(
     values = merge(plain(dataset.segmentation), changes or {})
     settings = build(SegmentationSettings, values, where=f"{where}: segmentation")
     return replace(settings, size=min(settings.size, scale.segmentation_size or settings.size))
+
+
+def _check_end(recipe: Mapping[str, Any], training: Mapping[str, Any], *, where: str) -> None:
+    """Raise `UserError` about a recipe that does not say when training ends if nothing else says so."""
+    if all(values.get(end) is None for values in (recipe, training) for end in ENDS):
+        raise UserError(f"{where}: {NO_END}.")
 
 
 def _layer(settings: RecipeSettings | DatasetSettings, base: str) -> Layer:

@@ -16,6 +16,10 @@ from nmtcore.config.ranges import (
     settings_class,
 )
 
+ENDS = ("max_updates", "max_epochs")
+"""Settings of training of which one must be set."""
+NO_END = f"give {' or '.join(ENDS)}, or training would never end"
+
 
 @settings_class
 class ScheduleSettings:
@@ -136,8 +140,8 @@ class TrainingSettings:
     }
 
     def __post_init__(self) -> None:
-        if self.max_updates is None and self.max_epochs is None:
-            raise ValueError("give max_updates or max_epochs, or training would never end")
+        if all(getattr(self, end) is None for end in ENDS):
+            raise ValueError(NO_END)
 
 
 @settings_class
