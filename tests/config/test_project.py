@@ -423,6 +423,34 @@ def test_mistakes_in_a_data_set(folder: Path, values, words):
     assert "demo_en2de" in message
 
 
+LONG = "n" * 70_000
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"splits": {"train": LONG, "dev": "dev", "test": "test"}},
+        {"splits": {"train": f"{LONG} {LONG}", "dev": "dev", "test": "test"}},
+        {"main_test": LONG},
+        {"corpora": {"train": {"format": LONG}}},
+        {"corpora": {LONG: {"format": "plane"}}},
+        {"corpora": {LONG: {"format": "demo"}}, "splits": dict.fromkeys(("train", "dev", "test"), LONG)},
+        {"annotators": {LONG: {"tool": "stanza"}}},
+    ],
+)
+def test_a_name_of_any_length_is_shown_in_part(folder: Path, values):
+    change(folder / "datasets" / "demo_en2de.yaml", **values)
+    message = fault(folder)
+    assert f"{'n' * 60}" in message
+    assert len(message) < 400 + len(str(folder))
+
+
+def test_no_file_can_have_the_name_of_a_component(folder: Path):
+    change(folder / "systems" / "pham2018.yaml", mine={"extends": "transformer_base", "components": {LONG: {}}})
+    message = fault(folder, system="mine")
+    assert f"components: unknown component '{'n' * 77}...'. Valid are: " in message
+
+
 SHARED = """
 format: plain
 files:

@@ -5,7 +5,7 @@ import re
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.named_files import NamedFiles
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, quoted
 from nmtcore.layout import NAME, SELECTION
 
 
@@ -21,7 +21,8 @@ def check_names(dataset: DatasetSettings, datasets: NamedFiles, *, where: str) -
         for name in names:
             if not re.fullmatch(NAME, name):
                 raise UserError(
-                    f"{where}: the {noun} name '{name}' is not valid: use small letters, digits and single underscores."
+                    f"{where}: the {noun} name {quoted(name)} is not valid: use small letters, digits and single "
+                    "underscores."
                 )
     for name, corpus in dataset.corpora.items():
         corpus_options(corpus.format, corpus.options, corpus.files, where=f"{where}: corpora.{name}")

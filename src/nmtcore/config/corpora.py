@@ -90,7 +90,7 @@ class CorpusSettings:
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
-            raise ValueError(f"unknown format '{self.format}'. {nearest(self.format, FORMATS)}")
+            raise ValueError(f"unknown format {quoted(self.format)}. {nearest(self.format, FORMATS)}")
 
     @property
     def sides(self) -> tuple[str, ...]:

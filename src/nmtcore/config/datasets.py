@@ -153,11 +153,11 @@ class DatasetSettings:
             if split not in self.splits:
                 raise ValueError(f"splits lacks '{split}'")
         if self.main_test not in self.splits:
-            raise ValueError(f"main_test '{self.main_test}' is not one of its splits ({', '.join(self.splits)})")
+            raise ValueError(f"main_test {quoted(self.main_test)} is not one of its splits ({', '.join(self.splits)})")
         for split, parts in self.splits.items():
             for part in parts:
                 if part.corpus not in self.corpora:
-                    raise ValueError(f"splits.{split}: there is no corpus '{part.corpus}' in corpora")
+                    raise ValueError(f"splits.{split}: there is no corpus {quoted(part.corpus)} in corpora")
         for side in SIDES:
             if side not in self.words:
                 raise ValueError(f"words lacks '{side}'")

@@ -7,6 +7,7 @@ its jobs have. A file is imported only when something needs it, and its checksum
 
 import ast
 import hashlib
+import os
 import re
 import sys
 import traceback
@@ -92,7 +93,7 @@ def own_path(folder: str, name: str) -> Path:
 
 def has_own(folder: str, name: str) -> bool:
     """Say whether the user has a file for a name."""
-    return bool(re.fullmatch(NAME, name)) and own_path(folder, name).is_file()
+    return bool(re.fullmatch(NAME, name)) and os.path.isfile(own_path(folder, name))
 
 
 def own_module(folder: str, name: str) -> ModuleType:

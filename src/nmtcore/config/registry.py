@@ -18,7 +18,7 @@ from nmtcore.config.own_code import (
     own_path,
 )
 from nmtcore.config.typed import build, choose, nearest, plain, shown_value
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, quoted
 
 T = TypeVar("T")
 
@@ -115,7 +115,7 @@ class Registry(Mapping[str, type[T]]):
         class_name = str(entry.get(self.key, name))
         if class_name not in self:
             hint = "" if self.key in entry else f" An entry with another name needs the key `{self.key}`."
-            raise UserError(f"{where}: unknown {self.noun} '{class_name}'. {nearest(class_name, self)}{hint}")
+            raise UserError(f"{where}: unknown {self.noun} {quoted(class_name)}. {nearest(class_name, self)}{hint}")
         return build(self[class_name], self._values(class_name, entry), where=f"{where}: {name}")
 
     def _values(self, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:

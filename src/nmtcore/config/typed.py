@@ -17,8 +17,6 @@ T = TypeVar("T")
 
 _SYNONYMS = {"gpu": "cuda", "cuda": "cuda"}
 """Valid names for other words in small letters, without a colon and number (`gpu:0`)."""
-_LONGEST_PLACE = 200
-"""Characters of a file and key, or of a target, that are shown whole: `results/smoke/...`."""
 
 
 class Check:
@@ -44,8 +42,7 @@ def choose(name: str, valid: Iterable[str], *, noun: str, where: str) -> str:
     """Return `name` if it is valid; otherwise raise a `UserError` that names the most similar valid names."""
     valid = list(valid)
     if name not in valid:
-        place = where if len(where) <= _LONGEST_PLACE else shortened(where)
-        raise UserError(f"{place}: unknown {noun} {quoted(str(name))}. {nearest(name, valid)}")
+        raise UserError(f"{where}: unknown {noun} {quoted(str(name))}. {nearest(name, valid)}")
     return name
 
 
