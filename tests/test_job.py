@@ -36,6 +36,30 @@ print(*pyarrow.array(pandas.Series([3, None])))
     assert printed(code) == ["1", "2", "3.0", "None"]
 
 
+JOB = """
+import sys
+from types import SimpleNamespace
+from nmtcore.job import job
+with job(SimpleNamespace(log=["logs/a.log"], input=[], output=[], config={})) as terminal:
+    print("begins")
+    print("ready", file=terminal, flush=True)
+    sys.stdin.readline()
+    print("ends")
+"""
+
+
+def test_two_jobs_with_one_log_keep_all_lines(tmp_path):
+    pipes = dict.fromkeys(("stdin", "stderr"), subprocess.PIPE)
+    jobs = []
+    for _ in range(2):
+        jobs.append(subprocess.Popen([sys.executable, "-c", JOB], cwd=tmp_path, text=True, **pipes))
+        assert jobs[-1].stderr.readline() == "ready\n"
+    for process in jobs:
+        process.communicate("\n", timeout=60)
+        assert process.returncode == 0
+    assert (tmp_path / "logs/a.log").read_text() == "begins\nbegins\nends\nends\n"
+
+
 @pytest.mark.parametrize(
     ("problem", "advice"),
     [

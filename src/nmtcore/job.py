@@ -24,6 +24,9 @@ from nmtcore.written import check_inputs, record_outputs
 def job(snakemake: Any) -> Iterator[TextIO]:
     """Redirect what the block prints to the rule's log; yield the terminal, for progress.
 
+    Snakemake deletes the log before a job; of two processes that have one, such as a trainer on a cluster and its
+    retry, each appends its lines.
+
     A `UserError` ends the process with status 1 and its message in the log and on the terminal. Any other exception is
     a bug; its stack trace goes to the log.
     """
@@ -31,7 +34,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     terminal = os.fdopen(os.dup(2), "w", encoding="utf-8")
     with explain_os_errors(log):
         os.makedirs(os.path.dirname(log) or ".", exist_ok=True)
-        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for stream in (1, 2):
         os.dup2(descriptor, stream)
     sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", closefd=False)
