@@ -21,10 +21,10 @@ def check_folders(folders: Iterable[str], *, key: str) -> None:
 
 @settings_class
 class PathsSettings:
-    """Folders, relative to the working directory."""
+    """Folders: absolute, or relative to the working directory."""
 
     results: str = "results"
-    """Everything that the workflow computes."""
+    """Everything that the workflow computes. Targets below it begin as it is written here."""
     downloads: str = "downloads"
     """Files that the workflow downloads."""
     manual: str = "manual"
@@ -71,7 +71,7 @@ class ProjectSettings:
     unfinished_runs: Literal["train", "leave_out"] = "train"
     """What tables of the papers do about runs that are not finished: train them, or leave out their cells."""
     paths: PathsSettings = field(default_factory=PathsSettings)
-    """Folders, relative to the working directory."""
+    """Folders: absolute, or relative to the working directory."""
     mirrors: tuple[str, ...] = ()
     """Folders, `file://` or `https://` roots that are tried before a file's URL, folders first."""
     models: tuple[str, ...] = ()
