@@ -49,7 +49,7 @@ def test_questions_are_answered_from_the_manifests(results, capsysbinary):
     assert len(scores) == 3
     assert by_question["On which hardware?"] == ["A processor, 2 threads", "the device of 1 run was not recorded"]
     cost = by_question["How long did training take, and how much energy?"]
-    assert cost[0].endswith("0.1 minutes per run on average, 20 target tokens per second, 1 kWh of the processors")
+    assert cost[0].endswith("0.1 minutes per run on average, 20 target tokens per second, 1 kWh of the GPUs")
     assert cost[2].endswith("energy not recorded")
     assert "trained with torch 2.0" in by_question["Which code, and which versions of other packages?"]
     assert by_question["How many parameters does each model have?"][0] == "base on d (scale small): 17"

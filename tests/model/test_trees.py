@@ -6,10 +6,9 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from nmtcore.config.components.head_selection import HeadSelectionSettings
-from nmtcore.config.components.tree_head import TreeHeadSettings
 from oracles import tree_distribution
 
+from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSettings
 from nmtcore.model import trees
 from nmtcore.model.batch import make_batch
 from nmtcore.model.trees import DivergedTrees, TooLongForTrees, tree_marginals

@@ -104,7 +104,7 @@ def test_the_kept_checkpoints_fill_the_counted_bytes(tmp_path, keep, average):
         window = [*window, update][-average:] if keep == "average" else []
         best = {"best_update": 2} if update > 1 else {}
         checkpoints.save(TrainingState(update=update, window=window, **best), model, optimiser)
-        most = max(most, len(checkpoints.updates()))
+        most = max(most, len(checkpoints.paths()))
     assert most == kept_checkpoints(run)
     parameters = sum(weights.numel() for weights in model.parameters())
     files = sum(path.stat().st_size for path in tmp_path.glob("*.safetensors"))
