@@ -66,16 +66,19 @@ def test_gradients_equal_finite_differences(margin, roots):
 
 
 @pytest.mark.parametrize("roots", ROOTS)
-@pytest.mark.parametrize(("words", "margin", "most"), [(40, 60, 5), (100, 0, 240), (40, 2000, 5), (150, 0, 1000)])
-def test_any_scores_of_long_sentences_give_sums_of_one(words, margin, most, roots):
-    scores_BSS = uniform(2, 2, words, words, most=most)
+@pytest.mark.parametrize(
+    ("sentences", "words", "margin", "most"),
+    [(2, 40, 60, 5), (2, 100, 0, 240), (2, 40, 2000, 5), (2, 150, 0, 1000), (40, 6, 10, 3)],
+)
+def test_marginals_sum_to_one(sentences, words, margin, most, roots):
+    scores_BSS = uniform(2, sentences, words, words, most=most)
     scores_BSS = (mutual_pairs(scores_BSS, margin) if margin else scores_BSS).requires_grad_()
     marginals_BSS = tree_marginals(scores_BSS, all_words(scores_BSS), roots=roots)
-    np.testing.assert_allclose(marginals_BSS.detach().sum(1), 1, atol=1e-8)
+    np.testing.assert_allclose(marginals_BSS.detach().sum(1), 1, rtol=0, atol=2e-8)
     assert (marginals_BSS > -1e-8).all()
     if roots == "one":
         np.testing.assert_allclose(marginals_BSS.detach().diagonal(dim1=1, dim2=2).sum(1), 1, atol=1e-8)
-    (gradient_BSS,) = torch.autograd.grad(marginals_BSS, scores_BSS, uniform(3, 2, words, words, most=1))
+    (gradient_BSS,) = torch.autograd.grad(marginals_BSS, scores_BSS, uniform(3, *scores_BSS.shape, most=1))
     # A word's marginals sum to one whatever its scores.
     np.testing.assert_allclose(gradient_BSS.sum(1), 0, atol=1e-6)
 
@@ -107,6 +110,29 @@ def test_marginals_without_gradients_are_the_same(mode, margin):
         marginals_BSS = tree_marginals(scores_BSS * 1, nodes_BS * nodes_BS)
     assert not marginals_BSS.requires_grad
     assert torch.equal(marginals_BSS, tree_marginals(scores_BSS, nodes_BS))
+
+
+@pytest.mark.parametrize("roots", ROOTS)
+def test_what_changes_no_marginal_calls_for_no_elimination(roots, monkeypatch):
+    """A constant may be added to the scores of all heads of a word, and for one root to those of all roots."""
+    scores_BSS = uniform(8, 4, 9, 9, most=3) + uniform(9, 4, 1, 9, most=300)
+    if roots == "one":
+        scores_BSS.diagonal(dim1=1, dim2=2).sub_(400)
+    monkeypatch.setattr(trees, "LONGEST_ELIMINATED", -1)
+    nodes_BS = torch.arange(9) < torch.tensor([[9], [5], [1], [0]])
+    torch.testing.assert_close(tree_marginals(scores_BSS, nodes_BS, roots=roots).sum(1), nodes_BS.double())
+
+
+def test_compiled_marginals_are_the_same_and_need_no_graph_for_each_length():
+    graphs, counts = [], []
+    compiled = torch.compile(tree_marginals, dynamic=True, backend=lambda graph, _: graphs.append(graph) or graph)
+    for words in range(5, 10):
+        for margin in (0, 60):
+            scores_BSS = mutual_pairs(uniform(words, words, words, words, most=3), margin)
+            marginals_BSS = compiled(scores_BSS, all_words(scores_BSS))
+            torch.testing.assert_close(marginals_BSS, tree_marginals(scores_BSS, all_words(scores_BSS)))
+        counts.append(len(graphs))
+    assert counts == [counts[0]] * 5
 
 
 def test_a_sentence_of_1000_words():

@@ -15,7 +15,6 @@ wrong by .3.)
 from typing import Literal
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
@@ -77,13 +76,12 @@ def tree_marginals(
     differentiable = torch.is_grad_enabled() and scores_BSS.requires_grad
     # Marginals are gradients also where no gradients are wanted.
     with torch.autocast(scores_BSS.device.type, enabled=False), torch.inference_mode(False), torch.enable_grad():
-        nodes_BS = nodes_BS.clone()  # a tensor made in inference mode has no part in gradients
         pairs_BSS = nodes_BS.unsqueeze(1) & nodes_BS.unsqueeze(2)
         log_BSS = scores_BSS.double().masked_fill(~pairs_BSS, _NEVER)
         wrong_B = ~log_BSS.isfinite().flatten(1).all(1)
         if wrong_B.any():
             raise DivergedTrees(_sentence(ids_B, int(wrong_B.nonzero()[0, 0])))
-        log_BSS = _relative(log_BSS if differentiable else log_BSS.detach().requires_grad_(), roots)
+        log_BSS = _relative(log_BSS.requires_grad_(), roots)
         marginals_BSS, trusted_B = _by_inverse(log_BSS, nodes_BS, roots)
         if not trusted_B.all():
             inverted, eliminated = (rows_B.nonzero().squeeze(1) for rows_B in (trusted_B, ~trusted_B))
@@ -135,7 +133,7 @@ def _by_inverse(log_BSS: Tensor, nodes_BS: Tensor, roots: Roots) -> tuple[Tensor
     root_BS = weights_BSS.diagonal(dim1=1, dim2=2)
     edges_BSS = weights_BSS - torch.diag_embed(root_BS)
     if roots == "one":
-        first_BS = F.one_hot(nodes_BS.byte().argmax(1), nodes_BS.size(1)).bool()
+        first_BS = torch.arange(nodes_BS.size(1), device=nodes_BS.device) == nodes_BS.byte().argmax(1, keepdim=True)
         laplacian_BSS = torch.diag_embed(edges_BSS.sum(1)) - edges_BSS
         laplacian_BSS = torch.where(first_BS.unsqueeze(2), root_BS.unsqueeze(1), laplacian_BSS)
     else:
@@ -145,10 +143,8 @@ def _by_inverse(log_BSS: Tensor, nodes_BS: Tensor, roots: Roots) -> tuple[Tensor
     (marginals_BSS,) = torch.autograd.grad(laplacian_BSS, log_BSS, inverse_BSS.mT, create_graph=True)
     with torch.no_grad():
         residual_B = (marginals_BSS.sum(1) - nodes_BS.double()).abs().amax(1)
-        lowest_B = marginals_BSS.flatten(1).amin(1)
         largest_B = inverse_BSS.abs().flatten(1).amax(1)
-        trusted_B = (residual_B <= TOLERANCE) & (lowest_B >= -TOLERANCE) & (largest_B <= LARGEST_INVERSE)
-    return marginals_BSS, trusted_B
+    return marginals_BSS, (residual_B <= TOLERANCE) & (largest_B <= LARGEST_INVERSE)
 
 
 def _by_elimination(log_BSS: Tensor, nodes_BS: Tensor, roots: Roots) -> Tensor:
@@ -174,5 +170,5 @@ def _by_elimination(log_BSS: Tensor, nodes_BS: Tensor, roots: Roots) -> Tensor:
         through_BUW = (into_BU - pivots[-1].unsqueeze(1)).unsqueeze(2) + from_BW.unsqueeze(1)
         # Unlike `logaddexp`, this has a finite second derivative at any distance.
         log_BUW = torch.stack([rest_BUW, through_BUW]).logsumexp(0)
-    pivots.append(torch.where(words_BW[:, 0], log_BUW[:, 0, 0], 0.0))
+    pivots.append(log_BUW[:, 0, 0])
     return torch.autograd.grad(torch.stack(pivots).sum(), log_BSS, create_graph=True)[0]
