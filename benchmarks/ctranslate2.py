@@ -37,7 +37,7 @@ from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.inference.bundle import Bundle, load_bundle
 from nmtcore.inference.ctranslate2_model import check_exportable, write_model
-from nmtcore.inference.hypotheses import length_limits
+from nmtcore.inference.search import length_limits
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import SPECIALS

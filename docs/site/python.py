@@ -11,6 +11,7 @@ import nmtcore
 MODULES = {
     "nmtcore.notebook": "Notebooks",
     "nmtcore.inference.bundle": "Trained models",
+    "nmtcore.inference.text": "Translation of text",
     "nmtcore.config.components.base": "Settings of a component",
     "nmtcore.model.components.base": "Components",
     "nmtcore.features.transforms.base": "Transforms",

@@ -9,7 +9,6 @@ sentence, head, query and key. Everything of a fixed shape has a suffix. Digits 
     D  width of the model
     E  width of one attention head
     F  width of a feature embedding
-    G  groups of vocabulary entries
     H  attention heads
     I  frequencies of the sinusoid table (D / 2)
     J  real subwords of one side of a batch, flattened
@@ -17,7 +16,6 @@ sentence, head, query and key. Everything of a fixed shape has a suffix. Digits 
     L  labels
     M  beams per sentence
     N  real target tokens of a batch, flattened
-    O  chosen groups of vocabulary entries
     P  positions of the sinusoid table
     Q  query positions (attention only)
     R  rows of a search (B * M); runs of a system, one per seed
@@ -26,7 +24,7 @@ sentence, head, query and key. Everything of a fixed shape has a suffix. Digits 
     U  nodes of a tree: words, and artificial nodes such as the root
     V  vocabulary entries
     W  words: of a sentence, or of a batch, flattened
-    X  vocabulary entries of the chosen groups
+    X  extensions of a sentence's beams by one token (M * V)
 """
 
 __version__ = "0.1.0"

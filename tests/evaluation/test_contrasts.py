@@ -11,11 +11,7 @@ from nmtcore.evaluation.contrasts import (
     distance_group,
     wilson_interval,
 )
-from nmtcore.inference.contrast_files import (
-    ContrastScore,
-    read_contrast_scores,
-    write_contrast_scores,
-)
+from nmtcore.inference.schemas import ContrastScore, read_contrast_scores, write_contrast_scores
 
 
 def score(right, wrong, phenomenon="number", distance=None, unknown=0):

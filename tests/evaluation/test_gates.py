@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nmtcore.evaluation.gates import count_gates
-from nmtcore.inference.gate_files import GATES_SCHEMA
+from nmtcore.inference.schemas import GATES_SCHEMA
 from nmtcore.parquet import write_rows
 
 TAGS = ["NOUN", "VERB", "DET"]

@@ -15,7 +15,7 @@ from nmtcore.evaluation.productions import (
     production_shares,
     treebank_productions,
 )
-from nmtcore.inference.parse_files import Parse, write_parses
+from nmtcore.inference.schemas import Parse, write_parses
 from nmtcore.parquet import write_rows
 from nmtcore.syntax.random_trees import random_trees
 

@@ -20,7 +20,7 @@ from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.scores import output_files, score_gold, score_parses, score_tests
 from nmtcore.evaluation.summary import write_summary
 from nmtcore.files import read_json, read_lines, write_json, write_lines
-from nmtcore.inference.parse_files import Parse, write_parses
+from nmtcore.inference.schemas import Parse, write_parses
 from nmtcore.parquet import write_rows
 
 TREE_SCHEMA = pa.schema([("head", pa.list_(pa.int32())), ("upos", pa.list_(pa.string()))])

@@ -8,7 +8,7 @@ import pytest
 from nmtcore.errors import UserError
 from nmtcore.evaluation import sharpness
 from nmtcore.evaluation.sharpness import count_sharpness
-from nmtcore.inference.attention import ATTENTION_SCHEMA
+from nmtcore.inference.schemas import ATTENTION_SCHEMA
 from nmtcore.parquet import write_rows
 
 

@@ -10,9 +10,10 @@ from inference.tiny import PIECES, write_bundle
 
 from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
-from nmtcore.experiment.attention import measure_attention
+from nmtcore.experiment.measure import ModelOnSplit, measure_attention
 from nmtcore.features.schema import TOKENS_SCHEMA
-from nmtcore.inference.attention import ATTENTION_SCHEMA, load_observed_bundle, write_attention
+from nmtcore.inference.attention import load_observed_bundle, write_attention
+from nmtcore.inference.schemas import ATTENTION_SCHEMA
 from nmtcore.parquet import open_file, read_rows, write_rows
 from nmtcore.segmentation.vocabulary import Vocabulary
 
@@ -37,8 +38,9 @@ def features(tmp_path: Path) -> Path:
 
 def measured(run, folder, features, sentences):
     output = folder / f"attention/{sentences}.parquet"
-    arguments = {"split": "test", "sentences": sentences, "output": output, "device": "cpu", "threads": 1}
-    measure_attention(run, model=folder / "model", features=features, **arguments)
+    model = folder / "model"
+    measured = ModelOnSplit(run=run, model=model, features=features, split="test", device="cpu", threads=1)
+    measure_attention(measured, sentences=sentences, output=output)
     with open_file(output) as file:
         assert file.schema.equals(ATTENTION_SCHEMA)
     return list(read_rows(output))

@@ -7,12 +7,11 @@ from inference.tiny import PIECES, write_bundle
 from nmtcore.config.runs import SentencesSettings
 from nmtcore.corpus.contrast_list import CONTRASTS_SCHEMA, read_contrast_list
 from nmtcore.errors import UserError
-from nmtcore.experiment.contrasts import score_run_contrasts
+from nmtcore.experiment.measure import ModelOnSplit, measure_contrasts
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.contrast_files import read_contrast_scores
-from nmtcore.inference.logprob import score_text_pairs
-from nmtcore.inference.text_pairs import TextFile
+from nmtcore.inference.schemas import read_contrast_scores
+from nmtcore.inference.scoring import TextFile, score_text_pairs
 from nmtcore.parquet import write_rows
 from nmtcore.segmentation.vocabulary import Vocabulary
 
@@ -38,10 +37,9 @@ def scored(files, **values):
     run = run_settings(**values)
     model = write_bundle(files / "model", run)
     output = files / "scores.parquet"
-    score_run_contrasts(
-        run, model=model, features=files / "features", split="contrast_x", contrasts=files / "list.parquet",
-        output=output, device="cpu", threads=1,
-    )  # fmt: skip
+    folders = {"model": model, "features": files / "features"}
+    measured = ModelOnSplit(run=run, **folders, split="contrast_x", device="cpu", threads=1)
+    measure_contrasts(measured, contrasts=files / "list.parquet", output=output)
     return load_bundle(model), list(read_contrast_scores(output))
 
 

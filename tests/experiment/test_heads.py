@@ -12,13 +12,13 @@ from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.components.settings import DepParseSettings, PascalSettings
 from nmtcore.evaluation.induction import gold_tree, score_induction
 from nmtcore.evaluation.scores import output_files, read_gold_trees
-from nmtcore.experiment.heads import score_heads
 from nmtcore.experiment.inference import parse_gold
 from nmtcore.experiment.load_examples import load_sources
+from nmtcore.experiment.measure import ModelOnSplit, measure_heads
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.files import read_json
 from nmtcore.inference.attention import load_observed_bundle
-from nmtcore.inference.induced import attention_parser
+from nmtcore.inference.parse import attention_parser
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.vocabulary import Vocabulary
 
@@ -33,7 +33,7 @@ def run():
 
 @pytest.fixture
 def files(tmp_path, run):
-    """Write a treebank, its features and a model; return the files that `score_heads` reads."""
+    """Write a treebank, its features and a model; return their paths."""
     write_corpus(tmp_path / "corpus.parquet", SENTENCES)
     schema = pa.schema([("head", pa.list_(pa.int32())), ("upos", pa.list_(pa.string()))])
     write_rows(tmp_path / "trees.parquet", schema, [{"head": heads, "upos": upos} for heads, upos in TREES])
@@ -53,7 +53,9 @@ def files(tmp_path, run):
 
 def scores_of_heads(tmp_path, run, files):
     scores = tmp_path / "heads/gold_a.json"
-    score_heads(run, **files, split="gold_a", scores=scores, device="cpu", threads=1)
+    paths = {name: files[name] for name in ("model", "features")}
+    measured = ModelOnSplit(run=run, **paths, split="gold_a", device="cpu", threads=1)
+    measure_heads(measured, corpus=files["corpus"], trees=files["trees"], output=scores)
     return read_json(scores)
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from nmtcore.config.training import DecodingSettings
-from nmtcore.inference.hypotheses import NEVER_GENERATED
+from nmtcore.inference.search import NEVER_GENERATED
 from nmtcore.segmentation.vocabulary import BOS, EOS
 
 NextToken = Callable[[Sequence[int]], Tensor]

@@ -25,13 +25,13 @@ from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference import analyse, raw
 from nmtcore.inference.analyse import analyse_sentences, read_text_sentences, read_treebank_sentences
-from nmtcore.inference.attention import load_observed_bundle, with_targets, write_attention
+from nmtcore.inference.attention import load_observed_bundle, write_attention
+from nmtcore.inference.batches import with_targets
 from nmtcore.inference.gates import gate_norms
-from nmtcore.inference.induced import attention_parser
-from nmtcore.inference.parse_files import TREE_METHODS
+from nmtcore.inference.parse import attention_parser
 from nmtcore.inference.parse_to_conllu import parse_text
+from nmtcore.inference.schemas import PREDICTED_TAGS_SCHEMA, TREE_METHODS, tag_row
 from nmtcore.inference.shown_sentences import LabelledTree, is_of_decoder
-from nmtcore.inference.tag_files import PREDICTED_TAGS_SCHEMA, tag_row
 from nmtcore.inference.tags import translate_with_tags
 from nmtcore.syntax.annotation import Annotation
 

@@ -12,8 +12,9 @@ from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSe
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference import attention
-from nmtcore.inference.attention import ATTENTION_SCHEMA, load_observed_bundle, write_attention
+from nmtcore.inference.attention import load_observed_bundle, write_attention
 from nmtcore.inference.bundle import load_bundle
+from nmtcore.inference.schemas import ATTENTION_SCHEMA
 from nmtcore.segmentation.vocabulary import BOS
 
 LINES = ["the cat", "", "the dog the do", "cat", "  "]

@@ -228,26 +228,15 @@ def texts(tmp_path):
     return [str(tmp_path / "text.en"), str(tmp_path / "text.de")]
 
 
-def test_gates_are_numbers_without_a_terminal_and_a_page_if_requested(gated, texts, tmp_path):
+def test_gates_are_numbers_and_a_page_if_requested(gated, texts, tmp_path):
     output, errors = nmtcore("gates", gated, *texts, "--html", tmp_path / "page.html")
     lines = output.split("\n")
     assert re.sub(r"\[\d\.\d\d\]", "", lines[0]).replace("*", "") == "a cat"
     assert lines[0].count("*") == lines[2].count("*") == 1
     assert (lines[1], lines[3:], errors) == ("", [""], "")
-    assert "\x1b" not in output
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert page.count("<li>") == 3
     assert "Gate norms of tiny, en to de" in page
-
-
-@pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
-def test_a_terminal_shows_gates_in_colour(gated, texts, variables, coloured, monkeypatch):
-    for name, value in {"TERM": "xterm", "NO_COLOR": "", **variables}.items():
-        monkeypatch.setenv(name, value)
-    code, shown, _ = call_nmtcore("gates", gated, *texts, terminal=True)
-    assert code == 0
-    assert ("\x1b[" in shown) == coloured
-    assert ("[0." in shown or "[1." in shown or "[2." in shown) != coloured
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.inference.ctranslate2_model import check_exportable, write_model
-from nmtcore.inference.hypotheses import NEVER_GENERATED
+from nmtcore.inference.search import NEVER_GENERATED
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import Build, Component

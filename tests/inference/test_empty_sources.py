@@ -14,10 +14,9 @@ from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSe
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.features.examples import Examples
-from nmtcore.inference.attention import load_observed_bundle, observe_batch
+from nmtcore.inference.attention import load_observed_bundle, observe
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.parse import parse_examples
-from nmtcore.inference.translate import translate_and_parse
+from nmtcore.inference.parse import parse_examples, translate_and_parse
 from nmtcore.model.batch import make_batch
 
 SYSTEMS = {
@@ -52,8 +51,8 @@ def test_empty_sources_are_translated_and_parsed(folder):
     translations, parses = translate_and_parse(model, examples, SETTINGS)
     empty = np.flatnonzero(examples.source.ids.lengths == 0)
     for rows in (np.arange(len(examples)), empty):
-        again = translate_and_parse(model, examples.take(rows), SETTINGS)
-        assert [n_best[0].tokens for n_best in again.translations] == [translations[row][0].tokens for row in rows]
+        again, _ = translate_and_parse(model, examples.take(rows), SETTINGS)
+        assert [n_best[0].tokens for n_best in again] == [translations[row][0].tokens for row in rows]
     if not model.parses:
         assert parses is None
         return
@@ -80,7 +79,7 @@ def test_empty_sources_are_trained_on(folder):
 
 def test_empty_sources_are_observed(folder):
     bundle, examples = load_observed_bundle(folder), some_empty()
-    observed = observe_batch(bundle, examples)
+    (observed,) = observe(bundle, examples, lambda observed, _: observed)
     weights = [*(weights_BHQK[:, -1] for weights_BHQK in observed.maps.values()), *observed.source_weights.values()]
     for weights_BSS in weights:
         assert torch.isfinite(weights_BSS).all()

@@ -8,15 +8,15 @@ from inference.tiny import PIECES, random_examples, write_bundle
 from oracles import Recurrent as Oracle
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
-from nmtcore.config.components.settings import HeadSelectionSettings, SennrichHaddowSettings
+from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
-from nmtcore.errors import LineError, UserError
+from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
-from nmtcore.inference import gates
+from nmtcore.inference import gates, scoring
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.gate_files import GATES_SCHEMA, GatedSentence, write_gates
-from nmtcore.inference.gates import gate_norms, read_gates
-from nmtcore.inference.text_pairs import TextFile
+from nmtcore.inference.gates import gate_norms, plain_line, read_gates, write_gates
+from nmtcore.inference.schemas import GATES_SCHEMA, GatedSentence, shades
+from nmtcore.inference.scoring import TextFile
 from nmtcore.parquet import open_file, read_rows, write_rows
 from nmtcore.segmentation.vocabulary import BOS, EOS, Vocabulary
 from nmtcore.syntax.annotation import Annotation, failed
@@ -29,6 +29,7 @@ WITH_GATES = {
     "hard": HeadSelectionSettings(hard=True, root="learned"),
 }
 WITHOUT_GATES = {"nmt": [], "one_set": [HeadSelectionSettings(annotations="one_set")]}
+SENTENCE = GatedSentence("A <b> & c", ["x@@", '<script>"', "&", "é"], np.array([2.0, 3.0, 2.5, 2.25]))
 TAGGED = Annotation(upos=["DET", "NOUN"])
 
 
@@ -78,11 +79,6 @@ def test_models_without_a_gate_in_the_decoder_are_refused(tmp_path, system):
     bundle = load_bundle(write_bundle(tmp_path / "model", run))
     with pytest.raises(UserError, match=r"^The system tiny has no gate in the decoder\. Use a model of another system"):
         next(read_gates(bundle, TextFile(["the"], "en"), TextFile(["the"], "de")))
-
-
-def test_other_components_have_no_gates():
-    assert run_settings(HeadSelectionSettings(), **RECURRENT).has_gates
-    assert not run_settings(SennrichHaddowSettings(), **RECURRENT).has_gates
 
 
 def written(tmp_path, annotations, *, ids=None):
@@ -139,7 +135,7 @@ def read(bundle, source, target):
 
 
 def test_pairs_of_lines_are_read_in_order(bundle, monkeypatch):
-    monkeypatch.setattr(gates, "LINES_PER_CHUNK", 2)
+    monkeypatch.setattr(scoring, "LINES_PER_CHUNK", 2)
     source = [b"the cat\n", b"\n", b"the dog the do\n", b"cat\n", b"cat"]
     target = ["dog cath \u6f22\n", "the\n", "a\n", "  \n", "the cat\n"]
     sentences = read(bundle, source, target)
@@ -156,26 +152,14 @@ def test_pairs_of_lines_are_read_in_order(bundle, monkeypatch):
         np.testing.assert_allclose(sentence.norms, expected_T[:-1], atol=1e-5)
 
 
-@pytest.mark.parametrize(("source", "target"), [(3, 2), (2, 3), (0, 1)])
-def test_a_line_without_a_counterpart_is_an_error(bundle, source, target):
-    longer, shorter = ("text.en", "text.de") if source > target else ("text.de", "text.en")
-    with pytest.raises(LineError) as error:
-        read(bundle, ["the"] * source, ["dog"] * target)
-    line = min(source, target) + 1
-    assert str(error.value).startswith(f"{longer}, line {line}: {shorter} ends before this line: give one sentence")
-
-
-def test_lines_that_cannot_be_read_are_errors(bundle):
-    with pytest.raises(LineError, match=r"text\.de, line 2: byte 1 is not UTF-8"):
-        read(bundle, ["the", "the"], [b"dog\n", b"\xff\n"])
-    long = "a" * 1001
-    with pytest.raises(LineError, match=r"text\.en, line 2: the line has more than 1,000 subwords"):
-        read(bundle, ["the", long], ["the", long])
-    with pytest.raises(LineError, match=r"text\.de, line 1: the line has more than 1,000 subwords"):
-        read(bundle, ["the", "the"], [long, "the"])
-    assert read(bundle, [], []) == []
-
-
 def test_pairs_with_an_empty_side_have_no_norms(bundle):
     assert [s.pieces for s in read(bundle, ["", "the"], ["the", ""])] == [[], []]
     assert isinstance(read(bundle, [""], [""])[0], GatedSentence)
+
+
+def test_lines_show_the_norms_and_mark_the_largest():
+    assert shades(SENTENCE.norms).tolist() == [0, 1, 0.5, 0.25]
+    assert plain_line(SENTENCE) == 'x@@[2.00] *<script>"[3.00] &[2.50] é[2.25]'
+    equal = SENTENCE._replace(norms=np.array([3.0] * 4))
+    assert plain_line(equal) == '*x@@[3.00] *<script>"[3.00] *&[3.00] *é[3.00]'
+    assert plain_line(GatedSentence("", [], np.zeros(0))) == ""

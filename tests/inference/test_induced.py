@@ -15,10 +15,9 @@ from nmtcore.errors import UserError
 from nmtcore.inference import attention
 from nmtcore.inference.attention import load_observed_bundle, write_attention
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.induced import attention_parser, parse_with_all_heads
-from nmtcore.inference.parse import parse_of
-from nmtcore.inference.parse_files import PARSE_METHODS
+from nmtcore.inference.parse import attention_parser, parse_of, parse_with_all_heads
 from nmtcore.inference.parse_to_conllu import parse_text
+from nmtcore.inference.schemas import PARSE_METHODS
 from nmtcore.model.batch import with_root_scores
 from nmtcore.syntax.annotation import tree_fault
 

@@ -1,6 +1,5 @@
 """Models with interleaved tags: bundles, raw text, limits of length, attention, gates, and labels that changed."""
 
-import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -23,14 +22,13 @@ from nmtcore.evaluation.gates import count_gates
 from nmtcore.experiment.inference import check_labels, translate_tests
 from nmtcore.features.schema import TOKENS_SCHEMA, syntax_schema
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
-from nmtcore.files import read_json, read_lines, write_json
+from nmtcore.files import read_lines, write_json
 from nmtcore.inference import raw
 from nmtcore.inference.attention import load_observed_bundle, write_attention
-from nmtcore.inference.bundle import MANIFEST, load_bundle, load_initial_weights, save_bundle
-from nmtcore.inference.gate_files import write_gates
-from nmtcore.inference.gates import gate_norms, read_gates
-from nmtcore.inference.hypotheses import length_limits
-from nmtcore.inference.text_pairs import TextFile
+from nmtcore.inference.bundle import load_bundle, load_initial_weights, save_bundle
+from nmtcore.inference.gates import gate_norms, read_gates, write_gates
+from nmtcore.inference.scoring import TextFile
+from nmtcore.inference.search import length_limits
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.batch import make_batch
 from nmtcore.parquet import read_rows, write_rows
@@ -207,21 +205,6 @@ def test_training_keeps_pairs_whose_words_fit_and_counts_those_without_tags(tmp_
     ]
     added = replace(pairs, id=np.array([0, 1, -2, 3]))
     assert list(count_unannotated(run.features, added, np.array([0, 2]))) == [], "rows of a second task do not count"
-
-
-def changed(folder: Path, name: str, value) -> None:
-    """Replace a file of a bundle, with its checksum."""
-    write_json(folder / name, value)
-    manifest = read_json(folder / MANIFEST)
-    manifest["files"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-    write_json(folder / MANIFEST, manifest)
-
-
-def test_a_vocabulary_without_a_tag_of_the_labels_is_an_error(tmp_path):
-    tagged_bundle(tmp_path / "model", run_with("target"))
-    changed(tmp_path / "model", "target.labels.json", {"dg_a": [*LABEL_SPECIALS, "x|root", "new|x"]})
-    with pytest.raises(UserError, match=r"The vocabulary of the model in .* lacks the tag new\|x \(source\)"):
-        load_bundle(tmp_path / "model")
 
 
 def test_labels_of_the_data_that_changed_are_an_error(tmp_path):

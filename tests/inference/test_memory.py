@@ -13,8 +13,8 @@ from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.inference.bundle import load_bundle, to_device
-from nmtcore.inference.parse import parse_examples
-from nmtcore.inference.translate import translate_and_parse, translate_examples
+from nmtcore.inference.parse import parse_examples, translate_and_parse
+from nmtcore.inference.translate import translate_examples
 from nmtcore.model.transformer import Transformer
 
 FULL = "The GPU's memory is full (CUDA out of memory. Tried to allocate 2.00 GiB). "

@@ -7,9 +7,9 @@ from inference.tiny import random_examples, random_model
 
 from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings
 from nmtcore.errors import UserError
+from nmtcore.inference.batches import MAX_TOKENS, batches_by_length
 from nmtcore.inference.parse import parse_examples, parse_of
-from nmtcore.inference.parse_files import write_parses
-from nmtcore.inference.sentence_batches import MAX_TOKENS, batches_by_length
+from nmtcore.inference.schemas import write_parses
 from nmtcore.parquet import read_rows
 from nmtcore.syntax.annotation import tree_fault
 

@@ -247,8 +247,10 @@ def test_a_line_may_have_as_many_bytes_as_in_a_corpus(wrap, end):
 def test_groups_of_texts_are_limited_in_lines_and_characters(texts, size, most):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(raw, "MAX_CHARACTERS", most)
-        groups = list(grouped_texts(iter(texts), size, characters=len))
+        numbered = list(grouped_texts(iter(texts), size, characters=len))
+    groups = [group for _, group in numbered]
     assert [text for group in groups for text in group] == texts
+    assert all(texts[first : first + len(group)] == group for first, group in numbered)
     for number, group in enumerate(groups, start=1):
         assert 0 < len(group) <= size
         assert sum(map(len, group[:-1])) <= most

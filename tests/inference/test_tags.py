@@ -15,7 +15,7 @@ from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference import raw, tags
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.tag_files import PREDICTED_TAGS_SCHEMA
+from nmtcore.inference.schemas import PREDICTED_TAGS_SCHEMA
 from nmtcore.inference.tags import predict_tags, translate_with_tags
 from nmtcore.model.batch import make_batch
 

@@ -10,9 +10,10 @@ from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSe
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
-from nmtcore.inference.hypotheses import length_limits
-from nmtcore.inference.sentence_batches import sentences_at_once
-from nmtcore.inference.translate import translate_and_parse, translate_examples
+from nmtcore.inference.batches import sentences_at_once
+from nmtcore.inference.parse import translate_and_parse
+from nmtcore.inference.search import length_limits
+from nmtcore.inference.translate import translate_examples
 from nmtcore.model.batch import make_batch
 from nmtcore.segmentation.vocabulary import BOS
 

@@ -18,8 +18,8 @@ from nmtcore.experiment.output import TextOutput
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.bundle import load_bundle, save_bundle
 from nmtcore.inference.gates import read_gates
-from nmtcore.inference.hypotheses import Hypothesis
-from nmtcore.inference.text_pairs import TextFile
+from nmtcore.inference.scoring import TextFile
+from nmtcore.inference.search import Hypothesis
 from nmtcore.layout import file_name
 from nmtcore.model.build import build_model
 from nmtcore.parquet import write_rows

@@ -11,8 +11,7 @@ import torch
 
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.training import TrainingSettings
-from nmtcore.inference.hypotheses import log_probabilities, never_generated
-from nmtcore.inference.topk import best_entries, best_extensions
+from nmtcore.inference.search import best_extensions, exclude_never_generated, log_probabilities
 from nmtcore.model.batch import make_batch
 from nmtcore.training import update
 
@@ -37,9 +36,8 @@ def test_nothing_is_mixed_with_the_cpu_or_read(name, make, example, draw, monkey
     with torch.inference_mode():
         state = model.eval().start(model.encode(batches[0]))
         next_RV = log_probabilities(model.step(torch.zeros(3, dtype=torch.int64, device=DEVICE), state))
-        next_RV.index_fill_(1, never_generated(DEVICE), -torch.inf)
-        assert best_entries(next_RV).device == DEVICE
-        best = best_extensions(torch.zeros(3, 1, device=DEVICE), next_RV[:, None], count=4)
+        next_BMV = exclude_never_generated(next_RV)[:, None]
+        best = best_extensions(torch.zeros(3, 1, device=DEVICE), next_BMV, count=4)
         state.select(best.beam_BC)
         state.select(best.beam_BC[:2], torch.zeros(2, dtype=torch.int64, device=DEVICE))
         assert model.step(torch.zeros(8, dtype=torch.int64, device=DEVICE), state).device == DEVICE

@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
-from nmtcore.inference.beam import beam_search
+from nmtcore.inference.search import search_batch
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import Build
 from nmtcore.model.components.head_selection import HeadSelection, straight_through
@@ -180,7 +180,7 @@ def test_beam_search_equals_exhaustive_search(draw, selection):
     examples.source.ids.values[:] = 5 + examples.source.ids.values % 2
     batch = make_batch(examples, np.arange(3))
     encoded = model.encode(batch)
-    results = beam_search(model, encoded, settings, limits_B=torch.full((3,), longest), n_best=5)
+    results = search_batch(model, encoded, settings, limits_B=torch.full((3,), longest), n_best=5)
     for row in range(3):
         hypotheses = [tokens for n in range(longest + 1) for tokens in product((UNK, 5, 6), repeat=n)]
         best = sorted((scored(model, batch, row, tokens) for tokens in hypotheses), reverse=True)[:5]

@@ -8,7 +8,7 @@ import torch
 
 from nmtcore.config.bases import BASES
 from nmtcore.config.components import COMPONENTS
-from nmtcore.inference.logprob import score_targets
+from nmtcore.inference.scoring import score_targets
 from nmtcore.model.batch import make_batch
 from nmtcore.segmentation.vocabulary import BOS, EOS
 

@@ -8,8 +8,7 @@ from evaluation.test_sharpness import map_row
 from pair_files import write_corpus
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
-from nmtcore.inference.attention import ATTENTION_SCHEMA
-from nmtcore.inference.parse_files import Parse, write_parses
+from nmtcore.inference.schemas import ATTENTION_SCHEMA, Parse, write_parses
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
 from nmtcore.syntax.annotation import Annotation, failed

@@ -7,7 +7,7 @@ from reporting.attention_runs import HEADS, IDS, LABELS, SENTENCES, UPOS, Attent
 
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json, write_text
-from nmtcore.inference.gate_files import GATES_SCHEMA
+from nmtcore.inference.schemas import GATES_SCHEMA
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.reporting.attention_figure import attention_drawing, attention_entry
 from nmtcore.reporting.charts import write_svg

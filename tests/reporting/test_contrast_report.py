@@ -1,7 +1,7 @@
 """The report on one model's contrastive pairs."""
 
 from nmtcore.files import read_json
-from nmtcore.inference.contrast_files import ContrastScore
+from nmtcore.inference.schemas import ContrastScore
 from nmtcore.reporting.contrast_report import ContrastReport
 
 MODEL = {"dataset": "d", "system": "s", "scale": "smoke", "seed": 1}

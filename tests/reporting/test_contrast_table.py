@@ -5,7 +5,7 @@ import pytest
 from nmtcore.errors import UserError
 from nmtcore.evaluation.contrasts import wilson_interval
 from nmtcore.files import read_json
-from nmtcore.inference.contrast_files import ContrastScore, write_contrast_scores
+from nmtcore.inference.schemas import ContrastScore, write_contrast_scores
 from nmtcore.layout import Layout
 from nmtcore.reporting.contrast_table import write_contrast_table
 

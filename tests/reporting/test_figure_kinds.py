@@ -7,7 +7,7 @@ from evaluation.test_gates import gate_row
 from reporting.attention_runs import HEADS, IDS, SENTENCES, AttentionRuns
 from reporting.planned import planned, shown, unlinked
 
-from nmtcore.inference.gate_files import GATES_SCHEMA
+from nmtcore.inference.schemas import GATES_SCHEMA
 from nmtcore.parquet import write_rows
 from nmtcore.reporting.table import Items, Table
 from nmtcore.reporting.table_kinds.attention import attention_content, draw_attention

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 
 from nmtcore.files import write_text
-from nmtcore.inference.gate_files import GatedSentence
+from nmtcore.inference.schemas import GatedSentence
 from nmtcore.reporting.gates_page import gates_page
 
 SENTENCE = GatedSentence("A <b> & c", ["x@@", '<script>"', "&", "é"], np.array([2.0, 3.0, 2.5, 2.25]))

@@ -3,7 +3,7 @@
 from evaluation.test_gates import gate_row
 
 from nmtcore.files import read_json
-from nmtcore.inference.gate_files import GATES_SCHEMA
+from nmtcore.inference.schemas import GATES_SCHEMA
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
 from nmtcore.reporting.gates_table import write_gate_table

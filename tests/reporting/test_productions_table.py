@@ -3,7 +3,7 @@
 from evaluation.test_productions import write_trees
 
 from nmtcore.files import read_json
-from nmtcore.inference.parse_files import Parse, write_parses
+from nmtcore.inference.schemas import Parse, write_parses
 from nmtcore.layout import Layout
 from nmtcore.reporting.productions_table import write_production_table
 

@@ -10,9 +10,8 @@ import pytest
 from browser import HEIGHT
 
 from nmtcore.files import write_text
-from nmtcore.inference.gate_files import GatedSentence
+from nmtcore.inference.schemas import GatedSentence, TaggedWord
 from nmtcore.inference.shown_sentences import AnalysedModel, AnalysedSentence, AttentionHead, LabelledTree
-from nmtcore.inference.tag_files import TaggedWord
 from nmtcore.reporting.show_page import head_name, show_page
 from nmtcore.reporting.tree_drawing import arc_levels
 

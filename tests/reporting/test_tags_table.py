@@ -8,7 +8,7 @@ from pair_files import write_corpus
 from nmtcore.errors import UserError
 from nmtcore.features.schema import syntax_schema
 from nmtcore.files import read_json, write_json
-from nmtcore.inference.tag_files import TaggedWord, write_predicted_tags
+from nmtcore.inference.schemas import TaggedWord, write_predicted_tags
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
 from nmtcore.reporting.tags_table import SENTENCES, TaggedTest, write_tag_table

@@ -14,7 +14,7 @@ from nmtcore.config.planned_tables import (
     PlannedRuns,
     PlannedTable,
 )
-from nmtcore.inference.parse_files import Parse, write_parses
+from nmtcore.inference.schemas import Parse, write_parses
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
 from nmtcore.syntax.annotation import Annotation, failed

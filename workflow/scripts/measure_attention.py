@@ -3,20 +3,19 @@
 from pathlib import Path
 
 from nmtcore.config.runs import run_from_json
-from nmtcore.experiment.attention import measure_attention
+from nmtcore.experiment.measure import ModelOnSplit, measure_attention
 from nmtcore.job import job, job_settings
 
 with job(snakemake):
     settings = job_settings(snakemake)
     run = run_from_json(snakemake.params.run[0], where="the workflow")
-    measure_attention(
-        run,
+    measured = ModelOnSplit(
+        run=run,
         model=Path(snakemake.input.model),
         features=Path(run.feature_folder(settings.layout)),
-        labels=run.label_files(settings.layout),
         split=snakemake.wildcards.split,
-        sentences=snakemake.params.sentences,
-        output=Path(snakemake.output[0]),
         device=settings.device,
         threads=snakemake.threads,
+        labels=run.label_files(settings.layout),
     )
+    measure_attention(measured, sentences=snakemake.params.sentences, output=Path(snakemake.output[0]))

@@ -3,20 +3,20 @@
 from pathlib import Path
 
 from nmtcore.config.runs import run_from_json
-from nmtcore.experiment.gates import measure_gates
+from nmtcore.experiment.measure import ModelOnSplit, measure_gates
 from nmtcore.job import job, job_settings
 
 with job(snakemake):
     settings = job_settings(snakemake)
     run = run_from_json(snakemake.params.run[0], where="the workflow")
-    measure_gates(
-        run,
+    measured = ModelOnSplit(
+        run=run,
         model=Path(snakemake.input.model),
         features=Path(run.feature_folder(settings.layout)),
-        labels=run.label_files(settings.layout),
         split=snakemake.wildcards.split,
-        tags=Path(snakemake.input.tags[0]) if snakemake.input.tags else None,
-        output=Path(snakemake.output[0]),
         device=settings.device,
         threads=snakemake.threads,
+        labels=run.label_files(settings.layout),
     )
+    tags = Path(snakemake.input.tags[0]) if snakemake.input.tags else None
+    measure_gates(measured, tags=tags, output=Path(snakemake.output[0]))

@@ -3,20 +3,19 @@
 from pathlib import Path
 
 from nmtcore.config.runs import run_from_json
-from nmtcore.experiment.contrasts import score_run_contrasts
+from nmtcore.experiment.measure import ModelOnSplit, measure_contrasts
 from nmtcore.job import job, job_settings
 
 with job(snakemake):
     settings = job_settings(snakemake)
     run = run_from_json(snakemake.params.run[0], where="the workflow")
-    score_run_contrasts(
-        run,
+    measured = ModelOnSplit(
+        run=run,
         model=Path(snakemake.input.model),
         features=Path(run.feature_folder(settings.layout)),
-        labels=run.label_files(settings.layout),
         split=snakemake.wildcards.split,
-        contrasts=Path(snakemake.input.contrasts),
-        output=Path(snakemake.output[0]),
         device=settings.device,
         threads=snakemake.threads,
+        labels=run.label_files(settings.layout),
     )
+    measure_contrasts(measured, contrasts=Path(snakemake.input.contrasts), output=Path(snakemake.output[0]))

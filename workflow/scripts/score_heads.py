@@ -3,22 +3,20 @@
 from pathlib import Path
 
 from nmtcore.config.runs import run_from_json
-from nmtcore.experiment.heads import score_heads
+from nmtcore.experiment.measure import ModelOnSplit, measure_heads
 from nmtcore.job import job, job_settings
 
 with job(snakemake):
     settings = job_settings(snakemake)
     run = run_from_json(snakemake.params.run[0], where="the workflow")
-    corpus, trees = map(Path, snakemake.input.treebank)
-    score_heads(
-        run,
+    measured = ModelOnSplit(
+        run=run,
         model=Path(snakemake.input.model),
         features=Path(run.feature_folder(settings.layout)),
-        labels=run.label_files(settings.layout),
         split=snakemake.wildcards.split,
-        corpus=corpus,
-        trees=trees,
-        scores=Path(snakemake.output[0]),
         device=settings.device,
         threads=snakemake.threads,
+        labels=run.label_files(settings.layout),
     )
+    corpus, trees = map(Path, snakemake.input.treebank)
+    measure_heads(measured, corpus=corpus, trees=trees, output=Path(snakemake.output[0]))

@@ -35,7 +35,7 @@ def _run_contrast(chosen: argparse.Namespace) -> None:
     from nmtcore.corpus.contrasts import read_contrasts
     from nmtcore.corpus.formats.rows import Input
     from nmtcore.inference.bundle import load_bundle
-    from nmtcore.inference.contrasts import score_entries
+    from nmtcore.inference.scoring import score_entries
     from nmtcore.reporting.contrast_report import ContrastReport
 
     bundle = load_bundle(chosen.model, device_name(chosen.device))

@@ -32,8 +32,7 @@ def add_logprob(commands: argparse._SubParsersAction) -> None:
 def _run_logprob(chosen: argparse.Namespace) -> None:
     from nmtcore.errors import explain_os_errors
     from nmtcore.inference.bundle import load_bundle
-    from nmtcore.inference.logprob import score_text_pairs
-    from nmtcore.inference.text_pairs import TextFile
+    from nmtcore.inference.scoring import TextFile, score_text_pairs
 
     bundle = load_bundle(chosen.model, device_name(chosen.device))
     lines = unknown = without_words = 0

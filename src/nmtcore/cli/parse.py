@@ -43,16 +43,17 @@ def add_parse(commands: argparse._SubParsersAction) -> None:
 def _run_parse(chosen: argparse.Namespace) -> None:
     from nmtcore.evaluation.attachment import attachment_line
     from nmtcore.evaluation.lines import induction_lines
-    from nmtcore.inference.bundle import LINES_PER_CHUNK, load_bundle
-    from nmtcore.inference.parse_files import TREE_METHODS
+    from nmtcore.inference.bundle import load_bundle
     from nmtcore.inference.parse_to_conllu import parse_text, parse_treebank
+    from nmtcore.inference.raw import LINES_PER_CHUNK
+    from nmtcore.inference.schemas import TREE_METHODS
 
     device, parser = device_name(chosen.device), None
     if chosen.attention is None:
         bundle = load_bundle(chosen.model, device)
     else:
         from nmtcore.inference.attention import load_observed_bundle
-        from nmtcore.inference.induced import attention_parser
+        from nmtcore.inference.parse import attention_parser
 
         bundle = load_observed_bundle(chosen.model, device)
         layer, head = chosen.attention

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
-from nmtcore.inference.contrast_files import ContrastScore
+from nmtcore.inference.schemas import ContrastScore
 
 LONGEST_DISTANCE = 15
 """Longer distances are counted together, as in LingEval97."""

@@ -14,7 +14,7 @@ from nmtcore.evaluation.lines import DEV, GREEDY_DEV, run_lines
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.sentence_statistics import SentenceStatistics
 from nmtcore.files import read_lines, write_json
-from nmtcore.inference.parse_files import TREE_METHODS
+from nmtcore.inference.schemas import TREE_METHODS
 from nmtcore.layout import file_name
 from nmtcore.parquet import read_rows
 

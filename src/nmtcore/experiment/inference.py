@@ -15,13 +15,12 @@ from nmtcore.experiment.output import TextOutput
 from nmtcore.features.examples import group_by_annotator
 from nmtcore.features.schema import labels_of
 from nmtcore.files import write_lines
+from nmtcore.inference.batches import device_of
 from nmtcore.inference.bundle import Bundle, check_same_labels, load_bundle, to_device
-from nmtcore.inference.parse import parse_examples
-from nmtcore.inference.parse_files import write_parses
-from nmtcore.inference.sentence_batches import device_of
-from nmtcore.inference.tag_files import write_predicted_tags
+from nmtcore.inference.parse import parse_examples, translate_and_parse
+from nmtcore.inference.schemas import write_parses, write_predicted_tags
 from nmtcore.inference.tags import predict_tags, predicts_tags
-from nmtcore.inference.translate import translate_and_parse, translate_examples
+from nmtcore.inference.translate import translate_examples
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device

@@ -6,7 +6,7 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.evaluation.references import read_references
 from nmtcore.features.transforms.chain import Transforms
-from nmtcore.inference.hypotheses import Hypothesis
+from nmtcore.inference.search import Hypothesis
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 

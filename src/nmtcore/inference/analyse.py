@@ -14,17 +14,16 @@ from nmtcore.corpus.formats.rows import Input
 from nmtcore.corpus.text_lines import clean_lines
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
-from nmtcore.inference.attention import attention_of_translations, with_targets
+from nmtcore.inference.attention import attention_of_translations
+from nmtcore.inference.batches import with_targets
 from nmtcore.inference.bundle import Bundle
-from nmtcore.inference.gate_files import GatedSentence
 from nmtcore.inference.gates import gate_norms
-from nmtcore.inference.induced import parse_with_all_heads
-from nmtcore.inference.parse_files import TREE_METHODS, ParseMethod
+from nmtcore.inference.parse import parse_with_all_heads, translate_and_parse
 from nmtcore.inference.parse_to_conllu import read_gold_sentence
 from nmtcore.inference.raw import MAX_SUBWORDS, TextPart, TextReader
+from nmtcore.inference.schemas import TREE_METHODS, GatedSentence, ParseMethod
 from nmtcore.inference.shown_sentences import AnalysedModel, AnalysedSentence, AttentionHead, LabelledTree
 from nmtcore.inference.tags import predict_tags, predicts_tags
-from nmtcore.inference.translate import translate_and_parse
 from nmtcore.segmentation.vocabulary import EOS
 from nmtcore.syntax.annotation import Annotation
 

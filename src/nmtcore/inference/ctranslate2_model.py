@@ -12,7 +12,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from nmtcore.errors import UserError
-from nmtcore.inference.hypotheses import NEVER_GENERATED
+from nmtcore.inference.search import NEVER_GENERATED
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.components.base import Component
 from nmtcore.model.components.pair_labels import RelativePositions

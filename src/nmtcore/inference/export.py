@@ -23,8 +23,8 @@ from nmtcore.files import atomic_folder, write_json, write_text
 from nmtcore.inference.bundle import Bundle, load_bundle
 from nmtcore.inference.ctranslate2_model import check_exportable, write_model
 from nmtcore.inference.export_readme import export_readme
-from nmtcore.inference.hypotheses import length_limits
 from nmtcore.inference.raw import MAX_SUBWORDS
+from nmtcore.inference.search import length_limits
 from nmtcore.layout import file_name
 from nmtcore.segmentation.bpe import SEPARATOR
 from nmtcore.segmentation.segmenter import codes_name

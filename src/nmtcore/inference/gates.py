@@ -6,14 +6,15 @@ from pathlib import Path
 import numpy as np
 
 from nmtcore.errors import UserError
-from nmtcore.features.examples import Examples
-from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle
-from nmtcore.inference.gate_files import GatedSentence
-from nmtcore.inference.raw import TextReader, grouped_texts
-from nmtcore.inference.sentence_batches import USE_CPU, batches_by_length, device_of, map_batches
-from nmtcore.inference.text_pairs import TextFile, line_pairs, pair_characters, read_text_pairs
-from nmtcore.model.batch import make_batch
+from nmtcore.features.examples import NO_WORD, Examples, check_ids
+from nmtcore.inference.batches import in_batches
+from nmtcore.inference.bundle import Bundle
+from nmtcore.inference.schemas import GATES_SCHEMA, GatedSentence, shades
+from nmtcore.inference.scoring import TextFile, read_text_pairs
+from nmtcore.model.batch import Batch
 from nmtcore.model.recurrent import Recurrent
+from nmtcore.parquet import read_rows, write_rows
+from nmtcore.segmentation.vocabulary import EOS, Vocabulary
 
 SENTENCES_PER_BATCH = 64
 
@@ -27,20 +28,14 @@ def gate_norms(model: Recurrent, examples: Examples) -> list[np.ndarray]:
     gated = [component for component in model.components if component.settings and component.settings.gates_output]
     if not gated:
         raise ValueError("this model has no gate in the decoder")
-    lengths = np.maximum(examples.source.ids.lengths, examples.target.ids.lengths)
-    batches = batches_by_length(lengths, sentences=SENTENCES_PER_BATCH)
-    components, device = tuple(model.components), device_of(model)
 
-    def batch_norms(rows: np.ndarray) -> np.ndarray:
-        batch = make_batch(examples, rows, components, device)
+    def work(batch: Batch, rows_B: np.ndarray) -> list[np.ndarray]:
         hidden_BTD = model.hidden_states(batch.target_input_BT, model.encode(batch))
-        return gated[0].gate_norms(hidden_BTD).float().cpu().numpy()
+        norms_BT = gated[0].gate_norms(hidden_BTD).float().cpu().numpy()
+        lengths = examples.target.ids.lengths[rows_B] + 1
+        return [norms_T[:length] for norms_T, length in zip(norms_BT, lengths, strict=True)]
 
-    norms: list = [None] * len(examples)
-    for rows, norms_BT in zip(batches, map_batches(model, batches, batch_norms, advice=USE_CPU), strict=True):
-        for row, norms_T in zip(rows.tolist(), norms_BT, strict=True):
-            norms[row] = norms_T[: examples.target.ids.lengths[row] + 1]
-    return norms
+    return in_batches(model, examples, work, sentences=SENTENCES_PER_BATCH)
 
 
 def read_gates(
@@ -52,12 +47,20 @@ def read_gates(
     if a line has more than `MAX_SUBWORDS` subwords, and the errors of `clean_lines`.
     """
     check_has_gates(bundle)
-    _check_reads_text(bundle)
-    with bundle.reader(model_folders) as reader:
-        first = 1
-        for pairs in grouped_texts(line_pairs(source, target), LINES_PER_CHUNK, characters=pair_characters):
-            yield from _chunk_gates(bundle, reader, pairs, first=first, names=(source.name, target.name))
-            first += len(pairs)
+    if bundle.transforms.tags_targets:
+        raise UserError(
+            f"The system {bundle.run.system} generates tags among the words, which the given translations lack. "
+            "Measure the gates of a test split with the workflow (docs/analysis.md), or use a model of another system."
+        )
+    for texts in read_text_pairs(bundle, source, target, model_folders=model_folders):
+        rows = [row for row, line in enumerate(texts.lines) if texts.targets[line].pieces]
+        norms = gate_norms(bundle.model, texts.examples.take(np.array(rows, dtype=np.int64)))
+        norms_of_line = dict(zip((texts.lines[row] for row in rows), norms, strict=True))
+        for line, text in enumerate(texts.sources):
+            if line in norms_of_line:
+                yield GatedSentence(text, texts.targets[line].pieces, norms_of_line[line][:-1])
+            else:
+                yield GatedSentence(text, [], np.zeros(0, dtype=np.float32))
 
 
 def check_has_gates(bundle: Bundle) -> None:
@@ -69,25 +72,51 @@ def check_has_gates(bundle: Bundle) -> None:
         )
 
 
-def _check_reads_text(bundle: Bundle) -> None:
-    """Raise `UserError` if the model's targets have tags, which given translations lack."""
-    if bundle.transforms.tags_targets:
-        raise UserError(
-            f"The system {bundle.run.system} generates tags among the words, which the given translations lack. "
-            "Measure the gates of a test split with the workflow (docs/analysis.md), or use a model of another system."
-        )
+def write_gates(
+    path: Path,
+    examples: Examples,
+    norms: Sequence[np.ndarray],
+    vocabulary: Vocabulary,
+    *,
+    tokens: Path,
+    tags: Path | None = None,
+) -> None:
+    """Write the gate norms of sentence pairs as `GATES_SCHEMA`.
+
+    `norms` has one array per pair, with `</s>`. `tokens` is the file of the targets' subwords, and `tags` the
+    annotation of the target side, if there is any. Raises `UserError` if the annotation has other pairs, or another
+    number of words.
+    """
+    tags_of_words = [None] * len(examples) if tags is None else _read_tags(tags, examples, tokens=tokens)
+    target = examples.target
+    columns = zip(examples.id, target.ids, target.word_of_subword, tags_of_words, norms, strict=True)
+    rows = (
+        {
+            "id": int(id),
+            "pieces": vocabulary.tokens([*ids, EOS]),
+            "words": [*words, NO_WORD],
+            "upos": None if upos is None else [*(None if word == NO_WORD else upos[word] for word in words), None],
+            "norms": norms_T,
+        }
+        for id, ids, words, upos, norms_T in columns
+    )
+    write_rows(path, GATES_SCHEMA, rows)
 
 
-def _chunk_gates(
-    bundle: Bundle, reader: TextReader, pairs: list[tuple[str, str]], *, first: int, names: tuple[str, str]
-) -> Iterator[GatedSentence]:
-    """Yield the gate norms of some lines; `first` is the number of the first one, `names` are those of the texts."""
-    texts = read_text_pairs(bundle, reader, pairs, numbers=range(first, first + len(pairs)), names=names)
-    rows = [row for row, line in enumerate(texts.lines) if texts.targets[line].pieces]
-    examples = texts.examples.take(np.array(rows, dtype=np.int64))
-    norms = dict(zip((texts.lines[row] for row in rows), gate_norms(bundle.model, examples), strict=True))
-    for line, (source, _) in enumerate(pairs):
-        if line in norms:
-            yield GatedSentence(source, texts.targets[line].pieces, norms[line][:-1])
-        else:
-            yield GatedSentence(source, [], np.zeros(0, dtype=np.float32))
+def _read_tags(path: Path, examples: Examples, *, tokens: Path) -> list[list[str] | None]:
+    """Read the UPOS tags of the target words of every pair; None for a sentence without tags."""
+    rows = list(read_rows(path, columns=["id", "upos"], stop=len(examples)))
+    check_ids(examples.id, np.array([row["id"] for row in rows], dtype=np.int64), tokens, path)
+    for row, words in zip(rows, examples.target.word_counts.tolist(), strict=True):
+        if row["upos"] is not None and len(row["upos"]) != words:
+            raise UserError(
+                f"{path}: the row with id {row['id']} has {len(row['upos'])} tags, but {words} words: delete the file "
+                "and run the workflow again."
+            )
+    return [row["upos"] for row in rows]
+
+
+def plain_line(sentence: GatedSentence) -> str:
+    """Write every subword of a target with its norm; an asterisk marks the largest."""
+    pieces = zip(sentence.pieces, sentence.norms.tolist(), shades(sentence.norms).tolist(), strict=True)
+    return " ".join(f"{'*' if shade == 1 else ''}{piece}[{norm:.2f}]" for piece, norm, shade in pieces)

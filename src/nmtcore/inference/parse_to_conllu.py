@@ -11,10 +11,10 @@ from nmtcore.corpus.formats.rows import BadRow, Input, Piece, decode
 from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.text_lines import clean_lines
 from nmtcore.errors import LineError, UserError
-from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle
+from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.parse import Parser, parse_examples
-from nmtcore.inference.parse_files import ParseMethod
-from nmtcore.inference.raw import TextPart, TextReader, grouped_texts
+from nmtcore.inference.raw import LINES_PER_CHUNK, TextPart, TextReader, grouped_texts
+from nmtcore.inference.schemas import ParseMethod
 from nmtcore.syntax.annotation import Annotation
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 from nmtcore.syntax.write_conllu import conllu_sentence
@@ -37,19 +37,17 @@ def parse_text(
 
     The block of a line without words has only comments. A line of more than `raw.MAX_SUBWORDS` subwords is parsed in
     parts, each with its own root, and standard error says so. `parser` defaults to the heads that the model was trained
-    to parse with. Raises the errors of `Bundle.translate_n_best`, and `UserError` if there is no `parser` and the model
+    to parse with. Raises the errors of `Bundle.translate_lines`, and `UserError` if there is no `parser` and the model
     does not parse, or has no root for the trees of `method`.
     """
     parser = parser or _trained_parser(bundle, method)
     with bundle.reader(model_folders) as reader:
-        first = 1
-        for texts in grouped_texts(clean_lines(lines, where=where), chunk, characters=len):
+        for first, texts in grouped_texts(clean_lines(lines, where=where), chunk, characters=len):
             words = [reader.split(text) for text in texts]
-            locations = [f"{where}, line {number}" for number in range(first, first + len(texts))]
+            locations = [f"{where}, line {first + number}" for number in range(1, len(texts) + 1)]
             parses = _parse_lines(parser, reader, words, method=method, locations=locations)
-            for number, (text, line_words, heads) in enumerate(zip(texts, words, parses, strict=True), start=first):
-                yield conllu_sentence(line_words, Annotation(head=heads), sent_id=number, text=text)
-            first += len(texts)
+            for number, (text, line_words, heads) in enumerate(zip(texts, words, parses, strict=True), start=1):
+                yield conllu_sentence(line_words, Annotation(head=heads), sent_id=first + number, text=text)
 
 
 class ParsedSentence(NamedTuple):
@@ -74,7 +72,8 @@ def parse_treebank(
     parser = parser or _trained_parser(bundle, method)
     empty = True
     with bundle.reader(model_folders) as reader:
-        for pieces in grouped_texts(sentences(Input(path, None)), LINES_PER_CHUNK, characters=_size):
+        treebank = sentences(Input(path, None))
+        for _, pieces in grouped_texts(treebank, LINES_PER_CHUNK, characters=lambda piece: len(piece.data)):
             empty = False
             gold = [read_gold_sentence(piece) for piece in pieces]
             locations = [f"{path}, line {piece.line}" for piece in pieces]
@@ -84,10 +83,6 @@ def parse_treebank(
                 yield ParsedSentence(_replace_heads(decode(piece), heads), side.words, heads, tree.head, tree.upos)
     if empty:
         raise UserError(f"{path} contains no sentences.")
-
-
-def _size(sentence: Piece) -> int:
-    return len(sentence.data)
 
 
 def _trained_parser(bundle: Bundle, method: ParseMethod) -> Parser:

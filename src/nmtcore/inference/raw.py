@@ -29,9 +29,11 @@ from nmtcore.syntax.annotation import Annotation
 
 T = TypeVar("T")
 
+LINES_PER_CHUNK = 2000
+"""Lines of raw text that are read, sorted and translated at once."""
+
 MAX_SUBWORDS = 1000
 """Subwords per example; longer lines are cut into parts."""
-
 
 MAX_CHARACTERS = 1 << 20
 """Characters of a group of lines after which no more lines are added, so that very long lines take little memory."""
@@ -43,18 +45,20 @@ def grouped(items: Iterator[T], size: int) -> Iterator[list[T]]:
         yield group
 
 
-def grouped_texts(items: Iterator[T], size: int, *, characters: Callable[[T], int]) -> Iterator[list[T]]:
-    """Group a stream of texts into lists of `size` items, and of fewer if these have over `MAX_CHARACTERS`."""
-    group: list[T] = []
-    length = 0
+def grouped_texts(items: Iterable[T], size: int, *, characters: Callable[[T], int]) -> Iterator[tuple[int, list[T]]]:
+    """Group a stream of texts into lists of `size` items, and of fewer if these have over `MAX_CHARACTERS`.
+
+    Yields the number of each list's first item, from 0, and the list.
+    """
+    first, group, length = 0, [], 0
     for item in items:
         group.append(item)
         length += characters(item)
         if len(group) == size or length > MAX_CHARACTERS:
-            yield group
-            group, length = [], 0
+            yield first, group
+            first, group, length = first + len(group), [], 0
     if group:
-        yield group
+        yield first, group
 
 
 class TextPart(NamedTuple):

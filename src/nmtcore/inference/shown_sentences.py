@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nmtcore.inference.gate_files import GatedSentence
-from nmtcore.inference.tag_files import TaggedWord
+from nmtcore.inference.schemas import GatedSentence, TaggedWord
 
 
 class AttentionHead(NamedTuple):
-    """One of the attentions of a model, named as in `ATTENTION_SCHEMA` (`inference.attention`)."""
+    """One of the attentions of a model, named as in `ATTENTION_SCHEMA` (`inference.schemas`)."""
 
     attention: str
     layer: int | None

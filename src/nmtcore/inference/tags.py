@@ -5,10 +5,9 @@ subword; or, if the model interleaves words and tags, the tag that it has genera
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,13 +16,14 @@ from torch import Tensor
 from nmtcore.annotation.labels import LABEL_SPECIALS, UNKNOWN_LABEL
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import Examples, SideExamples
-from nmtcore.features.ragged import Ragged
+from nmtcore.features.examples import Examples
 from nmtcore.features.transforms.chain import LocatedWord
-from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle, ScoredText
-from nmtcore.inference.sentence_batches import USE_CPU, batches_by_length, device_of, map_batches
-from nmtcore.inference.tag_files import PREDICTED_TAGS_SCHEMA, TaggedWord, tag_row
-from nmtcore.model.batch import SYMBOLS, Batch, make_batch
+from nmtcore.inference.batches import in_batches, with_targets
+from nmtcore.inference.bundle import Bundle
+from nmtcore.inference.schemas import PREDICTED_TAGS_SCHEMA, TaggedWord, tag_row
+from nmtcore.inference.search import log_probabilities
+from nmtcore.inference.text import ScoredText
+from nmtcore.model.batch import SYMBOLS, Batch
 from nmtcore.parquet import row_writer
 from nmtcore.segmentation.vocabulary import TAG_PREFIX, tag_entry
 
@@ -31,27 +31,17 @@ SENTENCES_PER_BATCH = 32
 
 
 def translate_with_tags(
-    path: Path,
-    bundle: Bundle,
-    lines: Iterable[str | bytes],
-    settings: DecodingSettings | None = None,
-    *,
-    n_best: int = 1,
-    scores: bool = True,
-    chunk: int = LINES_PER_CHUNK,
-    model_folders: Sequence[Path] = (),
+    path: Path, bundle: Bundle, lines: Iterable[str | bytes], settings: DecodingSettings | None = None, **options: Any
 ) -> Iterator[list[ScoredText]]:
     """Yield what `Bundle.translate_n_best` yields, and write the tags of each line's best translation to `path`.
 
     The file, `PREDICTED_TAGS_SCHEMA`, has one row per line; it appears after the last line. A line without words has
     empty lists, and the words of a very long line are those of its parts. Raises `UserError` if the model predicts no
-    tags, and the errors of `Bundle.translate_n_best`.
+    tags, and the errors of `Bundle.translate_lines`, which takes the same `options`.
     """
     check_predicts_tags(bundle)
     with row_writer(path, PREDICTED_TAGS_SCHEMA) as writer:
-        for translated in bundle.translate_lines(
-            lines, settings, n_best=n_best, scores=scores, chunk=chunk, model_folders=model_folders
-        ):
+        for translated in bundle.translate_lines(lines, settings, **options):
             best = [hypotheses[0].tokens for hypotheses in translated.translations]
             parts_of_line = translated.by_line(predict_tags(bundle, translated.examples, best))
             for line, parts in enumerate(parts_of_line, start=translated.first):
@@ -79,22 +69,18 @@ def predict_tags(bundle: Bundle, examples: Examples, translations: Sequence[Sequ
     ignored. Raises `UserError` if the model predicts no tags.
     """
     check_predicts_tags(bundle)
-    model, components, device = bundle.model, tuple(bundle.model.components), device_of(bundle.model)
-    words = [bundle.locate_words(tokens) for tokens in translations]
-    pairs = replace(examples, target=_target_side(translations))
-    lengths = np.maximum(pairs.source.ids.lengths, pairs.target.ids.lengths)
+    words = [
+        bundle.transforms.locate_words(tokens, bundle.target_vocabulary, bundle.target_segmenter)
+        for tokens in translations
+    ]
     batch_tags = _generated_tags if bundle.transforms.tags_targets else _scored_tags
 
-    def run_batch(rows: np.ndarray) -> list[list[TaggedWord]]:
-        tags = iter(batch_tags(bundle, make_batch(pairs, rows, components, device), [words[row] for row in rows]))
-        return [[TaggedWord(word.word, *next(tags)) for word in words[row]] for row in rows]
+    def work(batch: Batch, rows_B: np.ndarray) -> list[list[TaggedWord]]:
+        chosen = [words[row] for row in rows_B]
+        tags = iter(batch_tags(bundle, batch, chosen))
+        return [[TaggedWord(word.word, *next(tags)) for word in sentence] for sentence in chosen]
 
-    tagged: list = [None] * len(examples)
-    batches = batches_by_length(lengths, sentences=SENTENCES_PER_BATCH)
-    for rows, sentences in zip(batches, map_batches(model, batches, run_batch, advice=USE_CPU), strict=True):
-        for row, sentence in zip(rows.tolist(), sentences, strict=True):
-            tagged[row] = sentence
-    return tagged
+    return in_batches(bundle.model, with_targets(examples, translations), work, sentences=SENTENCES_PER_BATCH)
 
 
 class PredictedTag(NamedTuple):
@@ -124,9 +110,7 @@ def _generated_tags(bundle: Bundle, batch: Batch, words: Sequence[Sequence[Locat
     places_W = batch.target_positions_N.index_select(0, rows_W)
     token_W = batch.target_output_BT.flatten().index_select(0, places_W)
     logits_WV = model.logits(model.forced_states(batch, encoded).index_select(0, rows_W), encoded.context)
-    precision = torch.promote_types(logits_WV.dtype, torch.float32)
-    log_probability_WV = logits_WV.log_softmax(dim=1, dtype=precision)
-    probabilities = log_probability_WV.gather(1, token_W.unsqueeze(1)).squeeze(1).exp().tolist()
+    probabilities = log_probabilities(logits_WV).gather(1, token_W.unsqueeze(1)).squeeze(1).exp().tolist()
     entries = bundle.target_vocabulary.tokens(token_W.tolist())
     generated = iter(zip(entries, probabilities, strict=True))
     return [
@@ -147,8 +131,3 @@ def _scored_rows(batch: Batch, positions: Sequence[Sequence[int]]) -> Tensor:
     first_rows = (lengths_B.cumsum(dim=0) - lengths_B).tolist()
     rows = [first + position for first, own in zip(first_rows, positions, strict=True) for position in own]
     return torch.tensor(rows, dtype=torch.int64, device=batch.target_positions_N.device)
-
-
-def _target_side(translations: Sequence[Sequence[int]]) -> SideExamples:
-    ids = Ragged.from_lists(translations, np.int32)
-    return SideExamples(ids=ids, word_of_subword=Ragged(np.zeros_like(ids.values), ids.offsets))

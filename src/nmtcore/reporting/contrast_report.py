@@ -6,7 +6,7 @@ from typing import Any
 
 from nmtcore.evaluation.contrasts import PairCounts, count_by_distance, count_by_phenomenon
 from nmtcore.files import write_json
-from nmtcore.inference.contrast_files import ContrastScore
+from nmtcore.inference.schemas import ContrastScore
 from nmtcore.reporting.markdown import page_markdown
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import (

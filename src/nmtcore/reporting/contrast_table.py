@@ -8,7 +8,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.contrasts import PairCounts, count_by_distance, count_by_phenomenon, wilson_interval
 from nmtcore.evaluation.seeds import summarise_seeds
 from nmtcore.files import write_json
-from nmtcore.inference.contrast_files import ContrastScore, read_contrast_scores
+from nmtcore.inference.schemas import ContrastScore, read_contrast_scores
 from nmtcore.layout import Layout
 from nmtcore.reporting.contrast_report import CONTRAST_NOTES
 from nmtcore.reporting.pages import write_page

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from nmtcore.inference.render_gates import DARK, LIGHT, WHITE_TEXT_FROM, shades
+from nmtcore.inference.schemas import shades
 from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows
 from nmtcore.reporting.attention_maps_reader import run_names
+from nmtcore.reporting.gates_page import piece_colours
 from nmtcore.reporting.svg import Drawing, svg_text, text_width
 
 SHOWN_SENTENCES = 6
@@ -66,10 +67,8 @@ def _title(entry: Mapping[str, Any]) -> str:
 
 
 def _drawn_piece(piece: str, shade: float, x: float, y: float, width: float) -> list[str]:
-    background = ",".join(str(round(a + shade * (b - a))) for a, b in zip(LIGHT, DARK, strict=True))
-    colour = "#fff" if shade >= WHITE_TEXT_FROM else "#000"
+    background, colour = piece_colours(shade)
     return [
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{LINE_HEIGHT - 3}" rx="3" '
-        f'fill="rgb({background})"/>',
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{LINE_HEIGHT - 3}" rx="3" fill="{background}"/>',
         svg_text(x + width / 2, y + 14, piece, size=SIZE, anchor="middle", bold=shade == 1, fill=colour),
     ]

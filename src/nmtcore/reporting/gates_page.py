@@ -3,9 +3,13 @@
 from collections.abc import Iterable
 from html import escape
 
-from nmtcore.inference.gate_files import GatedSentence
-from nmtcore.inference.render_gates import DARK, LIGHT, WHITE_TEXT_FROM, shades
+from nmtcore.inference.schemas import GatedSentence, shades
 from nmtcore.reporting.html_document import html_document
+
+LIGHT, DARK = (255, 255, 255), (10, 20, 110)
+"""Red, green and blue of the smallest and the largest norm."""
+WHITE_TEXT_FROM = 0.6
+"""The shade from which white text is easier to read on the background than black text."""
 
 GATES_STYLE = """\
 .gates { line-height: 1.9; overflow-wrap: anywhere }
@@ -47,8 +51,13 @@ def gated_pieces(sentence: GatedSentence) -> str:
 
 
 def _html_piece(piece: str, norm: float, shade: float) -> str:
-    background = ",".join(str(round(a + shade * (b - a))) for a, b in zip(LIGHT, DARK, strict=True))
-    text = "#fff" if shade >= WHITE_TEXT_FROM else "#000"
+    background, text = piece_colours(shade)
     bold = ";font-weight:bold" if shade == 1 else ""
-    style = f"background:rgb({background});color:{text}{bold}"
+    style = f"background:{background};color:{text}{bold}"
     return f'<span title="{norm:.3f}" style="{style}">{escape(piece)}</span>'
+
+
+def piece_colours(shade: float) -> tuple[str, str]:
+    """Return the colours of the background and the text of a subword in a shade from 0 to 1."""
+    background = ",".join(str(round(a + shade * (b - a))) for a, b in zip(LIGHT, DARK, strict=True))
+    return f"rgb({background})", "#fff" if shade >= WHITE_TEXT_FROM else "#000"

@@ -7,6 +7,7 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Any
 
+from nmtcore.inference.schemas import TaggedWord
 from nmtcore.inference.shown_sentences import (
     AnalysedModel,
     AnalysedSentence,
@@ -14,7 +15,6 @@ from nmtcore.inference.shown_sentences import (
     LabelledTree,
     is_of_decoder,
 )
-from nmtcore.inference.tag_files import TaggedWord
 from nmtcore.reporting.gates_page import GATES_STYLE, gated_pieces
 from nmtcore.reporting.html_document import html_document, json_script, scrolling
 

@@ -15,7 +15,7 @@ from nmtcore.errors import UserError
 from nmtcore.features.arrays import compact
 from nmtcore.features.examples import NO_WORD, LinearisedParses, SideExamples
 from nmtcore.features.ragged import Ragged
-from nmtcore.features.transforms.chain import Transforms, missing_tags, run_tags, run_vocabularies
+from nmtcore.features.transforms.chain import Transforms, run_tags, run_vocabularies
 from nmtcore.features.transforms.interleave import interleave_tags
 from nmtcore.segmentation.bpe import Codes
 from nmtcore.segmentation.segmenter import Segmenter
@@ -163,9 +163,6 @@ def test_the_vocabulary_has_every_tag_once(tmp_path, joint):
     if joint:
         source = target = ["<unk>", *DG_A, "NP/N", "<NP>"]  # both sides have the tag N
     assert vocabularies == {"source": STORED.extended(source), "target": STORED.extended(target)}
-    assert missing_tags(run, vocabularies, LABELS) == []
-    labels = {**LABELS, "target": {"ccg": [*LABEL_SPECIALS, *CCG, "S\\NP"]}}
-    assert missing_tags(run, vocabularies, labels) == (["S\\NP (source)"] if joint else []) + ["S\\NP (target)"]
 
 
 def test_tags_are_not_text():

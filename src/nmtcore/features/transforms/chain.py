@@ -17,7 +17,7 @@ from nmtcore.features.examples import Examples, LinearisedParses
 from nmtcore.features.transforms.base import Labels, Transform
 from nmtcore.layout import file_name
 from nmtcore.segmentation.segmenter import Segmenter
-from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
+from nmtcore.segmentation.vocabulary import Vocabulary
 
 
 class LocatedWord(NamedTuple):
@@ -127,13 +127,6 @@ def run_tags(run: RunSettings, labels: Labels) -> dict[str, list[str]]:
             for extended in SIDES if run.segmentation.joint else (side,):
                 tags[extended] |= dict.fromkeys(own_tags)
     return {side: list(own_tags) for side, own_tags in tags.items()}
-
-
-def missing_tags(run: RunSettings, vocabularies: Mapping[str, Vocabulary], labels: Labels) -> list[str]:
-    """Name the tags of a run's transforms that a vocabulary lacks, each with its side ("NP (target)")."""
-    entries = {side: set(vocabulary.entries) for side, vocabulary in vocabularies.items()}
-    tags = run_tags(run, labels)
-    return [f"{tag} ({side})" for side in SIDES for tag in tags[side] if tag_entry(tag) not in entries[side]]
 
 
 def _class_of(settings: TransformSettings) -> type[Transform]:

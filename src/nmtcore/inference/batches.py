@@ -3,18 +3,60 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import nn
 
+from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.features.ragged import Ragged
+from nmtcore.model.base import TranslationModel
+from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.device import explain_out_of_memory
 
 T = TypeVar("T")
 
 MAX_TOKENS = 16384
 """Source tokens per batch, padding included. It limits batches of very long sentences."""
+
+REDUCE_BATCH = "Lower decoding.batch_sentences (nmtcore translate: --batch), or use the CPU (--device cpu)."
+"""Advice for a full GPU if `decoding.batch_sentences` is the batch size."""
+USE_CPU = "Use the CPU: --device cpu."
+"""Advice for a full GPU if no setting changes the batch size."""
+ON_CPU = "Cut long sentences into parts, or lower decoding.batch_sentences (nmtcore translate: --batch)."
+"""Advice if the computer's memory is full."""
+
+
+def in_batches(
+    model: TranslationModel,
+    examples: Examples,
+    work: Callable[[Batch, np.ndarray], Sequence[T]],
+    *,
+    sentences: int,
+    tokens: int = MAX_TOKENS,
+    advice: str = USE_CPU,
+) -> list[T]:
+    """Return the results of `work` for all examples, in order, from batches of similar length.
+
+    `work` gets a batch of at most `sentences` examples and their rows (B) in `examples`, and returns a result for each.
+    See `map_batches` for errors.
+    """
+    lengths = examples.source.ids.lengths
+    if examples.target is not None:
+        lengths = np.maximum(lengths, examples.target.ids.lengths)
+    batches = batches_by_length(lengths, sentences=sentences, tokens=tokens)
+    components, device = tuple(model.components), device_of(model)
+
+    def work_on(rows_B: np.ndarray) -> Sequence[T]:
+        return work(make_batch(examples, rows_B, components, device), rows_B)
+
+    results: list = [None] * len(examples)
+    for rows_B, results_B in zip(batches, map_batches(model, batches, work_on, advice=advice), strict=True):
+        for row, result in zip(rows_B.tolist(), results_B, strict=True):
+            results[row] = result
+    return results
 
 
 def sentences_at_once(setting: int | None, device: torch.device) -> int:
@@ -38,16 +80,8 @@ def batches_by_length(lengths: np.ndarray, *, sentences: int, tokens: int = MAX_
     return batches
 
 
-REDUCE_BATCH = "Lower decoding.batch_sentences (nmtcore translate: --batch), or use the CPU (--device cpu)."
-"""Advice for a full GPU if `decoding.batch_sentences` is the batch size."""
-USE_CPU = "Use the CPU: --device cpu."
-"""Advice for a full GPU if no setting changes the batch size."""
-ON_CPU = "Cut long sentences into parts, or lower decoding.batch_sentences (nmtcore translate: --batch)."
-"""Advice if the computer's memory is full."""
-
-
 def map_batches(
-    model: nn.Module, batches: Sequence[np.ndarray], work: Callable[[np.ndarray], T], *, advice: str = REDUCE_BATCH
+    model: nn.Module, batches: Sequence[np.ndarray], work: Callable[[np.ndarray], T], *, advice: str = USE_CPU
 ) -> Iterator[T]:
     """Yield `work(rows)` for every batch, in order, without dropout or gradients; then restore the model's mode.
 
@@ -86,3 +120,11 @@ def _evaluation_mode(model: nn.Module) -> Iterator[None]:
 def device_of(model: nn.Module) -> torch.device:
     """Return the device of a model's parameters."""
     return next(model.parameters()).device
+
+
+def with_targets(examples: Examples, translations: Sequence[Sequence[int]]) -> Examples:
+    """Replace the targets of examples by translations, as ids without `</s>`; all their subwords are of one word."""
+    ids = Ragged.from_lists(translations, np.int32)
+    return replace(
+        examples, target=SideExamples(ids=ids, word_of_subword=Ragged(np.zeros_like(ids.values), ids.offsets))
+    )

@@ -1,4 +1,4 @@
-"""Beam search against enumeration and simple searches, on models given by tables."""
+"""Searches against enumeration and simple searches, on models given by tables."""
 
 import math
 
@@ -10,8 +10,7 @@ from inference.searching import TableModel, enumerate_all, simple_beam, simple_g
 
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
-from nmtcore.inference.beam import beam_search
-from nmtcore.inference.hypotheses import length_limits, length_penalty
+from nmtcore.inference.search import best_extensions, length_limits, length_penalty, search_batch
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, UNK
 
 PENALTIES = st.sampled_from(["gnmt", "fairseq", "none"])
@@ -20,7 +19,7 @@ ALPHAS = st.sampled_from([0.0, 0.6, 1.0, 2.0, -0.5])
 
 def search(model, limits, settings, **options):
     sentences = range(len(limits))
-    return beam_search(model, sentences, settings, limits_B=torch.tensor(limits), **options)
+    return search_batch(model, sentences, settings, limits_B=torch.tensor(limits), **options)
 
 
 def assert_same(hypotheses, expected):
@@ -75,8 +74,8 @@ def test_results_do_not_depend_on_the_other_sentences(seed, beam, order):
     model = TableModel(sentences=6, vocabulary=12, seed=seed)
     limits, settings = [3, 9, 5, 0, 7, 9], DecodingSettings(beam=beam)
     together = search(model, limits, settings)
-    shuffled = beam_search(model, order, settings, limits_B=torch.tensor([limits[n] for n in order]))
-    alone = [beam_search(model, [n], settings, limits_B=torch.tensor([limits[n]]))[0] for n in range(6)]
+    shuffled = search_batch(model, order, settings, limits_B=torch.tensor([limits[n] for n in order]))
+    alone = [search_batch(model, [n], settings, limits_B=torch.tensor([limits[n]]))[0] for n in range(6)]
     assert together == alone
     assert [shuffled[order.index(n)] for n in range(6)] == alone
 
@@ -151,3 +150,15 @@ def test_the_smallest_length_limit_applies():
     assert length_limits(DecodingSettings(max_length_ratio=None, max_length=7), [0, 3]) == [7, 7]
     with pytest.raises(ValueError, match="max_length"):
         DecodingSettings(max_length_ratio=None)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 5), st.integers(1, 50), st.integers(1, 12))
+def test_the_best_extensions_are_those_of_sorting(seed, sentences, beams, vocabulary, count):
+    generator = torch.Generator().manual_seed(seed)
+    score_BM = torch.randn(sentences, beams, generator=generator, dtype=torch.float64)
+    next_BMV = torch.randn(sentences, beams, vocabulary, generator=generator, dtype=torch.float64)
+    extensions = best_extensions(score_BM, next_BMV, count=count)
+    for b in range(sentences):
+        sums = [(float(score_BM[b, m] + next_BMV[b, m, v]), m, v) for m in range(beams) for v in range(vocabulary)]
+        expected = sorted(sums, reverse=True)[:count]
+        assert list(zip(*(values_BC[b].tolist() for values_BC in extensions), strict=True)) == expected

@@ -1,6 +1,8 @@
-"""Log-probabilities of given translations: against loops over single tokens, in any batch, and of pairs of texts."""
+"""Log-probabilities of given translations: against loops over tokens, in any batch, of texts, and of contrasts."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,16 +15,25 @@ from oracles import Recurrent, TransformerOracle
 from nmtcore.config.components.settings import TagAttentionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
+from nmtcore.corpus.contrasts import ContrastEntry, ContrastRows, WrongTranslation
+from nmtcore.corpus.pairs import Side
 from nmtcore.errors import LineError, UserError
 from nmtcore.features.examples import Examples
 from nmtcore.features.transforms.parsing_task import TRANSLATE
-from nmtcore.inference import logprob, raw
+from nmtcore.inference import batches, raw, scoring
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.logprob import score_targets, score_text_pairs
-from nmtcore.inference.text_pairs import TextFile
+from nmtcore.inference.scoring import (
+    TargetScore,
+    TextFile,
+    score_contrasts,
+    score_entries,
+    score_targets,
+    score_text_pairs,
+)
 from nmtcore.model.batch import make_batch
 from nmtcore.segmentation.vocabulary import BOS, EOS, UNK, tag_entry
 
+FILE = Path("pairs.tsv")
 RECURRENT = {"base": "recurrent", "model": RecurrentSettings(width=16)}
 
 
@@ -55,7 +66,7 @@ def oracle_sum(logits_TV, target):
 def test_sums_equal_loops_over_tokens_in_any_batch(monkeypatch, make_model, oracle):
     model, examples = make_model(), draw_pairs()
     scores = score_targets(model, examples)
-    monkeypatch.setattr(logprob, "SENTENCES_PER_BATCH", 1)
+    monkeypatch.setattr(scoring, "SENTENCES_PER_BATCH", 1)
     for row, (score, alone) in enumerate(zip(scores, score_targets(model, examples), strict=True)):
         source, target = examples.source.ids[row].tolist(), examples.target.ids[row].tolist()
         expected = oracle_sum(oracle(model).logits([*source, EOS], [BOS, *target]), target)
@@ -70,9 +81,9 @@ def test_sums_equal_loops_over_tokens_in_any_batch(monkeypatch, make_model, orac
 def test_batches_hold_a_limited_number_of_scores(monkeypatch):
     model, examples, sizes = random_model(), draw_pairs(40), []
     expected = score_targets(model, examples)
-    monkeypatch.setattr(logprob, "SCORES_PER_BATCH", 17 * 25)
+    monkeypatch.setattr(scoring, "SCORES_PER_BATCH", 17 * 25)
     monkeypatch.setattr(
-        logprob,
+        batches,
         "make_batch",
         lambda *arguments: sizes.append(make_batch(*arguments).target_output_BT.numel()) or make_batch(*arguments),
     )
@@ -119,7 +130,7 @@ def segmenters(bundle):
 
 
 def test_lines_are_scored_in_order(bundle, monkeypatch):
-    monkeypatch.setattr(logprob, "LINES_PER_CHUNK", 2)
+    monkeypatch.setattr(scoring, "LINES_PER_CHUNK", 2)
     source = ["the cat\n", "\n", "the dog the do\n", "cat\n", " \t\n", "cat"]
     target = [b"dog cath \xe6\xbc\xa2\n", b"the\n", b"a\n", b"  \n", b"\n", b"the cat\n"]
     scores = read(bundle, source, target)
@@ -160,6 +171,8 @@ def test_a_system_that_generates_tags_is_refused(tmp_path):
     sentence = r"^The system tiny generates tags among the words, so the probability of a translation is a sum over"
     with pytest.raises(UserError, match=sentence):
         read(bundle, ["the"], ["the"])
+    with pytest.raises(UserError, match=sentence):
+        next(score_entries(bundle, [entry("a", "b", "c")], where=FILE))
 
 
 def test_tags_of_sources_and_of_tasks_are_added(tmp_path, monkeypatch):
@@ -192,3 +205,59 @@ def test_tags_that_a_component_predicts_need_none_of_the_target(tmp_path):
     bundle = load_bundle(write_bundle(tmp_path / "model", run))
     (score,) = read(bundle, ["the cat"], ["a dog"])
     assert score.log_probability == pytest.approx(text_score(bundle, "the cat", "a dog").log_probability, rel=1e-5)
+
+
+def entry(source, right, *wrong, place=""):
+    return ContrastEntry(
+        Side(text=source), Side(text=right), [WrongTranslation(Side(text=w), f"p{n}", n) for n, w in enumerate(wrong)],
+        place,
+    )  # fmt: skip
+
+
+def test_pairs_have_the_scores_of_their_sentences(bundle, monkeypatch):
+    monkeypatch.setattr(scoring, "ENTRIES_PER_CHUNK", 2)
+    entries = [entry("the cat", "a dog", "a cat", "dog a"), entry("dog", "the", "漢"), entry("a", "b", "c")]
+    scores = list(score_entries(bundle, entries, where=FILE))
+    pairs = [
+        ("the cat", "a dog"),
+        ("the cat", "a cat"),
+        ("the cat", "dog a"),
+        ("dog", "the"),
+        ("dog", "漢"),
+        ("a", "b"),
+    ]
+    texts = [TextFile(lines, name) for name, lines in zip("st", zip(*pairs, ("a", "c"), strict=True), strict=True)]
+    alone = list(score_text_pairs(bundle, *texts))
+    assert len(scores) == 4
+    for own, right, wrong in zip(scores, (0, 0, 3, 5), (1, 2, 4, 6), strict=True):
+        expected = [alone[row].log_probability for row in (right, wrong)]
+        np.testing.assert_allclose((own.right, own.wrong), expected, rtol=1e-5)
+        assert (own.right_tokens, own.wrong_tokens) == (alone[right].tokens, alone[wrong].tokens)
+        assert own.unknown == alone[right].unknown + alone[wrong].unknown
+    assert [(own.phenomenon, own.distance) for own in scores] == [("p0", 0), ("p1", 1), ("p0", 0), ("p0", 0)]
+    assert [own.unknown for own in scores] == [0, 0, 1, 0]
+
+
+def test_the_same_subwords_are_a_tie_in_any_batch(monkeypatch):
+    targets = [[5, 1, 6], [5, 1, 6], [5, 6, 1]]
+    examples = examples_of(side([[7, 8]] * 3), side(targets))
+    scores = [TargetScore(-1.0 + noise, 4, 1) for noise in (0.0, 1e-7, -1e-7)]
+    monkeypatch.setattr(scoring, "score_targets", lambda model, examples: scores)
+    rows = [ContrastRows(0, 1, "p", None), ContrastRows(0, 2, "p", None)]
+    tie, other = score_contrasts(random_model(), examples, rows)
+    assert tie.ties
+    assert not tie.prefers_right
+    assert not other.ties
+
+
+@pytest.mark.parametrize(
+    ("faulty", "sentence"),
+    [
+        (entry("\u2003", "a", "b", place="line 4"), "pairs.tsv, line 4: a source has no words: correct it."),
+        (entry("a", "b", "\u2003", place="entry 2"), "pairs.tsv, entry 2: a translation has no words: correct it."),
+        (entry("a", "b", "a" * 1001, place="line 9"), "pairs.tsv, line 9: the line has more than 1,000 subwords"),
+    ],
+)
+def test_texts_without_words_or_with_too_many_are_refused(bundle, faulty, sentence):
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        list(score_entries(bundle, [entry("the", "a", "b", "c"), faulty], where=FILE))

@@ -1,0 +1,286 @@
+"""Greedy and beam search for a batch of sentences; the result for each is the same as if it were searched alone.
+
+Greedy search takes the likeliest token at each step, up to the first `</s>`. Beam search follows Tensor2Tensor's rule.
+Each step takes the 2M best extensions of a sentence's M beams. Extensions by `</s>` become finished hypotheses, ranked
+by log probability over a length penalty; the M best of the others are the next live beams. The search of a sentence
+ends when no continuation of its live beams can outrank the worst of the `n_best` finished hypotheses; so ending early
+changes no result.
+
+The model runs on its device, and its best extensions are found there. All that follows is arithmetic with a few numbers
+per beam, which NumPy does on the host. Row `b * M + m` of a search (R = B * M rows) is beam m of sentence b.
+"""
+
+import math
+from bisect import insort
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nmtcore.config.training import DecodingSettings
+from nmtcore.errors import DivergedError, UserError
+from nmtcore.model.base import Encoded, TranslationModel
+from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID
+
+NEVER_GENERATED = (PAD, BOS, ROOT_ID)
+"""Vocabulary entries that are never generated; `<unk>` may be."""
+
+Number = TypeVar("Number", float, np.ndarray)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hypothesis:
+    """One translation: its tokens without `</s>`, its score and its log probability.
+
+    Greedy search computes the last two only if it is asked for them; they are NaN otherwise.
+    """
+
+    tokens: tuple[int, ...]
+    score: float
+    """`log_probability` over the length penalty."""
+    log_probability: float
+    """Natural logarithm, `</s>` included."""
+
+
+@torch.inference_mode()
+def search_batch(
+    model: TranslationModel,
+    encoded: Encoded,
+    settings: DecodingSettings,
+    *,
+    limits_B: Tensor,
+    n_best: int = 1,
+    scores: bool = True,
+) -> list[list[Hypothesis]]:
+    """Search for the best translations of encoded sentences.
+
+    `limits_B` (int64, on the model's device) is the largest number of tokens of each sentence, without `</s>`. A beam
+    that reaches it is finished with `</s>`, at the model's probability for it, even if another token is likelier.
+
+    Returns at most `n_best` different hypotheses per sentence, best first (fewer only if fewer exist). `beam: 1` is
+    greedy search; without `scores`, it is faster, as the likeliest token is that of the largest logit. Raises
+    `DivergedError` if probabilities are NaN.
+    """
+    if not 1 <= n_best <= settings.beam:
+        raise UserError(
+            f"{n_best} hypotheses per sentence were requested, but the beam has {settings.beam}: use a wider beam."
+        )
+    if settings.beam == 1:
+        return [[hypothesis] for hypothesis in _greedy(model, encoded, settings, limits_B, scores)]
+    beams = _BeamSearch(model, encoded, settings, limits_B, n_best)
+    while len(beams.sentence_B):
+        beams.step()
+    if not all(beams.finished):
+        raise _diverged()
+    return beams.finished
+
+
+def length_penalty(settings: DecodingSettings, length: Number) -> Number:
+    """Compute the divisor of the log probability of a hypothesis of `length` tokens, `</s>` included.
+
+    gnmt: ((5 + n) / 6)^alpha, equation 14 of Wu et al. 2016 without coverage. fairseq: n^alpha. none: 1.
+    """
+    base = {"gnmt": (5 + length) / 6, "fairseq": length * 1.0, "none": length * 0.0 + 1.0}[settings.length_penalty]
+    return base**settings.alpha
+
+
+def length_limits(settings: DecodingSettings, source_lengths: Sequence[int]) -> list[int]:
+    """Compute the largest number of tokens per translation: the smallest of the configured limits.
+
+    Neither the limits nor `source_lengths` count `</s>`, and `source_lengths` do not count the tags of words.
+    """
+    limits = []
+    if settings.max_length is not None:
+        limits.append([settings.max_length] * len(source_lengths))
+    if settings.max_length_ratio is not None:
+        limits.append([int(settings.max_length_ratio * n) + settings.max_length_extra for n in source_lengths])
+    return [min(sentence_limits) for sentence_limits in zip(*limits, strict=True)]
+
+
+def log_probabilities(logits_RV: Tensor) -> Tensor:
+    """Compute the log probabilities of the next tokens, in fp32 or better."""
+    return torch.log_softmax(logits_RV, dim=1, dtype=torch.promote_types(logits_RV.dtype, torch.float32))
+
+
+def exclude_never_generated(values_RV: Tensor) -> Tensor:
+    """Set the columns of `NEVER_GENERATED` to -inf, in place."""
+    return values_RV.index_fill_(1, torch.tensor(NEVER_GENERATED, device=values_RV.device), -torch.inf)
+
+
+def _diverged() -> DivergedError:
+    return DivergedError("The model's probabilities are NaN: its training has diverged.")
+
+
+def _greedy(
+    model: TranslationModel, encoded: Encoded, settings: DecodingSettings, limits_B: Tensor, scores: bool
+) -> list[Hypothesis]:
+    """Return the hypothesis of each sentence. A row of a step (R) is a sentence that has not ended.
+
+    The host waits for the device once per step, for the new tokens.
+    """
+    state, limits = model.start(encoded), limits_B.tolist()
+    tokens: list[list[int]] = [[] for _ in limits]
+    totals = [0.0] * len(limits)  # log probabilities; without scores sums of logits, to see whether they are finite
+    sentences, newest_R, length = list(range(len(limits))), torch.full_like(limits_B, BOS), 0
+    while sentences:
+        next_RV = model.step(newest_R, state)
+        next_RV = exclude_never_generated(log_probabilities(next_RV) if scores else next_RV)
+        best_R, newest_R = next_RV.max(dim=1)
+        columns = torch.stack([newest_R.double(), best_R.double(), next_RV[:, EOS].double()]).tolist()
+        live = []
+        for row, (sentence, token, best, end) in enumerate(zip(sentences, *columns, strict=True)):
+            ends = token == EOS or length == limits[sentence]
+            totals[sentence] += end if ends else best
+            if not ends:
+                tokens[sentence].append(int(token))
+                live.append(row)
+        length += 1
+        if len(live) < len(sentences):
+            sentences = [sentences[row] for row in live]
+            live_R = torch.tensor(live, dtype=torch.int64, device=newest_R.device)
+            newest_R = newest_R.index_select(0, live_R)
+            if live:
+                state.select(torch.zeros_like(live_R)[:, None], live_R)
+    if not all(map(math.isfinite, totals)):
+        raise _diverged()
+    return [
+        Hypothesis(
+            tokens=tuple(own),
+            score=total / length_penalty(settings, len(own) + 1.0) if scores else math.nan,
+            log_probability=total if scores else math.nan,
+        )
+        for own, total in zip(tokens, totals, strict=True)
+    ]
+
+
+class Extensions(NamedTuple):
+    """The C best extensions of each sentence's beams by one token, best first: tensors, or arrays on the host."""
+
+    log_probability_BC: Any
+    """Log probability of the extended beam."""
+    beam_BC: Any
+    """The beam that is extended."""
+    token_BC: Any
+    """The token that extends it."""
+
+
+def best_extensions(log_probability_BM: Tensor, next_BMV: Tensor, *, count: int) -> Extensions:
+    """Find the `count` best extensions of each sentence's beams (M * V if there are fewer).
+
+    `log_probability_BM` and `next_BMV` are the log probabilities of the beams and of the next tokens given each beam.
+    """
+    vocabulary = next_BMV.shape[2]
+    log_probability_BX = (log_probability_BM[:, :, None] + next_BMV).flatten(1)
+    log_probability_BC, index_BC = log_probability_BX.topk(min(count, log_probability_BX.shape[1]), dim=1)
+    return Extensions(log_probability_BC, index_BC // vocabulary, index_BC % vocabulary)
+
+
+class _BeamSearch:
+    """The undecided sentences of a batch, and the finished hypotheses of all A sentences."""
+
+    def __init__(
+        self, model: TranslationModel, encoded: Encoded, settings: DecodingSettings, limits_B: Tensor, n_best: int
+    ) -> None:
+        self.model, self.settings, self.n_best, self.device = model, settings, n_best, limits_B.device
+        self.state = model.start(encoded)
+        self.limit_B = np.array(limits_B.tolist(), dtype=np.int64)
+        self.limit_penalty_B = length_penalty(settings, self.limit_B + 1.0)
+        sentences = len(self.limit_B)
+        self.sentence_B = np.arange(sentences)
+        """The index of each undecided sentence in the batch."""
+        self.log_probability_BM = torch.zeros(sentences, 1, device=self.device)
+        """Log probabilities of the live beams, in descending order."""
+        self.newest_R = torch.full((sentences,), BOS, device=self.device)
+        """The last tokens of the live beams."""
+        self.tokens_BMT = np.zeros((sentences, 1, 0), dtype=np.int64)
+        """All tokens of the live beams, without `<s>`."""
+        self.finished: list[list[Hypothesis]] = [[] for _ in range(sentences)]
+        """The best finished hypotheses of each sentence, at most `n_best`, best first."""
+        self.worst_A = np.full(sentences, -math.inf)
+        """The score of the `n_best`-th finished hypothesis of each sentence, -inf where there are fewer."""
+
+    @property
+    def length(self) -> int:
+        """Tokens of every live beam, without `<s>`."""
+        return self.tokens_BMT.shape[2]
+
+    def step(self) -> None:
+        """Extend every beam by one token, finish the beams that end, and drop the decided sentences."""
+        extensions = self._extensions(2 * self.settings.beam)
+        ended_BC = extensions.token_BC == EOS
+        self._finish(extensions, ended_BC)
+        # Those that do not end, best first, then those that do.
+        order_BC = np.argsort(ended_BC, axis=1, kind="stable")[:, : self.settings.beam]
+        log_probability_BC = np.where(ended_BC, -math.inf, extensions.log_probability_BC)
+        live = (log_probability_BC, extensions.beam_BC, extensions.token_BC)
+        self._advance(Extensions(*(np.take_along_axis(values_BC, order_BC, axis=1) for values_BC in live)))
+
+    def _extensions(self, count: int) -> Extensions:
+        """Find the `count` best extensions of the live beams, best first, as float64 and int64 on the host.
+
+        At its length limit a sentence has one extension per beam, by `</s>`; the other candidates are at -inf.
+        """
+        sentences, beams = self.log_probability_BM.shape
+        next_RV = exclude_never_generated(log_probabilities(self.model.step(self.newest_R, self.state)))
+        next_BMV = next_RV.view(sentences, beams, -1)
+        extensions = best_extensions(self.log_probability_BM, next_BMV, count=count)
+        log_probability_BC, beam_BC, token_BC = (values_BC.cpu().numpy() for values_BC in extensions)
+        log_probability_BC = log_probability_BC.astype(np.float64)
+        full_B = self.limit_B == self.length
+        if full_B.any():
+            end_BM = (self.log_probability_BM + next_BMV[:, :, EOS]).cpu().numpy()
+            log_probability_BC[full_B, :beams], log_probability_BC[full_B, beams:] = end_BM[full_B], -math.inf
+            beam_BC[full_B, :beams], beam_BC[full_B, beams:] = np.arange(beams), 0
+            token_BC[full_B] = EOS
+        self.log_probability_BM = self.log_probability_BM.to(next_RV.dtype)
+        return Extensions(log_probability_BC, beam_BC, token_BC)
+
+    def _finish(self, extensions: Extensions, ended_BC: np.ndarray) -> None:
+        """Put the candidates that ended with a high enough score among the finished hypotheses.
+
+        Of equal scores, the first is the better.
+        """
+        score_BC = extensions.log_probability_BC / length_penalty(self.settings, self.length + 1.0)
+        good_BC = ended_BC & (score_BC > self.worst_A[self.sentence_B, None])
+        for row, candidate in zip(*np.nonzero(good_BC), strict=True):
+            hypothesis = Hypothesis(
+                tokens=tuple(self.tokens_BMT[row, extensions.beam_BC[row, candidate]].tolist()),
+                score=float(score_BC[row, candidate]),
+                log_probability=float(extensions.log_probability_BC[row, candidate]),
+            )
+            sentence = self.sentence_B[row]
+            finished = self.finished[sentence]
+            insort(finished, hypothesis, key=lambda other: -other.score)
+            del finished[self.n_best :]
+            if len(finished) == self.n_best:
+                self.worst_A[sentence] = finished[-1].score
+
+    def _advance(self, live: Extensions) -> None:
+        """Make the extensions the live beams of the undecided sentences (M = C); drop all other sentences.
+
+        A sentence is decided if it is at its limit, or has no live beam that can become one of the best. A beam with
+        log probability s ends with a score of at most s over the largest penalty still ahead. Penalties are monotonic
+        in the length, so the largest is the penalty either of the limit or of the next length.
+        """
+        largest_B = np.maximum(self.limit_penalty_B, length_penalty(self.settings, self.length + 2.0))
+        hopeless_B = live.log_probability_BC[:, 0] / largest_B <= self.worst_A[self.sentence_B]
+        decided_B = hopeless_B | (self.limit_B <= self.length)
+        kept_B = None
+        if decided_B.any():
+            kept_B = np.flatnonzero(~decided_B)
+            live = Extensions(*(values_BM[kept_B] for values_BM in live))
+            self.sentence_B, self.limit_B = self.sentence_B[kept_B], self.limit_B[kept_B]
+            self.limit_penalty_B, self.tokens_BMT = self.limit_penalty_B[kept_B], self.tokens_BMT[kept_B]
+        if not len(self.sentence_B):
+            return
+        tokens_BMT = np.take_along_axis(self.tokens_BMT, live.beam_BC[:, :, None], axis=1)
+        self.tokens_BMT = np.concatenate([tokens_BMT, live.token_BC[:, :, None]], axis=2)
+        self.state.select(self._on_device(live.beam_BC), None if kept_B is None else self._on_device(kept_B))
+        self.log_probability_BM = self._on_device(live.log_probability_BC).to(self.log_probability_BM.dtype)
+        self.newest_R = self._on_device(live.token_BC).flatten()
+
+    def _on_device(self, values: np.ndarray) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(values)).to(self.device)
