@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
-from nmtcore.config.training import DecodingSettings
+from nmtcore.config.training import BatchSettings, DecodingSettings, TrainingSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.files import write_json
 from nmtcore.inference import raw
@@ -201,6 +201,14 @@ def test_other_paths_are_explained(folder):
         load_bundle(folder / "run.json")
     with pytest.raises(UserError, match=f"is not a model but contains one: {folder}"):
         load_bundle(folder.parent)
+
+
+def test_models_with_settings_of_training_that_are_gone_are_loaded(copy):
+    run = json.loads((copy / "run.json").read_text())
+    run["training"] = {**run["training"], **dict.fromkeys(TrainingSettings.REMOVED)}
+    run["training"]["batch"] = {**run["training"]["batch"], **dict.fromkeys(BatchSettings.REMOVED)}
+    replace_and_sum("run.json", json.dumps(run).encode())(copy)
+    assert load_bundle(copy).run == run_settings()
 
 
 def test_unfitting_settings_are_named(copy):

@@ -26,6 +26,7 @@ from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.own_code import code_checksum, has_own, own_checksum, own_checksums, own_path
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
+from nmtcore.config.training import BatchSettings, TrainingSettings
 from nmtcore.corpus.truecase import Truecaser
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.features.schema import labels_of
@@ -93,7 +94,7 @@ def load_bundle(
     folder = Path(folder)
     files = _checked_files(folder)
     _check_own_code(folder, files)
-    run = run_from_json(read_json(folder / "run.json"), where=str(folder / "run.json"))
+    run = _read_run(folder / "run.json")
     label_columns = {side: labels_of(run.features.get(side, {})) for side in SIDES}
     _require(folder, files, [*segmentation_files(run), *(LABELS[side] for side in SIDES if label_columns[side])])
     labels = {
@@ -211,6 +212,16 @@ def _checked_files(folder: Path) -> set[str]:
             if _sha256(folder / name) != expected:
                 raise _broken(folder, f"the sha256 of {name} differs from that in {MANIFEST}")
     return set(sums)
+
+
+def _read_run(path: Path) -> RunSettings:
+    """Read the settings of a run, without those of training that are gone since the model was trained."""
+    values = read_json(path)
+    training = values.get("training") if isinstance(values, dict) else None
+    for settings, section in ((TrainingSettings, training), (BatchSettings, (training or {}).get("batch"))):
+        for key in settings.REMOVED.keys() & (section or {}).keys():
+            del section[key]
+    return run_from_json(values, where=str(path))
 
 
 def _require(folder: Path, listed: Iterable[str], names: Sequence[str]) -> None:
