@@ -34,7 +34,7 @@ from nmtcore.parquet import write_rows
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import Column, Page, make_table
 from nmtcore.training.checkpoints import Checkpoints
-from nmtcore.training.log import History
+from nmtcore.training.log import TrainingLog
 from nmtcore.training.optimiser import Adam
 from nmtcore.training.state import TrainingState
 
@@ -143,7 +143,7 @@ def _checkpoint(folder: Path, seed: int) -> None:
 
 def _history(folder: Path, seed: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    history = History(folder, update=0)
+    history = TrainingLog(folder, update=0)
     try:
         for update in range(1, 2 + seed % 100):
             history.write({"update": update, "seconds": 1.0, "loss": seed})

@@ -81,10 +81,9 @@ def _read_files(job: Job, work: Path) -> list[str]:
 def _stopped_training(work: Path, random: Random) -> str:
     """Take a run back to a checkpoint, and choose one of the files with which it is resumed."""
     (folder,) = (work / RUN / CHECKPOINTS).iterdir()
-    newest = max(folder.glob("0*.json"))
+    newest = max(folder.glob("0*.safetensors"))
     if random.random() < 0.8:
         newest.unlink()
-        newest.with_suffix(".safetensors").unlink()
     return str(random.choice([path for path in sorted(folder.iterdir()) if path.is_file()]).relative_to(work))
 
 

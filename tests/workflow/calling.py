@@ -207,7 +207,7 @@ def copy_workflow(root: Path, target: Path) -> Path:
 def wait_for_trainer(process: subprocess.Popen, folder: Path, update: int) -> int:
     """Wait for a checkpoint after `update` or later; return the process id of the trainer."""
     while process.poll() is None:
-        saved = [int(path.stem) for path in folder.glob("checkpoints/*/0*.json")]
+        saved = [int(path.stem.partition("-")[0]) for path in folder.glob("checkpoints/*/0*.safetensors")]
         if saved and max(saved) >= update:
             (lock,) = folder.glob("checkpoints/*/lock")
             return json.loads(lock.read_text())["pid"]

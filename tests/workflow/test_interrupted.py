@@ -12,6 +12,8 @@ import yaml
 from safetensors.torch import load_file
 from workflow.calling import FORKING, UPDATES, wait_for_trainer
 
+from nmtcore.training.checkpoints import Checkpoints
+
 pytestmark = pytest.mark.needs("Snakemake")
 
 MODEL = "results/long/little/transformer_base/seed1/model"
@@ -52,7 +54,7 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
     assert manifest(workplace)["status"] == "interrupted"
     assert manifest(workplace)["device"]["kind"] == "cpu"
     (folder,) = run_folder(workplace).glob("checkpoints/*")
-    reached = max(int(path.stem) for path in folder.glob("0*.json"))
+    reached = max(Checkpoints(folder).paths())
     assert 20 <= reached < UPDATES
 
     workplace.run(MODEL)

@@ -83,7 +83,7 @@ def training_jobs():
 def watch(process, folder):
     """Wait for a checkpoint, then interrupt training as Slurm does; return what was observed."""
     while process.poll() is None:
-        saved = sorted(folder.glob(f"{RUN}/checkpoints/*/0*.json"))
+        saved = sorted(folder.glob(f"{RUN}/checkpoints/*/0*.safetensors"))
         jobs = training_jobs() if saved else []
         if jobs:
             (lock,) = folder.glob(f"{RUN}/checkpoints/*/lock")
