@@ -221,6 +221,12 @@ def test_a_target_similar_to_nothing_gets_the_rules_and_an_example(make_project)
     )
 
 
+def test_targets_in_the_default_folder_are_corrected_to_the_configured_one(make_project):
+    target = "demo_en2de/transformer_base.bleu"
+    message = nearest(make_project, f"results/{target}", paths={"results": "/scratch/out"})
+    assert message == f"results/{target}: no rule makes this. Did you mean /scratch/out/{target}?"
+
+
 def test_an_unknown_name_in_a_nearest_target_is_an_error(make_project):
     with pytest.raises(UserError, match="unknown system 'transformer_bas'"):
         nearest(make_project, "demo_en2de/transformer_bas.bleu")

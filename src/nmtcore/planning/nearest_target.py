@@ -6,6 +6,7 @@ from itertools import product
 
 from nmtcore.config.datasets import GOLD, DatasetSettings
 from nmtcore.config.project import Project
+from nmtcore.config.project_settings import PathsSettings
 from nmtcore.errors import UserError, joined_by_or
 from nmtcore.layout import FILES, SCORES, Layout
 from nmtcore.planning.targets import check_target, parse_target
@@ -59,10 +60,10 @@ def _passes_check(project: Project, path: str) -> bool:
 
 
 def _in_results(project: Project, target: str) -> str | None:
-    """Correct a misspelt results folder at the beginning of a path; return None for other paths."""
+    """Correct a misspelt results folder, or the default one, at the beginning of a path; return None for others."""
     results = project.layout.results
     first, slash, rest = target.partition("/")
-    return f"{results}/{rest}" if slash and _near(first, [results]) else None
+    return f"{results}/{rest}" if slash and _near(first, [results, PathsSettings.results]) else None
 
 
 def _paths(project: Project, target: str) -> Iterator[str]:
