@@ -25,9 +25,9 @@ from nmtcore.reporting.table import (
 CONTRAST_NOTES = """
 Accuracy: percentage of pairs whose right translation is more probable under the model than the wrong one, by the
 log-probabilities of the whole sentences, without dividing by their lengths (Sennrich 2017). Ties, equally probable
-translations, count as wrong. 95 % interval: Wilson's score interval, as if all pairs were independent, though several
-pairs can have the same source. Distance: words from one of two related words to the other (1: they are neighbours), or
-by which a word has moved, as the pairs say.
+translations, count as wrong. 95 % interval: Wilson's score interval, without training noise, and as if all pairs were
+independent, though several can have the same source. Distance: words from one of two related words to the other (1:
+they are neighbours), or by which a word has moved, as the pairs say.
 """
 """What the columns of tables of contrastive pairs mean."""
 _UNKNOWN_NOTE = "{count:,} of {pairs:,} pairs have subwords that the vocabulary lacks, scored as `<unk>`."
