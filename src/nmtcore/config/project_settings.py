@@ -24,7 +24,7 @@ class PathsSettings:
     """Folders: absolute, or relative to the working directory."""
 
     results: str = "results"
-    """Everything that the workflow computes. Targets below it begin as it is written here."""
+    """Everything that the workflow computes. A target begins with this path, exactly as it is written here."""
     downloads: str = "downloads"
     """Files that the workflow downloads."""
     manual: str = "manual"

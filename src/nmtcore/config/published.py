@@ -48,7 +48,8 @@ class MinusSettings:
     column: str | None = None
     """Its column; null: the claim's."""
     items: tuple[str, ...] = ()
-    """Subsets of the test, of a claim with `items`: a claim for each, about the same gain on other sentences."""
+    """Subsets of the test, for a claim with `items`: their gain is subtracted from that on `items`, in one
+    claim for each."""
 
 
 @settings_class

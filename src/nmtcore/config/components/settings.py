@@ -34,7 +34,8 @@ class ParserHeadSettings(ComponentSettings):
     head: HeadIndex = -1
     """Head of the layer, counted from 0; a negative one counts from the end."""
     weight: NonNegative = 1.0
-    """Weight of its loss; the translation's loss has the weight 1. pham2018 gives none: the default is assumed."""
+    """Weight of its loss; the translation's loss has the weight 1. For the heads of pham2018 the default is assumed:
+    the thesis gives none."""
 
     @property
     def has_second_loss(self) -> bool:
