@@ -53,8 +53,8 @@ def judge_claim(
     """Judge a claim by the interval of our difference, system minus baseline.
 
     A gain is upheld if the interval is above 0 and contradicted if it is below; a loss the other way round. That there
-    is no gain is upheld by an interval below the claim's margin, and else contradicted by one above 0. An interval that
-    leaves training noise out, since a system has one seed, decides nothing.
+    is no gain is upheld if the interval is below the claim's margin, and contradicted if it is above 0 and not below
+    the margin. An interval that leaves training noise out, since a system has one seed, decides nothing.
 
     Args:
         claim: the claim.
