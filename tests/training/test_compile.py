@@ -35,6 +35,18 @@ def test_without_a_compiler_training_goes_on(tmp_path, monkeypatch):
     assert same_weights(expected, plain)
 
 
+def test_validation_computes_with_the_layers_as_they_are(tmp_path, monkeypatch):
+    """A search calls layers in many ways, each of which would have to be compiled."""
+    with_gradients = []
+
+    def backend(graph, _):
+        with_gradients.append(torch.is_grad_enabled())
+        return graph
+
+    train_both(tmp_path, backend, monkeypatch)
+    assert set(with_gradients) == {True}
+
+
 def test_a_recurrent_model_has_no_layers_to_compile(tmp_path, monkeypatch):
     _, _, messages = train_both(tmp_path, "eager", monkeypatch, recurrent=True)
     assert messages[0] == "training.compile: only layers of transformers are compiled, and this model is recurrent."

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, TextIO
@@ -128,7 +128,7 @@ class Trainer:
         self.parameters = {name: value for name, value in self.model.named_parameters() if value.requires_grad}
         self.optimiser = Adam(self.parameters, self.settings)
         self.compiled: Sequence[nn.Module] = ()
-        """The layers that are compiled."""
+        """The layers that are compiled for updates; validation computes with them as they are."""
         self.plan: EpochPlan | None = None
         self.planned_epoch: int | None = None
         self.saved = True
@@ -250,9 +250,11 @@ class Trainer:
         """Validate and record the scores; return whether they are the best so far. A signal stops training here."""
         state = self.state
         self.report_updates()
-        scores = validation_scores(
-            self.model, self.data.dev, self.data.dev_batches, self.settings, self.world, self.signals, self.validate
-        )
+        # A search calls layers in many ways, each of which would be compiled, and compiling may fail.
+        with torch.compiler.set_stance("force_eager") if self.compiled else nullcontext():
+            scores = validation_scores(
+                self.model, self.data.dev, self.data.dev_batches, self.settings, self.world, self.signals, self.validate
+            )
         if scores is None:
             self.stop_on_signal()
         score = metric_score(scores, self.settings.validation.metric)
