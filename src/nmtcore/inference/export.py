@@ -20,7 +20,7 @@ from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.files import atomic_folder, write_json, write_text
-from nmtcore.inference.bundle import Bundle, load_bundle
+from nmtcore.inference.bundle import Bundle, load_bundle, segmentation_files
 from nmtcore.inference.ctranslate2_model import check_exportable, write_model
 from nmtcore.inference.export_readme import export_readme
 from nmtcore.inference.raw import MAX_SUBWORDS
@@ -58,7 +58,7 @@ def export_bundle(model: Path, folder: Path, *, licences: Sequence[Mapping[str, 
             target_entries=bundle.target_vocabulary.entries,
             longest=about["longest"],
         )
-        for name in _copied_files(bundle.run):
+        for name in segmentation_files(bundle.run):
             shutil.copyfile(Path(model) / name, partial / name)
         write_json(partial / "nmtcore.json", about)
         write_text(partial / "README.md", export_readme(about))
@@ -121,11 +121,6 @@ def _check_transforms(run: RunSettings, *, where: Path) -> None:
                 f"{where} cannot be exported: its transform {name} reads the {' and '.join(features).replace('_', ' ')}"
                 " of each source, which a plain transformer does not. `nmtcore translate` translates with it."
             )
-
-
-def _copied_files(run: RunSettings) -> list[str]:
-    codes = {codes_name(run.segmentation, side) for side in SIDES} - {None}
-    return sorted(codes | {file_name("truecaser", side=side) for side in SIDES if run.words[side].truecase})
 
 
 def _words(run: RunSettings, side: str) -> dict[str, Any]:
