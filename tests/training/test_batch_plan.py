@@ -104,7 +104,7 @@ def test_plans_in_32_bits_equal_plain_plans(dtype, sizes, settings, seed, epoch)
 
 
 def test_a_plan_of_many_pools_equals_the_plain_plan():
-    """Also over blocks of rows (`features.compact`), and with lengths beyond 16 bits."""
+    """Also over blocks of rows (`features.arrays`), and with lengths beyond 16 bits."""
     random = np.random.default_rng(5)
     sizes = random.integers(1, 60, (230_000, 2))
     sizes[100] = 70_000

@@ -17,7 +17,7 @@ TRANSLATION_LOSS = "loss/translation"
 """The key of a training line by which systems are compared; objectives are not comparable, as components add terms."""
 
 PERIOD = 10.0
-"""Seconds between two lines of progress where no bar is drawn."""
+"""Seconds between two lines of progress in a log."""
 
 
 def read_history(path: Path) -> Iterator[dict[str, Any]]:
