@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, UNKNOWN_LABEL
+from nmtcore.config.components.base import LABEL_SYMBOLS
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
@@ -23,7 +24,7 @@ from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.schemas import PREDICTED_TAGS_SCHEMA, TaggedWord, tag_row
 from nmtcore.inference.search import log_probabilities
 from nmtcore.inference.text import ScoredText
-from nmtcore.model.batch import SYMBOLS, Batch
+from nmtcore.model.batch import Batch
 from nmtcore.parquet import row_writer
 from nmtcore.segmentation.vocabulary import TAG_PREFIX, tag_entry
 
@@ -95,7 +96,7 @@ def _scored_tags(bundle: Bundle, batch: Batch, words: Sequence[Sequence[LocatedW
     model, names = bundle.model, bundle.model.tag_names
     rows_W = _scored_rows(batch, [[word.position for word in sentence] for sentence in words])
     log_probability_W, tag_W = model.tag_scores(batch).index_select(0, rows_W).max(dim=1)
-    is_tag = range(len(LABEL_SPECIALS), len(names) - SYMBOLS)
+    is_tag = range(len(LABEL_SPECIALS), len(names) - LABEL_SYMBOLS)
     return [
         PredictedTag(names[tag], probability) if tag in is_tag else PredictedTag()
         for tag, probability in zip(tag_W.tolist(), log_probability_W.exp().tolist(), strict=True)

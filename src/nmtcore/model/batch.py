@@ -19,9 +19,6 @@ from nmtcore.syntax.trees import NO_COLUMN
 LabelVocabularies = Mapping[str, Mapping[str, Sequence[str]]]
 """Label vocabularies by side and by column of the feature files: labels["source"]["deprel"]."""
 
-SYMBOLS = 2
-"""Number of label ids after those of the vocabulary: `</s>`, prefix."""
-
 
 class SideSubwords(NamedTuple):
     """The positions of all real subwords of one side of a batch, and their words: int64."""

@@ -16,7 +16,7 @@ induced: gold treebanks, as in grammar induction (`evaluation.induction`), and a
 
 
 LABEL_SYMBOLS = 2
-"""Labels beside those of a label vocabulary: two for symbols (`</s>`, prefixes)."""
+"""Number of label ids after those of the vocabulary: `</s>`, prefix."""
 
 
 @settings_class

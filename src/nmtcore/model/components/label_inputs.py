@@ -6,9 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.config.components.base import LABEL_SYMBOLS
 from nmtcore.config.components.settings import LabelHeadSettings, SennrichHaddowSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.batch import SYMBOLS, BatchArrays, LabelVocabularies, label_vocabulary, token_label_ids
+from nmtcore.model.batch import BatchArrays, LabelVocabularies, label_vocabulary, token_label_ids
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
 
 
@@ -31,7 +32,7 @@ class LabelHead(Component):
         super().__init__(settings, build)
         self.label_column = _resolve_pos(settings, build.labels)
         self.label_count = len(label_vocabulary(build.labels, self.label_column, name=build.name))
-        self.embedding = nn.Embedding(self.label_count + SYMBOLS, build.model.width)
+        self.embedding = nn.Embedding(self.label_count + LABEL_SYMBOLS, build.model.width)
         self.queries = nn.Linear(build.model.width, build.model.width // build.model.heads)
         self.keys = nn.Linear(build.model.width, build.model.width // build.model.heads)
 
@@ -80,7 +81,7 @@ class SennrichHaddow(Component):
     def __init__(self, settings: SennrichHaddowSettings, build: Build) -> None:
         super().__init__(settings, build)
         self.label_count = len(label_vocabulary(build.labels, "deprel", name=build.name))
-        self.embedding = nn.Embedding(self.label_count + SYMBOLS, settings.width)
+        self.embedding = nn.Embedding(self.label_count + LABEL_SYMBOLS, settings.width)
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
         """Add the label of every token."""
