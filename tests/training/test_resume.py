@@ -1,5 +1,7 @@
 """Resuming restores the schedule, and all processes start with the same weights."""
 
+import os
+import signal
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +13,7 @@ from training.test_train import bleu_scores, same_weights, train_tiny
 from nmtcore.training.checkpoints import named_weights
 from nmtcore.training.state import TrainingState
 from nmtcore.training.trainer import Trainer
+from nmtcore.training.world import Interrupted
 
 
 def test_a_lowered_rate_stays_lowered_after_resuming(tmp_path):
@@ -30,6 +33,20 @@ def test_a_lowered_rate_stays_lowered_after_resuming(tmp_path):
     assert rates[0] == rates[1]
     assert len(set(rates[0])) == 5
     assert same_weights(whole[1], resumed[1])
+
+
+def test_a_validation_that_is_repeated_is_logged_once(tmp_path):
+    """A signal interrupts it; it is repeated, and the process is killed before the next checkpoint."""
+    validation = {"every": 3, "metric": "bleu"}
+    run = tiny.settings(max_updates=6, validation=validation, checkpoint_every=100, log_every=1)
+    scores = iter([float("nan")])
+    with pytest.raises(Interrupted):
+        train_tiny(tmp_path, run, validate=lambda model: os.kill(os.getpid(), signal.SIGTERM))
+    with pytest.raises(StopIteration):
+        train_tiny(tmp_path, run, validate=lambda model: {"bleu": next(scores)})
+    lines = train_tiny(tmp_path, run, validate=lambda model: {"bleu": 1.0})[2]
+    assert [line["update"] for line in lines if "validation" in line] == [3, 6]
+    assert [line["update"] for line in lines if "loss" in line] == [1, 2, 3, 4, 5, 6]
 
 
 def test_all_processes_start_with_the_weights_of_the_first(tmp_path, start_pair):

@@ -35,7 +35,8 @@ def read_history(path: Path) -> Iterator[dict[str, Any]]:
 class TrainingLog:
     """The open log `folder/training.jsonl`; opening it deletes the lines about updates after `update`.
 
-    A killed process has lost those updates; the next attempt repeats them.
+    A killed process has lost those updates; the next attempt repeats them, and validations after update `validated`
+    (default: the same).
 
     A training line has these keys:
     - "update": the last update of the line; "updates": how many updates it covers; "epoch" (from 1)
@@ -51,10 +52,17 @@ class TrainingLog:
     "seconds".
     """
 
-    def __init__(self, folder: Path, *, update: int, log: Callable[[str], None] = print) -> None:
+    def __init__(
+        self, folder: Path, *, update: int, validated: int | None = None, log: Callable[[str], None] = print
+    ) -> None:
         self._log = log
         self.path = folder / file_name("history")
-        records = [record for record in self._readable() if record["update"] <= update]
+        validated = update if validated is None else validated
+        records = [
+            record
+            for record in self._readable()
+            if record["update"] <= (validated if "validation" in record else update)
+        ]
         write_lines(self.path, [json.dumps(record) for record in records])
         with explain_os_errors(self.path):
             self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115 (closed by close)

@@ -45,7 +45,9 @@ class Reporter:
     ) -> None:
         self._world = world
         self._updates: list[FinishedUpdate] = []
-        self._log = TrainingLog(folder, update=state.update) if world.is_main else None
+        self._log = None
+        if world.is_main:
+            self._log = TrainingLog(folder, update=state.update, validated=state.validated, log=log)
         self.progress = Progress(done=state.update, log=log, terminal=terminal if world.is_main else None)
         self.restart_clock()
 
