@@ -127,7 +127,7 @@ def test_reordered_beams_and_kept_sentences_continue_their_histories(system, dra
         # Sentence 0 swaps its beams, 1 duplicates its second beam, 2 keeps both; then sentence 1 finishes.
         state.select(torch.tensor([[1, 0], [1, 1], [0, 1]]))
         state.select(torch.tensor([[0, 1], [0, 1]]), torch.tensor([0, 2]))
-        assert (state.sentences, state.beams, state.length) == (2, 2, 3)
+        assert (state.sentences, state.beams) == (2, 2)
         stepped = model.step(tokens[[0, 2], :, 3].flatten(), state).view(2, 2, -1)
         for row, sentence, origins in [(0, 0, [1, 0]), (1, 2, [0, 1])]:
             for beam, origin in enumerate(origins):

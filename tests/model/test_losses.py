@@ -101,7 +101,7 @@ def test_the_objective_sums_weighted_means_also_of_one_token_and_of_none():
         Part(name="one", sum=torch.tensor(3.0), count=1, weight=0.5),
         Part(name="none", sum=torch.tensor(0.0), count=0),
     ]
-    losses = Losses(parts=tuple(parts), nll_sum=torch.tensor(8.0), tokens=4)
+    losses = Losses(parts=tuple(parts), nll_sum=torch.tensor(8.0))
     assert losses.objective().item() == 8 / 4 + 0.5 * 3 / 1
     assert losses.objective({"translation": 16, "one": 2, "none": 1}).item() == 8 / 16 + 0.5 * 3 / 2
 

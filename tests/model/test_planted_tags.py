@@ -68,7 +68,7 @@ def dev_loss(components, seed):
         optimiser.step()
     with torch.no_grad():
         losses = model.eval().loss(make_batch(language(300, seed + 500), np.arange(300), model.components))
-    return float(losses.nll_sum) / losses.tokens
+    return float(losses.nll_sum) / losses.parts[0].count
 
 
 def test_tag_attention_learns_faster_than_the_baseline_and_than_random_tags():

@@ -152,7 +152,7 @@ class TranslationModel(nn.Module, ABC):
             if not self.training and component.measures:
                 sums = component.measure(encoded.context)
                 measures |= dict(zip(measure_names([component]), sums, strict=True))
-        return Losses(parts=tuple(parts), nll_sum=nll, tokens=batch.tokens, measures=measures)
+        return Losses(parts=tuple(parts), nll_sum=nll, measures=measures)
 
     def forced_states(self, batch: Batch, encoded: Encoded) -> Tensor:
         """Decode the batch's targets: the states at their real positions, which `logits` scores, (N, D)."""

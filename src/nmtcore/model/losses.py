@@ -33,8 +33,6 @@ class Losses:
     parts: tuple[Part, ...]
     nll_sum: Tensor
     """Sum of the negative log-likelihoods of the target tokens, without smoothing or gradient; for perplexity."""
-    tokens: int
-    """Number of real target tokens."""
     measures: Mapping[str, Tensor] = field(default_factory=dict)
     """In evaluation mode, what components measure (`Component.measure`), by "{measure}/{name}"."""
 

@@ -42,8 +42,6 @@ class RecurrentState:
     """One (R, D) per layer."""
     output_RD: Tensor
     """u of the last step, the input of the next."""
-    length: int = 0
-    """Positions decoded so far."""
 
     @property
     def sentences(self) -> int:
@@ -230,7 +228,6 @@ class Recurrent(TranslationModel):
             if component.name in state.memory:
                 mixed_BMD = mixed_BMD + component.before_tanh(hidden_BMD, weights_BMS, state.memory[component.name])
         state.output_RD = self._dropped(mixed_BMD.tanh()).flatten(0, 1)
-        state.length += 1
 
 
 class Cell(nn.Module):
