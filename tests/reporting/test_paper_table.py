@@ -567,7 +567,7 @@ def test_the_ledger_names_and_links_both_gains(results, tmp_path):
     (row,) = claims_page([judged], scale="quick").tables[1].rows
     origins = {cell.origin for cell in row}
     assert origins == {"", "d/new", "d/base", "e/new"}
-    for direction, words in (("loss", "gains less"), ("no_gain", "gains no more (margin 1)")):
+    for direction, words in (("loss", "gains less"), ("no_gain", "gains no more")):
         other = judged._replace(claim=judged.claim._replace(direction=direction))
         (row,) = claims_page([other], scale="quick").tables[1].rows
         assert row[3].value == words

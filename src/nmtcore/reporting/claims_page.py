@@ -7,6 +7,7 @@ from textwrap import fill
 from typing import Any, NamedTuple
 
 from nmtcore.config.claims import Claim, ClaimedGain, TrainedSystem, trained_name
+from nmtcore.config.published import MARGIN
 from nmtcore.evaluation.differences import ONE_SEED
 from nmtcore.evaluation.verdicts import ANSWERS, JudgedControl, Verdict
 from nmtcore.reporting.difference_columns import comparison_cells, difference_columns
@@ -32,8 +33,8 @@ _NOTES = f"""
 Published and ours: the system's score minus the baseline's. Ours on: our data set and split, where they stand in for
 the paper's, which the columns data set and test name. Upheld: our 95 % interval is on the claimed side of 0;
 contradicted: on the other side; not decided: around 0, or for the reason given. An interval from one seed decides
-nothing: it {ONE_SEED}. That a system is not better is upheld if the interval is below the margin, in points of the
-metric, and contradicted if it is above 0 and not below the margin. Detectable: the smallest difference that we would
+nothing: it {ONE_SEED}. That a system is not better is upheld if the interval is below the margin, 1 point of the
+metric unless another is named, and contradicted if it is above 0 and not below the margin. Detectable: the smallest difference that we would
 detect with a probability of 80 %. Comparisons: ours, of which claims share one where a data set stands in for several.
 Also by: of a gain that is upheld, controls that gain over the same baseline, so that the gain may have another cause.
 Not by: controls whose interval is not above 0. Significant gain: the paper has a mark of significance, of level p.
@@ -147,9 +148,9 @@ def _row(entry: JudgedClaim, scale: str) -> list[Any]:
 
 
 def _claimed(claim: Claim) -> str:
-    """Say which way the difference goes."""
+    """Say which way the difference goes, and the margin of no gain if it is an unusual one."""
     words = (_DIRECTIONS if claim.minus is None else _DIRECTIONS_OF_GAINS)[claim.direction]
-    return f"{words} (margin {claim.margin:g})" if claim.direction == "no_gain" else words
+    return words if claim.margin == MARGIN else f"{words} (margin {claim.margin:g})"
 
 
 def _other_gain(entry: JudgedClaim) -> TableCell:
