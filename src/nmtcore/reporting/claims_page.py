@@ -33,14 +33,15 @@ _NOTES = f"""
 Published and ours: the system's score minus the baseline's. Ours on: our data set and split, where they stand in for
 the paper's, which the columns data set and test name. Upheld: our 95 % interval is on the claimed side of 0;
 contradicted: on the other side; not decided: around 0, or for the reason given. An interval from one seed decides
-nothing: it {ONE_SEED}. That a system is not better is upheld if the interval is below the margin, 1 point of the
-metric unless another is named, and contradicted if it is above 0 and not below the margin. Detectable: the smallest difference that we would
-detect with a probability of 80 %. Comparisons: ours, of which claims share one where a data set stands in for several.
-Also by: of a gain that is upheld, controls that gain over the same baseline, so that the gain may have another cause.
-Not by: controls whose interval is not above 0. Significant gain: the paper has a mark of significance, of level p.
-Gains more: the claim is about two gains; published and ours are the system's gain over the baseline minus that of the
-column "than the gain of". Its interval joins the variances over the seeds of all four systems with that over bootstrap
-samples of the sentences: the same samples of both tests if their sentences are the same, else independent ones.
+nothing: it {ONE_SEED}. That a system is not better is upheld if the interval is below the margin, 1 point of the metric
+unless another is named, and contradicted if it is above 0 and not below the margin. Detectable: the smallest difference
+that we would detect with a probability of 80 %. Comparisons: ours, of which claims share one where a data set stands in
+for several. Also by: of a gain that is upheld, controls that gain over the same baseline, so that the gain may have
+another cause. Not by: controls whose interval is not above 0. Significant gain: the paper has a mark of significance,
+of level p. Gains more: the claim is about two gains; published and ours are the system's gain over the baseline minus
+that of the column "than the gain of". Its interval joins the variances over the seeds of all four systems with that
+over bootstrap samples of the sentences: the same samples of both tests if their sentences are the same, else
+independent ones.
 """
 
 
