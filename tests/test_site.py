@@ -1,5 +1,6 @@
 """The documentation site and the tour: what they show, their links, and that they need nothing from elsewhere."""
 
+import argparse
 import ast
 import functools
 import importlib
@@ -217,7 +218,7 @@ def test_every_command_and_option_is_listed():
     for name, command in commands.choices.items():
         assert f"## nmtcore {name}" in page
         for action in command._actions:
-            if action.option_strings and action.dest != "help":
+            if action.option_strings and action.dest != "help" and action.help != argparse.SUPPRESS:
                 assert f"`{action.option_strings[-1]}" in page
     assert "## nmtcore new dataset" in page
     assert "%(" not in page

@@ -68,5 +68,5 @@ def test_needs_claims_and_errors_of_the_settings():
         check_composition(
             by_name(SennrichHaddowSettings(), SennrichHaddowSettings()), "transformer", TransformerSettings(), where="x"
         )
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ValueError, match="between 1 and 1000000"):
         SennrichHaddowSettings(width=0)
