@@ -93,7 +93,7 @@ class UpdateRunner(Runner):
     def state_bytes(self) -> int:
         """Count the bytes of parameters, buffers and Adam's moments."""
         state = [*self.model.parameters(), *self.model.buffers(), *self.optimiser.tensors().values()]
-        return sum(tensor.numel() * tensor.element_size() for tensor in [*state])
+        return sum(tensor.numel() * tensor.element_size() for tensor in state)
 
 
 def marian(settings: TransformerSettings, vocabulary: int) -> nn.Module:

@@ -1,6 +1,5 @@
 """Training a run: the loop from the first update, or the first one after a checkpoint, to the final weights."""
 
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
@@ -148,8 +147,7 @@ class Trainer:
             for component in self.model.components:
                 if component.name in self.state.components:
                     component.restore_training_state(self.state.components[component.name])
-            if update:
-                self.log(f"Resuming from the checkpoint of update {update}.")
+            self.log(f"Resuming from the checkpoint of update {update}.")
         self.began = time.monotonic() - self.state.seconds
 
     def train(self, reporter: Reporter) -> None:
@@ -191,7 +189,9 @@ class Trainer:
         except DivergedTrees as error:
             raise divergence(error.problem, update=update, rate=rate) from error
         world.sum_gradients(parameters)
-        norm = nn.utils.clip_grad_norm_(parameters, self.settings.clip_norm or math.inf)
+        norm = nn.utils.get_total_norm([parameter.grad for parameter in parameters])
+        if self.settings.clip_norm is not None:
+            nn.utils.clip_grads_with_norm_(parameters, self.settings.clip_norm, norm)
         self.optimiser.step(rate=rate)
         state.advance(batches=len(self.plan))
         self.saved = False
