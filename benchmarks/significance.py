@@ -11,9 +11,8 @@ import time
 from pathlib import Path
 
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.evaluation.differences import compare_systems
+from nmtcore.evaluation.compare import compare_systems, run_paired_tests
 from nmtcore.evaluation.metrics import METRICS
-from nmtcore.evaluation.paired_tests import run_paired_tests
 from nmtcore.files import read_lines
 
 
@@ -38,9 +37,9 @@ def main() -> None:
     print(f"{len(references):,} sentences, {sum(len(line.split()) for line in references) / len(references):.1f} words")
     evaluation, systems = EvaluationSettings(), {}
     for metric in chosen.metrics:
-        with timed(f"{metric}, statistics"):
+        with timed(f"{metric}, counts"):
             systems[metric] = {
-                name: [METRICS[metric].statistics(lines, references, evaluation) for lines in seeds]
+                name: [METRICS[metric].count(lines, references, evaluation) for lines in seeds]
                 for name, seeds in translations.items()
             }
         with timed(f"{metric}, bootstrap"):

@@ -481,13 +481,12 @@ def score(folder: Path, size: int) -> None:
 def significance(folder: Path, size: int) -> None:
     """Compare two systems with one seed each."""
     del size
-    from nmtcore.evaluation.differences import compare_systems
+    from nmtcore.evaluation.compare import compare_systems, run_paired_tests
     from nmtcore.evaluation.metrics import METRICS
-    from nmtcore.evaluation.paired_tests import run_paired_tests
 
     references = read_lines(folder / "references")
     systems = {
-        name: [METRICS["bleu"].statistics(read_lines(folder / name), references, EvaluationSettings())]
+        name: [METRICS["bleu"].count(read_lines(folder / name), references, EvaluationSettings())]
         for name in ("system0", "system1")
     }
     compare_systems(systems, baseline="system0")

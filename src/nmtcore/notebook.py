@@ -185,7 +185,7 @@ class RunComparison:
         return self.report
 
     def _repr_html_(self) -> str:
-        from nmtcore.evaluation.differences import ONE_SEED
+        from nmtcore.evaluation.compare import ONE_SEED
 
         lines = [("th", self.head), *(("td", row) for row in self.rows)]
         cells = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for tag, row in lines)
@@ -200,7 +200,7 @@ def compare_runs(baseline: TrainedRun, *others: TrainedRun) -> RunComparison:
     """
     from nmtcore.config.datasets import EvaluationSettings
     from nmtcore.config.typed import build
-    from nmtcore.evaluation.differences import compare_systems
+    from nmtcore.evaluation.compare import compare_systems
     from nmtcore.evaluation.metrics import METRICS
     from nmtcore.evaluation.outputs import read_outputs
     from nmtcore.reporting.score_report import score_report
@@ -215,7 +215,7 @@ def compare_runs(baseline: TrainedRun, *others: TrainedRun) -> RunComparison:
         EvaluationSettings, read_json(baseline.folder / "model/run.json")["evaluation"], where="evaluation"
     )
     statistics = {
-        name: [METRICS["bleu"].statistics(lines, outputs.references, settings) for lines in seeds.values()]
+        name: [METRICS["bleu"].count(lines, outputs.references, settings) for lines in seeds.values()]
         for name, seeds in outputs.translations.items()
     }
     rows = []

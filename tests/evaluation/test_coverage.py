@@ -9,15 +9,14 @@ import math
 
 import numpy as np
 import pytest
-from evaluation.test_differences import sampled_runs
+from evaluation.test_differences import difference_of_gains, sampled_runs
 
-from nmtcore.evaluation.differences import (
+from nmtcore.evaluation.compare import (
     FALSE_ALARMS,
     difference_of,
-    difference_of_differences,
     sampled_scores,
 )
-from nmtcore.evaluation.sentence_statistics import MeanStatistics
+from nmtcore.evaluation.counts import SentenceCounts, share_of_counts
 from nmtcore.evaluation.student import student_quantile
 
 SIMULATIONS, SENTENCES = 2000, 80
@@ -110,9 +109,10 @@ def covered(seeds, *, same_test, correlation=0.8, delta, noise=0.0, simulations=
             runs = []
             for _ in range(seeds):
                 run_B = own_B + SPREAD * rng.standard_normal() + noise * rng.standard_normal(SENTENCES)
-                runs.append(MeanStatistics(signature="", scores_B=run_B / 100, sentences_B=np.ones(SENTENCES)))
+                counts_BF = np.stack([run_B / 100, np.ones(SENTENCES)], axis=1)
+                runs.append(SentenceCounts(counts_BF=counts_BF, score=share_of_counts))
             four.append(sampled_scores(runs, weights[position // 2]))
-        low, high = difference_of_differences(*four[:2], minus_system=four[2], minus_baseline=four[3]).interval
+        low, high = difference_of_gains(*four).interval
         hits += low <= delta <= high
     return hits / simulations
 

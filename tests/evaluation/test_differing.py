@@ -1,7 +1,7 @@
 """The sentences that two systems translate most differently."""
 
 import pytest
-from evaluation.test_sentence_statistics import draw
+from evaluation.test_metrics import draw
 from sacrebleu.metrics import CHRF
 
 from nmtcore.config.datasets import EvaluationSettings

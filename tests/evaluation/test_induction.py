@@ -9,7 +9,6 @@ from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import Input
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import is_punctuation
-from nmtcore.evaluation.attachment_statistics import induction_statistics
 from nmtcore.evaluation.induction import (
     BASELINES,
     MEASURES,
@@ -17,6 +16,7 @@ from nmtcore.evaluation.induction import (
     checked_trees,
     gold_tree,
     hits,
+    induction_counts,
     score_induction,
 )
 from nmtcore.syntax.random_trees import random_trees
@@ -128,6 +128,6 @@ def test_sums_over_sentences_are_the_scores_of_a_treebank():
     trees = {"mine": checked_trees(predicted, gold, "mine")} | baseline_trees(gold)
     assert trees.keys() == scores.keys()
     for name, rows in trees.items():
-        for measure, part in induction_statistics(gold, rows).items():
-            assert part.words_B.tolist() == [2, 0, 0, 3]
+        for measure, part in induction_counts(gold, rows).items():
+            assert part.counts_BF[:, 1].tolist() == [2, 0, 0, 3]
             assert part.corpus_score() == pytest.approx(scores[name][measure])

@@ -2,19 +2,13 @@
 
 import numpy as np
 import pytest
-from evaluation.test_sentence_statistics import draw
+from evaluation.test_metrics import draw
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
 
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.evaluation.bootstrap import bootstrap_weights
+from nmtcore.evaluation.compare import SEED, bootstrap_weights, paired_tests, randomisation_swaps
 from nmtcore.evaluation.metrics import METRICS
-from nmtcore.evaluation.paired_tests import (
-    bootstrap_test,
-    randomisation_swaps,
-    randomisation_test,
-    run_paired_tests,
-)
 
 OWN = {"bleu": BLEU, "chrf": CHRF}
 
@@ -27,10 +21,14 @@ def sacrebleu_p(metric, method, systems, references, trials, *, seed):
 
 
 def own_p(metric, method, systems, references, trials, *, seed):
-    baseline, system = (METRICS[metric].statistics(lines, references, EvaluationSettings()) for lines in systems)
-    if method == "bs":
-        return bootstrap_test(system, baseline, bootstrap_weights(len(references), samples=trials, seed=seed))
-    return randomisation_test(system, baseline, randomisation_swaps(len(references), trials=trials, seed=seed))
+    baseline, system = (METRICS[metric].count(lines, references, EvaluationSettings()) for lines in systems)
+    weights_AB = bootstrap_weights(len(references), samples=trials, seed=seed)
+    swaps_AB = np.random.default_rng(seed).integers(2, size=(trials, len(references)), dtype=bool)
+    if seed == SEED:
+        assert np.array_equal(swaps_AB, randomisation_swaps(len(references), trials=trials))
+    tested = paired_tests(system, baseline, weights_AB, swaps_AB)
+    assert tested.delta == system.corpus_score() - baseline.corpus_score()
+    return tested.bootstrap if method == "bs" else tested.randomisation
 
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf"])
@@ -63,25 +61,9 @@ def test_p_values_on_real_text_are_those_of_sacrebleu(method, shared, monkeypatc
         assert own_p(*arguments, seed=12345) == sacrebleu_p(*arguments, seed=12345)
 
 
-def test_seeds_are_tested_in_pairs():
-    _, references = draw(30)
-    counted = {
-        name: [
-            METRICS["bleu"].statistics(draw(30, wrong=wrong)[0], references, EvaluationSettings()) for wrong in seeds
-        ]
-        for name, seeds in {"base": (0.4, 0.45, 0.5), "other": (0.3, 0.35)}.items()
-    }
-    (result,) = run_paired_tests(counted, baseline="base", trials=50).values()
-    swaps_AB, weights_AB = randomisation_swaps(30, trials=50), bootstrap_weights(30)
-    pairs = [(counted["other"][i], counted["base"][i]) for i in range(2)]
-    assert result.bootstrap == [bootstrap_test(*pair, weights_AB) for pair in pairs]
-    assert result.randomisation == [randomisation_test(*pair, swaps_AB) for pair in pairs]
-
-
 def test_equal_systems_do_not_differ():
     translations, references = draw(20)
-    counted = METRICS["chrf"].statistics(translations, references, EvaluationSettings())
-    (result,) = run_paired_tests({"a": [counted], "b": [counted]}, baseline="a", trials=30).values()
-    assert result.bootstrap == pytest.approx([1 / 1001])  # as sacreBLEU has it: no sample differs from the real one
-    assert result.randomisation == pytest.approx([1 / 31])
-    assert np.array_equal(randomisation_swaps(20, trials=30), randomisation_swaps(20, trials=30))
+    counted = METRICS["chrf"].count(translations, references, EvaluationSettings())
+    draws = bootstrap_weights(20, samples=30), randomisation_swaps(20, trials=30)
+    # As sacreBLEU has it: no sample differs from the real one.
+    assert paired_tests(counted, counted, *draws) == (0, pytest.approx(1 / 31), pytest.approx(1 / 31))

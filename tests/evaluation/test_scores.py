@@ -161,7 +161,7 @@ def test_the_metrics_of_a_data_set_are_scored_on_every_split(tmp_path: Path):
         for split, name in names.items():
             translations = read_lines(tmp_path / f"hypotheses/{name}.txt")
             references = read_lines(tmp_path / f"hypotheses/{split.removesuffix('.greedy')}.references.txt")
-            expected = METRICS[metric].statistics(translations, references, evaluation)
+            expected = METRICS[metric].count(translations, references, evaluation)
             assert scores[metric][split] == {
                 metric: expected.corpus_score(), f"{metric}_signature": expected.signature, "sentences": 2,
             }  # fmt: skip

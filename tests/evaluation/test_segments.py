@@ -14,9 +14,8 @@ from factories import run_settings
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.bootstrap import bootstrap_weights
-from nmtcore.evaluation.differences import compare_systems
-from nmtcore.evaluation.segments import SEGMENT_SCHEMA, score_comet, segment_statistics, write_comet_input
+from nmtcore.evaluation.compare import bootstrap_weights, compare_systems
+from nmtcore.evaluation.segments import SEGMENT_SCHEMA, score_comet, segment_counts, write_comet_input
 from nmtcore.files import read_json, write_json, write_lines
 from nmtcore.parquet import read_rows, write_rows
 
@@ -64,7 +63,7 @@ def test_scores_are_divided_among_the_splits(tmp_path: Path):
     assert scores["test"]["comet"] == pytest.approx(75)
     signature = "COMET|model:m|version:9|text:tokens"
     assert scores["dev"] == {"comet": pytest.approx(-18.75), "comet_signature": signature, "sentences": 2}
-    assert segment_statistics(tmp_path / "comet/dev.parquet").signature == signature
+    assert segment_counts(tmp_path / "comet/dev.parquet").signature == signature
 
 
 @pytest.mark.parametrize(
@@ -83,7 +82,7 @@ def test_scores_that_are_missing_are_refused(tmp_path: Path, scores, sentence):
 def test_a_file_without_signature_is_refused(tmp_path: Path):
     write_rows(tmp_path / "x.parquet", SEGMENT_SCHEMA, [{"id": 0, "score": 0.5}])
     with pytest.raises(UserError, match=r"x\.parquet has no signature, so it is no file of segment scores"):
-        segment_statistics(tmp_path / "x.parquet")
+        segment_counts(tmp_path / "x.parquet")
 
 
 def test_systems_are_compared_by_stored_scores(tmp_path: Path):
@@ -94,7 +93,7 @@ def test_systems_are_compared_by_stored_scores(tmp_path: Path):
         path = tmp_path / f"{system}{seed}.parquet"
         rows = ({"id": i, "score": value} for i, value in enumerate(scores))
         write_rows(path, SEGMENT_SCHEMA.with_metadata({"signature": "s"}), rows)
-        systems[system].append(segment_statistics(path))
+        systems[system].append(segment_counts(path))
     result = compare_systems(systems, baseline="base")["mine"]
     means = {key: 100 * scores.mean() for key, scores in values.items()}
     assert result.scores == pytest.approx([means["mine", 1], means["mine", 2]])

@@ -10,7 +10,7 @@ from evaluation.test_differences import sampled_runs
 from nmtcore.config.claims import paper_claims
 from nmtcore.config.project import Project
 from nmtcore.config.published import read_paper
-from nmtcore.evaluation.differences import difference_of
+from nmtcore.evaluation.compare import difference_of
 from nmtcore.evaluation.verdicts import judge_claim
 
 PROJECT = Project.load(Path(__file__).resolve().parents[2] / "config")

@@ -8,7 +8,7 @@ from reporting.planned import unlinked
 from nmtcore.config.claims import ClaimedGain, paper_claims
 from nmtcore.config.project import Project
 from nmtcore.config.published import paper_names, read_paper
-from nmtcore.evaluation.differences import Difference
+from nmtcore.evaluation.compare import Difference
 from nmtcore.evaluation.verdicts import judge_claim
 from nmtcore.reporting.claims_page import JudgedClaim, claims_page
 from nmtcore.reporting.markdown import page_markdown
@@ -16,8 +16,8 @@ from nmtcore.reporting.markdown import page_markdown
 PROJECT = Project.load(Path(__file__).resolve().parents[2] / "config")
 CLAIMS = [claim for name in paper_names(PROJECT) for claim in paper_claims(read_paper(PROJECT, name))]
 OURS = Difference(
-    delta=1.25, stdev=0.3, baseline_stdev=0.2, seed_error=0.2, sentence_error=0.3, error=0.36, degrees=8.0,
-    interval=(0.42, 2.08), bootstrap_interval=(0.5, 2.0), detectable=1.16, p=0.008,
+    delta=1.25, seed_error=0.2, sentence_error=0.3, error=0.36, degrees=8.0,
+    interval=(0.42, 2.08), detectable=1.16, p=0.008,
 )  # fmt: skip
 
 

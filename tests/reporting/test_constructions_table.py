@@ -3,14 +3,14 @@
 import re
 
 import pytest
-from evaluation.test_sentence_statistics import own_bleu
+from evaluation.test_metrics import own_bleu
 from reporting.runs import EVALUATION, Results
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
-from nmtcore.evaluation.differences import compare_systems
-from nmtcore.evaluation.sentence_statistics import bleu_statistics
+from nmtcore.evaluation.compare import compare_systems
+from nmtcore.evaluation.metrics import METRICS
 from nmtcore.files import read_json, write_json
 from nmtcore.reporting.constructions_figure import difference_points, write_construction_figure
 from nmtcore.reporting.constructions_table import write_construction_table
@@ -77,7 +77,8 @@ def test_the_table_has_a_row_per_subset_and_system(tmp_path, results):
     evaluation = build(EvaluationSettings, EVALUATION, where="test")
     own = {n: own_bleu([lines[row] for row in questions], references, evaluation) for n, lines in translations.items()}
     counted = {
-        n: [bleu_statistics([ls[row] for row in questions], references, evaluation)] for n, ls in translations.items()
+        n: [METRICS["bleu"].count([ls[row] for row in questions], references, evaluation)]
+        for n, ls in translations.items()
     }
     low, high = compare_systems(counted, baseline="base")["better"].difference.interval
     assert lines[4] == f"| d | test | target supertags | question | base | 16 (few) | 40.00 | {own['base']:.1f} |  |  |"

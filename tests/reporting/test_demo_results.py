@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from evaluation.test_sentence_statistics import own_bleu
+from evaluation.test_metrics import own_bleu
 from reporting.runs import EVALUATION, Results
 
 from nmtcore.config.datasets import EvaluationSettings

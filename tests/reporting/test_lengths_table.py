@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from evaluation.test_sentence_statistics import own_bleu
+from evaluation.test_metrics import own_bleu
 from reporting.planned import plan_cell, plan_claim, plan_translations, unlinked
 from reporting.runs import EVALUATION, Results
 
@@ -12,7 +12,7 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.planned_tables import ComparedRuns
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
-from nmtcore.evaluation.differences import Difference
+from nmtcore.evaluation.compare import Difference
 from nmtcore.evaluation.segments import SEGMENT_SCHEMA
 from nmtcore.files import write_lines
 from nmtcore.parquet import write_rows

@@ -25,17 +25,19 @@ from nmtcore.config.planned_tables import (
 )
 from nmtcore.config.typed import build, plain
 from nmtcore.errors import UserError
-from nmtcore.evaluation.bootstrap import OTHER_SEED, SEED, bootstrap_weights
-from nmtcore.evaluation.differences import (
+from nmtcore.evaluation.compare import (
+    OTHER_SEED,
+    SEED,
+    bootstrap_weights,
     compare_systems,
     difference_of,
-    difference_of_differences,
     holm,
     sampled_scores,
+    signed_sum,
 )
+from nmtcore.evaluation.counts import SentenceCounts, share_of_counts
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.segments import SEGMENT_SCHEMA
-from nmtcore.evaluation.sentence_statistics import MeanStatistics
 from nmtcore.files import write_lines
 from nmtcore.parquet import write_rows
 from nmtcore.reporting.claims_page import claimed_text, claims_page
@@ -329,11 +331,14 @@ def test_comet_has_the_same_statistics(results, tmp_path):
     for name, seeds in segments.items():
         assert scores[name] == pytest.approx([100 * own.mean() for own in seeds])
     compared = comparison_of(content, "d/new", "comet")
-    statistics = {
-        name: [MeanStatistics(signature="", scores_B=own, sentences_B=np.ones(len(own))) for own in segments[name]]
+    counts = {
+        name: [
+            SentenceCounts(counts_BF=np.stack([own, np.ones(len(own))], axis=1), score=share_of_counts)
+            for own in segments[name]
+        ]
         for name in ("base", "new")
     }
-    expected = compare_systems(statistics, baseline="base")["new"].difference
+    expected = compare_systems(counts, baseline="base")["new"].difference
     assert compared["result"]["interval"] == pytest.approx(expected.interval)
     assert content["claims"][0]["answer"] == "upheld"
     assert f"| {column.name} | COMET | new | base |" in text
@@ -493,7 +498,7 @@ def plan_two(**changes):
 
 def sampled_bleu(translations, references, seed=SEED):
     evaluation = build(EvaluationSettings, EVALUATION, where="test")
-    counted = [METRICS["bleu"].statistics(lines, references, evaluation) for lines in translations]
+    counted = [METRICS["bleu"].count(lines, references, evaluation) for lines in translations]
     return sampled_scores(counted, bootstrap_weights(len(references), seed=seed))
 
 
@@ -506,11 +511,12 @@ def test_a_claim_about_two_gains_pairs_the_same_sentences_alone(results, tmp_pat
     _, content = write(results, tmp_path, plan_two())
     (judged,) = content["claims"]
     seed = SEED if same_test else OTHER_SEED
-    expected = difference_of_differences(
-        sampled_bleu(SYSTEMS["new"], REFERENCES), sampled_bleu(SYSTEMS["base"], REFERENCES),
-        minus_system=sampled_bleu(systems["new"], references, seed),
-        minus_baseline=sampled_bleu(systems["base"], references, seed),
-    )  # fmt: skip
+    expected = signed_sum(
+        (1, sampled_bleu(SYSTEMS["new"], REFERENCES)),
+        (-1, sampled_bleu(SYSTEMS["base"], REFERENCES)),
+        (-1, sampled_bleu(systems["new"], references, seed)),
+        (1, sampled_bleu(systems["base"], references, seed)),
+    )
     assert judged["difference"] == json.loads(json.dumps(asdict(expected)))
     assert (judged["seeds"], judged["baseline_seeds"], judged["minus"]) == (2, 2, [2, 2, "e/new", "e", "test"])
     assert judged["answer"] != "not run"

@@ -9,7 +9,7 @@ from reporting.report_folder import HOSTILE, report_folder
 from nmtcore.config.claims import paper_claims
 from nmtcore.config.project import Project
 from nmtcore.config.published import paper_names, read_paper
-from nmtcore.evaluation.differences import Difference
+from nmtcore.evaluation.compare import Difference
 from nmtcore.evaluation.verdicts import judge_claim
 from nmtcore.files import write_json
 from nmtcore.reporting.claims_page import JudgedClaim
@@ -38,8 +38,8 @@ def ledger_path(root, tmp_path_factory):
     layout, inputs = report_folder(folder, SYSTEMS)
     project = Project.load(root / "config")
     ours = Difference(
-        delta=-11.25, stdev=0.3, baseline_stdev=0.2, seed_error=0.2, sentence_error=0.3, error=0.36, degrees=8.0,
-        interval=(-12.42, -10.08), bootstrap_interval=(-13.0, -10.0), detectable=1.16, p=0.0008,
+        delta=-11.25, seed_error=0.2, sentence_error=0.3, error=0.36, degrees=8.0,
+        interval=(-12.42, -10.08), detectable=1.16, p=0.0008,
     )  # fmt: skip
     claims = [claim for name in paper_names(project) for claim in paper_claims(read_paper(project, name))[::10]]
     judged = [JudgedClaim(claim, judge_claim(claim, ours), seeds=5, baseline_seeds=5) for claim in claims]

@@ -6,7 +6,7 @@ from statistics import variance
 
 import numpy as np
 import pytest
-from evaluation.test_sentence_statistics import own_bleu
+from evaluation.test_metrics import own_bleu
 from reporting.planned import plan_cell, plan_claim, plan_translations, planned, shown, unlinked
 from reporting.runs import EVALUATION, Results
 
@@ -14,8 +14,7 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.planned_tables import ComparedRuns, PlannedMinus, PlannedRuns
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
-from nmtcore.evaluation.bootstrap import SEED, bootstrap_weights
-from nmtcore.evaluation.differences import Difference
+from nmtcore.evaluation.compare import SEED, Difference, bootstrap_weights
 from nmtcore.reporting.constructions_figure import count_bars, gain_points
 from nmtcore.reporting.measurements import Measurements, Subset
 from nmtcore.reporting.table import Page

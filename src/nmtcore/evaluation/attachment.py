@@ -4,7 +4,10 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from nmtcore.errors import UserError
+from nmtcore.evaluation.counts import SentenceCounts, share_of_counts
 
 
 def attachment(
@@ -45,6 +48,17 @@ def attachment(
         "words_without_punctuation": counts.words_without_punctuation,
         "nulls": nulls,
     }
+
+
+def attachment_counts(
+    predicted: Sequence[Sequence[int] | None], gold: Sequence[Sequence[int] | None]
+) -> SentenceCounts:
+    """Count the right heads and the words of each sentence; one without predicted or gold heads (None) has none."""
+    pairs = [([], []) if None in (heads, own) else (heads, own) for heads, own in zip(predicted, gold, strict=True)]
+    counts = [(sum(a == b for a, b in zip(*pair, strict=True)), len(pair[1])) for pair in pairs]
+    return SentenceCounts(
+        counts_BF=np.array(counts, dtype=float).reshape(len(counts), 2), score=share_of_counts, signature="UAS"
+    )
 
 
 def attachment_line(

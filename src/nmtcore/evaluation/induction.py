@@ -11,6 +11,7 @@ import numpy as np
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import is_punctuation
+from nmtcore.evaluation.counts import SentenceCounts, share_of_counts
 from nmtcore.syntax.random_trees import random_trees
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 
@@ -130,6 +131,18 @@ def count_hits(gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray]) -> 
         for tree, heads_AW in zip(gold, trees, strict=True)
     ]
     return np.array(counts, dtype=np.float64).reshape(len(counts), len(MEASURES))
+
+
+def induction_counts(gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray]) -> dict[str, SentenceCounts]:
+    """Count the scored words of each sentence that are right, and all of them, by each of `MEASURES`."""
+    hits_B3 = count_hits(gold, trees)
+    words_B = np.array([0 if tree is None else tree.scored_W.sum() for tree in gold], dtype=float)
+    return {
+        measure: SentenceCounts(
+            counts_BF=np.stack([hits_B3[:, column], words_B], axis=1), score=share_of_counts, signature=label
+        )
+        for column, (measure, label) in enumerate(MEASURES.items())
+    }
 
 
 def _percentages(gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray], scored: int) -> dict[str, float | None]:

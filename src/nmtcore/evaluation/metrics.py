@@ -1,44 +1,113 @@
-"""The metrics that compare translations with references."""
+"""The metrics that compare translations with references: what each counts in a sentence, and the score of the sums."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.own_code import has_own, own_member, own_names
-from nmtcore.evaluation.sentence_statistics import (
-    SentenceStatistics,
-    bleu_statistics,
-    chrf_statistics,
-    multi_bleu_statistics,
-    ribes_statistics,
-)
+from nmtcore.config.own_code import has_own, own_member, own_names, own_path
+from nmtcore.errors import UserError
+from nmtcore.evaluation.bleu import bleu_text, chrf_metric, forget_lines
+from nmtcore.evaluation.counts import RowScores, SentenceCounts, bleu_of_counts, chrf_of_counts, share_of_counts
+from nmtcore.evaluation.ribes import ALPHA, BETA, sentence_ribes
+
+Count = Callable[[Sequence[str], Sequence[str], EvaluationSettings], tuple[np.ndarray, str]]
+"""Counts translations and references, a row per sentence, and returns the signature too."""
 
 
 class Metric(NamedTuple):
-    """A metric's name in tables, and the function that computes its statistics of each sentence."""
+    """A metric: its name in tables, what it counts in each sentence, and the score of a sum of counts."""
 
     label: str
-    statistics: Callable[[Sequence[str], Sequence[str], EvaluationSettings], SentenceStatistics]
+    counts: Count
+    score: RowScores
+
+    def count(
+        self, translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
+    ) -> SentenceCounts:
+        """Count the sentences of a test. Raises `ValueError` if the numbers of translations and references differ."""
+        if len(translations) != len(references):
+            raise ValueError(f"{len(translations)} translations, but {len(references)} references")
+        counts_BF, signature = self.counts(translations, references, evaluation)
+        return SentenceCounts(counts_BF=np.asarray(counts_BF, dtype=float), score=self.score, signature=signature)
+
+
+def _bleu(
+    translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
+) -> tuple[np.ndarray, str]:
+    text = bleu_text(
+        translations, references, tokenize=evaluation.tokenize, lowercase=evaluation.lowercase, text=evaluation.text
+    )
+    return _sacrebleu_counts(text.metric, text.hypotheses, text.references, columns=10), text.signature
+
+
+def _multi_bleu(
+    translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
+) -> tuple[np.ndarray, str]:
+    """Count as Moses's multi-bleu.perl does: tokens are what spaces separate."""
+    text = bleu_text(translations, references, tokenize="none", lowercase=evaluation.lowercase, text="tokens")
+    signature = f"multi-bleu|{_case(evaluation)}|tok:none|smooth:none|text:{evaluation.text}"
+    return _sacrebleu_counts(text.metric, text.hypotheses, text.references, columns=10), signature
+
+
+def _chrf(
+    translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
+) -> tuple[np.ndarray, str]:
+    chrf = chrf_metric(lowercase=evaluation.lowercase, text=evaluation.text)
+    return _sacrebleu_counts(chrf.metric, translations, references, columns=18), chrf.signature
+
+
+def _sacrebleu_counts(
+    metric: Any, translations: Sequence[str], references: Sequence[str], *, columns: int
+) -> np.ndarray:
+    """Count by sacreBLEU itself. It has no public name for that; its version is pinned, and tests hold the counts."""
+    counts = metric._extract_corpus_statistics(list(translations), [list(references)]) if translations else []
+    forget_lines(getattr(metric, "tokenizer", None))
+    return np.array(counts, dtype=float).reshape(len(translations), columns)
+
+
+def _ribes(
+    translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
+) -> tuple[np.ndarray, str]:
+    """Compute RIBES of each sentence from BLEU's tokens.
+
+    Sentences with an empty reference do not count, as with the authors' program and its option -z.
+    """
+    text = bleu_text(
+        translations, references, tokenize=evaluation.tokenize, lowercase=evaluation.lowercase, text=evaluation.text
+    )
+    pairs = zip(text.words(text.hypotheses), text.words(text.references), strict=True)
+    counts = [(sentence_ribes(words, reference), float(bool(reference))) for words, reference in pairs]
+    tokens = text.signature.partition("|tok:")[2].partition("|")[0]
+    signature = f"RIBES|nrefs:1|{_case(evaluation)}|tok:{tokens}|alpha:{ALPHA}|beta:{BETA}|definition:program"
+    return np.array(counts).reshape(len(translations), 2), signature + text.note
+
+
+def _case(evaluation: EvaluationSettings) -> str:
+    return f"case:{'lc' if evaluation.lowercase else 'mixed'}"
 
 
 _METRICS = {
-    "bleu": Metric("BLEU", bleu_statistics),
-    "chrf": Metric("chrF", chrf_statistics),
-    "ribes": Metric("RIBES", ribes_statistics),
-    "multi_bleu": Metric("multi-bleu", multi_bleu_statistics),
+    "bleu": Metric("BLEU", _bleu, bleu_of_counts),
+    "chrf": Metric("chrF", _chrf, chrf_of_counts),
+    "ribes": Metric("RIBES", _ribes, share_of_counts),
+    "multi_bleu": Metric("multi-bleu", _multi_bleu, partial(bleu_of_counts, smoothed=False)),
 }
 
 
 class MetricsByName(Mapping[str, Metric]):
     """The metrics that are computed from the texts: those of the package, and files of the user's own.
 
-    A file `config/metrics/NAME.py` (`config.own_code`) has a `LABEL` and a function `statistics`.
+    A file `config/metrics/NAME.py` (`config.own_code`) has a `LABEL` and the functions `counts` and `score`.
     """
 
     def __getitem__(self, name: str) -> Metric:
         if name in _METRICS or not has_own("metrics", name):
             return _METRICS[name]
-        return Metric(own_member("metrics", name, "LABEL"), own_member("metrics", name, "statistics"))
+        label, counts, score = (own_member("metrics", name, member) for member in ("LABEL", "counts", "score"))
+        return Metric(label, partial(_own_counts, name, counts), score)
 
     def __contains__(self, name: object) -> bool:
         return name in _METRICS or (isinstance(name, str) and has_own("metrics", name))
@@ -50,6 +119,18 @@ class MetricsByName(Mapping[str, Metric]):
         return sum(1 for _ in self)
 
 
+def _own_counts(name: str, counts: Count, translations: Sequence[str], *rest: Any) -> tuple[np.ndarray, str]:
+    """Count by a metric of the user's own. Raises `UserError` if it does not return a row per sentence."""
+    counts_BF, signature = counts(translations, *rest)
+    shape = np.shape(counts_BF)
+    if len(shape) != 2 or shape[0] != len(translations):
+        raise UserError(
+            f"{own_path('metrics', name)}: counts must have a row for each of the {len(translations)} sentences and a "
+            f"column for each number, but has the shape {shape}."
+        )
+    return counts_BF, signature
+
+
 METRICS = MetricsByName()
 """Metrics that are computed from the texts."""
 
@@ -57,8 +138,7 @@ METRICS = MetricsByName()
 def metric_labels(scores: Mapping[str, Any]) -> dict[str, str]:
     """Return the names in tables of the metrics in a file of scores, by their keys, those of the package first.
 
-    A metric of the user's own whose file is not here has its key as name. The statistics of COMET are
-    `segments.segment_statistics` of its stored scores.
+    A metric of the user's own whose file is not here has its key as name.
     """
     own = (key for key, splits in scores.items() if key not in LABELS and _is_metric(key, splits))
     return LABELS | {key: str(METRICS[key].label) if key in METRICS else key for key in own}
@@ -71,4 +151,4 @@ def _is_metric(key: str, splits: Any) -> bool:
 
 
 LABELS = {**{name: metric.label for name, metric in _METRICS.items()}, "comet": "COMET"}
-"""Names in tables of the package's metrics."""
+"""Names in tables of the package's metrics. COMET's counts are its stored scores (`segments.segment_counts`)."""

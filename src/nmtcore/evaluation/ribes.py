@@ -1,69 +1,48 @@
-"""RIBES (Isozaki et al. 2010): how far a translation has the reference's words in the reference's order."""
+"""RIBES (Isozaki et al. 2010): how far a translation has the reference's words in the reference's order.
+
+By the definition of the authors' program RIBES.py since 1.02.4, by which the shared tasks on Asian translation score:
+n-grams of any length align words, and their occurrences may overlap.
+"""
 
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
-
-@dataclass(frozen=True, kw_only=True)
-class RibesDefinition:
-    """What differs between definitions of RIBES."""
-
-    name: str
-    longest: int | None
-    """Words of the longest n-gram that aligns a word; None: those of the sentence."""
-    begins_first: bool
-    """Which of two n-grams of a length aligns a word: the one that begins with it, or the one that ends with it."""
-    alpha: float = 0.25
-    """Exponent of the precision."""
-    beta: float
-    """Exponent of the brevity penalty; 0: no penalty."""
+ALPHA = 0.25
+"""Exponent of the precision, the program's default."""
+BETA = 0.1
+"""Exponent of the brevity penalty, the program's default."""
 
 
-ARTICLE = RibesDefinition(name="article", longest=2, begins_first=True, beta=0.0)
-"""The definition of the article: bigrams at most, and no brevity penalty."""
-PROGRAM = RibesDefinition(name="program", longest=None, begins_first=False, beta=0.1)
-"""The definition of the authors' program RIBES.py since 1.02.4, by which the shared tasks on Asian translation score.
-
-Its default exponents; occurrences of an n-gram may overlap, which earlier versions did not count.
-"""
-
-
-def sentence_ribes(
-    translation: Sequence[str], reference: Sequence[str], definition: RibesDefinition = PROGRAM
-) -> float:
+def sentence_ribes(translation: Sequence[str], reference: Sequence[str]) -> float:
     """Compute RIBES (0 to 1) of the words of a sentence.
 
     It is the product of Kendall's tau of the aligned positions, normalised to 0 to 1; the share of the translation's
     words that are aligned, to the power of alpha; and BLEU's brevity penalty, to the power of beta. With fewer than two
     aligned words it is 0, unless the reference has a single word.
     """
-    positions = aligned_positions(translation, reference, definition)
+    positions = aligned_positions(translation, reference)
     if len(positions) < 2 and not len(positions) == len(reference) == 1:
         return 0.0
     order = _ascending_share(positions) if len(positions) > 1 else 1.0
     brevity = min(1.0, math.exp(1 - len(reference) / len(translation)))
-    return order * (len(positions) / len(translation)) ** definition.alpha * brevity**definition.beta
+    return order * (len(positions) / len(translation)) ** ALPHA * brevity**BETA
 
 
-def aligned_positions(
-    translation: Sequence[str], reference: Sequence[str], definition: RibesDefinition = PROGRAM
-) -> list[int]:
+def aligned_positions(translation: Sequence[str], reference: Sequence[str]) -> list[int]:
     """Align the words of a translation, and return the reference's position of each aligned word, in their order.
 
-    A word is aligned by the shortest n-gram that begins or ends with it and occurs once in both texts: the word itself,
+    A word is aligned by the shortest n-gram that ends or begins with it and occurs once in both texts: the word itself,
     then two words and so on. A word without such an n-gram is not aligned.
     """
-    longest = min(len(translation), len(reference), definition.longest or len(reference))
     places = cache(lambda size: (_places(translation, size), _places(reference, size)))
 
     def position_of(place: int) -> int | None:
-        for size in range(1, longest + 1):
+        for size in range(1, min(len(translation), len(reference)) + 1):
             own, known = places(size)
             common = False
-            for offset in (0, size - 1) if definition.begins_first else (size - 1, 0):
+            for offset in (size - 1, 0):
                 ngram = tuple(translation[place - offset : place - offset + size]) if place >= offset else ()
                 common = common or ngram in known
                 if len(own.get(ngram, ())) == len(known.get(ngram, ())) == 1:

@@ -9,10 +9,10 @@ from nmtcore.config.stages import ScoringSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_translations
+from nmtcore.evaluation.counts import SentenceCounts
 from nmtcore.evaluation.induction import GoldTree, gold_tree, score_induction
 from nmtcore.evaluation.lines import DEV, GREEDY_DEV, run_lines
 from nmtcore.evaluation.metrics import METRICS
-from nmtcore.evaluation.sentence_statistics import SentenceStatistics
 from nmtcore.files import read_lines, write_json
 from nmtcore.inference.schemas import TREE_METHODS
 from nmtcore.layout import file_name
@@ -72,7 +72,7 @@ def score_tests(
     }
     for metric in settings.evaluation.metrics:
         values[metric] = {
-            name: corpus_scores(metric, METRICS[metric].statistics(*lines, settings.evaluation))
+            name: corpus_scores(metric, METRICS[metric].count(*lines, settings.evaluation))
             for name, lines in texts.items()
         }
     if settings.parsed:
@@ -95,12 +95,12 @@ def _parallel_lines(translations: Path, references: Path, *, folder: Path) -> tu
     return texts
 
 
-def corpus_scores(metric: str, statistics: SentenceStatistics) -> dict[str, Any]:
+def corpus_scores(metric: str, counts: SentenceCounts) -> dict[str, Any]:
     """Return a metric's score of all sentences, its signature and the number of sentences."""
     return {
-        metric: statistics.corpus_score(),
-        f"{metric}_signature": statistics.signature,
-        "sentences": len(statistics),
+        metric: counts.corpus_score(),
+        f"{metric}_signature": counts.signature,
+        "sentences": len(counts),
     }
 
 

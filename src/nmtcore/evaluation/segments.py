@@ -11,8 +11,8 @@ import pyarrow as pa
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.evaluation.bleu import TEXT_NOTES
+from nmtcore.evaluation.counts import SentenceCounts, share_of_counts
 from nmtcore.evaluation.scores import corpus_scores, output_files, write_scores
-from nmtcore.evaluation.sentence_statistics import MeanStatistics
 from nmtcore.files import read_json, read_lines, write_json
 from nmtcore.layout import file_name
 from nmtcore.parquet import open_file, read_batches, read_rows, write_rows
@@ -85,7 +85,7 @@ def score_comet(
         path = segments / file_name("comet_segments", split=split)
         rows = ({"id": i, "score": score} for i, score in zip(split_ids, own, strict=True))
         write_rows(path, SEGMENT_SCHEMA.with_metadata({"signature": signature}), rows)
-        compared[split] = corpus_scores("comet", segment_statistics(path))
+        compared[split] = corpus_scores("comet", segment_counts(path))
     return write_scores(settings, {"comet": compared}, scores)
 
 
@@ -109,8 +109,8 @@ def _checked_scores(result: Mapping[str, Any], count: int, output: Path) -> list
     return values
 
 
-def segment_statistics(path: Path) -> MeanStatistics:
-    """Read segment scores (`SEGMENT_SCHEMA`) as statistics, which intervals and tests of any metric apply to.
+def segment_counts(path: Path) -> SentenceCounts:
+    """Read segment scores (`SEGMENT_SCHEMA`) as counts, which intervals and tests of any metric apply to.
 
     Raises `UserError` if the file has no signature, because it was not written by `score_comet`.
     """
@@ -120,4 +120,5 @@ def segment_statistics(path: Path) -> MeanStatistics:
         raise UserError(f"{path} has no signature, so it is no file of segment scores: delete it and score again.")
     batches = [batch.column("score").to_numpy() for batch in read_batches(path, columns=["score"])]
     scores_B = np.concatenate([np.empty(0), *batches])
-    return MeanStatistics(signature=signature.decode(), scores_B=scores_B, sentences_B=np.ones(len(scores_B)))
+    counts_BF = np.stack([scores_B, np.ones(len(scores_B))], axis=1)
+    return SentenceCounts(counts_BF=counts_BF, score=share_of_counts, signature=signature.decode())

@@ -8,7 +8,6 @@ NEARLY_NORMAL = 1e6
 
 _SMALLEST = 1e-300
 """What a denominator of a continued fraction becomes instead of 0."""
-_PRECISION = 1e-15
 
 
 def student_tail(t: float, degrees: float) -> float:
@@ -21,12 +20,6 @@ def student_tail(t: float, degrees: float) -> float:
         return math.erfc(t / math.sqrt(2)) / 2
     total = degrees + t * t
     return _incomplete_beta(degrees / total, t * t / total, degrees / 2, 0.5) / 2
-
-
-def student_probability(t: float, degrees: float) -> float:
-    """Return the probability of a value of at most `t`, with any number of degrees of freedom from 1."""
-    tail = student_tail(abs(t), degrees)
-    return 1 - tail if t > 0 else tail
 
 
 def student_quantile(probability: float, degrees: float) -> float:
@@ -48,30 +41,24 @@ def student_quantile(probability: float, degrees: float) -> float:
 
 
 def _incomplete_beta(x: float, complement: float, a: float, b: float) -> float:
-    """Compute the regularised incomplete beta function of x = 1 - `complement`, both given to keep their digits."""
+    """Compute the regularised incomplete beta function of x = 1 - `complement`, both given to keep their digits.
+
+    By its continued fraction, 1 / (1 + c1 / (1 + ...)), evaluated by Lentz's method.
+    """
     if x <= 0 or complement <= 0:
         return 0.0 if x <= 0 else 1.0
     if x > (a + 1) / (a + b + 2):  # the fraction converges fast on the other side
         return 1 - _incomplete_beta(complement, x, b, a)
-    logarithm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(complement)
-    return math.exp(logarithm) / a * _beta_fraction(x, a, b)
-
-
-def _beta_fraction(x: float, a: float, b: float) -> float:
-    """Evaluate the incomplete beta function's continued fraction, 1 / (1 + c1 / (1 + ...)), by Lentz's method."""
-
-    def coefficient(term: int) -> float:
-        half = term // 2
-        if term % 2:
-            return -(a + half) * (a + b + half) * x / ((a + 2 * half) * (a + 2 * half + 1))
-        return half * (b - half) * x / ((a + 2 * half - 1) * (a + 2 * half))
-
-    upper, lower = 1.0, 1 / (1 + coefficient(1))
-    value = lower
+    lower = value = 1 / (1 - (a + b) * x / (a + 1))
+    upper = 1.0
     for term in range(2, 20_000):
-        lower = 1 / (1 + coefficient(term) * lower or _SMALLEST)
-        upper = 1 + coefficient(term) / upper or _SMALLEST
+        half = term // 2
+        numerator = -(a + half) * (a + b + half) if term % 2 else half * (b - half)
+        coefficient = numerator * x / ((a + term - 1) * (a + term))
+        lower = 1 / (1 + coefficient * lower or _SMALLEST)
+        upper = 1 + coefficient / upper or _SMALLEST
         value *= lower * upper
-        if abs(lower * upper - 1) < _PRECISION:
+        if abs(lower * upper - 1) < 1e-15:
             break
-    return value
+    logarithm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(complement)
+    return math.exp(logarithm) / a * value

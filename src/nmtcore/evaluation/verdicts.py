@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
 from nmtcore.config.claims import Claim, TrainedSystem
-from nmtcore.evaluation.differences import Difference
+from nmtcore.evaluation.compare import Difference
 
 Answer = Literal["upheld", "contradicted", "not decided", "not run"]
 

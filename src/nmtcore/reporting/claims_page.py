@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from nmtcore.config.claims import Claim, ClaimedGain, TrainedSystem, trained_name
 from nmtcore.config.published import MARGIN
-from nmtcore.evaluation.differences import ONE_SEED
+from nmtcore.evaluation.compare import ONE_SEED
 from nmtcore.evaluation.verdicts import ANSWERS, JudgedControl, Verdict
 from nmtcore.reporting.difference_columns import comparison_cells, difference_columns
 from nmtcore.reporting.table import (

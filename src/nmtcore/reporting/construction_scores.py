@@ -103,7 +103,7 @@ class ConstructionScores:
         }  # fmt: skip
         if values["difference"]:
             names["baseline_scores"] = self._measurements.scores(cell.baseline_runs, cell.split, measure, subset)
-            names["signature"] = self._measurements.statistics(cell.runs, cell.split, measure)[0].signature
+            names["signature"] = self._measurements.counts(cell.runs, cell.split, measure)[0].signature
         return values | names
 
     def compare(self, claim: PlannedClaim, runs: ComparedRuns) -> Compared:

@@ -9,11 +9,10 @@ import numpy as np
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.typed import build
-from nmtcore.evaluation.bootstrap import SAMPLES
-from nmtcore.evaluation.differences import SystemScores, compare_systems
+from nmtcore.evaluation.compare import SAMPLES, SystemScores, compare_systems
+from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.outputs import read_outputs
 from nmtcore.evaluation.seeds import summarise_seeds
-from nmtcore.evaluation.sentence_statistics import bleu_statistics
 from nmtcore.evaluation.subsets import FEW, read_subsets
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
@@ -114,7 +113,7 @@ def _test_entries(
     evaluation = build(EvaluationSettings, test["evaluation"], where=where)
     outputs = read_outputs(systems, test["split"])
     statistics = {
-        name: [bleu_statistics(lines, outputs.references, evaluation) for lines in seeds.values()]
+        name: [METRICS["bleu"].count(lines, outputs.references, evaluation) for lines in seeds.values()]
         for name, seeds in outputs.translations.items()
     }
     sentences = len(outputs.references)

@@ -11,9 +11,10 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.typed import build
 from nmtcore.demo import SIZES
 from nmtcore.demo.contrasts import PHENOMENA, generate_contrasts
-from nmtcore.evaluation.differences import compare_systems
+from nmtcore.evaluation.compare import compare_systems
+from nmtcore.evaluation.counts import SentenceCounts
+from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
-from nmtcore.evaluation.sentence_statistics import BleuStatistics, bleu_statistics
 from nmtcore.evaluation.subsets import read_subsets
 from nmtcore.files import read_json
 from nmtcore.layout import Layout
@@ -69,7 +70,7 @@ def demo_results(
     split = next(iter(first["splits"]))
     (folders,) = runs_by_dataset(hypotheses, layout).values()
     outputs = read_outputs(folders, split)
-    statistics = _statistics(outputs, evaluation)
+    statistics = _counts(outputs, evaluation)
     sentences = len(statistics[first["system"]][0])
     groups = {"": np.arange(sentences), **construction_rows(pairs, trees, sentences=sentences)}
     compared = {name: _compare(statistics, rows_B, first["system"]) for name, rows_B in groups.items()}
@@ -87,16 +88,16 @@ def demo_results(
     }
 
 
-def _statistics(outputs: SplitOutputs, evaluation: Mapping[str, Any]) -> dict[str, list[BleuStatistics]]:
+def _counts(outputs: SplitOutputs, evaluation: Mapping[str, Any]) -> dict[str, list[SentenceCounts]]:
     """Count what BLEU is computed from, by system and seed."""
     settings = build(EvaluationSettings, evaluation, where="the demo")
     return {
-        system: [bleu_statistics(lines, outputs.references, settings) for lines in seeds.values()]
+        system: [METRICS["bleu"].count(lines, outputs.references, settings) for lines in seeds.values()]
         for system, seeds in outputs.translations.items()
     }
 
 
-def _compare(statistics: Mapping[str, Sequence[BleuStatistics]], rows_B: np.ndarray, baseline: str) -> dict[str, Any]:
+def _compare(statistics: Mapping[str, Sequence[SentenceCounts]], rows_B: np.ndarray, baseline: str) -> dict[str, Any]:
     """Score the systems on some sentences; of fewer than two there are no scores."""
     count = len(rows_B)
     if count < 2:

@@ -5,7 +5,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from nmtcore.evaluation.differences import ONE_SEED, holm
+from nmtcore.evaluation.compare import ONE_SEED, holm
 from nmtcore.evaluation.subsets import FEW
 from nmtcore.files import write_json
 from nmtcore.reporting.difference_columns import difference_columns

@@ -1,6 +1,6 @@
 """Columns and cells of the difference between a system and a baseline, the same in all tables."""
 
-from nmtcore.evaluation.differences import Difference
+from nmtcore.evaluation.compare import Difference
 from nmtcore.reporting.table import Column, Interval, TableCell, number_columns
 
 

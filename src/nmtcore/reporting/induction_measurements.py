@@ -6,16 +6,18 @@ from typing import NamedTuple
 import numpy as np
 
 from nmtcore.config.planned_tables import PlannedTable
-from nmtcore.evaluation.attachment_statistics import AttachmentStatistics, induction_statistics
-from nmtcore.evaluation.bootstrap import OTHER_SEED, SEED, bootstrap_weights
-from nmtcore.evaluation.differences import (
+from nmtcore.evaluation.compare import (
+    OTHER_SEED,
+    SEED,
     Difference,
     SampledScores,
+    bootstrap_weights,
     difference_of,
-    difference_of_differences,
     sampled_scores,
+    signed_sum,
 )
-from nmtcore.evaluation.induction import BASELINES, GoldTree, baseline_trees, checked_trees
+from nmtcore.evaluation.counts import SentenceCounts
+from nmtcore.evaluation.induction import BASELINES, GoldTree, baseline_trees, checked_trees, induction_counts
 from nmtcore.evaluation.scores import read_gold_trees
 from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows, row_count
@@ -53,22 +55,22 @@ class InductionMeasurements:
 
     def __init__(self, table: PlannedTable, layout: Layout) -> None:
         self._treebanks = TableTreebanks(table, layout)
-        for method in ("statistics", "_gold", "_weights", "_sampled"):
+        for method in ("counts", "_gold", "_weights", "_sampled"):
             setattr(self, method, cache(getattr(self, method)))
 
-    def statistics(self, treebank: Treebank, trees: ScoredTrees) -> list[dict[str, AttachmentStatistics]]:
-        """Return the statistics of each seed, one entry for a baseline, by measure.
+    def counts(self, treebank: Treebank, trees: ScoredTrees) -> list[dict[str, SentenceCounts]]:
+        """Return the counts of each seed, one entry for a baseline, by measure.
 
         Raises `UserError` if parses do not fit the treebank.
         """
         gold = self._gold(treebank)
         if trees.name in BASELINES:
-            return [induction_statistics(gold, baseline_trees(gold)[trees.name])]
+            return [induction_counts(gold, baseline_trees(gold)[trees.name])]
         files = self._treebanks.parses(trees.name, treebank.split).values()
         paths = [own.untrained_parses if trees.untrained else own.parses for own in files]
         predicted = [[row["one_root"] for row in read_rows(path, columns=["one_root"])] for path in paths]
         return [
-            induction_statistics(gold, checked_trees(heads, gold, str(path)))
+            induction_counts(gold, checked_trees(heads, gold, str(path)))
             for heads, path in zip(predicted, paths, strict=True)
         ]
 
@@ -78,7 +80,7 @@ class InductionMeasurements:
 
     def scores(self, treebank: Treebank, trees: ScoredTrees, measure: str) -> list[float]:
         """Return the percentage of right words for each seed, by one of `MEASURES`."""
-        return [own[measure].corpus_score() for own in self.statistics(treebank, trees)]
+        return [own[measure].corpus_score() for own in self.counts(treebank, trees)]
 
     def same_trees(self, first: Treebank, second: Treebank) -> bool:
         """Return whether two treebanks have the same gold trees and scored words."""
@@ -109,7 +111,7 @@ class InductionMeasurements:
             return difference_of(own, other)
         seed = SEED if self.same_trees(system.treebank, minus_system.treebank) else OTHER_SEED
         subtracted = [self._sampled(*tested, measure, seed) for tested in (minus_system, minus_baseline)]
-        return difference_of_differences(own, other, minus_system=subtracted[0], minus_baseline=subtracted[1])
+        return signed_sum((1, own), (-1, other), (-1, subtracted[0]), (1, subtracted[1]))
 
     def _gold(self, treebank: Treebank) -> list[GoldTree | None]:
         pairs, trees = self._treebanks.files(*treebank)
@@ -120,7 +122,7 @@ class InductionMeasurements:
         return bootstrap_weights(sentences, seed=seed)
 
     def _sampled(self, treebank: Treebank, trees: ScoredTrees, measure: str, seed: int) -> SampledScores:
-        parts = [own[measure] for own in self.statistics(treebank, trees)]
+        parts = [own[measure] for own in self.counts(treebank, trees)]
         return sampled_scores(parts, self._weights(len(parts[0]), seed))
 
 

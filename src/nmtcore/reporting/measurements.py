@@ -11,21 +11,23 @@ from nmtcore.config.datasets import GOLD, EvaluationSettings
 from nmtcore.config.planned_tables import ComparedRuns, PlannedClaim, PlannedRuns, PlannedTable
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
-from nmtcore.evaluation.attachment_statistics import attachment_statistics
-from nmtcore.evaluation.bootstrap import OTHER_SEED, SEED, bootstrap_weights
-from nmtcore.evaluation.differences import (
+from nmtcore.evaluation.attachment import attachment_counts
+from nmtcore.evaluation.compare import (
+    OTHER_SEED,
+    SEED,
     Difference,
     SampledScores,
+    bootstrap_weights,
     difference_of,
-    difference_of_differences,
     sampled_scores,
     score_interval,
+    signed_sum,
 )
+from nmtcore.evaluation.counts import SentenceCounts
 from nmtcore.evaluation.metrics import LABELS, METRICS
 from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
 from nmtcore.evaluation.scores import output_files, read_compared
-from nmtcore.evaluation.segments import segment_statistics
-from nmtcore.evaluation.sentence_statistics import SentenceStatistics
+from nmtcore.evaluation.segments import segment_counts
 from nmtcore.layout import Layout, file_name
 from nmtcore.parquet import read_rows, row_count
 
@@ -63,7 +65,7 @@ class Measurements:
     def __init__(self, table: PlannedTable, layout: Layout) -> None:
         self._table, self._layout = table, layout
         self._trees: Mapping[str, Any] = table.more.get("trees", {})
-        for method in ("outputs", "statistics", "_weights", "_sampled"):
+        for method in ("outputs", "counts", "_weights", "_sampled"):
             setattr(self, method, cache(getattr(self, method)))
 
     def measure(self, metric: str) -> str:
@@ -79,8 +81,8 @@ class Measurements:
         planned = self._table.runs[runs]
         return read_outputs({runs: {seed: self._path("hypotheses", planned, seed) for seed in planned.seeds}}, split)
 
-    def statistics(self, runs: str, split: str, measure: str) -> list[SentenceStatistics]:
-        """Return the statistics of each seed of some runs on a split."""
+    def counts(self, runs: str, split: str, measure: str) -> list[SentenceCounts]:
+        """Return the counts of each seed of some runs on a split."""
         if measure in ATTACHMENT:
             return self._attachment(runs, split)
         if measure in SEGMENT_MEASURES:
@@ -89,7 +91,7 @@ class Measurements:
         dataset = self._table.runs[runs].dataset
         evaluation = build(EvaluationSettings, self._table.evaluation[dataset], where=dataset)
         lines_by_seed = outputs.translations[runs].values()
-        return [METRICS[measure].statistics(lines, outputs.references, evaluation) for lines in lines_by_seed]
+        return [METRICS[measure].count(lines, outputs.references, evaluation) for lines in lines_by_seed]
 
     def scores(self, runs: str, split: str, measure: str, subset: Subset | None = None) -> list[float]:
         """Return the score of each seed of some runs."""
@@ -143,7 +145,7 @@ class Measurements:
         # Of a run that occurs twice, the cache returns the same object, which then counts once.
         system, baseline = (self._sampled(*tested, measure, None, SEED) for tested in compared[0])
         others = [self._sampled(*tested, measure, None, SEED if same else OTHER_SEED) for tested in compared[1]]
-        return difference_of_differences(system, baseline, minus_system=others[0], minus_baseline=others[1])
+        return signed_sum((1, system), (-1, baseline), (-1, others[0]), (1, others[1]))
 
     def same_sentences(self, first: tuple[str, str], second: tuple[str, str]) -> bool:
         """Return whether two runs, each with a split, are tested on the same sentences."""
@@ -157,30 +159,30 @@ class Measurements:
         names = {"scale": self._table.scale, "dataset": runs.dataset, "system": runs.system, "seed": seed}
         return Path(self._layout.path(file_type, **names))
 
-    def _attachment(self, runs: str, split: str) -> list[SentenceStatistics]:
+    def _attachment(self, runs: str, split: str) -> list[SentenceCounts]:
         files = self._trees[runs][split]
         trees = None if files["trees"] is None else Path(files["trees"])
         compared = [read_compared(path, Path(files["pairs"]), trees) for path in self._parses(runs, split)]
-        return [attachment_statistics([row["argmax"] for row in own.predicted], own.gold) for own in compared]
+        return [attachment_counts([row["argmax"] for row in own.predicted], own.gold) for own in compared]
 
     def _parses(self, runs: str, split: str) -> list[Path]:
         """Return the parses of each seed of some runs."""
         planned, folder = self._table.runs[runs], "gold_parses" if split.startswith(GOLD) else "hypotheses"
         return [output_files(self._path(folder, planned, seed), split).parses for seed in planned.seeds]
 
-    def _segments(self, runs: str, split: str) -> list[SentenceStatistics]:
+    def _segments(self, runs: str, split: str) -> list[SentenceCounts]:
         """Read the stored scores of segments. Raises `UserError` if they are not those of the translations."""
-        planned, statistics = self._table.runs[runs], []
+        planned, counts = self._table.runs[runs], []
         sentences = len(self.outputs(runs, split).references)
         for seed in planned.seeds:
             path = self._path("segment_scores", planned, seed) / file_name("comet_segments", split=split)
-            own = segment_statistics(path)
+            own = segment_counts(path)
             if len(own) != sentences:
                 raise UserError(
                     f"{path} has {len(own):,} scores for {sentences:,} translations: delete it and score again."
                 )
-            statistics.append(own)
-        return statistics
+            counts.append(own)
+        return counts
 
     def _dataset(self, runs: str) -> str:
         return self._table.runs[runs].dataset
@@ -214,8 +216,8 @@ class Measurements:
                 "delete the results of the older one and run the workflow again."
             )
 
-    def _parts(self, runs: str, split: str, measure: str, subset: Subset | None) -> Sequence[SentenceStatistics]:
-        parts = self.statistics(runs, split, measure)
+    def _parts(self, runs: str, split: str, measure: str, subset: Subset | None) -> Sequence[SentenceCounts]:
+        parts = self.counts(runs, split, measure)
         return parts if subset is None else [part.rows(subset.rows_B) for part in parts]
 
     def _weights(self, sentences: int, seed: int) -> np.ndarray:

@@ -6,11 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.agreement import MEANING, expected_agreement
-from nmtcore.evaluation.bootstrap import SAMPLES
-from nmtcore.evaluation.differences import SystemScores, compare_systems, holm
+from nmtcore.evaluation.compare import (
+    SAMPLES,
+    SystemScores,
+    bootstrap_weights,
+    compare_systems,
+    holm,
+    paired_tests,
+    randomisation_swaps,
+)
+from nmtcore.evaluation.counts import SentenceCounts
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.outputs import SplitOutputs
-from nmtcore.evaluation.paired_tests import PairedTests, run_paired_tests
 from nmtcore.evaluation.seeds import summarise_seeds
 from nmtcore.reporting.empty_translations import mostly_empty
 from nmtcore.reporting.seed_items import one_seed_sentence
@@ -23,13 +30,20 @@ paired bootstrap samples of the sentences together. detectable: the smallest dif
 probability of 80 %. p: from the same variances; Holm: corrected for the number of comparisons by this metric.
 judges: {MEANING}
 """
-_TESTS = "bootstrap, randomisation: p-values of sacreBLEU's paired tests of single runs, where both have one seed."
+_TESTS = (
+    "sacreBLEU's paired tests compare single runs, the first with the first of the baseline and so on: the difference "
+    "of their scores, and the p-values of the paired bootstrap and of approximate randomisation. They say that a run "
+    "is better, not that a system is."
+)
 
 
-def score_report(outputs: SplitOutputs, evaluation: EvaluationSettings, *, metrics: Sequence[str]) -> str:
+def score_report(
+    outputs: SplitOutputs, evaluation: EvaluationSettings, *, metrics: Sequence[str], tests: bool = False
+) -> str:
     """Score all systems by each metric, compare them with the first one, and format tables, signatures and notes.
 
-    Raises `UserError` if systems are to be compared on a single sentence.
+    With `tests`, each seed is also compared with that of the first system by sacreBLEU's paired tests. Raises
+    `UserError` if systems are to be compared on a single sentence.
     """
     names = list(outputs.translations)
     sentences = len(outputs.references)
@@ -45,28 +59,26 @@ def score_report(outputs: SplitOutputs, evaluation: EvaluationSettings, *, metri
     if empty:
         blocks.append("".join(f"{textwrap.fill(warning, 120)}\n" for warning in empty))
     compared: dict[str, SystemScores] = {}
-    tests: dict[str, PairedTests] = {}
+    tests = tests and len(names) > 1
     for metric in metrics:
-        statistics = {
-            name: [METRICS[metric].statistics(lines, outputs.references, evaluation) for lines in seeds.values()]
+        counts = {
+            name: [METRICS[metric].count(lines, outputs.references, evaluation) for lines in seeds.values()]
             for name, seeds in outputs.translations.items()
         }
-        compared = compare_systems(statistics, baseline=names[0])
-        same = _same_as_baseline(outputs)
-        tested = {name: seeds for name, seeds in statistics.items() if len(seeds) == 1 and name not in same}
-        tests = run_paired_tests(tested, baseline=names[0]) if len(tested) > 1 and names[0] in tested else {}
-        blocks.append(f"{statistics[names[0]][0].signature}\n{_metric_table(metric, compared, tests)}")
-    notes = list(_notes(outputs, compared, tested=bool(tests)))
+        compared = compare_systems(counts, baseline=names[0])
+        blocks.append(f"{counts[names[0]][0].signature}\n{_metric_table(metric, compared)}")
+        if tests:
+            blocks.append(_test_table(metric, counts))
+    notes = list(_notes(outputs, compared, tested=tests))
     return "\n".join(blocks) + ("\n" + "".join(f"{textwrap.fill(note, 120)}\n" for note in notes) if notes else "")
 
 
-def _metric_table(metric: str, compared: Mapping[str, SystemScores], tests: Mapping[str, PairedTests]) -> str:
+def _metric_table(metric: str, compared: Mapping[str, SystemScores]) -> str:
     differences = {name: scores.difference for name, scores in compared.items() if scores.difference}
     corrected = holm({name: own.p for name, own in differences.items()})
     header = [METRICS[metric].label, "seeds", "score"]
     if differences:
         header += ["difference", "95 % interval", "detectable", "p", "Holm", "judges"]
-        header += ["bootstrap", "randomisation"] if tests else []
     rows = []
     for name, scores in compared.items():
         score = summarise_seeds([{"score": value} for value in scores.scores])["score"]
@@ -83,14 +95,26 @@ def _metric_table(metric: str, compared: Mapping[str, SystemScores], tests: Mapp
                 _p_text(corrected[name]),
                 None if agreement is None else f"{agreement:.0f} %",
             ]
-            if name in tests:
-                row += [_p_text(tests[name].bootstrap[0]), _p_text(tests[name].randomisation[0])]
         rows.append(row + [None] * (len(header) - len(row)))
     return terminal_table(header, rows)
 
 
+def _test_table(metric: str, counts: Mapping[str, Sequence[SentenceCounts]]) -> str:
+    """Test each seed of the systems against that of the first one; seeds that only one of them has are left out."""
+    baseline, *systems = counts
+    sentences = len(counts[baseline][0])
+    draws = bootstrap_weights(sentences), randomisation_swaps(sentences)
+    rows: list[list[str | None]] = []
+    for name in systems:
+        for seed, pair in enumerate(zip(counts[name], counts[baseline], strict=False), start=1):
+            tested = paired_tests(*pair, *draws)
+            row = [f"{tested.delta:+.2f}", _p_text(tested.bootstrap), _p_text(tested.randomisation)]
+            rows.append([name, str(seed), *row])
+    return terminal_table([METRICS[metric].label, "seed", "difference", "bootstrap", "randomisation"], rows)
+
+
 def _same_as_baseline(outputs: SplitOutputs) -> list[str]:
-    """Name the systems with the baseline's translations, for which sacreBLEU's tests have no sensible result."""
+    """Name the systems with the baseline's translations."""
     baseline, *others = outputs.translations
     expected = list(outputs.translations[baseline].values())
     return [name for name in others if list(outputs.translations[name].values()) == expected]

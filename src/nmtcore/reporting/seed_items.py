@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nmtcore.config.planned_tables import PlannedTable
-from nmtcore.evaluation.differences import ONE_SEED
+from nmtcore.evaluation.compare import ONE_SEED
 
 
 def one_seed_sentence(names: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from nmtcore.config.claims import TrainedSystem, claim_from_json, claim_to_json
 from nmtcore.config.planned_tables import ComparedRuns, PlannedClaim, PlannedMinus, PlannedTable
-from nmtcore.evaluation.differences import Difference
+from nmtcore.evaluation.compare import Difference
 from nmtcore.evaluation.verdicts import JudgedControl, Verdict, judge_claim
 from nmtcore.reporting.claims_page import JudgedClaim, JudgedMinus
 from nmtcore.reporting.table import Block
@@ -104,8 +104,7 @@ def judged_from_json(values: Mapping[str, Any]) -> JudgedClaim:
     claim = claim_from_json(values["claim"])
     difference = values["difference"]
     if difference is not None:
-        bounds = {key: tuple(difference[key]) for key in ("interval", "bootstrap_interval")}
-        difference = Difference(**{**difference, **bounds})
+        difference = Difference(**{**difference, "interval": tuple(difference["interval"])})
     controls = [JudgedControl(TrainedSystem(*trained), *own) for trained, *own in values["controls"]]
     verdict = Verdict(values["answer"], values["reason"], difference, tuple(controls))
     kept = {key: values[key] for key in _KEYS}

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.planned_tables import PlannedTable
-from nmtcore.evaluation.bootstrap import SAMPLES
+from nmtcore.evaluation.compare import SAMPLES
 from nmtcore.evaluation.subsets import FEW
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import draw_nothing, wrapped_title, write_svg

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from nmtcore.config.claims import claim_from_json, trained_name
 from nmtcore.config.planned_tables import ComparedRuns, PlannedCell, PlannedClaim, PlannedColumn, PlannedTable
-from nmtcore.evaluation.bootstrap import SAMPLES
-from nmtcore.evaluation.differences import Difference, holm
+from nmtcore.evaluation.compare import SAMPLES, Difference, holm
 from nmtcore.evaluation.induction import BASELINES, MEASURES, RANDOM_TREES
 from nmtcore.layout import Layout
 from nmtcore.reporting.claims_page import claimed_text

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nmtcore.config.planned_tables import ComparedRuns, PlannedCell, PlannedClaim, PlannedColumn, PlannedTable
-from nmtcore.evaluation.bootstrap import SAMPLES
+from nmtcore.evaluation.compare import SAMPLES
 from nmtcore.evaluation.lengths import length_bins, long_sentences
 from nmtcore.evaluation.subsets import FEW, read_translated
 from nmtcore.layout import Layout
@@ -139,7 +139,7 @@ class _LengthScores:
         return Subset(f"at least {longest.fewest_words} words", longest.rows_B)
 
     def _signature(self, cell: PlannedCell, measure: str) -> str:
-        return self._measurements.statistics(cell.runs, cell.split, measure)[0].signature
+        return self._measurements.counts(cell.runs, cell.split, measure)[0].signature
 
 
 def _long_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]]) -> Table:

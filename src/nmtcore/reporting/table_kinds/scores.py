@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from nmtcore.config.planned_tables import PlannedCell, PlannedColumn, PlannedTable
 from nmtcore.evaluation.agreement import MEANING, expected_agreement
-from nmtcore.evaluation.attachment_statistics import AttachmentStatistics
-from nmtcore.evaluation.bootstrap import SAMPLES
-from nmtcore.evaluation.differences import Difference, holm
+from nmtcore.evaluation.compare import SAMPLES, Difference, holm
+from nmtcore.evaluation.counts import SentenceCounts
 from nmtcore.layout import Layout
 from nmtcore.reporting.difference_columns import comparison_cells, comparison_columns
 from nmtcore.reporting.empty_translations import empty_runs
@@ -247,15 +246,17 @@ def _score_cells(cell: PlannedCell, measurements: Measurements, mark: str, more:
         for measure in more:
             others = measurements.scores(cell.runs, cell.split, measure)
             cells.append(TableCell(SeedMean.over(others), origin=cell.runs))
-        parts = measurements.statistics(*names)
-        mean = (
-            fmean(part.sentence_mean for part in parts if isinstance(part, AttachmentStatistics))
-            if cell.metric == "uas"
-            else None
-        )
+        if cell.metric == "uas":
+            mean = fmean(_sentence_mean(part) for part in measurements.counts(*names))
     else:
         cells += [TableCell(None, reason=cell.reason), *[TableCell(None)] * len(more)]
     return [*cells, *([TableCell(mean, origin=cell.runs or "")] if cell.metric == "uas" else [])]
+
+
+def _sentence_mean(counts: SentenceCounts) -> float:
+    """Return the mean of the percentages of the sentences with words, 0 if there are none."""
+    scored_BF = counts.counts_BF[counts.counts_BF[:, 1] > 0]
+    return float(counts.score(scored_BF).mean()) if len(scored_BF) else 0.0
 
 
 def _details(comparisons: Sequence[_Comparison]) -> Table:
@@ -298,7 +299,7 @@ def _items(table: PlannedTable, measurements: Measurements) -> Iterator[str]:
     for cell in table.cells:
         if _scored(cell, measurements) and is_of_translations(measurements.measure(cell.metric)):
             for measure in dict.fromkeys((measurements.measure(cell.metric), *more[cell.column], ALSO)):
-                signature = measurements.statistics(cell.runs, cell.split, measure)[0].signature
+                signature = measurements.counts(cell.runs, cell.split, measure)[0].signature
                 yield f"{measure_label(measure)} of {cell.dataset}, {cell.split}: {signature}."
     yield from seed_items(table)
 

@@ -11,14 +11,9 @@ from sacrebleu.significance import PairedTest
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.evaluation.bleu import score_translations
-from nmtcore.evaluation.bootstrap import bootstrap_weights
+from nmtcore.evaluation.compare import bootstrap_weights
+from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.ribes import sentence_ribes
-from nmtcore.evaluation.sentence_statistics import (
-    bleu_statistics,
-    chrf_statistics,
-    multi_bleu_statistics,
-    ribes_statistics,
-)
 
 SETTINGS = {
     "13a": EvaluationSettings(),
@@ -41,6 +36,15 @@ def draw(sentences, *, seed=1, wrong=0.3):
     return translations, references
 
 
+def count(metric, translations, references, evaluation):
+    return METRICS[metric].count(translations, references, evaluation)
+
+
+def by_row(counts):
+    """Score each sentence alone."""
+    return counts.score(counts.counts_BF)
+
+
 def own_bleu(translations, references, evaluation):
     """Score a list of sentences by sacreBLEU, without any of our code."""
     tokenize = "ja-mecab" if evaluation.tokenize == "ja" else evaluation.tokenize
@@ -49,19 +53,19 @@ def own_bleu(translations, references, evaluation):
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_any_part_has_exactly_the_score_of_sacrebleu(settings):
+def test_any_part_has_the_score_of_sacrebleu(settings):
     evaluation = SETTINGS[settings]
     translations, references = draw(60)
-    statistics = bleu_statistics(translations, references, evaluation)
+    counts = count("bleu", translations, references, evaluation)
     rng = random.Random(2)
     parts = [range(60), range(1), range(1, 2), *(rng.choices(range(60), k=size) for size in (1, 2, 3, 9, 30, 120))]
     for part in parts:
         texts = [[lines[row] for row in part] for lines in (translations, references)]
-        assert statistics.rows(np.array(part)).corpus_score() == own_bleu(*texts, evaluation)
+        assert counts.rows(np.array(part)).corpus_score() == pytest.approx(own_bleu(*texts, evaluation), rel=1e-12)
     whole = score_translations(translations, references, evaluation)
-    assert statistics.corpus_score() == whole["bleu"]
-    assert statistics.signature == whole["bleu_signature"]
-    assert len(statistics) == 60
+    assert counts.corpus_score() == pytest.approx(whole["bleu"], rel=1e-12)
+    assert counts.signature == whole["bleu_signature"]
+    assert len(counts) == 60
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
@@ -70,18 +74,18 @@ def test_any_part_has_exactly_the_chrf_of_sacrebleu(lowercase):
     translations, references = draw(60)
     references[5:8] = ["", " ", "x"]
     translations[20:23] = ["THE CAT", "\u3000a\u2028b\U0001f600", "a"]
-    statistics = chrf_statistics(translations, references, evaluation)
+    counts = count("chrf", translations, references, evaluation)
     rng = random.Random(3)
     parts = [range(60), *([i] for i in range(60)), *(rng.choices(range(60), k=size) for size in (2, 3, 9, 120))]
     for part in parts:
         texts = [[lines[row] for row in part] for lines in (translations, references)]
         own = CHRF(lowercase=lowercase).corpus_score(texts[0], [texts[1]]).score
-        assert statistics.rows(np.array(part)).corpus_score() == own
+        assert counts.rows(np.array(part)).corpus_score() == own
     pairs = zip(translations, references, strict=True)
-    by_row = [CHRF(lowercase=lowercase).corpus_score([t], [[r]]).score for t, r in pairs]
-    assert statistics.scores_by_row().tolist() == by_row
+    own = [CHRF(lowercase=lowercase).corpus_score([t], [[r]]).score for t, r in pairs]
+    assert by_row(counts).tolist() == own
     whole = score_translations(translations, references, evaluation)
-    assert (statistics.corpus_score(), statistics.signature) == (whole["chrf"], whole["chrf_signature"])
+    assert (counts.corpus_score(), counts.signature) == (whole["chrf"], whole["chrf_signature"])
 
 
 def multi_bleu(translations, references):
@@ -106,46 +110,37 @@ def multi_bleu(translations, references):
 def test_multi_bleu_is_that_of_a_plain_reference():
     translations, references = draw(60)
     evaluation = EvaluationSettings(text="tokens")
-    statistics = multi_bleu_statistics(translations, references, evaluation)
-    assert statistics.corpus_score() == pytest.approx(multi_bleu(translations, references), rel=1e-12)
+    counts = count("multi_bleu", translations, references, evaluation)
+    assert counts.corpus_score() == pytest.approx(multi_bleu(translations, references), rel=1e-12)
     own = [multi_bleu([t], [r]) for t, r in zip(translations, references, strict=True)]
-    assert statistics.scores_by_row() == pytest.approx(own, rel=1e-12)
+    assert by_row(counts) == pytest.approx(own, rel=1e-12)
     assert 0.0 in own
-    lowercase = multi_bleu_statistics(["A b c D"], ["a b C d"], EvaluationSettings(lowercase=True))
+    lowercase = count("multi_bleu", ["A b c D"], ["a b C d"], EvaluationSettings(lowercase=True))
     assert lowercase.corpus_score() == pytest.approx(100.0)
     assert lowercase.signature == "multi-bleu|case:lc|tok:none|smooth:none|text:detokenised"
-    unmatched = multi_bleu_statistics(["a b x c d"], ["a b y c d"], evaluation)
-    assert unmatched.corpus_score() == unmatched.scores_by_row()[0] == 0.0
-    assert bleu_statistics(["a b x c d"], ["a b y c d"], evaluation).corpus_score() > 0
+    unmatched = count("multi_bleu", ["a b x c d"], ["a b y c d"], evaluation)
+    assert unmatched.corpus_score() == by_row(unmatched)[0] == 0.0
+    assert count("bleu", ["a b x c d"], ["a b y c d"], evaluation).corpus_score() > 0
 
 
 def test_ribes_of_a_test_is_the_mean_over_sentences():
     translations, references = draw(30)
-    statistics = ribes_statistics(translations, references, EvaluationSettings())
+    counts = count("ribes", translations, references, EvaluationSettings())
     words = BLEU().tokenizer
     scores = [sentence_ribes(words(t).split(), words(r).split()) for t, r in zip(translations, references, strict=True)]
-    assert statistics.corpus_score() == pytest.approx(100 * sum(scores) / 30)
-    assert statistics.rows(np.array([2, 2, 5])).corpus_score() == pytest.approx(100 * (2 * scores[2] + scores[5]) / 3)
-    assert statistics.signature == "RIBES|nrefs:1|case:mixed|tok:13a|alpha:0.25|beta:0.1|definition:program"
-    with_empty = ribes_statistics([*translations, "a b", ""], [*references, "", ""], EvaluationSettings())
-    assert with_empty.corpus_score() == statistics.corpus_score(), "sentences with an empty reference do not count"
+    assert counts.corpus_score() == pytest.approx(100 * sum(scores) / 30)
+    assert counts.rows(np.array([2, 2, 5])).corpus_score() == pytest.approx(100 * (2 * scores[2] + scores[5]) / 3)
+    assert counts.signature == "RIBES|nrefs:1|case:mixed|tok:13a|alpha:0.25|beta:0.1|definition:program"
+    with_empty = count("ribes", [*translations, "a b", ""], [*references, "", ""], EvaluationSettings())
+    assert with_empty.corpus_score() == counts.corpus_score(), "sentences with an empty reference do not count"
     assert with_empty.rows(np.array([30])).corpus_score() == 0
-
-
-def test_statistics_are_added_and_subtracted():
-    translations, references = draw(10)
-    statistics = chrf_statistics(translations, references, EvaluationSettings())
-    one, two = statistics.rows(np.array([3])), statistics.rows(np.array([5, 6]))
-    assert np.array_equal(one.plus(two).matches_B6, statistics.matches_B6[3] + statistics.matches_B6[5:7])
-    assert np.array_equal(one.minus(two).totals_B6, statistics.totals_B6[3] - statistics.totals_B6[5:7])
-    assert len(one.plus(two)) == 2
 
 
 def test_scores_of_single_rows_are_those_of_sacrebleu():
     """Also without matches of some order, without any, without tokens, and where a translation is too short."""
     translations, references = draw(80, wrong=0.5)
-    statistics = bleu_statistics(translations, references, EvaluationSettings())
-    scores_B = statistics.scores_by_row()
+    counts = count("bleu", translations, references, EvaluationSettings())
+    scores_B = by_row(counts)
     own = [own_bleu([t], [r], EvaluationSettings()) for t, r in zip(translations, references, strict=True)]
     assert scores_B == pytest.approx(own, rel=1e-12)
     assert 0.0 in own
@@ -155,9 +150,9 @@ def test_scores_of_single_rows_are_those_of_sacrebleu():
 def test_samples_are_scored_as_by_a_plain_loop():
     translations, references = draw(25)
     evaluation = EvaluationSettings(tokenize="none")
-    statistics = bleu_statistics(translations, references, evaluation)
+    counts = count("bleu", translations, references, evaluation)
     weights_AB = bootstrap_weights(25, samples=40, seed=5)
-    scores_A = statistics.weighted_sums(weights_AB).scores_by_row()
+    scores_A = counts.sampled_scores(weights_AB)
     assert weights_AB.shape == (40, 25)
     assert (weights_AB.sum(axis=1) == 25).all()
     for score, weights in zip(scores_A, weights_AB.astype(int), strict=True):
@@ -178,8 +173,8 @@ def test_samples_are_those_drawn_all_at_once(sentences):
 def test_samples_are_those_of_sacrebleu(monkeypatch):
     monkeypatch.delenv("SACREBLEU_SEED", raising=False)
     translations, references = draw(50)
-    statistics = bleu_statistics(translations, references, EvaluationSettings())
-    scores_A = statistics.weighted_sums(bootstrap_weights(50)).scores_by_row()
+    counts = count("bleu", translations, references, EvaluationSettings())
+    scores_A = counts.sampled_scores(bootstrap_weights(50))
     own = BLEU().corpus_score(translations, [references], n_bootstrap=1000)
     ordered = np.sort(scores_A)
     assert scores_A.mean() == pytest.approx(own._mean, rel=1e-6)  # sacreBLEU's sums are float32
@@ -194,10 +189,10 @@ def test_the_paired_test_of_sacrebleu_follows_from_the_samples(monkeypatch):
     named = [("base", first), ("other", second)]
     _, scores = PairedTest(named, {"BLEU": BLEU()}, [references], test_type="bs", n_samples=1000)()
     weights_AB = bootstrap_weights(60)
-    statistics = [bleu_statistics(lines, references, EvaluationSettings()) for _, lines in named]
-    sampled = [counts.weighted_sums(weights_AB).scores_by_row() for counts in statistics]
+    counts = [count("bleu", lines, references, EvaluationSettings()) for _, lines in named]
+    sampled = [own.sampled_scores(weights_AB) for own in counts]
     differences_A = np.abs(sampled[1] - sampled[0])
-    delta = abs(statistics[1].corpus_score() - statistics[0].corpus_score())
+    delta = abs(counts[1].corpus_score() - counts[0].corpus_score())
     larger = np.sum(differences_A - differences_A.mean() > delta)
     assert scores["BLEU"][1].p_value == pytest.approx((larger + 1) / 1001)
     assert 0.01 < scores["BLEU"][1].p_value < 0.99
@@ -206,8 +201,8 @@ def test_the_paired_test_of_sacrebleu_follows_from_the_samples(monkeypatch):
 
 def test_mistakes():
     with pytest.raises(ValueError, match="2 translations, but 1 references"):
-        bleu_statistics(["a", "b"], ["a"], EvaluationSettings())
-    with pytest.raises(ValueError, match="no BLEU"):
-        bleu_statistics([], [], EvaluationSettings()).corpus_score()
+        count("bleu", ["a", "b"], ["a"], EvaluationSettings())
+    with pytest.raises(ValueError, match="no score"):
+        count("bleu", [], [], EvaluationSettings()).corpus_score()
     with pytest.raises(ValueError, match="no sentences to draw"):
         bootstrap_weights(0)

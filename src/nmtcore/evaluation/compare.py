@@ -1,0 +1,263 @@
+"""Differences between systems: intervals that count the noise of seeds and of test sentences, and sacreBLEU's tests."""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, variance
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from nmtcore.evaluation.counts import SentenceCounts
+from nmtcore.evaluation.student import student_quantile, student_tail
+
+SAMPLES = 1000
+"""Bootstrap samples per comparison."""
+SEED = 12345
+"""Seed of all draws, sacreBLEU's own; comparisons on the same sentences therefore share their samples."""
+OTHER_SEED = SEED + 1
+"""Seed of the samples of other sentences that are independent of the first."""
+TRIALS = 10_000
+"""Trials of approximate randomisation, sacreBLEU's number."""
+LEVEL = 0.95
+"""Confidence level of intervals."""
+POWER = 0.8
+"""Probability with which the smallest detectable difference is detected."""
+
+FALSE_ALARMS = 45
+"""Percentage of simulated pairs of equal systems whose interval excludes 0, with one seed each: the standard deviation
+over seeds is .5, which the interval leaves out, and that of the difference over samples of sentences .3."""
+ONE_SEED = (
+    f"leaves training noise out and excludes 0 wrongly in {FALSE_ALARMS} of 100 simulated pairs of equal systems (seed "
+    "noise .5, sentence noise .3)"
+)
+"""What "an interval from one seed" does; for notes wherever there is one."""
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def bootstrap_weights(sentences: int, *, samples: int = SAMPLES, seed: int = SEED) -> np.ndarray:
+    """Draw samples of as many sentences as there are, with replacement, as sacreBLEU does.
+
+    Returns how often each sample has each sentence, (A, B). Raises `ValueError` if there are no sentences.
+    """
+    if not sentences:
+        raise ValueError("there are no sentences to draw from")
+    random = np.random.default_rng(seed)
+    weights_AB = np.empty((samples, sentences))
+    # One sample at a time: the same draws as those of all samples at once, which need three times the memory.
+    for weights_B in weights_AB:
+        weights_B[:] = np.bincount(random.choice(sentences, size=sentences), minlength=sentences)
+    return weights_AB
+
+
+class SampledScores(NamedTuple):
+    """The scores of a system's runs, one per seed (R), on some sentences and on bootstrap samples of them."""
+
+    scores: Sequence[float]
+    """Corpus score of each run."""
+    sampled_RA: np.ndarray
+    """Its score on each sample."""
+
+    @property
+    def mean_A(self) -> np.ndarray:
+        """The mean over runs on each sample."""
+        return self.sampled_RA.mean(axis=0)
+
+    @property
+    def seed_variance(self) -> float | None:
+        """The variance of the mean score that comes from the seeds; None with one run."""
+        return variance(self.scores) / len(self.scores) if len(self.scores) > 1 else None
+
+    @property
+    def counted_twice(self) -> float:
+        """The part of the mean's variance that is in that over runs and in that over samples; 0 of a single run.
+
+        This is noise of each run that differs from sentence to sentence: v / n, where v is the variance over samples of
+        (a run's score - the runs' mean), times n / (n - 1).
+        """
+        runs = len(self.scores)
+        own_RA = self.sampled_RA - self.mean_A
+        return float(np.var(own_RA, axis=1, ddof=1).mean()) / (runs - 1) if runs > 1 else 0.0
+
+    def minus(self, other: "SampledScores") -> "SampledScores":
+        """Subtract the scores of the same runs on other sentences of the same samples: seeds and samples are paired."""
+        scores = [own - others for own, others in zip(self.scores, other.scores, strict=True)]
+        return SampledScores(scores, self.sampled_RA - other.sampled_RA)
+
+
+def sampled_scores(seeds: Sequence[SentenceCounts], weights_AB: np.ndarray) -> SampledScores:
+    """Score a system, with the counts of each seed, on all sentences and on samples (`bootstrap_weights`)."""
+    return SampledScores(
+        [seed.corpus_score() for seed in seeds], np.array([seed.sampled_scores(weights_AB) for seed in seeds])
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """A difference between mean scores over seeds, with its uncertainty."""
+
+    delta: float
+    """The system's mean minus the baseline's."""
+    seed_error: float | None
+    """Standard error of `delta` from the seeds' variance; None if a system has one seed, so that it is unknown."""
+    sentence_error: float
+    """Standard deviation, over paired bootstrap samples of sentences, of the difference of the seeds' means."""
+    error: float
+    """Standard error of `delta`; its square is seed_error^2 + sentence_error^2, less what is counted twice in this sum
+    (`SampledScores.counted_twice`), and never below either of the two. With an unknown seed error, the sentences'."""
+    degrees: float | None
+    """Degrees of freedom of the t distribution for interval and p-value; None: infinitely many, the normal one."""
+    interval: tuple[float, float]
+    """`delta` -+ t(97.5 %) * error."""
+    detectable: float
+    """The smallest difference that a comparison with this error detects with a probability of 80 %."""
+    p: float | None
+    """Probability of a difference at least this large, in either direction, between systems that are equal in truth;
+    None if no error can be estimated, as with a single sentence."""
+
+    @property
+    def with_training_noise(self) -> bool:
+        """Whether interval and p-value include the variance over seeds; else they are the bootstrap's alone."""
+        return self.seed_error is not None
+
+
+def difference_of(system: SampledScores, baseline: SampledScores) -> Difference:
+    """Compare a system with a baseline that has been scored on the same samples; their numbers of seeds may differ."""
+    return signed_sum((1, system), (-1, baseline))
+
+
+def signed_sum(*terms: tuple[int, SampledScores]) -> Difference:
+    """Compare a sum of mean scores, each with its sign, with 0: two terms are a difference, four one of differences.
+
+    The variance over seeds is the sum of those of all means (Welch-Satterthwaite; the bootstrap's variance counts as
+    known, so it is above in the formula, not below). The samples say how sentences vary together: scores on the same
+    sentences must be of the same samples, those on others of samples that were drawn independently (`OTHER_SEED`).
+    Scores that are given twice, as the same object, count once, with the sum of their signs.
+    """
+    signs: dict[int, int] = {}
+    for sign, own in terms:
+        signs[id(own)] = signs.get(id(own), 0) + sign
+    summed = [(signs[id(own)], own) for own in {id(own): own for _, own in terms}.values() if signs[id(own)]]
+    delta = sum((sign * fmean(own.scores) for sign, own in summed), 0.0)
+    sampled_A = sum((sign * own.mean_A for sign, own in summed), np.zeros_like(terms[0][1].mean_A))
+    sentence_error = float(np.std(sampled_A, ddof=1))
+    seed_error, error, degrees = None, sentence_error, math.inf
+    variances = [own.seed_variance for _, own in summed]
+    if None not in variances:
+        parts = [(sign**2 * part, len(own.scores)) for (sign, own), part in zip(summed, variances, strict=True)]
+        seed_error = math.sqrt(sum(part for part, _ in parts))
+        twice = sum(sign**2 * own.counted_twice for sign, own in summed)
+        error = math.sqrt(max(seed_error**2 + sentence_error**2 - twice, seed_error**2, sentence_error**2))
+        below = sum(part**2 / (seeds - 1) for part, seeds in parts)
+        degrees = error**4 / below if below else math.inf
+    quantile = student_quantile(0.5 + LEVEL / 2, degrees)
+    p_without_error = None if delta else 1.0
+    return Difference(
+        delta=delta,
+        seed_error=seed_error,
+        sentence_error=sentence_error,
+        error=error,
+        degrees=None if math.isinf(degrees) else degrees,
+        interval=(delta - quantile * error, delta + quantile * error),
+        detectable=(quantile + student_quantile(POWER, degrees)) * error,
+        p=2 * student_tail(abs(delta) / error, degrees) if error else p_without_error,
+    )
+
+
+def score_interval(system: SampledScores) -> tuple[float, float]:
+    """Return the 95 % interval of a system's mean score, by the same variances as that of a difference."""
+    return signed_sum((1, system)).interval
+
+
+def holm(p_values: Mapping[Key, float | None]) -> dict[Key, float | None]:
+    """Correct the p-values of comparisons by Holm's method; None stays None and is not counted.
+
+    A key is a comparison, however often it is shown.
+    """
+    ordered = sorted(((p, key) for key, p in p_values.items() if p is not None), key=lambda entry: entry[0])
+    corrected: dict[Key, float | None] = dict.fromkeys(p_values)
+    largest = 0.0
+    for rank, (p, key) in enumerate(ordered):
+        largest = max(largest, min(1.0, (len(ordered) - rank) * p))
+        corrected[key] = largest
+    return corrected
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemScores:
+    """The scores of a system on some sentences, and its difference from the baseline."""
+
+    scores: list[float]
+    """One corpus score per seed."""
+    difference: Difference | None
+    """None for the baseline itself, and without a baseline."""
+
+
+def compare_systems(
+    systems: Mapping[str, Sequence[SentenceCounts]], *, baseline: str | None
+) -> dict[str, SystemScores]:
+    """Score systems on the same sentences by one metric, and compare them with one of them by paired bootstrap samples.
+
+    Args:
+        systems: counts of each system, one entry per seed.
+        baseline: name of one of them; None: nothing is compared.
+    """
+    if baseline is None or len(systems) < 2:
+        scores = {name: [seed.corpus_score() for seed in seeds] for name, seeds in systems.items()}
+        return {name: SystemScores(scores=values, difference=None) for name, values in scores.items()}
+    weights_AB = bootstrap_weights(len(systems[baseline][0]))
+    sampled = {name: sampled_scores(seeds, weights_AB) for name, seeds in systems.items()}
+    return {
+        name: SystemScores(
+            scores=own.scores, difference=None if name == baseline else difference_of(own, sampled[baseline])
+        )
+        for name, own in sampled.items()
+    }
+
+
+class PairedTests(NamedTuple):
+    """p-values of sacreBLEU's tests of one run against another: they say that a run is better, not that a system is."""
+
+    delta: float
+    """The run's score minus the baseline's."""
+    bootstrap: float
+    """Paired bootstrap."""
+    randomisation: float
+    """Approximate randomisation."""
+
+
+def paired_tests(
+    run: SentenceCounts, baseline: SentenceCounts, weights_AB: np.ndarray, swaps_AB: np.ndarray
+) -> PairedTests:
+    """Test a run against another one as sacreBLEU's `PairedTest` does, with the same draws and the same p-values.
+
+    Args:
+        run: counts of its translations.
+        baseline: counts of those that it is compared with.
+        weights_AB: see `bootstrap_weights`.
+        swaps_AB: see `randomisation_swaps`.
+    """
+    delta = run.corpus_score() - baseline.corpus_score()
+    sampled_A = np.abs(run.sampled_scores(weights_AB) - baseline.sampled_scores(weights_AB))
+    change_BF = run.counts_BF - baseline.counts_BF
+    # A hundred trials at a time, since all of them as floats would need gigabytes.
+    change_AF = np.concatenate([part_AB.astype(float) @ change_BF for part_AB in np.array_split(swaps_AB, 100)])
+    first_A = run.score(run.counts_BF.sum(axis=0) - change_AF)
+    second_A = baseline.score(baseline.counts_BF.sum(axis=0) + change_AF)
+    return PairedTests(
+        delta, _share_above(sampled_A - sampled_A.mean(), delta), _share_above(np.abs(first_A - second_A), delta)
+    )
+
+
+def randomisation_swaps(sentences: int, *, trials: int = TRIALS) -> np.ndarray:
+    """Draw, as sacreBLEU does, which sentences the two systems exchange in each trial: (A, B)."""
+    return np.random.default_rng(SEED).integers(2, size=(trials, sentences), dtype=bool)
+
+
+def _share_above(differences_A: np.ndarray, delta: float) -> float:
+    """Return the share of samples whose difference is larger than the real one, both counted once more.
+
+    A sample must exceed it by a billionth of a point: equal samples then count as equal.
+    """
+    return (int(np.sum(differences_A > abs(delta) + 1e-9)) + 1) / (len(differences_A) + 1)
