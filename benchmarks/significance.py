@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.evaluation.compare import compare_systems, run_paired_tests
+from nmtcore.evaluation.compare import bootstrap_weights, compare_systems, paired_tests, randomisation_swaps
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.files import read_lines
 
@@ -46,7 +46,10 @@ def main() -> None:
             compare_systems(systems[metric], baseline="system0")
         if chosen.tests:
             with timed(f"{metric}, tests"):
-                run_paired_tests(systems[metric], baseline="system0")
+                draws = bootstrap_weights(len(references)), randomisation_swaps(len(references))
+                for name in list(systems[metric])[1:]:
+                    for pair in zip(systems[metric][name], systems[metric]["system0"], strict=True):
+                        paired_tests(*pair, *draws)
 
 
 def damaged(lines: list[str], words: list[str], rng: random.Random) -> list[str]:

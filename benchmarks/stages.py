@@ -481,7 +481,7 @@ def score(folder: Path, size: int) -> None:
 def significance(folder: Path, size: int) -> None:
     """Compare two systems with one seed each."""
     del size
-    from nmtcore.evaluation.compare import compare_systems, run_paired_tests
+    from nmtcore.evaluation.compare import bootstrap_weights, compare_systems, paired_tests, randomisation_swaps
     from nmtcore.evaluation.metrics import METRICS
 
     references = read_lines(folder / "references")
@@ -490,7 +490,8 @@ def significance(folder: Path, size: int) -> None:
         for name in ("system0", "system1")
     }
     compare_systems(systems, baseline="system0")
-    run_paired_tests(systems, baseline="system0")
+    draws = bootstrap_weights(len(references)), randomisation_swaps(len(references))
+    paired_tests(systems["system1"][0], systems["system0"][0], *draws)
 
 
 @stage("plan runs (`snakemake -n`)", TRAINING, nothing, most=3000, unit="runs", least=1, first=10)

@@ -14,5 +14,5 @@ VERSIONS = {
     "training": 2,
     "inference": 6,
     "evaluation": 2,
-    "reporting": 8,
+    "reporting": 9,
 }
