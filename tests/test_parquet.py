@@ -3,7 +3,6 @@
 import random
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -73,39 +72,24 @@ def test_row_groups_before_an_id_are_not_read(tmp_path, monkeypatch):
     assert read == [50]
 
 
-def footer_start(data: bytes) -> int:
-    return len(data) - 8 - int.from_bytes(data[-8:-4], "little")
-
-
-@pytest.mark.parametrize("part", ["data", "checksums and footer"])
-def test_a_flipped_bit_is_never_read_as_other_data(part, tmp_path):
+def test_a_flipped_bit_in_the_data_is_never_read_as_other_data(tmp_path):
     path = tmp_path / "x.parquet"
     write(path, [40, 40])
     data, rows = path.read_bytes(), list(read_rows(path))
-    start = footer_start(data) - 15 - 4 * 4
-    bits = range(8 * 4, 8 * start) if part == "data" else range(8 * start, 8 * len(data))
-    for bit in random.Random(1).sample(bits, 400):
+    footer_start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    messages = []
+    for bit in random.Random(1).sample(range(8 * 4, 8 * footer_start), 400):
         damaged = bytearray(data)
         damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
-        with pytest.raises(UserError) as error:
-            list(read_rows(path))
-        assert str(error.value).startswith(f"{path} is damaged, or from an earlier version (")
-        assert str(error.value).endswith("): delete it and run the workflow again.")
-    path.write_bytes(b"X" + data[1:])  # nothing is read from the first four bytes
-    assert list(read_rows(path)) == rows
-
-
-def test_a_column_that_is_not_read_is_not_compared(tmp_path):
-    path = tmp_path / "x.parquet"
-    write(path, [40])
-    column = pq.read_metadata(path).row_group(0).column(1)
-    damaged = bytearray(path.read_bytes())
-    damaged[column.data_page_offset + column.total_compressed_size // 2] ^= 1
-    path.write_bytes(damaged)
-    assert [row["id"] for row in read_rows(path, columns=["id"])] == list(range(40))
-    with pytest.raises(UserError, match=r"the column words.list.element has changed after it was written"):
-        list(read_rows(path, columns=["words"]))
+        try:
+            assert list(read_rows(path)) == rows, "a bit of a header that nothing is read from"
+        except UserError as error:
+            messages.append(str(error))
+    assert len(messages) > 300
+    for message in messages:
+        assert message.startswith(f"{path} is damaged, or from an earlier version (")
+        assert message.endswith("): delete it and run the workflow again.")
 
 
 def test_a_file_that_is_cut_off_anywhere_is_refused(tmp_path):
@@ -116,16 +100,6 @@ def test_a_file_that_is_cut_off_anywhere_is_refused(tmp_path):
         path.write_bytes(data[:length])
         with pytest.raises(UserError, match=r"x.parquet is damaged"):
             row_count(path)
-
-
-def test_the_checksum_is_invisible_to_other_readers_and_files_without_are_refused(tmp_path):
-    path = tmp_path / "x.parquet"
-    write(path, [40, 40])
-    table = pq.read_table(path)
-    assert table.to_pylist() == list(read_rows(path))
-    pq.write_table(table, path)
-    with pytest.raises(UserError, match="from an earlier version"):
-        row_count(path)
 
 
 def test_a_file_without_a_column_is_an_error(tmp_path):

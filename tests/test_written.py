@@ -14,7 +14,7 @@ def layout(tmp_path, monkeypatch):
     (tmp_path / "results/codes/source.vocab").write_text("a\nb\n")
     (tmp_path / "results/codes/.hidden").write_text("x")
     (tmp_path / "results/scores.json").write_text('{"bleu": 1.5}')
-    (tmp_path / "results/pairs.parquet").write_text("has its own sums")
+    (tmp_path / "results/pairs.parquet").write_text("pairs")
     layout = Layout()
     record_outputs(OUTPUTS, layout=layout)
     return layout
@@ -26,7 +26,6 @@ OUTPUTS = ["results/codes", "results/scores.json", "results/pairs.parquet"]
 def test_what_was_written_is_accepted(layout, tmp_path):
     check_inputs(OUTPUTS, layout=layout)
     (tmp_path / "results/codes/.hidden").write_text("y")
-    (tmp_path / "results/pairs.parquet").write_text("z")
     check_inputs([*OUTPUTS, "results/of_an_earlier_version.json"], layout=layout)
 
 
@@ -36,6 +35,7 @@ def test_what_was_written_is_accepted(layout, tmp_path):
         ("results/scores.json", "results/scores.json", '{"bleu": 1.6}'),
         ("results/scores.json", "results/scores.json", ""),
         ("results/codes/source.vocab", "results/codes", "a\n"),
+        ("results/pairs.parquet", "results/pairs.parquet", "pairs of another corpus"),
     ],
 )
 def test_changed_files_are_named_and_so_is_what_to_do(layout, tmp_path, file, output, content):

@@ -1,21 +1,14 @@
 """Streaming readers and writers of Parquet files with one row per sentence pair; files are complete or absent.
 
-What was written is what is read: a file in which a bit has changed is refused. Parquet's own checksums cover the data
-of pages, but neither their headers nor the footer, and if a bit has changed there, pyarrow may read fewer rows or other
-values. So our files have a checksum (CRC-32) of each column of each row group, and one of the footer. They lie between
-the data and the footer, where other readers of Parquet do not look:
-
-    data | checksum of each column of each row group | their number | checksum of all that follows the data | `_MARK` |
-    footer | length of the footer | PAR1
+Each page of data has a checksum of Parquet's own, which is compared as it is read. What that does not cover (headers
+and footer, or a whole file in another's place) is noticed by the jobs of the workflow (`written.py`).
 """
 
 import hashlib
-import os
-import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,9 +17,6 @@ from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.files import atomic_path
 
 ROWS_PER_GROUP = 10_000
-_MARK = b"nmtcore"
-_INTEGER = 4
-"""Bytes of each length and checksum, which are little-endian."""
 
 
 class RowWriter:
@@ -62,87 +52,13 @@ class RowWriter:
 @contextmanager
 def row_writer(path: str | Path, schema: pa.Schema) -> Iterator[RowWriter]:
     """Open `path` for writing rows of `schema` (zstd); the file appears if the block succeeds."""
-    with atomic_path(path) as temporary:
-        with pq.ParquetWriter(temporary, schema, compression="zstd") as file:
-            writer = RowWriter(file, schema)
-            yield writer
-            writer.flush()
-        _seal(temporary)
-
-
-def _seal(path: Path) -> None:
-    """Insert the checksums of a Parquet file before its footer; the offsets in the footer stay valid."""
-    with open(path, "rb+") as file:
-        chunks = _column_chunks(pq.read_metadata(path))
-        sums = b"".join(_integer(_checksum(file, *span)) for group in chunks for span in group.values())
-        footer_start = _footer_start(file)
-        file.seek(footer_start)
-        footer = file.read()
-        sums += _integer(len(sums) // _INTEGER)
-        file.seek(footer_start)
-        file.write(sums + _integer(zlib.crc32(footer, zlib.crc32(sums))) + _MARK + footer)
-
-
-def _read_seal(file: BinaryIO) -> list[int] | None:
-    """Return the checksums of the columns of all row groups; None if the file's end is not as it was written."""
-    start = _footer_start(file) - len(_MARK) - 2 * _INTEGER
-    if start < 0:
-        return None
-    file.seek(start)
-    count = int.from_bytes(file.read(_INTEGER), "little")
-    checksum, mark, footer = file.read(_INTEGER), file.read(len(_MARK)), file.read()
-    if mark != _MARK or start < count * _INTEGER:
-        return None
-    file.seek(start - count * _INTEGER)
-    sums = file.read((count + 1) * _INTEGER)
-    if checksum != _integer(zlib.crc32(footer, zlib.crc32(sums))):
-        return None
-    return [int.from_bytes(sums[k : k + _INTEGER], "little") for k in range(0, count * _INTEGER, _INTEGER)]
-
-
-def _required_seal(path: str | Path, file: BinaryIO) -> list[int]:
-    sums = _read_seal(file)
-    if sums is None:
-        raise UserError(_damaged(path, "its last bytes are not as they were written"))
-    return sums
-
-
-def content_key(path: str | Path) -> str:
-    """Return a checksum of the checksums of all data of a file, without reading the data: 64 hexadecimal digits.
-
-    Raises `UserError` if the file is missing, damaged at its end or not such a file.
-    """
-    with _explain_damage(path), open(path, "rb") as file:
-        sums = _required_seal(path, file)
-        file.seek(_footer_start(file) - len(_MARK) - (2 + len(sums)) * _INTEGER)
-        return hashlib.sha256(file.read()).hexdigest()
-
-
-def _footer_start(file: BinaryIO) -> int:
-    """Return where the footer of a Parquet file starts according to its last bytes; it may be negative."""
-    length_start = file.seek(0, os.SEEK_END) - 2 * _INTEGER
-    file.seek(max(length_start, 0))
-    return length_start - int.from_bytes(file.read(_INTEGER), "little")
-
-
-def _integer(value: int) -> bytes:
-    return value.to_bytes(_INTEGER, "little")
-
-
-def _column_chunks(metadata: pq.FileMetaData) -> list[dict[str, tuple[int, int]]]:
-    """Return (start, length) in bytes of each column in each row group, by its path, such as `words.list.element`."""
-    groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
-    return [{column.path_in_schema: _span(column) for column in map(g.column, range(g.num_columns))} for g in groups]
-
-
-def _span(column: pq.ColumnChunkMetaData) -> tuple[int, int]:
-    start = column.dictionary_page_offset if column.has_dictionary_page else column.data_page_offset
-    return start, column.total_compressed_size
-
-
-def _checksum(file: BinaryIO, start: int, length: int) -> int:
-    file.seek(start)
-    return zlib.crc32(file.read(length))
+    with (
+        atomic_path(path) as temporary,
+        pq.ParquetWriter(temporary, schema, compression="zstd", write_page_checksum=True) as file,
+    ):
+        writer = RowWriter(file, schema)
+        yield writer
+        writer.flush()
 
 
 def write_rows(path: str | Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> int:
@@ -153,47 +69,19 @@ def write_rows(path: str | Path, schema: pa.Schema, rows: Iterable[dict[str, Any
     return writer.count
 
 
-class CheckedFile:
-    """A Parquet file that `row_writer` wrote, whose data are compared with their checksums as they are read."""
-
-    def __init__(self, path: str | Path, file: BinaryIO, sums: list[int]) -> None:
-        self._path, self._file = path, file
-        self._parquet = pq.ParquetFile(path)
-        self.metadata: pq.FileMetaData = self._parquet.metadata
-        self.schema: pa.Schema = self._parquet.schema_arrow
-        self._chunks = _column_chunks(self.metadata)
-        remaining = iter(sums)
-        self._sums = [{path: next(remaining) for path in group} for group in self._chunks]
-
-    def batches(self, group: int, size: int, *, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a row group. Raises `UserError` if the data of a column have changed."""
-        with _explain_damage(self._path):
-            for path, span in self._chunks[group].items():
-                is_read = columns is None or path.split(".")[0] in columns
-                if is_read and _checksum(self._file, *span) != self._sums[group][path]:
-                    raise UserError(_damaged(self._path, f"the column {path} has changed after it was written"))
-            batches = self._parquet.iter_batches(size, row_groups=[group], columns=columns)
-        while (batch := self._next(batches)) is not None:
-            yield batch
-
-    def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
-        with _explain_damage(self._path):
-            return next(batches, None)
-
-    def close(self) -> None:
-        """Close the file for pyarrow."""
-        self._parquet.close()
+def content_key(path: str | Path) -> str:
+    """Return the sha256 of a file as 64 hexadecimal digits. Raises `UserError` if the file is missing."""
+    with _explain_damage(path), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
-def open_file(path: str | Path) -> Iterator[CheckedFile]:
-    """Open a Parquet file that `row_writer` wrote. Raises `UserError` if it is missing, damaged or not such a file."""
-    with ExitStack() as stack:
-        with _explain_damage(path):
-            file = stack.enter_context(open(path, "rb"))
-            checked = CheckedFile(path, file, _required_seal(path, file))
-        stack.callback(checked.close)
-        yield checked
+def open_file(path: str | Path) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file, whose pages are checked as they are read. Raises `UserError` if it is missing or damaged."""
+    with _explain_damage(path):
+        file = pq.ParquetFile(path, page_checksum_verification=True)
+    with file:
+        yield file
 
 
 @contextmanager
@@ -233,7 +121,7 @@ def read_batches(
     Raises `UserError` if the file lacks one of the `columns`, of which pyarrow would say nothing.
     """
     with open_file(path) as file:
-        if missing := {name.split(".")[0] for name in columns or []} - set(file.schema.names):
+        if missing := {name.split(".")[0] for name in columns or []} - set(file.schema_arrow.names):
             raise UserError(_damaged(path, f"it has no column {min(missing)}"))
         stop = file.metadata.num_rows if stop is None else min(stop, file.metadata.num_rows)
         row = 0
@@ -243,11 +131,21 @@ def read_batches(
                 row += count
                 continue
             # One iterator over all row groups would use more and more memory (pyarrow 26), so read them one by one.
-            for batch in file.batches(group, size, columns=columns):
+            for batch in _batches(path, file.iter_batches(size, row_groups=[group], columns=columns)):
                 first, end = max(start - row, 0), min(stop - row, batch.num_rows)
                 row += batch.num_rows
                 if first < end:
                     yield batch.slice(first, end - first)
+
+
+def _batches(path: str | Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield batches. Raises `UserError` if their data are damaged."""
+    while True:
+        with _explain_damage(path):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch
 
 
 def read_rows(
@@ -271,7 +169,7 @@ def _first_row_near(path: str | Path, id: int) -> int:
     """Return the first row of the first row group that may contain the given `id` or a larger one."""
     row = 0
     with open_file(path) as file:
-        if "id" not in file.schema.names or not pa.types.is_integer(file.schema.field("id").type):
+        if "id" not in file.schema_arrow.names or not pa.types.is_integer(file.schema_arrow.field("id").type):
             raise UserError(_damaged(path, "it has no column id of integers"))
         columns = [file.metadata.schema.column(k).path for k in range(file.metadata.num_columns)]
         for number in range(file.metadata.num_row_groups):

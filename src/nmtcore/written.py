@@ -1,9 +1,9 @@
 """Records of what jobs wrote, by which the jobs that read it notice that a file was damaged, exchanged or edited.
 
-A text file that is cut at the end of a line, or whose numbers have changed, looks whole. So each job records the sha256
-of its outputs, and a job that has such a file as its input compares it first. Parquet files and models have checksums
-of their own, downloads are compared with pinned ones, and no job reads tables in other formats than JSON. Files without
-a record, such as those of older versions, are not compared.
+A text file that is cut at the end of a line, or whose numbers have changed, looks whole; so does a file that was put in
+another's place. So each job records the sha256 of its outputs, and a job that has such a file as its input compares it
+first. Models have checksums of their own, downloads are compared with pinned ones, and no job reads tables in other
+formats than JSON and Parquet. Files without a record, such as those of older versions, are not compared.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.files import read_json, write_json
 from nmtcore.layout import Layout, file_name
 
-_NOT_RECORDED = {".parquet", ".safetensors", ".md", ".csv", ".tex", ".html", ".svg"}
+_NOT_RECORDED = {".safetensors", ".md", ".csv", ".tex", ".html", ".svg"}
 
 
 def record_outputs(outputs: Iterable[str], *, layout: Layout) -> None:

@@ -31,7 +31,7 @@ from nmtcore.errors import UserError, is_hidden  # noqa: E402
 from nmtcore.job import leave_pandas_unloaded  # noqa: E402
 
 CAMPAIGNS = (
-    "corpora", "treebanks", "archives", "server", "parquet", "configuration", "targets", "bundles", "texts", "commands",
+    "corpora", "treebanks", "archives", "server", "configuration", "targets", "bundles", "texts", "commands",
     "disk", "kills", "intermediates", "stages",
 )  # fmt: skip
 """Modules of this folder, each with a function `attempt(random, folder)`."""

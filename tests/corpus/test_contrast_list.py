@@ -32,7 +32,7 @@ def read(bench, dataset):
     options = {"dataset": "bench", "downloads": bench.folder / "downloads", "output": output}
     assert list_contrasts(settings, **options) == len(read_contrast_list(output))
     with open_file(output) as file:
-        assert file.schema.equals(CONTRASTS_SCHEMA)
+        assert file.schema_arrow.equals(CONTRASTS_SCHEMA)
     return rows, output
 
 

@@ -42,7 +42,7 @@ def measured(run, folder, features, sentences):
     measured = ModelOnSplit(run=run, model=model, features=features, split="test", device="cpu", threads=1)
     measure_attention(measured, sentences=sentences, output=output)
     with open_file(output) as file:
-        assert file.schema.equals(ATTENTION_SCHEMA)
+        assert file.schema_arrow.equals(ATTENTION_SCHEMA)
     return list(read_rows(output))
 
 

@@ -94,7 +94,7 @@ def written(tmp_path, annotations, *, ids=None):
     files = {"tokens": tmp_path / "tokens.parquet", "tags": tags}
     write_gates(tmp_path / "gates.parquet", examples, norms, Vocabulary.of(PIECES), **files)
     with open_file(tmp_path / "gates.parquet") as file:
-        assert file.schema.equals(GATES_SCHEMA)
+        assert file.schema_arrow.equals(GATES_SCHEMA)
     return list(read_rows(tmp_path / "gates.parquet"))
 
 

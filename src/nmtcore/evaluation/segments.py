@@ -115,7 +115,7 @@ def segment_counts(path: Path) -> SentenceCounts:
     Raises `UserError` if the file has no signature, because it was not written by `score_comet`.
     """
     with open_file(path) as file:
-        signature = (file.schema.metadata or {}).get(b"signature")
+        signature = (file.schema_arrow.metadata or {}).get(b"signature")
     if signature is None:
         raise UserError(f"{path} has no signature, so it is no file of segment scores: delete it and score again.")
     batches = [batch.column("score").to_numpy() for batch in read_batches(path, columns=["score"])]
