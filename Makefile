@@ -10,7 +10,8 @@ PYTEST = $(BIN)/pytest --numprocesses $$(( $$(nproc) + 1 )) --maxprocesses 8 --d
 	--durations 10
 
 demo: .venv/installed
-	@$(BIN)/nmtcore demo
+	@$(BIN)/snakemake --cores 3 demo
+	@cat results/demo.txt
 
 test: .venv/installed
 	$(CHECK)
@@ -25,7 +26,11 @@ docs: .venv/docs-installed
 
 .venv/installed: requirements.lock pyproject.toml
 	@python3 -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
-	@PYTHONPATH=src python3 -m nmtcore.console.install .venv
+	@echo "Installing packages into .venv: about a minute (log: .venv/install.log)"
+	@mkdir -p .venv
+	@{ python3 -m venv .venv && $(BIN)/pip install --requirement requirements.lock \
+		&& $(BIN)/pip install --no-deps --editable .; } > .venv/install.log 2>&1 \
+		|| { tail -n 5 .venv/install.log; echo "Installation failed (log: .venv/install.log)"; exit 1; }
 	@touch $@
 
 .venv/docs-installed: .venv/installed requirements-docs.lock

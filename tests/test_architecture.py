@@ -21,7 +21,7 @@ BASE = {"syntax", "config", "layout", "errors", "files"}
 """Modules that syntax and config may import."""
 PLANNING = {"planning", "config", "layout", "corpus", "annotation", "errors", "files"}
 """Modules that planning may import."""
-ABOVE = {"experiment", "cli", "console", "job", "notebook", "unfinished", "written"}
+ABOVE = {"experiment", "cli", "job", "notebook", "unfinished", "written"}
 """Modules that combine stages; no other module imports them."""
 NUMBERS = {"numpy", "pyarrow", "safetensors"}
 """Packages that every stage may import at the top level."""

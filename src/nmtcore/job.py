@@ -39,6 +39,8 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         os.dup2(descriptor, stream)
     sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
+    if os.environ.get("NMTCORE_LIVE"):  # the workflow's screen shows what is in the log
+        terminal = sys.stderr
     leave_pandas_unloaded()
     keep_freed_memory()
     try:
@@ -49,7 +51,8 @@ def job(snakemake: Any) -> Iterator[TextIO]:
                 yield terminal
             record_outputs(snakemake.output, layout=layout)
     except UserError as error:
-        print(error, file=terminal, flush=True)
+        if terminal is not sys.stderr:
+            print(error, file=terminal, flush=True)
         with suppress(OSError):  # the log may be on the disk that is full
             print(error, file=sys.stderr)
         sys.exit(1)

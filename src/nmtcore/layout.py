@@ -120,7 +120,7 @@ FILES = {
     "report": "{results}/report.html",
     "demo_table": "{results}/tables/demo.md",
     "demo_json": "{results}/tables/demo.json",
-    "demo_output": "{results}/logs/demo.snakemake.log",
+    "demo_text": "{results}/demo.txt",
     # Notes of interrupted jobs (unfinished.py)
     "unfinished": "{results}/logs/unfinished",
     # Checksums of what jobs wrote (written.py)

@@ -1,19 +1,19 @@
-"""`nmtcore demo` from its first job to the table, at a small scale, and with a mistake in the configuration."""
+"""The demo from its first job to the text that it ends with, at a small scale, and its jobs on a terminal."""
 
 import os
-import shlex
+import pty
+import re
 import subprocess
-import sys
+import threading
 
 import pytest
 import yaml
-from workflow.calling import FORKING
-
-from nmtcore.console.demo_stages import stage_name
+from workflow.calling import VARIABLES
 
 pytestmark = pytest.mark.needs("Snakemake")
 
 COUNTS = {"train": 60, "dev": 8, "test": 30}
+SYSTEMS = ["transformer_base", "depparse_l1", "diagonalparse_l0"]
 
 
 @pytest.fixture
@@ -29,55 +29,52 @@ def small(root, empty):
     return empty
 
 
-def demo(workplace, python=sys.executable):
-    """Call the demo, which calls Snakemake by a program `python`."""
-    code = f"import sys; sys.executable = {str(python)!r}; from nmtcore.cli import main; main(['demo'])"
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=workplace.folder,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-
-
-@pytest.fixture
-def forking(tmp_path):
-    """A program that stands for `python -P -m snakemake`, and forks some thirty jobs."""
-    program = tmp_path / "python"
-    program.write_text(f'#!/bin/sh\nshift 3\nexec {shlex.join(FORKING)} "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
-    return program
-
-
-def test_the_demo_prints_a_line_per_stage_and_what_the_scores_mean(small, forking, planner, monkeypatch):
-    finished = demo(small, forking)
-    assert finished.returncode == 0, finished.stderr
-    logs, *lines = finished.stdout.splitlines()
-    assert logs == "Logs: results/logs/demo.snakemake.log, results/logs, results/demo/logs"
-    systems = ["transformer_base", "depparse_l1", "diagonalparse_l0"]
-    names = {line.split(":")[0] for line in lines[: lines.index("")]}
-    assert names == {"prepare data", *(f"train {system}" for system in systems), "translate", "score"}
+def test_the_demo_ends_with_its_scores_and_what_they_mean(small):
+    small.run("demo")
+    lines = (small.folder / "results/demo.txt").read_text(encoding="utf-8").splitlines()
     # With so few updates, translations may be empty, and sentences that say so come before the table.
     (header,) = (i for i, line in enumerate(lines) if line.split()[:2] == ["system", "BLEU"])
-    assert [line.split()[0] for line in lines[header + 1 :][:3]] == systems
+    assert [line.split()[0] for line in lines[header + 1 :][:3]] == SYSTEMS
     assert "source .venv/bin/activate" in lines
     (model,) = (line.removeprefix("MODEL=") for line in lines if line.startswith("MODEL="))
     assert (small.folder / model).is_dir()
-    again = demo(small)
-    assert again.returncode == 0
-    assert again.stdout.count("finished earlier") == len(names)
-    assert again.stdout.split("\n\n", 1)[1] == finished.stdout.split("\n\n", 1)[1]
-    monkeypatch.chdir(small.folder)
-    rules = planner.rules_of("demo") - {"demo"}
-    assert {stage_name(rule, {"system": "s"}) for rule in rules} == {"prepare data", "train s", "translate", "score"}
 
 
-def test_a_mistake_in_the_configuration_is_one_sentence(small):
-    small.edit("scales/demo", decoding={"max_lenght": 3})
-    finished = demo(small)
-    assert finished.returncode == 2
-    assert "max_lenght" in finished.stderr
-    assert "Traceback" not in finished.stderr
-    assert "results/" not in finished.stdout
+def on_a_terminal(command):
+    """Run a command whose standard error is a terminal; return its status and what the terminal got, line by line."""
+    ours, theirs = pty.openpty()
+    environment = os.environ | VARIABLES | {"TERM": "xterm", "COLUMNS": "80", "LINES": "24"}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, env=environment)
+    os.close(theirs)
+    chunks = []
+
+    def read():
+        try:
+            while chunk := os.read(ours, 65536):
+                chunks.append(chunk)
+        except OSError:  # the other side is closed
+            return
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    status = process.wait(600)
+    reader.join()
+    os.close(ours)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", b"".join(chunks).decode())
+    return status, [line.strip() for line in re.split(r"[\r\n]+", text)]
+
+
+def test_a_terminal_shows_jobs_while_they_run_and_the_end_of_a_failed_log(small):
+    reading = small.command("--cores", "1", "results/demo_en2de/corpus/raw/dev.parquet")
+    status, lines = on_a_terminal(reading)
+    assert status == 0, lines
+    assert any(re.fullmatch(r"read split demo_en2de dev  \d:\d\d", line) for line in lines)
+    assert any(re.fullmatch(r"[01] of 1 jobs done, \d:\d\d", line) for line in lines)
+    (log,) = (small.folder / "results/logs").rglob("*dev.log")
+    log.unlink()
+    (small.folder / "results/demo_en2de/corpus/raw/dev.parquet").write_bytes(b"PAR1")
+    status, lines = on_a_terminal(small.command("--cores", "1", "results/demo_en2de/corpus/dev.parquet"))
+    assert status != 0
+    assert "FAILED: filter split demo_en2de dev" in lines
+    assert any("dev.parquet is not as the workflow wrote it" in line for line in lines)
+    assert any(line.startswith("(log: results/logs/demo_en2de/corpus/dev") for line in lines)

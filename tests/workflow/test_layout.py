@@ -8,8 +8,8 @@ from nmtcore.config.project import Project
 from nmtcore.layout import FILES, JOBS
 from nmtcore.planning.external import external_pattern, trained_pattern
 
-NOT_DECLARED = {"features", "mapped", "checkpoints", "attempts", "unfinished", "demo_output"}
-"""A folder of declared files, paths that Snakemake would delete if it knew them, and the output of `nmtcore demo`."""
+NOT_DECLARED = {"features", "mapped", "checkpoints", "attempts", "unfinished"}
+"""A folder of declared files, paths that Snakemake would delete if it knew them."""
 
 RECORDS = {"written"}
 """What jobs record of declared files."""

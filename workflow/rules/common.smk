@@ -26,7 +26,6 @@ from nmtcore.config.runs import run_to_json
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.typed import choose
 from nmtcore.config.versions import VERSIONS
-from nmtcore.console.events import record_events
 from nmtcore.errors import UserError
 from nmtcore.job import end_planning, has_nvidia_driver, hide_exit_statuses
 from nmtcore.layout import TABLE_FORMATS
@@ -76,8 +75,6 @@ def load_project():
 if IS_FIRST_USE:
     explain_reasons(logger)
     hide_exit_statuses(logger, os.path.dirname(SOURCES))
-    if workflow.is_main_process:
-        record_events(logger)
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
 LAYOUT = PROJECT.layout

@@ -209,6 +209,7 @@ rule demo:
     output:
         **table_files("demo"),
         json=LAYOUT.pattern("demo_json"),
+        text=LAYOUT.pattern("demo_text"),
     log:
         LAYOUT.log("demo"),
     benchmark:

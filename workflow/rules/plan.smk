@@ -7,7 +7,6 @@ from pathlib import Path
 from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod, Quietness
 
-from nmtcore.console.events import record_jobs
 from nmtcore.corpus.download_plan import free_bytes, planned_downloads
 from nmtcore.errors import UserError
 from nmtcore.job import call_around
@@ -84,7 +83,6 @@ def check_plan(jobs):
         workflow.dag.finish = describing_runs(workflow.dag.finish)
         outputs = [file for job in jobs for file in job.output if os.path.exists(file)]
         record_plan(outputs, layout=LAYOUT)
-        record_jobs(jobs)
 
 
 def planned_files(jobs):
@@ -109,7 +107,7 @@ def announce(files):
         manual_folder=Path(SETTINGS.paths.manual),
         ask_length=None if workflow.dryrun else ask_length,
     ):
-        logger.info(sentence)
+        logger.info(sentence, extra={"shown": True})
 
 
 def ask_length(url):
@@ -195,7 +193,7 @@ def estimate_costs(jobs):
 def report_costs():
     """Show the estimated costs; -q leaves them out."""
     for line in COSTS:
-        logger.info(line, extra={"quietness": Quietness.PROGRESS})
+        logger.info(line, extra={"quietness": Quietness.PROGRESS, "shown": True})
 
 
 def finish_plan():

@@ -15,7 +15,6 @@ from nmtcore.cli.checklist import add_checklist
 from nmtcore.cli.contrast import add_contrast
 from nmtcore.cli.cost import add_cost
 from nmtcore.cli.curves import add_curves
-from nmtcore.cli.demo import add_demo
 from nmtcore.cli.export import add_export
 from nmtcore.cli.gates import add_gates
 from nmtcore.cli.logprob import add_logprob
@@ -31,9 +30,16 @@ from nmtcore.cli.translate import add_translate
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.memory import keep_freed_memory
 
+GONE = {"demo": "type `make demo`, or `snakemake --cores 3 demo` in a folder of your own."}
+"""What to do instead of a command that earlier versions had."""
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command. A `UserError` is printed to standard error, with exit status 2."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if instead := GONE.get(next(iter(arguments), "")):
+        print(f"nmtcore {arguments[0]} is gone: {instead}", file=sys.stderr)
+        sys.exit(2)
     chosen = parser().parse_args(arguments)
     keep_freed_memory()
     try:
@@ -94,5 +100,4 @@ def parser() -> argparse.ArgumentParser:
     add_checklist(commands)
     add_cost(commands)
     add_schema(commands)
-    add_demo(commands)
     return top

@@ -1,0 +1,131 @@
+"""What the workflow's screen shows of Snakemake's records; `tests/workflow/test_demo.py` sees it on a real terminal."""
+
+import logging
+import os
+import re
+import sys
+from types import SimpleNamespace
+
+import pytest
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from snakemake_logger_plugin_nmtcore import LIVE, LogHandler, duration
+
+
+@pytest.fixture
+def screen(monkeypatch, capsys, tmp_path):
+    """A function that shows records on a terminal and returns the text, without movements of the cursor."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv(LIVE, "")
+
+    def show(*records, dryrun=False):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+        handler = LogHandler(SimpleNamespace(dryrun=dryrun), None)
+        assert os.environ[LIVE] == "1"
+        for level, text, fields in records:
+            record = logging.makeLogRecord({"levelno": level, "msg": text, **fields})
+            handler.handle(record)
+        handler.close()
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", capsys.readouterr().err)
+
+    return show
+
+
+def message(text, level=logging.INFO, **fields):
+    return level, text, fields
+
+
+def started(number, rule="train_model", reason="", **wildcards):
+    fields = {"jobid": number, "rule_name": rule, "wildcards": wildcards, "log": [f"{number}.log"], "reason": reason}
+    return message("", event=LogEvent.JOB_INFO, **fields)
+
+
+def finished(number):
+    return message("", event=LogEvent.JOB_FINISHED, job_id=number)
+
+
+def failed(number, rule="train_model"):
+    fields = {"jobid": number, "rule_name": rule, "log": [f"{number}.log"]}
+    return message("", logging.ERROR, event=LogEvent.JOB_ERROR, **fields)
+
+
+def test_a_running_job_has_a_line_with_the_end_of_its_log(screen, tmp_path):
+    (tmp_path / "1.log").write_text("Loading\nupdate 20 of 700, 2 min left\n")
+    text = screen(
+        message("", event=LogEvent.RUN_INFO, stats={"total": 7}),
+        message("", event=LogEvent.PROGRESS, done=3, total=7),
+        started(1, root="results/smoke", dataset="d", system="s", seed="1"),
+        finished(1),
+    )
+    assert "train model d s 1  0:00  update 20 of 700, 2 min left" in text
+    assert "3 of 7 jobs done, 0:00" in text
+    assert re.search(r"train model d s 1  0:00 *\n", text), "a job that has ended keeps a line"
+
+
+def test_scores_are_shown_and_other_logs_are_not(screen, tmp_path):
+    for number in (1, 2):
+        (tmp_path / f"{number}.log").write_text(f"BLEU {number}\n\nchrF\n")
+    text = screen(started(1, "score_tests"), started(2, "filter_split"), finished(1), finished(2))
+    assert "  BLEU 1\n  chrF\n" in text
+    assert "  BLEU 2\n" not in text
+
+
+def test_a_failed_job_shows_the_end_of_its_log_and_where_that_is(screen, tmp_path):
+    (tmp_path / "1.log").write_text("".join(f"line {number}\n" for number in range(30)))
+    text = screen(started(1), failed(1), message("Exiting because a job execution failed.", logging.ERROR))
+    assert "FAILED: train model" in text
+    assert "  line 19\n" not in text
+    assert "  line 20\n" in text
+    assert "(log: 1.log)" in text
+    assert "Exiting because" in text
+
+
+def test_an_interruption_is_no_failure_and_says_how_to_go_on(screen, tmp_path):
+    (tmp_path / "1.log").write_text("x\n")
+    stop = message("Terminating processes on user request, this might take some time.")
+    text = screen(started(1), stop, failed(1), message("WorkflowError: a job did not complete", logging.ERROR))
+    assert "Interrupted: jobs save what they have. The same command goes on from there." in text
+    assert "FAILED" not in text
+    assert "WorkflowError" not in text
+
+
+def test_a_dry_run_counts_jobs_and_says_what_starts_them(screen):
+    text = screen(
+        message("", event=LogEvent.RUN_INFO, stats={"train_model": 2, "total": 2}),
+        started(1, reason="Missing output files: a; Params have changed since last execution: x"),
+        started(2, reason="Missing output files: a; Input files updated by another job: b"),
+        message("", event=LogEvent.RUN_INFO, stats={"train_model": 2, "total": 2}),
+        dryrun=True,
+    )
+    lines = text.splitlines()
+    assert lines == ["     2  train model  Params have changed since last execution: x", "     2  total"]
+
+
+def test_of_messages_warnings_and_our_own_are_shown(screen):
+    text = screen(
+        message("Building DAG of jobs..."),
+        message("Downloads: 3 files", shown=True),
+        message("[odd] name", logging.WARNING),
+        message("Nothing to be done (all requested files are present and up to date)."),
+    )
+    assert text.splitlines() == [
+        "Downloads: 3 files",
+        "[odd] name",
+        "Nothing to be done (all requested files are present and up to date).",
+    ]
+
+
+def test_without_a_terminal_it_is_snakemakes_own_log(capsys, monkeypatch):
+    monkeypatch.delenv(LIVE, raising=False)
+    handler = LogHandler(SimpleNamespace(dryrun=False), None)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    handler.handle(logging.makeLogRecord({"levelno": logging.INFO, "levelname": "INFO", "msg": "Building DAG"}))
+    assert capsys.readouterr().err == "Building DAG\n"
+    assert LIVE not in os.environ
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(7.9, "0:07"), (754, "12:34"), (3723, "1:02:03")])
+def test_times_are_those_of_a_clock(seconds, text):
+    assert duration(seconds) == text
