@@ -19,7 +19,7 @@ NOT_RECORDED = {
     "ChangesForRecurrent", "ChangesForTransformer", "ClaimSettings", "CometSettings", "ComponentSettings",
     "DatasetSettings", "DeviceSettings", "Estimate", "ExternalSettings", "Feature", "FilterSettings",
     "FormatOptions", "Layout", "MinusSettings", "PairLabelsSettings", "PaperSettings", "PaperTableSettings",
-    "PaperTablesSettings", "ParserHeadSettings", "PathsSettings", "PeakSettings", "PerDatasetSettings", "PlannedCell",
+    "EncoderHeadSettings", "PaperTablesSettings", "ParserHeadSettings", "PathsSettings", "PeakSettings", "PerDatasetSettings", "PlannedCell",
     "PlannedClaim", "PlannedColumn", "PlannedCost", "PlannedCosts", "PlannedMinus", "PlannedRow", "PlannedRuns",
     "PlannedTable", "ProjectSettings", "PublishedSettings", "PublishedTableSettings", "Range", "RecipeSettings",
     "ScaleSettings", "SpeedsSettings", "StandInSettings", "SystemEntries", "SystemEntry", "SystemSettings",

@@ -71,7 +71,6 @@ def test_steps_of_a_search_are_not_recorded(make, draw):
 def test_words_of_columns_include_prefixes_and_end(make, draw):
     model, examples = make(DepParseSettings(layer=0), extra_components=(AttentionMaps(),)), draw(2, seed=1)
     context, _ = run(model, examples)
-    words = model.components[1].words_BS(context)
     for row in range(2):
         expected = [NO_WORD, *examples.source.word_of_subword[row].tolist(), NO_WORD]
-        assert words[row, : len(expected)].tolist() == expected
+        assert context.words_BS[row, : len(expected)].tolist() == expected

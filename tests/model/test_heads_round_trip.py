@@ -79,10 +79,10 @@ def test_heads_can_be_parsed_back_from_training_targets(treebank, system):
     batch = make_batch(examples_of(annotations, all_counts), np.arange(len(blocks)), components)
     parser = components[0]
     targets_BS = batch.extra[f"{parser.name}.targets"].numpy()
-    first_subword_BW = batch.extra[f"{parser.name}.first"].numpy()
-    for block, subword_counts, targets_S, first_W in zip(blocks, all_counts, targets_BS, first_subword_BW, strict=True):
+    for block, subword_counts, targets_S in zip(blocks, all_counts, targets_BS, strict=True):
         log_SS = np.where(targets_S[:, None] == np.arange(len(targets_S)), 0.0, -9.0)
-        parse = parse_of(parser.word_scores(log_SS, first_W[: len(subword_counts)]), to_root=True)
+        first_W = batch.source_BS.shape[1] - 1 - max(map(sum, all_counts)) + np.cumsum([0, *subword_counts[:-1]])
+        parse = parse_of(parser.word_scores(log_SS, first_W), to_root=True)
         for heads in (parse.argmax, parse.many_roots):
             words = [f"w{k}" for k in range(1, len(subword_counts) + 1)]
             annotation = Annotation(head=heads.tolist(), deprel=["dep"] * len(words))

@@ -8,14 +8,12 @@ import torch
 from factories import forced_logits, target_mask
 from oracles import TransformerOracle, softmax, tree_pairs
 
-from nmtcore.config.components import component_settings
 from nmtcore.config.components.settings import (
     DepParseSettings,
     RelativePositionsSettings,
     TreeDistanceSettings,
     TreeTraversalSettings,
 )
-from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import AttentionHooks, Build, Component
 from nmtcore.model.components.pair_labels import traversals
@@ -227,30 +225,6 @@ def test_half_precision_is_close_to_single_precision(name, make, draw):
         exact = forced_logits(model, batch)
         with torch.autocast("cpu", torch.bfloat16):
             torch.testing.assert_close(forced_logits(model, batch).float(), exact, rtol=0.1, atol=0.2)
-
-
-def test_shapes_of_the_tables_of_relative_positions(make):
-    for far, count in [("label", 42), ("clip", 41)]:
-        model = make(RelativePositionsSettings(far=far))
-        shapes = {name: tuple(value.shape) for name, value in model.named_parameters() if "components" in name}
-        layers = [f"encoder.{i}" for i in range(3)] + [f"decoder.{i}" for i in range(2)]
-        assert shapes == {f"components.0.keys.{layer}.weight": (count, 4) for layer in layers}
-
-
-@pytest.mark.parametrize(
-    ("component_name", "entry", "message"),
-    [
-        ("relative_positions", {"maximum": 0}, "maximum must be between 1 and 1000"),
-        ("tree_distance", {}, "the key 'maximum' is missing"),
-        ("tree_traversal", {"maximum": 0}, "maximum must be between 1 and 1000"),
-        ("tree_traversal", {"on": "values"}, "Did you mean keys_values?"),
-        ("relative_positions", {"far": "labels"}, "Did you mean label?"),
-    ],
-)
-def test_invalid_settings_are_user_errors(component_name, entry, message):
-    with pytest.raises(UserError) as error:
-        component_settings(component_name, entry, where="test")
-    assert message in str(error.value)
 
 
 def test_targets_of_different_lengths_can_be_scored_with_one_encoding(make, draw):

@@ -145,13 +145,6 @@ def test_without_parents_it_equals_the_baseline(make, draw, norm, heads, neutral
         torch.testing.assert_close(ours, theirs)
 
 
-def test_it_has_no_parameters_and_hooks_in_its_own_layers_alone(make):
-    model = make(PascalSettings(heads=2, layers=(1,)))
-    assert model.state_dict().keys() == make().state_dict().keys()
-    assert [len(layer.attention.hooks) for layer in model.encoder] == [0, 1, 0]
-    assert not any(layer.attention.hooks or layer.cross.hooks for layer in model.decoder)
-
-
 def rows_of_ones(weights, parents):
     return (weights == 1).all(-1)[parents.unsqueeze(1).expand(weights.shape[:-1]) >= 0]
 
@@ -202,15 +195,6 @@ def test_ignoring_depends_on_the_seed_and_is_shared_by_all_layers(make, draw):
     assert torch.equal(torch.rand(1), after)
 
 
-@pytest.mark.parametrize(("ignoring", "training"), [(0.0, True), (0.5, False)])
-def test_nothing_is_drawn_without_ignoring_or_in_evaluation(make, draw, ignoring, training):
-    model = make(PascalSettings(heads=2, ignoring=ignoring)).train(training)
-    batch = make_batch(draw(3, seed=3), np.arange(3), model.components)
-    before = torch.get_rng_state()
-    model.encode(batch)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
 def test_distant_positions_are_distinct_in_half_precision(make):
     words = list(range(400))
     model = make(PascalSettings(heads=1))
@@ -220,13 +204,6 @@ def test_distant_positions_are_distinct_in_half_precision(make):
     assert half.dtype == torch.bfloat16
     assert half[0, 0, 399].argmax() == 398
     torch.testing.assert_close(half.double(), pascal.weights(parents, torch.float64), rtol=0.01, atol=1e-6)
-
-
-def test_examples_without_trees_are_refused(make, draw):
-    model, examples = make(PascalSettings(heads=1)), draw(2, seed=1)
-    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, features={}))
-    with pytest.raises(ValueError, match="pascal reads the dependency trees"):
-        make_batch(bare, np.arange(2), model.components)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import pytest
 import torch
 from factories import forced_logits
 from oracles import Recurrent as Oracle
-from torch.nn.functional import dropout, one_hot
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.functional import one_hot
 
 from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
@@ -68,43 +67,6 @@ def test_a_batch_of_one_equals_a_batch_of_many(draw, selection):
     for row in range(5):
         alone = forced_logits(model, make_batch(examples, np.array([row])))
         np.testing.assert_allclose(together[row, : alone.size(1)].detach(), alone[0].detach(), atol=1e-10)
-
-
-def encoded_in_torchs_order(model, batch):
-    """Encode sentences that torch itself sorts: the annotations, the last hidden states and the last cell states."""
-
-    def dropped(states):
-        return dropout(states, model.settings.dropout)
-
-    states_BSD, lengths_B = dropped(model.source_embedding(batch.source_BS)), batch.source_mask_BS.sum(dim=1)
-    packed, hidden, cells = pack_padded_sequence(states_BSD, lengths_B, batch_first=True, enforce_sorted=False), [], []
-    for i, layer in enumerate(model.encoder):
-        packed, last = layer(packed._replace(data=dropped(packed.data)) if i else packed)
-        hidden.append(last[0].transpose(0, 1).flatten(1))
-        cells.append(last[1].transpose(0, 1).flatten(1))
-    return [pad_packed_sequence(packed, batch_first=True, total_length=batch.source_BS.size(1))[0], *hidden, *cells]
-
-
-@pytest.mark.parametrize("sentences", [0, 1, 2, 40])
-def test_sorting_in_advance_changes_nothing(draw, sentences):
-    model, examples = model_of(dropout=0.1).train(), draw(40, 2)
-    batch = make_batch(examples, np.arange(sentences))
-    lengths_B = batch.source_mask_BS.sum(dim=1)
-    order_B, places_B = batch.source_order_2B
-    assert torch.equal(lengths_B[order_B], batch.sorted_lengths_B)
-    assert torch.equal(order_B[places_B], torch.arange(sentences))
-    if not sentences:
-        return
-    parameters = [model.source_embedding.weight, *model.encoder.parameters()]
-    results = []
-    for encode in (model.encode, lambda batch: encoded_in_torchs_order(model, batch)):
-        torch.manual_seed(1)
-        encoded = encode(batch)
-        states = encoded if isinstance(encoded, list) else [encoded.memory_BSD, *encoded.hidden, *encoded.cells]
-        objective = torch.stack([(tensor.sin() * tensor).sum() for tensor in states]).sum()
-        results.append([*states, *torch.autograd.grad(objective, parameters)])
-    for own, torchs in zip(*results, strict=True):
-        torch.testing.assert_close(own, torchs)
 
 
 @pytest.mark.parametrize("selection", [None, *SELECTIONS])
@@ -204,8 +166,3 @@ def test_dropout_changes_training_alone(draw):
     assert torch.equal(forced_logits(model, batch), forced_logits(model, batch))
     model.train()
     assert not torch.equal(forced_logits(model, batch), forced_logits(model, batch))
-
-
-def test_an_odd_width_is_a_sentence():
-    with pytest.raises(ValueError, match="width must be even"):
-        RecurrentSettings(width=7)
