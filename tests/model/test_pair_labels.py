@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from factories import forced_logits, target_mask
-from oracles import TransformerOracle, softmax, tree_pairs
+from oracles import TransformerOracle, tree_pairs
 
 from nmtcore.config.components.settings import (
     DepParseSettings,
@@ -41,7 +41,7 @@ class LabelledOracle(TransformerOracle):
 
     def __init__(self, model, settings, words, governors) -> None:
         super().__init__(model)
-        self.components, self.scores = settings, {}
+        self.components = settings
         self.words, self.pairs = words, tree_pairs(governors) if -2 not in governors else None
 
     def embed(self, name, ids):
@@ -75,8 +75,9 @@ class LabelledOracle(TransformerOracle):
             return min(distance, settings.maximum + 1)
         return names.index(traversal) if traversal in names else count - 1
 
-    def vectors(self, part, stack, layer, i, j):
+    def vectors(self, part, name, i, j):
         """Sum the vectors of a pair."""
+        stack, layer, _ = name.split(".")
         total = np.zeros(self.settings.width // self.settings.heads)
         for n, settings in enumerate(self.components):
             table = self.values.get(f"components.{n}.{part}.{stack}.{layer}.weight")
@@ -84,21 +85,13 @@ class LabelledOracle(TransformerOracle):
             total += 0 if label is None else table[label]
         return total
 
-    def self_attention(self, name, x, *, causal):
-        stack, layer, _ = name.split(".")
-        packed = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
-        width, mixed = self.settings.width // self.settings.heads, np.zeros_like(x)
-        for head in range(self.settings.heads):
-            columns = slice(head * width, (head + 1) * width)
-            queries, keys, values = (part[:, columns] for part in packed)
-            for i in range(len(x)):
-                visible = range(i + 1 if causal else len(x))
-                keys_i = [keys[j] + self.vectors("keys", stack, layer, i, j) for j in visible]
-                scores = np.array([queries[i] @ key / math.sqrt(width) for key in keys_i])
-                self.scores[name, head, i] = scores
-                for j, weight in zip(visible, softmax(scores), strict=True):
-                    mixed[i, columns] += weight * (values[j] + self.vectors("values", stack, layer, i, j))
-        return self.linear(f"{name}.output", mixed)
+    def scores(self, name, head, states, queries, keys):
+        labelled = [[key + self.vectors("keys", name, i, j) for j, key in enumerate(keys)] for i in range(len(keys))]
+        return np.einsum("ie,ije->ij", queries, np.array(labelled)) / math.sqrt(queries.shape[1])
+
+    def mixed(self, name, weights, values):
+        labelled = [[v + self.vectors("values", name, i, j) for j, v in enumerate(values)] for i in range(len(values))]
+        return np.einsum("ij,ije->ie", weights, np.array(labelled))
 
 
 def oracle_of(model, settings, examples, row, prefix=0):
@@ -110,7 +103,7 @@ def oracle_of(model, settings, examples, row, prefix=0):
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_logits_equal_those_of_the_oracle(name, norm, make, draw):
     """With gradients (explicit form), without gradients (fused kernel), and step by step."""
-    model, examples = make(*SYSTEMS[name], norm=norm), draw(4, seed=8, longest=5)
+    model, examples = make(*SYSTEMS[name], norm=norm), draw(4, seed=0, longest=5)
     assert any(-2 in governors for governors in examples.source.features["governor"])
     batch = make_batch(examples, np.arange(4), model.components)
     logits_BTV = forced_logits(model, batch)
@@ -212,9 +205,8 @@ def test_a_parser_head_is_trained_on_scores_with_labels(make, draw):
             oracle = oracle_of(model, settings, examples, row, prefix=1)
             source = batch.source_BS[row][batch.source_mask_BS[row]].tolist()
             oracle.encode(source)
-            for i in range(len(source)):
-                expected = oracle.scores["encoder.1.attention", 3, i]
-                np.testing.assert_allclose(scores_BSS[row, i, : len(source)].detach().numpy(), expected, rtol=1e-9)
+            own, expected = scores_BSS[row, : len(source), : len(source)], oracle.head_scores["encoder.1.attention", 3]
+            np.testing.assert_allclose(own.detach().numpy(), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

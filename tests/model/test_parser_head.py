@@ -53,7 +53,8 @@ def test_loss_and_parses_equal_those_of_the_oracle(make, draw, name, norm, layer
     for i in range(8):
         words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
         targets = expected_columns(name, words, governors)
-        scores = oracle.head_scores(batch.source_BS[i][batch.source_mask_BS[i]].tolist(), layer, head)
+        oracle.encode(batch.source_BS[i][batch.source_mask_BS[i]].tolist())
+        scores = oracle.head_scores[f"encoder.{layer}.attention", head % 4]
         total += pointing_loss(scores, targets, candidates=len(targets) - 1)
         count += sum(t is not None for t in targets)
         offset = int(name == "depparse")

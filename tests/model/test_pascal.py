@@ -8,7 +8,7 @@ import pytest
 import torch
 from factories import forced_logits, target_mask
 from model.trees import TREES, columns_of_word, pairs, parent_of
-from oracles import TransformerOracle, softmax
+from oracles import TransformerOracle
 
 from nmtcore.config.components.settings import DepParseSettings, PascalSettings
 from nmtcore.model.batch import make_batch
@@ -39,25 +39,14 @@ def expected_weights(words, governors, *, offset=0, variance=1.0, parent_only=Fa
 class ScaledOracle(TransformerOracle):
     """The oracle with scaled scores in some heads, for one sentence."""
 
-    def __init__(self, model, settings, weights):
+    def __init__(self, model, settings, factors):
         super().__init__(model)
         self.names = {f"encoder.{layer}.attention" for layer in settings.layers}
-        self.scaled, self.weights = settings.heads, weights
+        self.scaled, self.factors = settings.heads, factors
 
-    def self_attention(self, name, x, *, causal):
-        if name not in self.names:
-            return super().self_attention(name, x, causal=causal)
-        queries, keys, values = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
-        width = self.settings.width // self.settings.heads
-        mixed = np.zeros_like(queries)
-        for head in range(self.settings.heads):
-            c = slice(head * width, (head + 1) * width)
-            for i in range(len(x)):
-                scores = np.array([queries[i, c] @ keys[j, c] / math.sqrt(width) for j in range(len(x))])
-                if head < self.scaled:
-                    scores *= self.weights[i]
-                mixed[i, c] = softmax(scores) @ values[:, c]
-        return self.linear(f"{name}.output", mixed)
+    def scores(self, name, head, states, queries, keys):
+        scores = super().scores(name, head, states, queries, keys)
+        return scores * self.factors if name in self.names and head < self.scaled else scores
 
 
 def weights_of(model, batch):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from factories import forced_logits
-from oracles import TransformerOracle, softmax, tree_distribution
+from oracles import TransformerOracle, tree_distribution
 
 from nmtcore.config.components.settings import DepParseSettings, TreeHeadSettings
 from nmtcore.inference.parse import parse_of
@@ -22,24 +22,15 @@ class TreeHeadOracle(TransformerOracle):
         super().__init__(model)
         self.tree_head, self.prefix = settings, prefix
 
-    def self_attention(self, name, x, *, causal):
-        if name != f"encoder.{self.tree_head.layer}.attention":
-            return super().self_attention(name, x, causal=causal)
-        width = self.settings.width // self.settings.heads
-        queries, keys, values = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
-        mixed = np.zeros_like(queries)
-        for head in range(self.settings.heads):
-            c = slice(head * width, (head + 1) * width)
-            scores = queries[:, c] @ keys[:, c].T / math.sqrt(width)
-            weights = np.array([softmax(row) for row in scores])
-            if head == self.tree_head.head % self.settings.heads:
-                self.scores, first, last = scores, self.prefix, len(x) - 1
-                marginals, _ = tree_distribution(scores[first:last, first:last].T, roots=self.tree_head.roots)
-                weights[first:last] = 0
-                weights[first:last, first:last] = marginals.T
-                self.weights = weights
-            mixed[:, c] = weights @ values[:, c]
-        return self.linear(f"{name}.output", mixed)
+    def weights(self, name, head, scores):
+        weights = super().weights(name, head, scores)
+        if name == f"encoder.{self.tree_head.layer}.attention" and head == self.tree_head.head % self.settings.heads:
+            inner = slice(self.prefix, len(scores) - 1)
+            marginals, _ = tree_distribution(scores[inner, inner].T, roots=self.tree_head.roots)
+            weights[inner] = 0
+            weights[inner, inner] = marginals.T
+            self.tree_weights, self.tree_scores = weights, scores
+        return weights
 
 
 def short(examples, longest=5):
@@ -70,7 +61,7 @@ def test_logits_and_weights_equal_the_enumeration_of_trees(make, draw, settings,
         expected_TV = oracle.logits(source_S[real_S].tolist(), batch.target_input_BT[row].tolist())
         np.testing.assert_allclose(logits_BTV[row], expected_TV, atol=1e-8)
         n = int(real_S.sum())
-        np.testing.assert_allclose(recorded_BHSS[row, settings.head, :n, :n], oracle.weights, atol=1e-10)
+        np.testing.assert_allclose(recorded_BHSS[row, settings.head, :n, :n], oracle.tree_weights, atol=1e-10)
         assert not recorded_BHSS[row, settings.head, :, n:].any()
 
 
@@ -87,7 +78,7 @@ def test_parses_are_the_best_trees_of_the_plain_scores_summed_over_subwords(make
         expected = np.zeros((len(scores_W1W), len(scores_W1W) + 1))
         for i, dependent in enumerate(words):
             for j, head in enumerate(words):
-                expected[dependent, 0 if dependent == head else head + 1] += oracle.scores[i, j]
+                expected[dependent, 0 if dependent == head else head + 1] += oracle.tree_scores[i, j]
         expected[np.arange(len(expected)), np.arange(len(expected)) + 1] = -np.inf
         np.testing.assert_allclose(scores_W1W, expected, rtol=1e-5, atol=1e-5)
         assert (parse_of(scores_W1W, to_root=True).one_root == 0).sum() == 1

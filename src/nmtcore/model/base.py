@@ -177,10 +177,7 @@ class TranslationModel(nn.Module, ABC):
     def forced_states(self, batch: Batch, encoded: Encoded) -> Tensor:
         """Decode the batch's targets: the states at their real positions, which `logits` scores, (N, D)."""
         states_BTD = self.decode(batch.target_input_BT, encoded)
-        states_ND = states_BTD.flatten(0, 1).index_select(0, batch.target_positions_N)
-        for component in self.components:
-            component.read_output(states_ND, encoded.context)
-        return states_ND
+        return states_BTD.flatten(0, 1).index_select(0, batch.target_positions_N)
 
     @property
     def parser(self) -> Component | None:

@@ -141,13 +141,11 @@ class Component(nn.Module):
         """
         return None
 
-    def read_output(self, states_ND: Tensor, context: Context) -> None:
-        """Read the decoder's states at the real target positions; called only if whole targets are decoded."""
-
     def change_output(self, states: Tensor, context: Context) -> Tensor:
-        """Change the decoder's states (..., D), of which the output layer makes scores of the vocabulary.
+        """Read or change the decoder's states, of which the output layer makes scores of the vocabulary.
 
-        Called after every `read_output`, and in each step of a search.
+        The states are those at the real target positions (N, D), in their order, or those of a step of a search (R, D);
+        then `context.words_BS` is None.
         """
         return states
 

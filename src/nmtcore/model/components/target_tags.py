@@ -186,6 +186,8 @@ class Multitask(TargetTags):
         self.hidden = nn.Linear(build.model.width, settings.hidden)
         self.scores = nn.Linear(settings.hidden, len(self.tag_names), bias=False)
 
-    def read_output(self, states_ND: Tensor, context: Context) -> None:
-        """Score the tags."""
-        context.notes[self.name] = self.scores(self.hidden(states_ND).tanh())
+    def change_output(self, states: Tensor, context: Context) -> Tensor:
+        """Score the tags, unless this is a step of a search; change nothing."""
+        if context.words_BS is not None:
+            context.notes[self.name] = self.scores(self.hidden(states).tanh())
+        return states
