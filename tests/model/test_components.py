@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from factories import forced_logits
+from model.comparing import check_baseline
 
 from nmtcore.config.components import COMPONENTS
 from nmtcore.model.batch import make_batch
@@ -188,16 +189,8 @@ def test_a_source_without_target_can_be_encoded(system, draw):
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_a_component_of_strength_zero_equals_the_baseline(make, draw, norm):
     """The explicit form of attention equals the fused kernel: outputs and gradients."""
-    model, plain = make(extra_components=(Everything(0.0),), norm=norm), make(norm=norm)
-    plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
-    batch = make_batch(draw(5, seed=3), np.arange(5), model.components)
-    losses = [m.loss(batch, label_smoothing=0.1) for m in (model, plain)]
-    torch.testing.assert_close(losses[0].objective(), losses[1].objective())
-    for model_losses in losses:
-        model_losses.objective().backward()
-    gradients = dict(model.named_parameters())
-    for name, parameter in plain.named_parameters():
-        torch.testing.assert_close(gradients[name].grad, parameter.grad)
+    model = make(extra_components=(Everything(0.0),), norm=norm)
+    check_baseline(model, make(norm=norm), make_batch(draw(5, seed=3), np.arange(5), model.components))
 
 
 def test_losses_are_in_single_precision_if_the_model_runs_in_half_precision(system, draw):

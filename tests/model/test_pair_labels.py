@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 import torch
-from factories import forced_logits, target_mask
+from factories import forced_logits
+from model.comparing import check_baseline, check_logits
 from oracles import TransformerOracle, tree_pairs
 
 from nmtcore.config.components.settings import (
@@ -102,21 +103,10 @@ def oracle_of(model, settings, examples, row, prefix=0):
 @pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_logits_equal_those_of_the_oracle(name, norm, make, draw):
-    """With gradients (explicit form), without gradients (fused kernel), and step by step."""
     model, examples = make(*SYSTEMS[name], norm=norm), draw(4, seed=0, longest=5)
     assert any(-2 in governors for governors in examples.source.features["governor"])
     batch = make_batch(examples, np.arange(4), model.components)
-    logits_BTV = forced_logits(model, batch)
-    with torch.no_grad():
-        torch.testing.assert_close(forced_logits(model, batch), logits_BTV)
-        state = model.start(model.encode(batch))
-        for t in range(logits_BTV.size(1)):
-            torch.testing.assert_close(model.step(batch.target_input_BT[:, t], state), logits_BTV[:, t])
-    for row in range(4):
-        target = batch.target_input_BT[row][target_mask(batch)[row]].tolist()
-        source = batch.source_BS[row][batch.source_mask_BS[row]].tolist()
-        expected = oracle_of(model, SYSTEMS[name], examples, row).logits(source, target)
-        np.testing.assert_allclose(logits_BTV[row, : len(target)].detach().numpy(), expected, rtol=1e-9, atol=1e-10)
+    check_logits(model, batch, lambda row: oracle_of(model, SYSTEMS[name], examples, row))
 
 
 class NoSinusoids(Component):
@@ -142,17 +132,6 @@ REPLACED = {
 }
 
 
-def check_equal(model, plain, batch):
-    """Compare outputs, losses and gradients of two models with the same parameters."""
-    plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
-    torch.testing.assert_close(forced_logits(model, batch), forced_logits(plain, batch))
-    for compared in (model, plain):
-        compared.loss(batch, label_smoothing=0.1).objective().backward()
-    gradients = dict(model.named_parameters())
-    for name, parameter in plain.named_parameters():
-        torch.testing.assert_close(gradients[name].grad, parameter.grad)
-
-
 @pytest.mark.parametrize("name", REPLACED)
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_tables_of_zeros_equal_the_baseline_without_the_replaced_sinusoids(name, norm, make, draw):
@@ -161,7 +140,7 @@ def test_tables_of_zeros_equal_the_baseline_without_the_replaced_sinusoids(name,
         for table in model.components.parameters():
             table.zero_()
     batch = make_batch(draw(5, seed=3), np.arange(5), model.components)
-    check_equal(model, make(extra_components=(NoSinusoids(*REPLACED[name]),), norm=norm), batch)
+    check_baseline(model, make(extra_components=(NoSinusoids(*REPLACED[name]),), norm=norm), batch)
     assert any(table.grad.any() for table in model.components.parameters())
 
 
@@ -171,7 +150,7 @@ def test_sentences_without_annotation_equal_the_baseline(on, make, draw):
     examples.source.features["governor"].values[:] = -2
     model = make(TreeTraversalSettings(on=on, replaces_positions=False))
     batch = make_batch(examples, np.arange(5), model.components)
-    check_equal(model, make(), batch)
+    check_baseline(model, make(), batch)
     assert not any(table.grad.any() for table in model.components.parameters())
 
 

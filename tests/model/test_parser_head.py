@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from model.comparing import check_baseline
 from model.trees import TREES, pairs
 from oracles import TransformerOracle, governor_columns, pointing_loss, previous_columns, softmax
 
@@ -71,15 +72,8 @@ def test_loss_and_parses_equal_those_of_the_oracle(make, draw, name, norm, layer
 @pytest.mark.parametrize("name", HEADS)
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_weight_zero_equals_the_baseline_on_the_same_source(make, draw, name, norm):
-    model, plain = make(HEADS[name](layer=1, weight=0.0), norm=norm), make(norm=norm)
-    plain.load_state_dict(model.state_dict())
-    batch = make_batch(draw(6, seed=2), np.arange(6), model.components)
-    objectives = [m.loss(batch, label_smoothing=0.1).objective() for m in (model, plain)]
-    torch.testing.assert_close(*objectives)
-    for objective in objectives:
-        objective.backward()
-    for ours, theirs in zip(model.parameters(), plain.parameters(), strict=True):
-        torch.testing.assert_close(ours.grad, theirs.grad)
+    model = make(HEADS[name](layer=1, weight=0.0), norm=norm)
+    check_baseline(model, make(norm=norm), make_batch(draw(6, seed=2), np.arange(6), model.components))
 
 
 def test_the_loss_trains_the_head_to_parse(make, draw):

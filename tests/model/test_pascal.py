@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from factories import forced_logits, target_mask
+from model.comparing import check_baseline, check_logits
 from model.trees import TREES, columns_of_word, pairs, parent_of
 from oracles import TransformerOracle
 
@@ -100,22 +100,10 @@ def test_logits_equal_those_of_the_oracle(make, draw, norm, settings, prefix):
     prefix = prefix if settings.heads < 4 else ()
     model, examples = make(settings, *prefix, norm=norm), draw(6, seed=5)
     batch = make_batch(examples, np.arange(6), model.components)
-    logits = forced_logits(model, batch).detach().numpy()
-    shape = {"variance": settings.variance, "parent_only": settings.parent_only}
-    for i in range(6):
-        weights = expected_weights(*trees_of(examples, i), offset=len(prefix), **shape)
-        oracle = ScaledOracle(model, settings, weights)
-        source = batch.source_BS[i][batch.source_mask_BS[i]].tolist()
-        target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
-        np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), rtol=1e-8, atol=1e-8)
-
-
-def results(model, batch, *, training):
-    """Return logits and the gradients of the objective."""
-    model.train(training)
-    logits = forced_logits(model, batch)
-    model.loss(batch, label_smoothing=0.1).objective().backward()
-    return [logits.detach(), *(parameter.grad for parameter in model.parameters())]
+    shape = {"variance": settings.variance, "parent_only": settings.parent_only, "offset": len(prefix)}
+    check_logits(
+        model, batch, lambda row: ScaledOracle(model, settings, expected_weights(*trees_of(examples, row), **shape))
+    )
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
@@ -124,14 +112,11 @@ def results(model, batch, *, training):
 def test_without_parents_it_equals_the_baseline(make, draw, norm, heads, neutral):
     ignored = neutral == "every parent ignored"
     model = make(PascalSettings(heads=heads, layers=(0, 1), ignoring=1.0 if ignored else 0.0), norm=norm)
-    plain = make(norm=norm)
-    plain.load_state_dict(model.state_dict())
     examples = draw(6, seed=2)
     if not ignored:
         examples.source.features["governor"].values[:] = -2
     batch = make_batch(examples, np.arange(6), model.components)
-    for ours, theirs in zip(*(results(m, batch, training=ignored) for m in (model, plain)), strict=True):
-        torch.testing.assert_close(ours, theirs)
+    check_baseline(model.train(ignored), make(norm=norm), batch)
 
 
 def rows_of_ones(weights, parents):

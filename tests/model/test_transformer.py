@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 import torch
 from factories import forced_logits, target_mask
+from model.comparing import check_logits
 from oracles import TransformerOracle
 
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import AttentionHooks, Build, Component
-
-CLOSE = {"rtol": 1e-9, "atol": 1e-10}
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
@@ -17,13 +16,7 @@ CLOSE = {"rtol": 1e-9, "atol": 1e-10}
 @pytest.mark.parametrize("joint", [True, False])
 def test_logits_equal_those_of_the_oracle(make, draw, norm, positions, joint):
     model, examples = make(norm=norm, positions=positions, joint=joint), draw(3, seed=1, longest=4)
-    batch = make_batch(examples, np.arange(3))
-    logits = forced_logits(model, batch).detach().numpy()
-    oracle = TransformerOracle(model)
-    for i in range(3):
-        source = batch.source_BS[i][batch.source_mask_BS[i]].tolist()
-        target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
-        np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), **CLOSE)
+    check_logits(model, make_batch(examples, np.arange(3)), lambda row: TransformerOracle(model))
 
 
 def test_a_joint_vocabulary_has_one_embedding_and_the_output_is_tied(make):
@@ -41,7 +34,7 @@ def test_positions_of_long_sentences_in_steps_equal_those_of_whole_targets(make,
         encoded = model.encode(batch)
         state, whole = model.start(encoded), model.logits(model.decode(target_BT, encoded), encoded.context)
         steps = torch.stack([model.step(target_BT[:, t], state) for t in range(300)], dim=1)
-    torch.testing.assert_close(steps, whole, **CLOSE)
+    torch.testing.assert_close(steps, whole)
 
 
 def test_losses_are_sums_over_real_tokens(make, draw):
