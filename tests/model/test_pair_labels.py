@@ -186,24 +186,3 @@ def test_a_parser_head_is_trained_on_scores_with_labels(make, draw):
             oracle.encode(source)
             own, expected = scores_BSS[row, : len(source), : len(source)], oracle.head_scores["encoder.1.attention", 3]
             np.testing.assert_allclose(own.detach().numpy(), expected, rtol=1e-9)
-
-
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_half_precision_is_close_to_single_precision(name, make, draw):
-    model = make(*SYSTEMS[name]).float()
-    batch = make_batch(draw(4, seed=3), np.arange(4), model.components)
-    with torch.no_grad():
-        exact = forced_logits(model, batch)
-        with torch.autocast("cpu", torch.bfloat16):
-            torch.testing.assert_close(forced_logits(model, batch).float(), exact, rtol=0.1, atol=0.2)
-
-
-def test_targets_of_different_lengths_can_be_scored_with_one_encoding(make, draw):
-    model = make(RelativePositionsSettings(maximum=3))
-    batch = make_batch(draw(3, seed=4), np.arange(3), model.components)
-    tokens = batch.target_input_BT
-    with torch.no_grad():
-        encoded = model.encode(batch)
-        for length in (1, tokens.size(1), 2):
-            fresh = model.decode(tokens[:, :length], model.encode(batch))
-            torch.testing.assert_close(model.decode(tokens[:, :length], encoded), fresh)

@@ -17,7 +17,7 @@ from nmtcore.inference.search import search_batch
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import Build
 from nmtcore.model.components.head_selection import HeadSelection, straight_through
-from nmtcore.model.recurrent import Cell, Recurrent
+from nmtcore.model.recurrent import Recurrent
 from nmtcore.segmentation.vocabulary import BOS, EOS, UNK
 
 VOCABULARY = 30
@@ -97,20 +97,6 @@ def test_a_closed_gate_equals_the_model_without_head_selection(draw, selection):
     torch.nn.init.zeros_(gate.weight)
     torch.nn.init.constant_(gate.bias, -1e9)
     check_baseline(model, model_of(), make_batch(draw(4, 1), np.arange(4)))
-
-
-def test_a_cell_equals_torchs():
-    torch.manual_seed(0)
-    ours, theirs = Cell(4, embedded=False).double(), torch.nn.LSTMCell(4, 4).double()
-    weights = [torch.cat([theirs.weight_ih, theirs.weight_hh], dim=1), theirs.bias_ih + theirs.bias_hh]
-    for own, values in zip(ours.stepwise.parameters(), weights, strict=True):
-        entry, forget, candidate, output = values.detach().chunk(4)
-        own.data.copy_(torch.cat([entry, forget, output, candidate]))
-    below_RD, hidden_RD, cell_RD = torch.randn(3, 5, 4).double()
-    for own, other in zip(
-        ours(below_RD, hidden_RD, cell_RD, None), theirs(below_RD, (hidden_RD, cell_RD)), strict=True
-    ):
-        torch.testing.assert_close(own, other)
 
 
 def test_hard_weights_pass_gradients_straight_through():

@@ -67,14 +67,6 @@ def test_targets_written_out_by_hand(make):
     assert batch.extra["sisa.targets"].tolist() == [[1, 3, 3, 3, NO_COLUMN]]
 
 
-def test_without_governors_nothing_is_supervised(make):
-    examples = pairs(([0, 1, 1, 2], [1, 2, -1]))
-    del examples.source.features["governor"]
-    batch = make_batch(examples, np.array([0]), make(SisaSettings()).components)
-    assert "sisa.targets" not in batch.extra
-    assert batch.counts.get("sisa", 0) == 0
-
-
 @pytest.mark.parametrize("prefix", [(), (DepParseSettings(layer=2, weight=0.0),)])
 @pytest.mark.parametrize(
     ("norm", "settings"),

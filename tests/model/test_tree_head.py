@@ -1,18 +1,14 @@
 """Heads that attend by marginals of trees, against the enumeration of all trees."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
-from factories import forced_logits
 from oracles import TransformerOracle, tree_distribution
 
 from nmtcore.config.components.settings import DepParseSettings, TreeHeadSettings
 from nmtcore.inference.parse import parse_of
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps
-from nmtcore.model.components.tree_head import logarithm
 
 
 class TreeHeadOracle(TransformerOracle):
@@ -111,21 +107,3 @@ def test_gradients_equal_finite_differences(make, draw):
                 values.append(model.loss(batch).objective().item())
                 weight[row, 3] -= step
         assert weight.grad[row, 3].item() == pytest.approx((values[0] - values[1]) / 2e-5, rel=1e-4, abs=1e-9)
-
-
-def test_the_logarithm_of_nothing_has_no_gradient():
-    probabilities = torch.tensor([0.0, 1e-320, 0.5], dtype=torch.float64, requires_grad=True)
-    logs = logarithm(probabilities)
-    assert logs.tolist() == [-math.inf, -math.inf, math.log(0.5)]
-    logs[2].backward()
-    assert probabilities.grad.tolist() == [0, 0, 2]
-
-
-def test_half_precision_keeps_the_marginals(make, draw):
-    model, batch_of = make(TreeHeadSettings()).float(), draw(4, 1)
-    batch = make_batch(batch_of, np.arange(4), tuple(model.components))
-    exact = forced_logits(model, batch)
-    with torch.autocast("cpu", torch.bfloat16):
-        rounded = forced_logits(model, batch)
-    assert torch.isfinite(rounded).all()
-    torch.testing.assert_close(rounded.float(), exact, atol=0.3, rtol=0.1)
