@@ -205,7 +205,7 @@ def report(runners: list[Runner], size: TransformerSettings, vocabulary: int, pe
     batches = runners[0].batches
     source, target = size.weights
     target += vocabulary * size.width
-    operations = [OPERATIONS * (source * int(b.sorted_lengths_B.sum()) + target * b.tokens) for b in batches]
+    operations = [OPERATIONS * (source * int(b.source_lengths_B.sum()) + target * b.tokens) for b in batches]
     columns = {"parameters": 14, "ms": 10, "target tokens/s": 18, "% of the peak": 16, "peak MiB": 11}
     header = "".join(f"{column:>{width}}" for column, width in columns.items())
     print(f"{'':28}{header}{'time / ' + OURS:>26}")

@@ -56,7 +56,7 @@ PUBLISHED = {
 }
 """Training time relative to `transformer_base` on one GTX 1080 Ti (pham2018, Figure 6.4)."""
 REFERENCE, BASE = "torch.nn.Transformer", "transformer_base"
-TREE_METHODS = ("pair_labels", "weights")
+TREE_METHODS = ("token_labels", "weights")
 """Methods of components that compute labels or weights from trees, once per pass."""
 TAGS = 509
 """Entries of every vocabulary of target tags, with the two for none and unknown (aycock2021: 507 CCG supertags)."""

@@ -49,10 +49,15 @@ def sinusoid_table(length: int, width: int) -> np.ndarray:
 
 
 class TransformerOracle:
-    """Computes a model's logits for one sentence pair from its parameters, in loops."""
+    """Computes a model's logits for one sentence pair from its parameters, in loops.
+
+    Subclasses change the scores, the weights or the outputs of heads of self-attention.
+    """
 
     def __init__(self, model) -> None:
         self.settings = model.settings
+        self.head_scores = {}
+        """The last scores of each head (Q, K), by its layer ("encoder.0.attention") and number."""
         self.values = {name: value.detach().double().numpy() for name, value in model.state_dict().items()}
 
     def linear(self, name: str, states: np.ndarray) -> np.ndarray:
@@ -78,7 +83,22 @@ class TransformerOracle:
 
     def self_attention(self, name: str, states: np.ndarray, *, causal: bool) -> np.ndarray:
         packed = np.split(self.linear(f"{name}.queries_keys_values", states), 3, axis=1)
-        return self.linear(f"{name}.output", multi_head_attention(*packed, self.settings.heads, causal=causal))
+        parts = zip(*(np.split(part, self.settings.heads, axis=1) for part in packed), strict=True)
+        mixed = []
+        for head, (queries, keys, values) in enumerate(parts):
+            scores = self.head_scores[name, head] = self.scores(name, head, states, queries, keys)
+            hidden = np.triu(np.ones_like(scores, dtype=bool), k=1) & causal
+            mixed.append(self.mixed(name, self.weights(name, head, np.where(hidden, -np.inf, scores)), values))
+        return self.linear(f"{name}.output", np.concatenate(mixed, axis=1))
+
+    def scores(self, name: str, head: int, states: np.ndarray, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        return queries @ keys.T / math.sqrt(queries.shape[1])
+
+    def weights(self, name: str, head: int, scores: np.ndarray) -> np.ndarray:
+        return np.array([softmax(row) for row in scores])
+
+    def mixed(self, name: str, weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+        return weights @ values
 
     def cross_attention(self, name: str, states: np.ndarray, memory_SD: np.ndarray) -> np.ndarray:
         keys, values = np.split(self.linear(f"{name}.keys_values", memory_SD), 2, axis=1)
@@ -124,28 +144,6 @@ class TransformerOracle:
                 f"{name}.around_feed_forward", states, lambda y, n=name: self.feed_forward(f"{n}.feed_forward", y)
             )
         return self.final("decoder_norm", states) @ self.values["target_embedding.weight"].T
-
-    def head_scores(self, source: list[int], layer: int, head: int) -> np.ndarray:
-        """Compute the scaled scores of one encoder head: (S, S)."""
-        states = self.embed("source_embedding", source)
-        for i in range(layer + 1):
-            name = f"encoder.{i}"
-            if i == layer:
-                y = self.norm(f"{name}.around_attention.norm", states) if self.settings.norm == "pre" else states
-                queries, keys, _ = np.split(self.linear(f"{name}.attention.queries_keys_values", y), 3, axis=1)
-                width = self.settings.width // self.settings.heads
-                head %= self.settings.heads
-                columns = slice(head * width, (head + 1) * width)
-                return queries[:, columns] @ keys[:, columns].T / math.sqrt(width)
-            states = self.residual(
-                f"{name}.around_attention",
-                states,
-                lambda y, n=name: self.self_attention(f"{n}.attention", y, causal=False),
-            )
-            states = self.residual(
-                f"{name}.around_feed_forward", states, lambda y, n=name: self.feed_forward(f"{n}.feed_forward", y)
-            )
-        raise AssertionError
 
 
 def smoothed_distribution(entries: int, target: int, smoothing: float, over: str, padding: int = 0) -> np.ndarray:

@@ -17,13 +17,13 @@ TABLE = read_yaml(Path(__file__).with_name("defaults.yaml"))
 NOT_RECORDED = {
     "AnnotationSpeed", "AnnotatorModelSettings", "AnnotatorSettings", "BytesSettings", "ChangesByBase",
     "ChangesForRecurrent", "ChangesForTransformer", "ClaimSettings", "CometSettings", "ComponentSettings",
-    "DatasetSettings", "DeviceSettings", "Estimate", "ExternalSettings", "Feature", "FilterSettings",
-    "FormatOptions", "Layout", "MinusSettings", "PairLabelsSettings", "PaperSettings", "PaperTableSettings",
-    "PaperTablesSettings", "ParserHeadSettings", "PathsSettings", "PeakSettings", "PerDatasetSettings", "PlannedCell",
-    "PlannedClaim", "PlannedColumn", "PlannedCost", "PlannedCosts", "PlannedMinus", "PlannedRow", "PlannedRuns",
-    "PlannedTable", "ProjectSettings", "PublishedSettings", "PublishedTableSettings", "Range", "RecipeSettings",
-    "ScaleSettings", "SpeedsSettings", "StandInSettings", "SystemEntries", "SystemEntry", "SystemSettings",
-    "TrainingSpeed", "TreeLabelsSettings",
+    "DatasetSettings", "DeviceSettings", "EncoderHeadSettings", "Estimate", "ExternalSettings", "Feature",
+    "FilterSettings", "FormatOptions", "Layout", "MinusSettings", "PairLabelsSettings", "PaperSettings",
+    "PaperTableSettings", "PaperTablesSettings", "ParserHeadSettings", "PathsSettings", "PeakSettings",
+    "PerDatasetSettings", "PlannedCell", "PlannedClaim", "PlannedColumn", "PlannedCost", "PlannedCosts", "PlannedMinus",
+    "PlannedRow", "PlannedRuns", "PlannedTable", "ProjectSettings", "PublishedSettings", "PublishedTableSettings",
+    "Range", "RecipeSettings", "ScaleSettings", "SpeedsSettings", "StandInSettings", "SystemEntries", "SystemEntry",
+    "SystemSettings", "TrainingSpeed", "TreeLabelsSettings",
 }  # fmt: skip
 """Classes that no job records: sources of the jobs' settings, and base classes."""
 

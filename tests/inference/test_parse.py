@@ -79,11 +79,6 @@ def test_parses_are_written_one_row_per_sentence(tmp_path):
     assert [row["one_root"] for row in rows] == [parse.one_root.tolist() for parse in parses]
 
 
-def test_parsing_with_a_model_that_does_not_parse_is_an_error():
-    with pytest.raises(ValueError, match="no component that parses"):
-        parse_examples(random_model(), random_examples(2))
-
-
 def test_batches_hold_every_row_once_longest_first_and_within_the_token_limit():
     lengths = np.array([3, MAX_TOKENS * 2, 0, 9000, 9, 4000, 4000, 4000, 4000, 4000])
     batches = batches_by_length(lengths, sentences=3)

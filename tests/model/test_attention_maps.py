@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from nmtcore.config.components.settings import DepParseSettings, LabelHeadSettings, RelativePositionsSettings
-from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps
 from nmtcore.model.components.base import AttentionHooks, Build, Component
@@ -66,12 +65,3 @@ def test_steps_of_a_search_are_not_recorded(make, draw):
         state = model.start(encoded)
         model.step(batch.target_input_BT[:, 0], state)
     assert {stack for stack, _ in encoded.context.notes["attention_maps"]} == {"encoder"}
-
-
-def test_words_of_columns_include_prefixes_and_end(make, draw):
-    model, examples = make(DepParseSettings(layer=0), extra_components=(AttentionMaps(),)), draw(2, seed=1)
-    context, _ = run(model, examples)
-    words = model.components[1].words_BS(context)
-    for row in range(2):
-        expected = [NO_WORD, *examples.source.word_of_subword[row].tolist(), NO_WORD]
-        assert words[row, : len(expected)].tolist() == expected

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmtcore.config.components.settings import DepParseSettings
+from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import make_batch
 
 
@@ -20,7 +21,10 @@ def test_a_batch_is_its_rows_padded_on_the_right(make, draw, seed, rows, prefixe
     batch = make_batch(examples, np.array(rows), components)
     sources = [[4] * prefixed + examples.source.ids[r].tolist() + [3] for r in rows]
     targets = [examples.target.ids[r].tolist() for r in rows]
-    assert len(batch) == len(rows)
+    words = [[NO_WORD] * prefixed + examples.source.word_of_subword[r].tolist() + [NO_WORD] for r in rows]
+    assert batch.source_words_BS.tolist() == [w + [NO_WORD] * (batch.source_BS.size(1) - len(w)) for w in words]
+    assert batch.source_lengths_B.tolist() == [len(s) for s in sources]
+    assert batch.ids_B.tolist() == rows
     _check_ids_and_mask(batch.source_BS, batch.source_mask_BS, sources)
     _check_ids_and_mask(batch.target_input_BT, target_mask(batch), [[2, *t] for t in targets])
     _check_ids_and_mask(batch.target_output_BT, target_mask(batch), [[*t, 3] for t in targets])

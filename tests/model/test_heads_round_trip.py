@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from named_components import by_name
 
 from nmtcore.annotation.shards import annotation_batch
-from nmtcore.config.components.settings import DepParseSettings, PascalSettings, SisaSettings
+from nmtcore.config.components.settings import DepParseSettings, SisaSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.corpus.formats.conllu import parse_sentence
 from nmtcore.corpus.formats.rows import Piece
@@ -63,13 +63,6 @@ def examples_of(annotations: list[Annotation], all_counts: list[list[int]]) -> E
     return Examples(id=np.arange(len(all_counts)), source=side)
 
 
-def head_of_position(position: float, word: int, subword_counts: list[int]) -> int:
-    """Return the head whose subwords have this mean position; 0 if it is the word itself."""
-    words = words_of(subword_counts)
-    (parent,) = (w for w in set(words) if np.mean([i for i, other in enumerate(words) if other == w]) == position)
-    return 0 if parent == word else parent + 1
-
-
 @given(treebanks(), st.sampled_from(sorted(SYSTEMS)))
 def test_heads_can_be_parsed_back_from_training_targets(treebank, system):
     """An attention head that points exactly to its targets yields the original trees."""
@@ -79,25 +72,11 @@ def test_heads_can_be_parsed_back_from_training_targets(treebank, system):
     batch = make_batch(examples_of(annotations, all_counts), np.arange(len(blocks)), components)
     parser = components[0]
     targets_BS = batch.extra[f"{parser.name}.targets"].numpy()
-    first_subword_BW = batch.extra[f"{parser.name}.first"].numpy()
-    for block, subword_counts, targets_S, first_W in zip(blocks, all_counts, targets_BS, first_subword_BW, strict=True):
+    for block, subword_counts, targets_S in zip(blocks, all_counts, targets_BS, strict=True):
         log_SS = np.where(targets_S[:, None] == np.arange(len(targets_S)), 0.0, -9.0)
-        parse = parse_of(parser.word_scores(log_SS, first_W[: len(subword_counts)]), to_root=True)
+        first_W = batch.source_BS.shape[1] - 1 - max(map(sum, all_counts)) + np.cumsum([0, *subword_counts[:-1]])
+        parse = parse_of(parser.word_scores(log_SS, first_W), to_root=True)
         for heads in (parse.argmax, parse.many_roots):
             words = [f"w{k}" for k in range(1, len(subword_counts) + 1)]
             annotation = Annotation(head=heads.tolist(), deprel=["dep"] * len(words))
             assert conllu_sentence(words, annotation) == block
-
-
-@given(treebanks())
-def test_heads_can_be_computed_back_from_parent_positions(treebank):
-    blocks, all_counts = treebank
-    annotations = [tree_of(block) for block in blocks]
-    components = build_components(by_name(PascalSettings(heads=1), DepParseSettings(layer=1)), MODEL)
-    batch = make_batch(examples_of(annotations, all_counts), np.arange(len(blocks)), components)
-    for annotation, subword_counts, positions_S in zip(
-        annotations, all_counts, batch.extra["pascal.parent_positions"].tolist(), strict=True
-    ):
-        # Column 0 is `<ROOT>`.
-        for i, word in enumerate(words_of(subword_counts)):
-            assert head_of_position(positions_S[1 + i] - 1, word, subword_counts) == annotation.head[word]

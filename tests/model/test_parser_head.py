@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from model.comparing import check_baseline
 from model.trees import TREES, pairs
 from oracles import TransformerOracle, governor_columns, pointing_loss, previous_columns, softmax
 
@@ -53,7 +54,8 @@ def test_loss_and_parses_equal_those_of_the_oracle(make, draw, name, norm, layer
     for i in range(8):
         words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
         targets = expected_columns(name, words, governors)
-        scores = oracle.head_scores(batch.source_BS[i][batch.source_mask_BS[i]].tolist(), layer, head)
+        oracle.encode(batch.source_BS[i][batch.source_mask_BS[i]].tolist())
+        scores = oracle.head_scores[f"encoder.{layer}.attention", head % 4]
         total += pointing_loss(scores, targets, candidates=len(targets) - 1)
         count += sum(t is not None for t in targets)
         offset = int(name == "depparse")
@@ -70,32 +72,8 @@ def test_loss_and_parses_equal_those_of_the_oracle(make, draw, name, norm, layer
 @pytest.mark.parametrize("name", HEADS)
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_weight_zero_equals_the_baseline_on_the_same_source(make, draw, name, norm):
-    model, plain = make(HEADS[name](layer=1, weight=0.0), norm=norm), make(norm=norm)
-    plain.load_state_dict(model.state_dict())
-    batch = make_batch(draw(6, seed=2), np.arange(6), model.components)
-    objectives = [m.loss(batch, label_smoothing=0.1).objective() for m in (model, plain)]
-    torch.testing.assert_close(*objectives)
-    for objective in objectives:
-        objective.backward()
-    for ours, theirs in zip(model.parameters(), plain.parameters(), strict=True):
-        torch.testing.assert_close(ours.grad, theirs.grad)
-
-
-@pytest.mark.parametrize("name", HEADS)
-def test_supervision_adds_no_parameters_and_does_not_change_the_encoder(make, draw, name):
-    model, plain = make(HEADS[name](layer=1)), make()
-    assert model.state_dict().keys() == plain.state_dict().keys()
-    plain.load_state_dict(model.state_dict())
-    batch = make_batch(draw(4, seed=2), np.arange(4), model.components)
-    torch.testing.assert_close(model.encode(batch).memory_BSD, plain.encode(batch).memory_BSD)
-
-
-def test_the_weight_multiplies_the_mean_loss(make, draw):
-    light, heavy = make(DepParseSettings(layer=1)), make(DepParseSettings(layer=1, weight=2.5))
-    batch = make_batch(draw(4, seed=2), np.arange(4), light.components)
-    light_losses, heavy_losses = light.loss(batch), heavy.loss(batch)
-    mean = light_losses.parts[1].sum / light_losses.parts[1].count
-    torch.testing.assert_close(heavy_losses.objective(), light_losses.objective() + 1.5 * mean)
+    model = make(HEADS[name](layer=1, weight=0.0), norm=norm)
+    check_baseline(model, make(norm=norm), make_batch(draw(6, seed=2), np.arange(6), model.components))
 
 
 def test_the_loss_trains_the_head_to_parse(make, draw):
@@ -124,7 +102,7 @@ def test_a_sentence_without_words_has_loss_zero_and_finite_gradients(make, name)
     assert model.parse_scores(model.encode(batch))[0].shape == (0, int(name == "depparse"))
 
 
-def test_trees_are_needed_for_training_but_not_for_parsing(make, draw):
+def test_trees_are_not_needed_for_parsing(make, draw):
     model, examples = make(DepParseSettings(layer=1)), draw(3, seed=1)
     bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, features={}))
     batch = make_batch(bare, np.arange(3), model.components)
@@ -133,14 +111,6 @@ def test_trees_are_needed_for_training_but_not_for_parsing(make, draw):
         *(model.parse_scores(model.encode(b)) for b in (batch, with_trees)), strict=True
     ):
         np.testing.assert_array_equal(scores, scores_with_trees)
-    with pytest.raises(ValueError, match="trained on dependency trees"):
-        model.loss(batch)
-
-
-def test_parsing_without_a_parser_is_an_error(make, draw):
-    model = make()
-    with pytest.raises(ValueError, match="no component that parses"):
-        model.parse_scores(model.encode(make_batch(draw(1, seed=1), np.array([0]))))
 
 
 def test_scores_are_supervised_after_other_components_changed_them(make, draw):

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 import torch
-from factories import forced_logits, target_mask
+from model.comparing import check_baseline, check_logits
 from model.trees import TREES, columns_of_word, pairs, parent_of
-from oracles import TransformerOracle, softmax
+from oracles import TransformerOracle
 
 from nmtcore.config.components.settings import DepParseSettings, PascalSettings
 from nmtcore.model.batch import make_batch
@@ -39,25 +39,14 @@ def expected_weights(words, governors, *, offset=0, variance=1.0, parent_only=Fa
 class ScaledOracle(TransformerOracle):
     """The oracle with scaled scores in some heads, for one sentence."""
 
-    def __init__(self, model, settings, weights):
+    def __init__(self, model, settings, factors):
         super().__init__(model)
         self.names = {f"encoder.{layer}.attention" for layer in settings.layers}
-        self.scaled, self.weights = settings.heads, weights
+        self.scaled, self.factors = settings.heads, factors
 
-    def self_attention(self, name, x, *, causal):
-        if name not in self.names:
-            return super().self_attention(name, x, causal=causal)
-        queries, keys, values = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
-        width = self.settings.width // self.settings.heads
-        mixed = np.zeros_like(queries)
-        for head in range(self.settings.heads):
-            c = slice(head * width, (head + 1) * width)
-            for i in range(len(x)):
-                scores = np.array([queries[i, c] @ keys[j, c] / math.sqrt(width) for j in range(len(x))])
-                if head < self.scaled:
-                    scores *= self.weights[i]
-                mixed[i, c] = softmax(scores) @ values[:, c]
-        return self.linear(f"{name}.output", mixed)
+    def scores(self, name, head, states, queries, keys):
+        scores = super().scores(name, head, states, queries, keys)
+        return scores * self.factors if name in self.names and head < self.scaled else scores
 
 
 def weights_of(model, batch):
@@ -111,22 +100,10 @@ def test_logits_equal_those_of_the_oracle(make, draw, norm, settings, prefix):
     prefix = prefix if settings.heads < 4 else ()
     model, examples = make(settings, *prefix, norm=norm), draw(6, seed=5)
     batch = make_batch(examples, np.arange(6), model.components)
-    logits = forced_logits(model, batch).detach().numpy()
-    shape = {"variance": settings.variance, "parent_only": settings.parent_only}
-    for i in range(6):
-        weights = expected_weights(*trees_of(examples, i), offset=len(prefix), **shape)
-        oracle = ScaledOracle(model, settings, weights)
-        source = batch.source_BS[i][batch.source_mask_BS[i]].tolist()
-        target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
-        np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), rtol=1e-8, atol=1e-8)
-
-
-def results(model, batch, *, training):
-    """Return logits and the gradients of the objective."""
-    model.train(training)
-    logits = forced_logits(model, batch)
-    model.loss(batch, label_smoothing=0.1).objective().backward()
-    return [logits.detach(), *(parameter.grad for parameter in model.parameters())]
+    shape = {"variance": settings.variance, "parent_only": settings.parent_only, "offset": len(prefix)}
+    check_logits(
+        model, batch, lambda row: ScaledOracle(model, settings, expected_weights(*trees_of(examples, row), **shape))
+    )
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
@@ -135,21 +112,11 @@ def results(model, batch, *, training):
 def test_without_parents_it_equals_the_baseline(make, draw, norm, heads, neutral):
     ignored = neutral == "every parent ignored"
     model = make(PascalSettings(heads=heads, layers=(0, 1), ignoring=1.0 if ignored else 0.0), norm=norm)
-    plain = make(norm=norm)
-    plain.load_state_dict(model.state_dict())
     examples = draw(6, seed=2)
     if not ignored:
         examples.source.features["governor"].values[:] = -2
     batch = make_batch(examples, np.arange(6), model.components)
-    for ours, theirs in zip(*(results(m, batch, training=ignored) for m in (model, plain)), strict=True):
-        torch.testing.assert_close(ours, theirs)
-
-
-def test_it_has_no_parameters_and_hooks_in_its_own_layers_alone(make):
-    model = make(PascalSettings(heads=2, layers=(1,)))
-    assert model.state_dict().keys() == make().state_dict().keys()
-    assert [len(layer.attention.hooks) for layer in model.encoder] == [0, 1, 0]
-    assert not any(layer.attention.hooks or layer.cross.hooks for layer in model.decoder)
+    check_baseline(model.train(ignored), make(norm=norm), batch)
 
 
 def rows_of_ones(weights, parents):
@@ -202,15 +169,6 @@ def test_ignoring_depends_on_the_seed_and_is_shared_by_all_layers(make, draw):
     assert torch.equal(torch.rand(1), after)
 
 
-@pytest.mark.parametrize(("ignoring", "training"), [(0.0, True), (0.5, False)])
-def test_nothing_is_drawn_without_ignoring_or_in_evaluation(make, draw, ignoring, training):
-    model = make(PascalSettings(heads=2, ignoring=ignoring)).train(training)
-    batch = make_batch(draw(3, seed=3), np.arange(3), model.components)
-    before = torch.get_rng_state()
-    model.encode(batch)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
 def test_distant_positions_are_distinct_in_half_precision(make):
     words = list(range(400))
     model = make(PascalSettings(heads=1))
@@ -220,13 +178,6 @@ def test_distant_positions_are_distinct_in_half_precision(make):
     assert half.dtype == torch.bfloat16
     assert half[0, 0, 399].argmax() == 398
     torch.testing.assert_close(half.double(), pascal.weights(parents, torch.float64), rtol=0.01, atol=1e-6)
-
-
-def test_examples_without_trees_are_refused(make, draw):
-    model, examples = make(PascalSettings(heads=1)), draw(2, seed=1)
-    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, features={}))
-    with pytest.raises(ValueError, match="pascal reads the dependency trees"):
-        make_batch(bare, np.arange(2), model.components)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.features.examples import NO_WORD
-from nmtcore.model.batch import make_batch, pool_words
-from nmtcore.model.components.base import Build, Component
+from nmtcore.model.batch import pool_words
 
 
 def collapse(scores, start, stop):
@@ -70,23 +68,3 @@ def test_large_sums_are_exact(input_dtype, dtype):
     pooled = pool_words(torch.ones(1, 300, 300, dtype=input_dtype), torch.zeros(1, 300, dtype=torch.long), count=1)
     assert pooled.dtype == dtype
     assert pooled.item() == 90_000
-
-
-def test_gradients_of_pooling():
-    scores = torch.randn(2, 3, 3, dtype=torch.float64, requires_grad=True)
-    words = torch.tensor([[0, 0, NO_WORD], [0, 1, 1]])
-    torch.autograd.gradcheck(lambda x: pool_words(x, words, count=2), scores)
-
-
-@pytest.mark.parametrize("prefix", [0, 1])
-def test_words_of_columns_include_prefixes(make, draw, prefix):
-    class AddsWords(Component):
-        def add_to_batch(self, arrays, examples):
-            arrays.extra["words"] = arrays.source.word_of_column_BS
-
-    model = make(*[DepParseSettings(layer=0)] * prefix, extra_components=(AddsWords(None, Build(name="adds_words")),))
-    examples = draw(4, seed=1)
-    words = make_batch(examples, np.arange(4), model.components).extra["words"]
-    for row in range(4):
-        expected = [NO_WORD] * prefix + examples.source.word_of_subword[row].tolist()
-        assert words[row].tolist() == expected + [NO_WORD] * (words.size(1) - len(expected))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 from factories import forced_logits
+from model.comparing import check_baseline
 from oracles import Recurrent as Oracle
-from torch.nn.functional import dropout, one_hot
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.functional import one_hot
 
 from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
@@ -17,7 +17,7 @@ from nmtcore.inference.search import search_batch
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import Build
 from nmtcore.model.components.head_selection import HeadSelection, straight_through
-from nmtcore.model.recurrent import Cell, Recurrent
+from nmtcore.model.recurrent import Recurrent
 from nmtcore.segmentation.vocabulary import BOS, EOS, UNK
 
 VOCABULARY = 30
@@ -70,43 +70,6 @@ def test_a_batch_of_one_equals_a_batch_of_many(draw, selection):
         np.testing.assert_allclose(together[row, : alone.size(1)].detach(), alone[0].detach(), atol=1e-10)
 
 
-def encoded_in_torchs_order(model, batch):
-    """Encode sentences that torch itself sorts: the annotations, the last hidden states and the last cell states."""
-
-    def dropped(states):
-        return dropout(states, model.settings.dropout)
-
-    states_BSD, lengths_B = dropped(model.source_embedding(batch.source_BS)), batch.source_mask_BS.sum(dim=1)
-    packed, hidden, cells = pack_padded_sequence(states_BSD, lengths_B, batch_first=True, enforce_sorted=False), [], []
-    for i, layer in enumerate(model.encoder):
-        packed, last = layer(packed._replace(data=dropped(packed.data)) if i else packed)
-        hidden.append(last[0].transpose(0, 1).flatten(1))
-        cells.append(last[1].transpose(0, 1).flatten(1))
-    return [pad_packed_sequence(packed, batch_first=True, total_length=batch.source_BS.size(1))[0], *hidden, *cells]
-
-
-@pytest.mark.parametrize("sentences", [0, 1, 2, 40])
-def test_sorting_in_advance_changes_nothing(draw, sentences):
-    model, examples = model_of(dropout=0.1).train(), draw(40, 2)
-    batch = make_batch(examples, np.arange(sentences))
-    lengths_B = batch.source_mask_BS.sum(dim=1)
-    order_B, places_B = batch.source_order_2B
-    assert torch.equal(lengths_B[order_B], batch.sorted_lengths_B)
-    assert torch.equal(order_B[places_B], torch.arange(sentences))
-    if not sentences:
-        return
-    parameters = [model.source_embedding.weight, *model.encoder.parameters()]
-    results = []
-    for encode in (model.encode, lambda batch: encoded_in_torchs_order(model, batch)):
-        torch.manual_seed(1)
-        encoded = encode(batch)
-        states = encoded if isinstance(encoded, list) else [encoded.memory_BSD, *encoded.hidden, *encoded.cells]
-        objective = torch.stack([(tensor.sin() * tensor).sum() for tensor in states]).sum()
-        results.append([*states, *torch.autograd.grad(objective, parameters)])
-    for own, torchs in zip(*results, strict=True):
-        torch.testing.assert_close(own, torchs)
-
-
 @pytest.mark.parametrize("selection", [None, *SELECTIONS])
 def test_steps_equal_whole_targets_through_reordering_and_dropping_sentences(draw, selection):
     model, examples = model_of(selection), draw(4, 2)
@@ -129,32 +92,11 @@ def test_steps_equal_whole_targets_through_reordering_and_dropping_sentences(dra
 
 @pytest.mark.parametrize("selection", SELECTIONS)
 def test_a_closed_gate_equals_the_model_without_head_selection(draw, selection):
-    model, plain = model_of(selection), model_of()
-    plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
+    model = model_of(selection)
     gate = model.components[0].gate
     torch.nn.init.zeros_(gate.weight)
     torch.nn.init.constant_(gate.bias, -1e9)
-    batch = make_batch(draw(4, 1), np.arange(4))
-    torch.testing.assert_close(forced_logits(model, batch), forced_logits(plain, batch), rtol=0, atol=1e-12)
-    for each in (model, plain):
-        each.loss(batch, label_smoothing=0.1).objective().backward()
-    own = dict(model.named_parameters())
-    for name, parameter in plain.named_parameters():
-        np.testing.assert_allclose(own[name].grad, parameter.grad, atol=1e-12)
-
-
-def test_a_cell_equals_torchs():
-    torch.manual_seed(0)
-    ours, theirs = Cell(4, embedded=False).double(), torch.nn.LSTMCell(4, 4).double()
-    weights = [torch.cat([theirs.weight_ih, theirs.weight_hh], dim=1), theirs.bias_ih + theirs.bias_hh]
-    for own, values in zip(ours.stepwise.parameters(), weights, strict=True):
-        entry, forget, candidate, output = values.detach().chunk(4)
-        own.data.copy_(torch.cat([entry, forget, output, candidate]))
-    below_RD, hidden_RD, cell_RD = torch.randn(3, 5, 4).double()
-    for own, other in zip(
-        ours(below_RD, hidden_RD, cell_RD, None), theirs(below_RD, (hidden_RD, cell_RD)), strict=True
-    ):
-        torch.testing.assert_close(own, other)
+    check_baseline(model, model_of(), make_batch(draw(4, 1), np.arange(4)))
 
 
 def test_hard_weights_pass_gradients_straight_through():
@@ -204,8 +146,3 @@ def test_dropout_changes_training_alone(draw):
     assert torch.equal(forced_logits(model, batch), forced_logits(model, batch))
     model.train()
     assert not torch.equal(forced_logits(model, batch), forced_logits(model, batch))
-
-
-def test_an_odd_width_is_a_sentence():
-    with pytest.raises(ValueError, match="width must be even"):
-        RecurrentSettings(width=7)

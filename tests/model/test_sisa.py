@@ -1,7 +1,5 @@
 """Tests of the biaffine head against double loops: attention, training targets, parses."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -21,22 +19,11 @@ class BiaffineOracle(TransformerOracle):
         super().__init__(model)
         (self.prefix,) = {n.rsplit(".", 2)[0] for n in self.values if n.endswith("biaffine.weight")}
         self.sisa = settings
-        self.scores = None
 
-    def self_attention(self, name, x, *, causal):
-        if name != f"encoder.{self.sisa.layer}.attention":
-            return super().self_attention(name, x, causal=causal)
-        width = self.settings.width // self.settings.heads
-        queries, keys, values = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
-        mixed = np.zeros_like(queries)
-        self.scores = self.biaffine(x)
-        for head in range(self.settings.heads):
-            c = slice(head * width, (head + 1) * width)
-            for i in range(len(x)):
-                claimed = head == self.sisa.head % self.settings.heads
-                plain = np.array([queries[i, c] @ keys[j, c] / math.sqrt(width) for j in range(len(x))])
-                mixed[i, c] = softmax(self.scores[i] if claimed else plain) @ values[:, c]
-        return self.linear(f"{name}.output", mixed)
+    def scores(self, name, head, states, queries, keys):
+        if name == f"encoder.{self.sisa.layer}.attention" and head == self.sisa.head % self.settings.heads:
+            return self.biaffine(states)
+        return super().scores(name, head, states, queries, keys)
 
     def biaffine(self, x):
         def leaky(rows):
@@ -80,14 +67,6 @@ def test_targets_written_out_by_hand(make):
     assert batch.extra["sisa.targets"].tolist() == [[1, 3, 3, 3, NO_COLUMN]]
 
 
-def test_without_governors_nothing_is_supervised(make):
-    examples = pairs(([0, 1, 1, 2], [1, 2, -1]))
-    del examples.source.features["governor"]
-    batch = make_batch(examples, np.array([0]), make(SisaSettings()).components)
-    assert "sisa.targets" not in batch.extra
-    assert batch.counts.get("sisa", 0) == 0
-
-
 @pytest.mark.parametrize("prefix", [(), (DepParseSettings(layer=2, weight=0.0),)])
 @pytest.mark.parametrize(
     ("norm", "settings"),
@@ -110,7 +89,8 @@ def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, norm, sett
         target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
         np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), rtol=1e-8, atol=1e-8)
         # Neither `</s>` nor `<ROOT>` can be a governor.
-        scores = oracle.scores[offset:, offset : offset + len(words)]
+        scores = oracle.head_scores[f"encoder.{settings.layer}.attention", settings.head % 4]
+        scores = scores[offset:, offset : offset + len(words)]
         targets = expected_columns(words, governors)
         total += pointing_loss(scores, targets, candidates=len(words))
         count += sum(t is not None for t in targets)

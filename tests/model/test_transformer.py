@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 from factories import forced_logits, target_mask
+from model.comparing import check_logits
 from oracles import TransformerOracle
 
 from nmtcore.model.batch import make_batch
-
-CLOSE = {"rtol": 1e-9, "atol": 1e-10}
+from nmtcore.model.components.base import AttentionHooks, Build, Component
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
@@ -16,13 +16,7 @@ CLOSE = {"rtol": 1e-9, "atol": 1e-10}
 @pytest.mark.parametrize("joint", [True, False])
 def test_logits_equal_those_of_the_oracle(make, draw, norm, positions, joint):
     model, examples = make(norm=norm, positions=positions, joint=joint), draw(3, seed=1, longest=4)
-    batch = make_batch(examples, np.arange(3))
-    logits = forced_logits(model, batch).detach().numpy()
-    oracle = TransformerOracle(model)
-    for i in range(3):
-        source = batch.source_BS[i][batch.source_mask_BS[i]].tolist()
-        target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
-        np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), **CLOSE)
+    check_logits(model, make_batch(examples, np.arange(3)), lambda row: TransformerOracle(model))
 
 
 def test_a_joint_vocabulary_has_one_embedding_and_the_output_is_tied(make):
@@ -33,33 +27,14 @@ def test_a_joint_vocabulary_has_one_embedding_and_the_output_is_tied(make):
     assert embedded == separate.source_embedding.weight.numel()
 
 
-def test_joint_vocabularies_of_two_sizes_are_refused(make):
-    from nmtcore.model.transformer import Transformer
-
-    with pytest.raises(ValueError, match="one size, not 20 and 30"):
-        Transformer(make().settings, source_size=20, target_size=30, joint=True)
-
-
 def test_positions_of_long_sentences_in_steps_equal_those_of_whole_targets(make, draw):
-    """Also beyond the first table of sinusoids, which is not a part of the model's files."""
     model, batch = make(), make_batch(draw(1, seed=1), np.arange(1))
     target_BT = torch.randint(5, 20, (1, 300))
     with torch.no_grad():
         encoded = model.encode(batch)
         state, whole = model.start(encoded), model.logits(model.decode(target_BT, encoded), encoded.context)
         steps = torch.stack([model.step(target_BT[:, t], state) for t in range(300)], dim=1)
-    torch.testing.assert_close(steps, whole, **CLOSE)
-    assert not [name for name in model.state_dict() if "positions" in name]
-
-
-def test_dropout_is_applied_only_in_training(make, draw):
-    batch = make_batch(draw(4, seed=3), np.arange(4))
-    for name in ("dropout", "attention_dropout", "activation_dropout"):
-        model = make(**{"dropout": 0.0, name: 0.5})
-        still = forced_logits(model, batch)
-        assert torch.equal(still, forced_logits(model, batch))
-        model.train()
-        assert not torch.allclose(still, forced_logits(model, batch)), name
+    torch.testing.assert_close(steps, whole)
 
 
 def test_losses_are_sums_over_real_tokens(make, draw):
@@ -77,3 +52,41 @@ def test_losses_are_sums_over_real_tokens(make, draw):
     assert losses.parts[0].count == int(target_mask(batch).sum())
     torch.testing.assert_close(losses.objective(), expected / losses.parts[0].count)
     torch.testing.assert_close(losses.objective({"translation": 7}), expected / 7)
+
+
+class SameScores(Component):
+    """Makes every layer compute attention explicitly, without changing its scores."""
+
+    def __init__(self) -> None:
+        super().__init__(None, Build(name="same_scores"))
+
+    def attention_hooks(self, stack, layer):
+        return AttentionHooks(scores=lambda scores, inputs: scores)
+
+
+@pytest.mark.parametrize("components", [[], [SameScores()]], ids=["fused", "explicit"])
+@pytest.mark.parametrize("name", ["dropout", "attention_dropout", "activation_dropout"])
+def test_dropout_is_applied_only_in_training(make, draw, name, components):
+    model = make(extra_components=components, **{"dropout": 0.0, "embedding_dropout": 0.0, name: 0.5})
+    batch = make_batch(draw(4, seed=3), np.arange(4), model.components)
+    still = forced_logits(model, batch)
+    assert torch.equal(still, forced_logits(model, batch))
+    model.train()
+    assert not torch.allclose(still, forced_logits(model, batch))
+
+
+@pytest.mark.parametrize(
+    ("settings", "share"),
+    [({"dropout": 0.3}, 0.3), ({"embedding_dropout": 0.6}, 0.6), ({"dropout": 0.3, "embedding_dropout": 0.0}, 0.0)],
+)
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_embeddings_can_have_another_dropout_than_the_model(make, draw, stack, settings, share):
+    batch, inputs = make_batch(draw(8, seed=1), np.arange(8)), []
+    for model in (make(), make(**settings)):
+        layer = getattr(model, stack)[0]
+        layer.register_forward_pre_hook(lambda _, arguments: inputs.append(arguments[0].detach()))
+        model.train().loss(batch)
+    whole, dropped = inputs
+    zeroed = dropped == 0
+    assert zeroed.float().mean().item() == pytest.approx(share, abs=0.05)
+    torch.testing.assert_close(dropped[~zeroed], whole[~zeroed] / (1 - share))

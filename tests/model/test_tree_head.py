@@ -1,18 +1,14 @@
 """Heads that attend by marginals of trees, against the enumeration of all trees."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
-from factories import forced_logits
-from oracles import TransformerOracle, softmax, tree_distribution
+from oracles import TransformerOracle, tree_distribution
 
 from nmtcore.config.components.settings import DepParseSettings, TreeHeadSettings
 from nmtcore.inference.parse import parse_of
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps
-from nmtcore.model.components.tree_head import logarithm
 
 
 class TreeHeadOracle(TransformerOracle):
@@ -22,24 +18,15 @@ class TreeHeadOracle(TransformerOracle):
         super().__init__(model)
         self.tree_head, self.prefix = settings, prefix
 
-    def self_attention(self, name, x, *, causal):
-        if name != f"encoder.{self.tree_head.layer}.attention":
-            return super().self_attention(name, x, causal=causal)
-        width = self.settings.width // self.settings.heads
-        queries, keys, values = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
-        mixed = np.zeros_like(queries)
-        for head in range(self.settings.heads):
-            c = slice(head * width, (head + 1) * width)
-            scores = queries[:, c] @ keys[:, c].T / math.sqrt(width)
-            weights = np.array([softmax(row) for row in scores])
-            if head == self.tree_head.head % self.settings.heads:
-                self.scores, first, last = scores, self.prefix, len(x) - 1
-                marginals, _ = tree_distribution(scores[first:last, first:last].T, roots=self.tree_head.roots)
-                weights[first:last] = 0
-                weights[first:last, first:last] = marginals.T
-                self.weights = weights
-            mixed[:, c] = weights @ values[:, c]
-        return self.linear(f"{name}.output", mixed)
+    def weights(self, name, head, scores):
+        weights = super().weights(name, head, scores)
+        if name == f"encoder.{self.tree_head.layer}.attention" and head == self.tree_head.head % self.settings.heads:
+            inner = slice(self.prefix, len(scores) - 1)
+            marginals, _ = tree_distribution(scores[inner, inner].T, roots=self.tree_head.roots)
+            weights[inner] = 0
+            weights[inner, inner] = marginals.T
+            self.tree_weights, self.tree_scores = weights, scores
+        return weights
 
 
 def short(examples, longest=5):
@@ -70,7 +57,7 @@ def test_logits_and_weights_equal_the_enumeration_of_trees(make, draw, settings,
         expected_TV = oracle.logits(source_S[real_S].tolist(), batch.target_input_BT[row].tolist())
         np.testing.assert_allclose(logits_BTV[row], expected_TV, atol=1e-8)
         n = int(real_S.sum())
-        np.testing.assert_allclose(recorded_BHSS[row, settings.head, :n, :n], oracle.weights, atol=1e-10)
+        np.testing.assert_allclose(recorded_BHSS[row, settings.head, :n, :n], oracle.tree_weights, atol=1e-10)
         assert not recorded_BHSS[row, settings.head, :, n:].any()
 
 
@@ -87,7 +74,7 @@ def test_parses_are_the_best_trees_of_the_plain_scores_summed_over_subwords(make
         expected = np.zeros((len(scores_W1W), len(scores_W1W) + 1))
         for i, dependent in enumerate(words):
             for j, head in enumerate(words):
-                expected[dependent, 0 if dependent == head else head + 1] += oracle.scores[i, j]
+                expected[dependent, 0 if dependent == head else head + 1] += oracle.tree_scores[i, j]
         expected[np.arange(len(expected)), np.arange(len(expected)) + 1] = -np.inf
         np.testing.assert_allclose(scores_W1W, expected, rtol=1e-5, atol=1e-5)
         assert (parse_of(scores_W1W, to_root=True).one_root == 0).sum() == 1
@@ -120,21 +107,3 @@ def test_gradients_equal_finite_differences(make, draw):
                 values.append(model.loss(batch).objective().item())
                 weight[row, 3] -= step
         assert weight.grad[row, 3].item() == pytest.approx((values[0] - values[1]) / 2e-5, rel=1e-4, abs=1e-9)
-
-
-def test_the_logarithm_of_nothing_has_no_gradient():
-    probabilities = torch.tensor([0.0, 1e-320, 0.5], dtype=torch.float64, requires_grad=True)
-    logs = logarithm(probabilities)
-    assert logs.tolist() == [-math.inf, -math.inf, math.log(0.5)]
-    logs[2].backward()
-    assert probabilities.grad.tolist() == [0, 0, 2]
-
-
-def test_half_precision_keeps_the_marginals(make, draw):
-    model, batch_of = make(TreeHeadSettings()).float(), draw(4, 1)
-    batch = make_batch(batch_of, np.arange(4), tuple(model.components))
-    exact = forced_logits(model, batch)
-    with torch.autocast("cpu", torch.bfloat16):
-        rounded = forced_logits(model, batch)
-    assert torch.isfinite(rounded).all()
-    torch.testing.assert_close(rounded.float(), exact, atol=0.3, rtol=0.1)

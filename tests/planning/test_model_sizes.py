@@ -15,9 +15,7 @@ from nmtcore.planning.model_sizes import (
     BYTES_PER_NUMBER,
     MOMENTS,
     NEWEST,
-    SPECIAL_LABELS,
     kept_checkpoints,
-    label_sizes,
     operations_of,
     run_bytes,
     vocabulary_sizes,
@@ -36,7 +34,6 @@ LABELS = {
     }
     for first, side in ((1, "source"), (2, "target"))
 }
-COUNTS = {f"{side}.{column}": len(entries) for side, columns in LABELS.items() for column, entries in columns.items()}
 SYSTEMS = [name for name in PROJECT.system_entries if name not in PROJECT.systems.external]
 
 
@@ -59,25 +56,23 @@ def test_parameters_are_those_of_the_model(system, joint):
     run = run_of(system)
     run = replace(run, segmentation=replace(run.segmentation, joint=joint, also=None))
     sizes = dict.fromkeys(SIZES, 47) if joint else SIZES
-    real = sum(parameter.numel() for parameter in model_of(run, sizes).parameters())
-    assert run.parameter_count(sizes=sizes, labels=COUNTS) == real
+    assert run.parameter_count(sizes) == real_count(run, sizes)
 
 
-@pytest.mark.parametrize("system", ["transformer_base", "transformer_relative", "tree_traversal", "nmt", "sa_nmt_1set"])
+def real_count(run, sizes):
+    """Count the parameters of a model, without those of components that add few."""
+    model = model_of(run, sizes)
+    small = [own for own in model.components if not own.settings.parameter_count(run.model)]
+    return sum(p.numel() for p in model.parameters()) - sum(p.numel() for own in small for p in own.parameters())
+
+
+@pytest.mark.parametrize("system", ["transformer_base", "nmt", "sa_nmt_1set", "sa_nmt_shared"])
 @pytest.mark.parametrize("changes", [{}, {"norm": "post", "encoder_layers": 2}, {"layers": 3}])
 def test_parameters_of_other_sizes(system, changes):
     run = run_of(system)
     changes = {key: value for key, value in changes.items() if hasattr(run.model, key)}
     run = replace(run, model=replace(run.model, width=48, **changes))
-    real = sum(parameter.numel() for parameter in model_of(run, SIZES | {"source": 47}).parameters())
-    assert run.parameter_count(sizes=SIZES | {"source": 47}, labels=COUNTS) == real
-
-
-def test_an_unknown_number_of_labels_counts_as_none():
-    run = run_of("sennrich_haddow")
-    sizes = dict.fromkeys(SIZES, 47)
-    less = run.parameter_count(sizes=sizes, labels=COUNTS) - run.parameter_count(sizes=sizes, labels={})
-    assert less == COUNTS["source.deprel"] * run.components["sennrich_haddow"].width
+    assert run.parameter_count(SIZES | {"source": 47}) == real_count(run, SIZES | {"source": 47})
 
 
 @pytest.mark.parametrize("system", ["transformer_base", "nmt"])
@@ -112,22 +107,16 @@ def test_the_kept_checkpoints_fill_the_counted_bytes(tmp_path, keep, average):
     assert counted <= files <= 1.2 * counted, "the rest are the headers of the files"
 
 
-def test_the_constants_are_those_of_training_and_annotation():
+def test_the_constants_are_those_of_training():
     assert NEWEST == KEPT
-    assert len(LABEL_SPECIALS) == SPECIAL_LABELS
     assert MOMENTS == 2
 
 
-def test_sizes_of_vocabularies_and_labels_are_those_of_the_results(tmp_path):
+def test_sizes_of_vocabularies_are_those_of_the_results(tmp_path):
     project = Project.load(CONFIG, paths={"results": str(tmp_path)})
     run = project.run("wmt17_tr2en", "tag_attention", "paper", 1)
     assert vocabulary_sizes(project, run) == dict.fromkeys(("source", "target"), run.segmentation.size)
-    assert label_sizes(project, run) == {"target.ccg": 507 + len(LABEL_SPECIALS)}
     folder = Path(project.layout.path("segmentation", dataset="wmt17_tr2en", segmentation=run.segmentation.name))
     folder.mkdir(parents=True)
     (folder / "source.vocab").write_text("a\nb\n")
-    (path,) = run.label_files(project.layout)["target"].values()
-    Path(path).parent.mkdir(parents=True)
-    Path(path).write_text('{"ccg": ["a", "b", "c"], "upos": ["x"]}')
     assert vocabulary_sizes(project, run) == {"source": 2, "target": run.segmentation.size}
-    assert label_sizes(project, run) == {"target.ccg": 3}

@@ -9,8 +9,7 @@ from inference.tiny import random_model
 from training import tiny
 from training.test_train import bleu_scores, checkpoint_updates, same_weights, train_tiny
 
-from nmtcore.config.components import RelativePositionsSettings
-from nmtcore.config.components.settings import DepParseSettings
+from nmtcore.config.components.settings import DepParseSettings, RelativePositionsSettings
 from nmtcore.errors import UserError
 from nmtcore.training.checkpoints import Checkpoints, named_weights
 from nmtcore.training.log import Progress

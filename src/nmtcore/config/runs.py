@@ -111,13 +111,13 @@ class RunSettings:
                 if feature not in FEATURES:
                     raise ValueError(f"features.{side}: unknown feature '{feature}'. {nearest(feature, FEATURES)}")
 
-    def parameter_count(self, *, sizes: Mapping[str, int], labels: Mapping[str, int]) -> int:
-        """Count the parameters of the run's model; tied ones count once.
+    def parameter_count(self, sizes: Mapping[str, int]) -> int:
+        """Count the parameters of the run's model, small components left out; tied ones count once.
 
-        `sizes` has the sizes of the vocabularies by side, `labels` those of label vocabularies ("source.deprel").
+        `sizes` has the sizes of the vocabularies by side.
         """
         entries = sizes["target"] + (0 if self.segmentation.joint else sizes["source"])
-        components = sum(settings.parameter_count(self.model, labels) for settings in self.components.values())
+        components = sum(settings.parameter_count(self.model) for settings in self.components.values())
         base = self.model.parameters + self.model.output_parameters(sizes["target"])
         return base + entries * self.model.width + components
 

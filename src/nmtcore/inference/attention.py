@@ -156,7 +156,7 @@ class ObservedBatch:
     @property
     def words_BS(self) -> np.ndarray:
         """The word of the text (from 0) of every source position, `NO_WORD` for none."""
-        words_BS = self.observer.words_BS(self.encoded.context).cpu().numpy()
+        words_BS = self.encoded.context.words_BS.cpu().numpy()
         return self.bundle.transforms.text_words(words_BS)
 
     def best_translations(self, settings: DecodingSettings) -> list[Sequence[int]]:

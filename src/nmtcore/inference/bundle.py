@@ -109,7 +109,7 @@ def load_bundle(
     }
     sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
     weights = _read_weights(folder)
-    if count_parameters(run, **sizes, labels=labels) > sum(tensor.numel() for tensor in weights.values()):
+    if count_parameters(run, **sizes) > sum(tensor.numel() for tensor in weights.values()):
         raise _broken(folder, f"{WEIGHTS} has fewer numbers than run.json and the vocabularies need")
     with torch.random.fork_rng(devices=[]):
         model = build_model(run, **sizes, labels=labels or None, observers=observers)

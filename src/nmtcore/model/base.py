@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,14 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmtcore.model.batch import Batch
-from nmtcore.model.components.base import Component, Context, measure_names
-from nmtcore.model.losses import (
-    TRANSLATION,
-    Losses,
-    Part,
-    SmoothingOver,
-    smoothed_cross_entropy,
-)
+from nmtcore.model.components.base import Component, Context
+from nmtcore.model.losses import TRANSLATION, Losses, Part, SmoothingOver, smoothed_cross_entropy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,28 +21,55 @@ class Encoded:
 
     memory_BSD: Tensor
     context: Context
+    last: Sequence[tuple[Tensor, Tensor]] = ()
+    """The last hidden and cell state of every layer of a recurrent encoder, both directions side by side: (B, D)."""
 
-    @property
-    def mask_BS(self) -> Tensor:
+
+class DecoderState:
+    """The state of step-by-step decoding: tensors of each sentence and of each row, in lists, tuples and dictionaries.
+
+    Row r of a step belongs to sentence r // beams. There is one beam per sentence at first.
+    """
+
+    def __init__(self, mask_BS: Tensor, memory: Any, rows: Any) -> None:
+        self.mask_BS = mask_BS
         """True for real source tokens."""
-        return self.context.mask_BS
-
-
-class DecoderState(Protocol):
-    """The state of step-by-step decoding. Row r of a step belongs to sentence r // M."""
+        self.memory, self.rows = memory, rows
+        """What belongs to sentences, and what to rows."""
+        self.beams = 1
 
     def select(self, beams_BM: Tensor, sentences_B: Tensor | None = None) -> None:
         """Continue beam `beams_BM[b, m]` of sentence `sentences_B[b]` as beam m of sentence b; drop all others.
 
         Without `sentences_B`, the sentences stay; the number of beams may change.
         """
+        if sentences_B is None:
+            first_B = torch.arange(len(beams_BM), device=beams_BM.device) * self.beams
+        else:
+            first_B = sentences_B * self.beams
+            self.mask_BS, self.memory = _selected([self.mask_BS, self.memory], sentences_B)
+        self.rows = _selected(self.rows, (first_B.unsqueeze(1) + beams_BM).flatten())
+        self.beams = beams_BM.size(1)
 
 
-def selected_rows(beams_BM: Tensor, sentences_B: Tensor | None, beams: int) -> Tensor:
-    """List the rows (R) that `DecoderState.select` continues, if there were `beams` beams per sentence before."""
-    if sentences_B is None:
-        sentences_B = torch.arange(len(beams_BM), device=beams_BM.device)
-    return (sentences_B.unsqueeze(1) * beams + beams_BM).flatten()
+def _selected(tensors: Any, indices: Tensor) -> Any:
+    if isinstance(tensors, Tensor):
+        return tensors.index_select(0, indices)
+    if isinstance(tensors, dict):
+        return {name: _selected(value, indices) for name, value in tensors.items()}
+    return [_selected(value, indices) for value in tensors]
+
+
+class PackedLinear(nn.Linear):
+    """Several linear layers of the same input in one matrix multiplication: (..., inputs) to (..., parts, width)."""
+
+    def __init__(self, inputs: int, parts: int, width: int, *, bias: bool = True) -> None:
+        super().__init__(inputs, parts * width, bias=bias)
+        self.parts = parts
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Apply the layers."""
+        return super().forward(inputs).unflatten(-1, (self.parts, -1))
 
 
 class TranslationModel(nn.Module, ABC):
@@ -57,6 +78,9 @@ class TranslationModel(nn.Module, ABC):
     A base encodes, decodes whole targets, and decodes step by step; training, search, bundles and parsing know only
     this class.
     """
+
+    encoder_attention: tuple[int, int] = (0, 0)
+    """The number of layers of self-attention in the encoder, and of heads per layer."""
 
     def __init__(
         self,
@@ -69,8 +93,6 @@ class TranslationModel(nn.Module, ABC):
         output_bias: bool = False,
     ) -> None:
         super().__init__()
-        if joint and source_size != target_size:
-            raise ValueError(f"a joint vocabulary has one size, not {source_size} and {target_size}")
         self.settings = settings
         self.components = nn.ModuleList(components)
         self.target_embedding = nn.Embedding(target_size, settings.width)
@@ -90,27 +112,28 @@ class TranslationModel(nn.Module, ABC):
         """Start step-by-step decoding with one beam per sentence."""
 
     @abstractmethod
-    def step(self, tokens_R: Tensor, state: Any) -> Tensor:
+    def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
         """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
-
-    @property
-    @abstractmethod
-    def encoder_attention(self) -> tuple[int, int]:
-        """The number of layers of self-attention in the encoder, and of heads per layer."""
 
     def compilable_layers(self) -> Sequence[nn.Module]:
         """List the layers that are worth compiling: those that are called once per pass, not once per position."""
         return ()
 
+    def embed_source(self, batch: Batch, *, scale: float = 1.0) -> tuple[Tensor, Context]:
+        """Embed the source as components want it, (B, S, D), and begin the context of a pass."""
+        context = Context(
+            mask_BS=batch.source_mask_BS, words_BS=batch.source_words_BS, ids_B=batch.ids_B, extra=batch.extra
+        )
+        embedded_BSD = self.source_embedding(batch.source_BS) * scale
+        for component in self.components:
+            embedded_BSD = component.embed_source(embedded_BSD, context)
+        return embedded_BSD, context
+
     def logits(self, states: Tensor, context: Context) -> Tensor:
         """Score the vocabulary by the decoder's states, which components may change: (..., D) to (..., V)."""
-        return self.output_layer(self._changed_states(states, context))
+        return F.linear(self._changed(states, context), self.target_embedding.weight, self.output_bias)
 
-    def output_layer(self, states: Tensor) -> Tensor:
-        """Score the vocabulary by final states, with the target's embeddings as weights: (..., D) to (..., V)."""
-        return F.linear(states, self.target_embedding.weight, self.output_bias)
-
-    def _changed_states(self, states: Tensor, context: Context) -> Tensor:
+    def _changed(self, states: Tensor, context: Context) -> Tensor:
         for component in self.components:
             states = component.change_output(states, context)
         return states
@@ -130,13 +153,11 @@ class TranslationModel(nn.Module, ABC):
         encoded = self.encode(batch)
         parts, measures, nll = [], {}, encoded.memory_BSD.new_zeros((), dtype=torch.float32)
         if batch.target_input_BT is not None and batch.includes(TRANSLATION):
-            states_ND = self._changed_states(self.forced_states(batch, encoded), encoded.context)
-            targets_N = batch.target_output_BT.flatten().index_select(0, batch.target_positions_N)
             smoothed, nll = smoothed_cross_entropy(
-                states_ND,
+                self._changed(self.forced_states(batch, encoded), encoded.context),
                 self.target_embedding.weight,
                 self.output_bias,
-                targets_N,
+                batch.target_output_BT.flatten().index_select(0, batch.target_positions_N),
                 smoothing=label_smoothing,
                 over=smoothing_over,
                 chunk=loss_chunk,
@@ -149,18 +170,14 @@ class TranslationModel(nn.Module, ABC):
             with torch.set_grad_enabled(torch.is_grad_enabled() and weight != 0):
                 total = component.loss(encoded.context)
             parts.append(Part(name=component.name, sum=total, count=batch.counts[component.name], weight=weight))
-            if not self.training and component.measures:
-                sums = component.measure(encoded.context)
-                measures |= dict(zip(measure_names([component]), sums, strict=True))
+            if not self.training and component.tag_names:
+                measures[f"accuracy/{component.name}"] = component.correct_tags(encoded.context)
         return Losses(parts=tuple(parts), nll_sum=nll, measures=measures)
 
     def forced_states(self, batch: Batch, encoded: Encoded) -> Tensor:
         """Decode the batch's targets: the states at their real positions, which `logits` scores, (N, D)."""
         states_BTD = self.decode(batch.target_input_BT, encoded)
-        states_ND = states_BTD.flatten(0, 1).index_select(0, batch.target_positions_N)
-        for component in self.components:
-            component.read_output(states_ND, encoded.context)
-        return states_ND
+        return states_BTD.flatten(0, 1).index_select(0, batch.target_positions_N)
 
     @property
     def parser(self) -> Component | None:
@@ -176,6 +193,10 @@ class TranslationModel(nn.Module, ABC):
     def parses_to_root(self) -> bool:
         """Whether column 0 of `parse_scores` is the artificial root."""
         return self.parses and self.parser.points_to_root
+
+    def parse_scores(self, encoded: Encoded) -> list[np.ndarray]:
+        """Score the head of every word with `parser`; see `Component.parse_scores`."""
+        return self.parser.parse_scores(encoded.context)
 
     @property
     def parser_terms(self) -> frozenset[str]:
@@ -193,22 +214,7 @@ class TranslationModel(nn.Module, ABC):
         return () if self.tagger is None else self.tagger.tag_names
 
     def tag_scores(self, batch: Batch) -> Tensor:
-        """Return log-probabilities of `tag_names` at the real positions of the batch's targets: (N, L).
-
-        They come from the first component that predicts tags. Raises `ValueError` without such a component.
-        """
-        if self.tagger is None:
-            raise ValueError("this system has no component that predicts tags")
+        """Return the `tagger`'s log-probabilities of `tag_names` at the real positions of the targets: (N, L)."""
         encoded = self.encode(batch)
-        self._changed_states(self.forced_states(batch, encoded), encoded.context)
+        self._changed(self.forced_states(batch, encoded), encoded.context)
         return self.tagger.tag_scores(encoded.context)
-
-    def parse_scores(self, encoded: Encoded) -> list[np.ndarray]:
-        """Score the head of every word with the model's first component that parses.
-
-        Returns one float32 array of log-probabilities per sentence, of shape (words, 1 + words) with the root in
-        column 0, or (words, words) unless `parses_to_root`. Raises `ValueError` without such a component.
-        """
-        if self.parser is None:
-            raise ValueError("this system has no component that parses")
-        return self.parser.parse_scores(encoded.context)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -18,16 +18,6 @@ from nmtcore.syntax.trees import NO_COLUMN
 
 LabelVocabularies = Mapping[str, Mapping[str, Sequence[str]]]
 """Label vocabularies by side and by column of the feature files: labels["source"]["deprel"]."""
-
-
-class SideSubwords(NamedTuple):
-    """The positions of all real subwords of one side of a batch, and their words: int64."""
-
-    rows_J: np.ndarray
-    columns_J: np.ndarray
-    """Columns in `SideArrays.tokens_BS`."""
-    words_J: np.ndarray
-    """Words, counted from 0 in each sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,32 +42,36 @@ class SideArrays:
         return np.arange(self.tokens_BS.shape[1]) <= self.ends_B[:, None]
 
     @cached_property
-    def subwords(self) -> SideSubwords:
-        """The real subwords, sentence by sentence, without tags that a transform added."""
+    def subwords(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The sentence, column and word (from 0) of every subword (J), without tags that a transform added: int64."""
         words = self.examples.word_of_subword
         rows_J, positions_J = words.rows_and_columns()
-        subwords = SideSubwords(rows_J, positions_J + self.offset, words.values.astype(np.int64))
-        is_text_J = subwords.words_J != NO_WORD
-        return subwords if is_text_J.all() else SideSubwords(*(values[is_text_J] for values in subwords))
+        subwords_3J = np.stack([rows_J, positions_J + self.offset, words.values.astype(np.int64)])
+        return tuple(subwords_3J[:, words.values != NO_WORD])
 
     @cached_property
     def first_subword_BW(self) -> np.ndarray:
         """The column of each word's first subword; `NO_COLUMN` after a sentence's last word."""
         rows_J, columns_J, words_J = self.subwords
-        is_first_J = np.ones(len(rows_J), dtype=bool)
-        is_first_J[1:] = (rows_J[1:] != rows_J[:-1]) | (words_J[1:] != words_J[:-1])
-        shape = (len(self.tokens_BS), int(words_J.max(initial=-1)) + 1)
-        first_subword_BW = np.full(shape, NO_COLUMN, dtype=np.int64)
+        first_subword_BW = np.full((len(self.tokens_BS), words_J.max(initial=-1) + 1), NO_COLUMN)
+        is_first_J = np.diff(rows_J * first_subword_BW.shape[1] + words_J, prepend=-1) != 0
         first_subword_BW[rows_J[is_first_J], words_J[is_first_J]] = columns_J[is_first_J]
         return first_subword_BW
 
     @cached_property
     def word_of_column_BS(self) -> np.ndarray:
         """The word (from 0) of each column of `tokens_BS`, `NO_WORD` for other tokens: int64."""
-        words_BS = np.full(self.tokens_BS.shape, NO_WORD, dtype=np.int64)
-        rows_J, columns_J, words_J = self.subwords
-        words_BS[rows_J, columns_J] = words_J
-        return words_BS
+        return self._on_columns(self.subwords[2], NO_WORD)
+
+    def of_words(self, name: str, *, fill: float) -> np.ndarray:
+        """Return a feature of the word of each token, such as "governor", `fill` for tokens outside words: (B, S)."""
+        feature, (rows_J, _, words_J) = self.examples.features[name], self.subwords
+        return self._on_columns(feature.values[feature.offsets[rows_J] + words_J], fill)
+
+    def _on_columns(self, values_J: np.ndarray, fill: float) -> np.ndarray:
+        values_BS = np.full(self.tokens_BS.shape, fill, dtype=values_J.dtype)
+        values_BS[self.subwords[:2]] = values_J
+        return values_BS
 
 
 @dataclass(kw_only=True)
@@ -95,27 +89,29 @@ class BatchArrays:
 class Batch:
     """One batch on its device. Masks are True for real tokens; padding (`PAD`) is on the right."""
 
+    ids_B: np.ndarray
+    """The ids of the examples."""
     source_BS: Tensor
     """Prefix, subwords, `</s>`."""
     source_mask_BS: Tensor
-    sorted_lengths_B: Tensor
-    """Real tokens of the sources, the longest first, int64; always on the CPU, where packing sequences needs it."""
-    source_order_2B: Tensor
-    """The sources in the order of `sorted_lengths_B`, and the place of each source in that order."""
+    source_words_BS: Tensor
+    """The word (from 0) of each token, `NO_WORD` for tokens outside words."""
+    source_lengths_B: Tensor
+    """Real tokens of the sources, int64; always on the CPU, where packing sequences needs it."""
     target_input_BT: Tensor | None = None
     """`<s>`, subwords."""
     target_output_BT: Tensor | None = None
     """Subwords, `</s>`."""
     target_positions_N: Tensor | None = None
     """Indices of the real tokens in the flattened `target_output_BT`; computed in numpy, to avoid a GPU sync."""
-    extra: dict[str, Tensor] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
+    extra: dict[str, Tensor]
+    counts: dict[str, int]
     """The divisor of each term of the objective, by the term's name: "translation" or a component's name."""
     terms: frozenset[str] | None = None
     """Names of the requested terms of the objective; None: all."""
-    tokens: int = 0
+    tokens: int
     """Number of real target tokens, `</s>` included."""
-    without: "Callable[[int], Batch] | None" = None
+    without: "Callable[[int], Batch]"
     """Makes the batch again, without the sentence in a row."""
 
     def __len__(self) -> int:
@@ -126,84 +122,60 @@ class Batch:
         return self.terms is None or term in self.terms
 
 
-class AddsToBatch(Protocol):
-    """What `make_batch` asks of a component."""
-
-    source_prefix: tuple[int, ...]
-
-    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
-        """Add arrays and counts."""
-
-
 def make_batch(
     examples: Examples,
     rows_B: np.ndarray,
-    components: Sequence[AddsToBatch] = (),
+    components: Sequence[Any] = (),
     device: str | torch.device = "cpu",
     *,
     terms: frozenset[str] | None = None,
 ) -> Batch:
-    """Make one batch of the rows `rows_B` of `examples`, with the arrays that the components add.
+    """Make one batch of the rows `rows_B` of `examples`, with the arrays that the `Component`s add.
 
     `terms` names the requested terms of the objective (default: all); the batch has no counts for the others.
     """
 
-    def without(row: int) -> Batch:
-        return make_batch(examples, np.delete(rows_B, row), components, device, terms=terms)
-
-    chosen = examples.take(np.asarray(rows_B, dtype=np.int64))
-    prefix = [i for component in components for i in component.source_prefix]
-    arrays = BatchArrays(source=_side_arrays(chosen.source, prefix))
-    if chosen.target is not None:
-        arrays.target = _side_arrays(chosen.target, [])
-        arrays.counts[TRANSLATION] = int(chosen.target.ids.lengths.sum()) + len(chosen)
-    for component in components:
-        component.add_to_batch(arrays, chosen)
-    batch = _to_device(arrays, torch.device(device))
-    batch.terms, batch.without = terms, without
-    batch.counts = {name: count for name, count in batch.counts.items() if batch.includes(name)}
-    return batch
-
-
-def _side_arrays(side: SideExamples, prefix: list[int]) -> SideArrays:
-    longest = len(prefix) + int(side.ids.lengths.max(initial=0)) + 1
-    return SideArrays(tokens_BS=_padded_ids(side, prefix, [EOS], longest), examples=side, offset=len(prefix))
-
-
-def _padded_ids(side: SideExamples, before: list[int], after: list[int], width: int) -> np.ndarray:
-    """Add the same ids before and after each sequence, and pad the sequences to int64 (B, `width`)."""
-    lengths_B = side.ids.lengths
-    ids = side.ids.padded(fill=PAD, width=width, offset=len(before)).astype(np.int64)
-    ids[:, : len(before)] = before
-    for i, token in enumerate(after):
-        ids[np.arange(len(ids)), len(before) + lengths_B + i] = token
-    return ids
-
-
-def _to_device(arrays: BatchArrays, device: torch.device) -> Batch:
     def move(array: np.ndarray) -> Tensor:
         tensor = torch.from_numpy(np.ascontiguousarray(array))
-        if device.type == "cuda":
-            return tensor.pin_memory().to(device, non_blocking=True)
-        return tensor.to(device)
+        on_gpu = torch.device(device).type == "cuda"
+        return (tensor.pin_memory() if on_gpu else tensor).to(device, non_blocking=on_gpu)
 
-    source, target = arrays.source, arrays.target
-    # torch's order, in which recurrent models packed before sentences were sorted here: ties decide over rounding.
-    lengths_B, order_B = torch.from_numpy((source.ends_B + 1).astype(np.int64)).sort(descending=True)
+    chosen = examples.take(rows_B)
+    source = _side_arrays(chosen.source, [i for component in components for i in component.source_prefix])
+    target = None if chosen.target is None else _side_arrays(chosen.target, [])
+    arrays = BatchArrays(source=source, target=target)
+    if target is not None:
+        arrays.counts[TRANSLATION] = int(target.mask_BS.sum())
+    for component in components:
+        component.add_to_batch(arrays)
     batch = Batch(
+        ids_B=chosen.id,
         source_BS=move(source.tokens_BS),
         source_mask_BS=move(source.mask_BS),
-        sorted_lengths_B=lengths_B,
-        source_order_2B=move(np.stack([order_B.numpy(), np.argsort(order_B.numpy())])),
+        source_words_BS=move(source.word_of_column_BS),
+        source_lengths_B=torch.from_numpy(source.ends_B + 1),
         extra={name: move(array) for name, array in arrays.extra.items()},
-        counts=arrays.counts,
+        counts={name: count for name, count in arrays.counts.items() if terms is None or name in terms},
+        terms=terms,
         tokens=arrays.counts.get(TRANSLATION, 0),
+        without=lambda row: make_batch(examples, np.delete(rows_B, row), components, device, terms=terms),
     )
     if target is not None:
-        batch.target_input_BT = move(_padded_ids(target.examples, [BOS], [], target.tokens_BS.shape[1]))
+        begun_BT = np.roll(target.tokens_BS, 1, axis=1)
+        begun_BT[:, 0] = BOS
+        batch.target_input_BT = move(np.where(begun_BT == EOS, PAD, begun_BT))
         batch.target_output_BT = move(target.tokens_BS)
         batch.target_positions_N = move(np.flatnonzero(target.mask_BS))
     return batch
+
+
+def _side_arrays(side: SideExamples, prefix: Sequence[int]) -> SideArrays:
+    width = len(prefix) + int(side.ids.lengths.max(initial=0)) + 1
+    tokens_BS = side.ids.padded(fill=PAD, width=width, offset=len(prefix)).astype(np.int64)
+    tokens_BS[:, : len(prefix)] = prefix
+    arrays = SideArrays(tokens_BS=tokens_BS, examples=side, offset=len(prefix))
+    tokens_BS[np.arange(len(tokens_BS)), arrays.ends_B] = EOS
+    return arrays
 
 
 def label_vocabulary(
@@ -211,32 +183,25 @@ def label_vocabulary(
 ) -> Sequence[str]:
     """Return the label vocabulary of one side's column of the feature files ("deprel"...).
 
-    `name` is the component's. Raises UserError if the vocabulary is missing or empty.
+    `name` is the component's. Raises UserError if there are no such labels.
     """
     vocabulary = labels.get(side, {}).get(label_column, ())
     if len(vocabulary) > len(LABEL_SPECIALS):
         return vocabulary
-    fault = "is empty" if len(vocabulary) else "is missing"
     raise UserError(
-        f"{name} reads the {label_column} of the {side}'s words, but the vocabulary of those labels {fault}. Name an "
-        "annotator that provides them in `syntax` of the data set, and run the workflow again."
+        f"{name} reads the {label_column} of the {side}'s words, but there are no such labels. Name an annotator that "
+        "provides them in `syntax` of the data set, and run the workflow again."
     )
 
 
-def token_label_ids(side: SideArrays, label_column: str, *, label_count: int, name: str) -> np.ndarray:
+def token_label_ids(side: SideArrays, label_column: str, *, label_count: int) -> np.ndarray:
     """Return the label id of every token of `side.tokens_BS`: (B, S), int64, `NO_LABEL` for padding.
 
     Every subword of a word has the word's label. Ids 0 to L-1, where L is `label_count`, are those of the vocabulary
-    (`NO_LABEL`, `UNKNOWN_LABEL`...), L is `</s>`, and L+1 is any prefix. Raises ValueError if the examples have no such
-    labels.
+    (`NO_LABEL`, `UNKNOWN_LABEL`...), L is `</s>`, and L+1 is any prefix.
     """
-    word_labels = side.examples.features.get(label_column)
-    if word_labels is None:
-        raise ValueError(f"{name} reads the {label_column} of words, but the examples have none")
-    ids_BS = np.full(side.tokens_BS.shape, NO_LABEL, dtype=np.int64)
+    ids_BS = side.of_words(label_column, fill=NO_LABEL).astype(np.int64)
     ids_BS[:, : side.offset] = label_count + 1
-    rows_J, columns_J, words_J = side.subwords
-    ids_BS[rows_J, columns_J] = word_labels.values[word_labels.offsets[rows_J] + words_J]
     ids_BS[np.arange(len(ids_BS)), side.ends_B] = label_count
     return ids_BS
 
@@ -265,7 +230,7 @@ def tree_scores(scores_BSS: Tensor, words_BS: Tensor) -> list[np.ndarray]:
 
     The diagonal holds the scores of roots. Returns one float32 array (W, 1 + W) per sentence, roots in column 0.
     """
-    counts_B = (words_BS.amax(dim=1) + 1).clamp_min(0).tolist()
+    counts_B = (words_BS.amax(dim=1) + 1).tolist()
     pooled_BWW = pool_words(scores_BSS.detach(), words_BS, count=max(counts_B)).float().cpu().numpy()
     return [with_root_scores(pooled_WW[:count, :count]) for pooled_WW, count in zip(pooled_BWW, counts_B, strict=True)]
 

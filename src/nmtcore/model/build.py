@@ -33,12 +33,12 @@ def build_model(
     `observers` are components without parameters that are called after the run's own. Raises `UserError` if the
     machine has not enough memory for the parameters, or if the model cannot be built for another reason.
     """
-    parameters = count_parameters(run, source_size=source_size, target_size=target_size, labels=labels)
-    if parameters * BYTES_PER_PARAMETER > (memory := memory_bytes()):
+    needed = BYTES_PER_PARAMETER * count_parameters(run, source_size=source_size, target_size=target_size)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > memory:
         raise UserError(
-            f"The model of {run.system} has {parameters:,} parameters, which take "
-            f"{parameters * BYTES_PER_PARAMETER / 1e9:,.1f} GB, and this machine has {memory / 1e9:,.1f} GB of memory: "
-            "make the model smaller."
+            f"The parameters of the model of {run.system} take {needed / 1e9:,.1f} GB, and this machine has "
+            f"{memory / 1e9:,.1f} GB of memory: make the model smaller."
         )
     try:
         model = implementation(BASES, run.base)(
@@ -55,17 +55,9 @@ def build_model(
     return model
 
 
-def count_parameters(
-    run: RunSettings, *, source_size: int, target_size: int, labels: LabelVocabularies | None = None
-) -> int:
+def count_parameters(run: RunSettings, *, source_size: int, target_size: int) -> int:
     """Count the parameters of a run's model before it is built; see `RunSettings.parameter_count`."""
-    counts = {f"{side}.{name}": len(entries) for side, own in (labels or {}).items() for name, entries in own.items()}
-    return run.parameter_count(sizes={"source": source_size, "target": target_size}, labels=counts)
-
-
-def memory_bytes() -> int:
-    """Return the size of this machine's memory."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return run.parameter_count({"source": source_size, "target": target_size})
 
 
 def build_components(
@@ -101,22 +93,14 @@ def initialise_model(
                 nn.init.uniform_(parameter, -uniform_range, uniform_range)
         elif isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
-        elif isinstance(module, nn.Linear):
-            _xavier(module)
-        elif isinstance(module, nn.LSTM):
-            for name, parameter in module.named_parameters():
-                nn.init.zeros_(parameter) if "bias" in name else _xavier_parts(parameter, 4)
+        elif isinstance(module, nn.Linear | nn.LSTM):
+            parts = 4 if isinstance(module, nn.LSTM) else getattr(module, "parts", 1)
+            for name, parameter in module.named_parameters(recurse=False):
+                if "bias" in name:
+                    nn.init.zeros_(parameter)
+                else:
+                    for part in parameter.data.chunk(parts):
+                        nn.init.xavier_uniform_(part)
     for module in model.modules():
         if isinstance(module, Component):
             module.initialise(initialisation)
-
-
-def _xavier(linear: nn.Linear) -> None:
-    _xavier_parts(linear.weight, getattr(linear, "parts", 1))
-    if linear.bias is not None:
-        nn.init.zeros_(linear.bias)
-
-
-def _xavier_parts(weight: nn.Parameter, parts: int) -> None:
-    for part in weight.data.chunk(parts):
-        nn.init.xavier_uniform_(part)

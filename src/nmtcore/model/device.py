@@ -16,13 +16,11 @@ def choose_device(name: str) -> str:
 
 def named_device(name: str | torch.device) -> torch.device:
     """Return the device with this name. Raises UserError if torch does not know it, or if the GPU is not visible."""
-    device_type, colon, number = str(name).partition(":")
-    if device_type != "cuda" and device_type.lower() in ("gpu", "cuda"):
-        raise UserError(f"The device '{name}' cannot be used: torch calls a GPU cuda. Try cuda{colon}{number}, or cpu.")
     try:
         device = torch.device(name)
     except RuntimeError as error:
-        raise UserError(f"The device '{name}' cannot be used ({str(error).splitlines()[0]}); try cpu.") from error
+        reason = str(error).splitlines()[0]
+        raise UserError(f"The device '{name}' cannot be used ({reason}); try cpu, or cuda for a GPU.") from error
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise UserError(f"The device '{name}' cannot be used ({visible_gpus()}); try cpu.")
     return device
@@ -53,16 +51,10 @@ def explain_out_of_memory(advice: str, *, on_cpu: str | None = None) -> Iterator
     try:
         yield
     except RuntimeError as error:
-        if not is_out_of_memory(error):
+        on_gpu = isinstance(error, torch.OutOfMemoryError)
+        if not on_gpu and "DefaultCPUAllocator" not in str(error):
             raise
-        memory = "The GPU's memory"
-        if not isinstance(error, torch.OutOfMemoryError):
-            memory, advice = "The memory", on_cpu or advice
+        memory, advice = ("The GPU's memory", advice) if on_gpu else ("The memory", on_cpu or advice)
         # The rest of torch's message is advice about its allocator.
         sizes, end, _ = str(error).partition(" is free.")
         raise UserError(f"{memory} is full ({(sizes + end).splitlines()[0].rstrip('.')}). {advice}") from error
-
-
-def is_out_of_memory(error: RuntimeError) -> bool:
-    """Say whether torch raised this error because the memory of a GPU, or of the computer, is full."""
-    return isinstance(error, torch.OutOfMemoryError) or "DefaultCPUAllocator" in str(error)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -34,30 +34,13 @@ class Losses:
     nll_sum: Tensor
     """Sum of the negative log-likelihoods of the target tokens, without smoothing or gradient; for perplexity."""
     measures: Mapping[str, Tensor] = field(default_factory=dict)
-    """In evaluation mode, what components measure (`Component.measure`), by "{measure}/{name}"."""
+    """In evaluation mode, the numbers of correct tags (`Component.correct_tags`), by "accuracy/{name}"."""
 
     def objective(self, counts: Mapping[str, int | float] | None = None) -> Tensor:
         """Sum the weighted means of the terms; `counts` are their divisors by name (default: this batch's counts)."""
         counts = counts if counts is not None else {part.name: part.count for part in self.parts}
         terms = [part.sum * (part.weight / max(counts[part.name], 1)) for part in self.parts]
         return torch.stack(terms).sum()
-
-
-class CrossEntropy(NamedTuple):
-    """Sums over target tokens, fp32 or float64."""
-
-    smoothed: Tensor
-    """Cross-entropy with smoothed targets."""
-    nll: Tensor
-    """Negative log-likelihood of the targets, without a gradient."""
-
-
-class TargetWeights(NamedTuple):
-    """The smoothed distribution of a target token: `everywhere` on each entry, `on_target` in addition on its own."""
-
-    on_target: float
-    everywhere: float
-    """Except on padding for "others_but_padding"."""
 
 
 def smoothed_cross_entropy(
@@ -69,8 +52,10 @@ def smoothed_cross_entropy(
     smoothing: float,
     over: SmoothingOver,
     chunk: int | None = None,
-) -> CrossEntropy:
+) -> tuple[Tensor, Tensor]:
     """Sum the cross-entropy of the logits `weight x + bias` with smoothed targets, and the negative log-likelihood.
+
+    The second sum has no gradient; both are fp32 or float64.
 
     The target distribution q of a token y, with eps = `smoothing`:
     - "all": eps / V on every entry, including y and padding, and 1 - eps in addition on y (fairseq up to 0.10:
@@ -88,9 +73,8 @@ def smoothed_cross_entropy(
     least, with autocast too. Without `chunk`, all logits are in memory.
     """
     nll = _nll(states_ND, weight_VD, bias_V, targets_N, chunk)
-    share = target_weights(len(weight_VD), smoothing, over).everywhere
-    if not share:
-        return CrossEntropy(smoothed=nll, nll=nll.detach())
+    if not smoothing:
+        return nll, nll.detach()
     with torch.autocast(states_ND.device.type, enabled=False):
         states_ND, weight_VD = at_least_fp32(states_ND), at_least_fp32(weight_VD)
         if bias_V is not None:  # a bias is the weight of one more input, which is 1
@@ -98,9 +82,9 @@ def smoothed_cross_entropy(
         entries, sum_D = len(weight_VD), weight_VD.sum(dim=0)
         if over == "others_but_padding":
             entries, sum_D = entries - 1, sum_D - weight_VD[PAD]
+        share = smoothing / (entries if over == "all" else entries - 1)
         on_targets = (states_ND * F.embedding(targets_N, weight_VD)).sum()
-        everywhere = states_ND.sum(dim=0) @ sum_D
-        return CrossEntropy(smoothed=nll + share * (entries * on_targets - everywhere), nll=nll.detach())
+        return nll + share * (entries * on_targets - states_ND.sum(dim=0) @ sum_D), nll.detach()
 
 
 def _nll(states_ND: Tensor, weight_VD: Tensor, bias_V: Tensor | None, targets_N: Tensor, chunk: int | None) -> Tensor:
@@ -123,14 +107,6 @@ def aligned(weight_VD: Tensor, bias_V: Tensor | None) -> tuple[Tensor, Tensor | 
         return weight_VD, bias_V
     bias_V = weight_VD.new_zeros(len(weight_VD)) if bias_V is None else bias_V
     return F.pad(weight_VD, (0, 0, 0, added)), F.pad(bias_V, (0, added), value=float("-inf"))
-
-
-def target_weights(entries: int, smoothing: float, over: SmoothingOver) -> TargetWeights:
-    """Compute the weights of the smoothed distribution over so many vocabulary entries."""
-    if over == "all":
-        return TargetWeights(on_target=1 - smoothing, everywhere=smoothing / entries)
-    share = smoothing / (entries - (1 if over == "others" else 2))
-    return TargetWeights(on_target=1 - smoothing - share, everywhere=share)
 
 
 def at_least_fp32(tensor: Tensor) -> Tensor:

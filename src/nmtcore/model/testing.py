@@ -26,17 +26,8 @@ from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_GOVERNOR
 VOCABULARY = 23
 """Subwords of the small models, special ones included."""
 
-_MAIN_LABELS = {
-    "deprel": ["<none>", "<unk>", "nsubj", "obj", "root", "punct"],
-    "upos": ["<none>", "<unk>", "NOUN", "VERB"],
-    "xpos": ["<none>", "<unk>", "NNFS1-----A----", "VB-S---3P-AA---", "Z:-------------"],
-}
-_COLUMNS = [name for feature in FEATURES.values() for name in feature.labels]
-_SIDE_LABELS = _MAIN_LABELS | {
-    name: ["<none>", "<unk>", "a", "b", "c"] for name in _COLUMNS if name not in _MAIN_LABELS
-}
-
-RANDOM_LABELS = {"source": _SIDE_LABELS, "target": _SIDE_LABELS}
+_LABELS = {name: ["<none>", "<unk>", "a", "b", "c"] for feature in FEATURES.values() for name in feature.labels}
+RANDOM_LABELS = {"source": _LABELS, "target": _LABELS}
 """Label vocabularies of all columns of the feature files that have labels, by side."""
 
 
@@ -46,36 +37,31 @@ def random_examples(count: int, seed: int, *, longest: int = 7) -> Examples:
     Trees are often non-projective or have several roots, and some sentences have no annotation.
     """
     random = np.random.default_rng(seed)
+    source, target = (_random_side(random, count, longest) for _ in range(2))
+    return Examples(id=np.arange(count), source=source, target=target)
 
-    def side(feature_generator: np.random.Generator) -> SideExamples:
-        subword_counts = [random.integers(1, 4, random.integers(1, longest + 1)) for _ in range(count)]
-        words = [np.repeat(np.arange(len(counts)), counts) for counts in subword_counts]
-        return SideExamples(
-            ids=Ragged.from_lists([random.integers(5, VOCABULARY, len(w)) for w in words], np.int32),
-            word_of_subword=Ragged.from_lists(words, np.int32),
-            features=random_features(feature_generator, subword_counts),
-        )
 
-    # The features of the targets have a generator of their own, so that they do not change the sentences.
-    return Examples(id=np.arange(count), source=side(random), target=side(np.random.default_rng((seed, 1))))
+def _random_side(random: np.random.Generator, count: int, longest: int) -> SideExamples:
+    subword_counts = [random.integers(1, 4, random.integers(1, longest + 1)) for _ in range(count)]
+    words = [np.repeat(np.arange(len(counts)), counts) for counts in subword_counts]
+    return SideExamples(
+        ids=Ragged.from_lists([random.integers(5, VOCABULARY, len(w)) for w in words], np.int32),
+        word_of_subword=Ragged.from_lists(words, np.int32),
+        features=random_features(random, subword_counts),
+    )
 
 
 def random_features(random: np.random.Generator, subword_counts: Sequence[np.ndarray]) -> dict[str, Ragged]:
     """Draw the columns of a feature file, consistent with each other; `subword_counts` has the subwords per word."""
-    columns: dict[str, list] = {name: [] for name in ("governor", "parent_position")}
-    columns |= {name: [] for name in _SIDE_LABELS}
-    # Another generator, so that adding a column does not change the sentences.
-    other = np.random.Generator(random.bit_generator.jumped())
+    columns: dict[str, list] = {name: [] for name in ("governor", "parent_position", *_LABELS)}
     for counts in subword_counts:
         governors = _draw_governors(random, len(counts))
-        first = np.concatenate([[0], np.cumsum(counts)[:-1]])
         parents = [word if governor < 0 else governor for word, governor in enumerate(governors)]
         columns["governor"].append(governors)
-        columns["parent_position"].append((first + (counts - 1) / 2)[parents])
+        columns["parent_position"].append((np.cumsum(counts) - (counts + 1) / 2)[parents])
         annotated = governors[0] != NO_GOVERNOR
-        for name, labels in _SIDE_LABELS.items():
-            generator = random if name in _MAIN_LABELS else other
-            columns[name].append(generator.integers(1, len(labels), len(counts)) * annotated)
+        for name, labels in _LABELS.items():
+            columns[name].append(random.integers(1, len(labels), len(counts)) * annotated)
     dtypes = {"parent_position": np.float32}
     return {name: Ragged.from_lists(lists, dtypes.get(name, np.int32)) for name, lists in columns.items()}
 
@@ -128,12 +114,8 @@ def small_model(
 
 
 def _by_kind(components: Sequence[ComponentSettings]) -> dict[str, ComponentSettings]:
-    named: dict[str, ComponentSettings] = {}
-    for settings in components:
-        name = COMPONENTS.name_of(settings)
-        number = sum(COMPONENTS.name_of(other) == name for other in named.values()) + 1
-        named[name if number == 1 else f"{name}_{number}"] = settings
-    return named
+    names = [COMPONENTS.name_of(settings) for settings in components]
+    return {f"{name}_{i}" if name in names[:i] else name: components[i] for i, name in enumerate(names)}
 
 
 def forced_logits(model: TranslationModel, batch: Batch) -> Tensor:
@@ -151,36 +133,33 @@ def _moved_model(settings: ComponentSettings) -> TranslationModel:
     return model
 
 
-def change_by(settings: ComponentSettings, *, sentences: int = 6) -> float:
+def _scores(model: TranslationModel, rows: Sequence[int]) -> Tensor:
+    batch = make_batch(random_examples(6, seed=1), np.array(rows), model.components)
+    with torch.no_grad():
+        return forced_logits(model, batch)
+
+
+def change_by(settings: ComponentSettings) -> float:
     """Return the largest change of a score of the vocabulary that a component with these settings makes.
 
     The models with and without it have the same weights otherwise. 0 means: it equals the baseline.
     """
     model, plain = _moved_model(settings), small_model(base=settings.bases[0])
     plain.load_state_dict({name: w for name, w in model.state_dict().items() if not name.startswith("components.")})
-    examples, rows = random_examples(sentences, seed=1), np.arange(sentences)
-    with torch.no_grad():
-        scores = [forced_logits(m, make_batch(examples, rows, m.components)) for m in (model, plain)]
-    return float((scores[0] - scores[1]).abs().max())
+    return float((_scores(model, range(6)) - _scores(plain, range(6))).abs().max())
 
 
-def change_by_batching(settings: ComponentSettings, *, sentences: int = 6) -> float:
+def change_by_batching(settings: ComponentSettings) -> float:
     """Return the largest difference between the scores of a sentence in a batch of one and in a batch of many."""
-    model, examples = _moved_model(settings), random_examples(sentences, seed=2)
-    with torch.no_grad():
-        together = forced_logits(model, make_batch(examples, np.arange(sentences), model.components))
-        alone = [
-            forced_logits(model, make_batch(examples, np.array([row]), model.components))[0] for row in range(sentences)
-        ]
+    model = _moved_model(settings)
+    together, alone = _scores(model, range(6)), [_scores(model, [row])[0] for row in range(6)]
     return max(float((together[row, : len(own)] - own).abs().max()) for row, own in enumerate(alone))
 
 
-def unused_parameters(settings: ComponentSettings, *, sentences: int = 6) -> list[str]:
+def unused_parameters(settings: ComponentSettings) -> list[str]:
     """Name the parameters of a component that training would not change: those without a gradient."""
     model = _moved_model(settings).train()
-    batch = make_batch(random_examples(sentences, seed=3), np.arange(sentences), model.components)
+    batch = make_batch(random_examples(6, seed=1), np.arange(6), model.components)
     model.loss(batch).objective().backward()
-    (component,) = model.components
-    return [
-        name for name, parameter in component.named_parameters() if parameter.grad is None or not parameter.grad.any()
-    ]
+    named = model.components[0].named_parameters()
+    return [name for name, parameter in named if parameter.grad is None or not parameter.grad.any()]

@@ -6,7 +6,6 @@ Masks are True for real tokens.
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
@@ -14,39 +13,13 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from nmtcore.config.transformer import TransformerSettings
-from nmtcore.model.base import Encoded, TranslationModel, selected_rows
+from nmtcore.model.base import DecoderState, Encoded, PackedLinear, TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack, layer_hooks
 
 KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 """Those of attention on a GPU. cuDNN's is left out: with a mask it can return NaN gradients (bf16, length % 128 == 64;
 torch issue 196678), and its plans for each new shape make training take several times as long (docs/benchmarks.md)."""
-
-
-class PackedLinear(nn.Linear):
-    """Several square linear layers in one matrix multiplication: (..., D) to (..., parts * D)."""
-
-    def __init__(self, width: int, parts: int) -> None:
-        super().__init__(width, parts * width)
-        self.parts = parts
-
-
-class LayerCache:
-    """Keys and values of the decoded positions in one layer, (R, H, T, E) each."""
-
-    def __init__(self) -> None:
-        self.keys_values: tuple[Tensor, ...] | None = None
-
-    def append(self, *newest: Tensor) -> tuple[Tensor, ...]:
-        """Add the keys and values of the newest position, (R, H, 1, E) each; return those of all positions."""
-        if self.keys_values is not None:
-            newest = tuple(torch.cat(pair, dim=2) for pair in zip(self.keys_values, newest, strict=True))
-        self.keys_values = newest
-        return newest
-
-    def select(self, rows_R: Tensor) -> None:
-        """Continue with these rows; some may be repeated, others left out."""
-        self.keys_values = tuple(values.index_select(0, rows_R) for values in self.keys_values)
 
 
 class Attention(nn.Module):
@@ -60,22 +33,21 @@ class Attention(nn.Module):
         self.heads, self.dropout, self.hooks = settings.heads, settings.attention_dropout, hooks
         self.output = nn.Linear(settings.width, settings.width)
 
-    def split(self, packed: Tensor, parts: int) -> tuple[Tensor, ...]:
-        """Split the output of linear layers into heads: (B, Q, parts * D) to `parts` times (B, H, Q, E)."""
-        return packed.unflatten(-1, (parts, self.heads, -1)).permute(2, 0, 3, 1, 4).unbind(0)
+    def split(self, packed_BQPD: Tensor) -> tuple[Tensor, ...]:
+        """Split the output of packed layers into heads: (B, H, Q, E) for each of the P layers."""
+        return packed_BQPD.unflatten(-1, (self.heads, -1)).permute(2, 0, 3, 1, 4).unbind(0)
 
-    def attend(
-        self, inputs: AttentionInputs, values_BHKE: Tensor, *, mask_B11K: Tensor | None = None, causal: bool = False
-    ) -> Tensor:
+    def attend(self, inputs: AttentionInputs, values_BHKE: Tensor, mask_B11K: Tensor | None) -> Tensor:
         """Compute the layer's output, (B, Q, D), from the keys that the mask allows.
 
-        `causal` hides the keys after the query's position; there must be no mask then.
+        Without a mask, these are the keys up to the position of each query; the last query belongs to the last key.
         """
+        queries_BHQE, keys_BHKE = inputs.queries_BHQE, inputs.keys_BHKE
         dropout = self.dropout if self.training else 0.0
         if self.hooks:
-            mixed_BHQE = self._explicit(inputs, values_BHKE, mask_B11K, causal, dropout)
+            mixed_BHQE = self._explicit(inputs, values_BHKE, mask_B11K, dropout)
         else:
-            queries_BHQE, keys_BHKE = inputs.queries_BHQE, inputs.keys_BHKE
+            causal = mask_B11K is None and queries_BHQE.size(2) > 1
             with sdpa_kernel(KERNELS) if queries_BHQE.is_cuda else nullcontext():
                 mixed_BHQE = F.scaled_dot_product_attention(
                     queries_BHQE, keys_BHKE, values_BHKE, attn_mask=mask_B11K, dropout_p=dropout, is_causal=causal
@@ -83,7 +55,7 @@ class Attention(nn.Module):
         return self.output(mixed_BHQE.transpose(1, 2).flatten(2))
 
     def _explicit(
-        self, inputs: AttentionInputs, values_BHKE: Tensor, mask_B11K: Tensor | None, causal: bool, dropout: float
+        self, inputs: AttentionInputs, values_BHKE: Tensor, mask_B11K: Tensor | None, dropout: float
     ) -> Tensor:
         """Compute the same with hooks; the softmax in fp32 at least."""
         for replace in [own.queries_keys for own in self.hooks if own.queries_keys]:
@@ -95,11 +67,12 @@ class Attention(nn.Module):
             scores_BHQK = change(scores_BHQK, inputs)
         for observe in [own.observe for own in self.hooks if own.observe]:
             observe(inputs, scores_BHQK)
-        if causal:
-            mask_B11K = torch.ones(scores_BHQK.shape[-2:], dtype=torch.bool, device=scores_BHQK.device).tril()
-        if mask_B11K is not None:  # as a sum, whose gradient costs nothing
-            zeros = torch.zeros_like(mask_B11K, dtype=scores_BHQK.dtype)
-            scores_BHQK = scores_BHQK + zeros.masked_fill_(~mask_B11K, float("-inf"))
+        if mask_B11K is None:
+            queries, keys = scores_BHQK.shape[-2:]
+            mask_B11K = torch.ones(queries, keys, dtype=torch.bool, device=scores_BHQK.device).tril(keys - queries)
+        zeros = torch.zeros_like(mask_B11K, dtype=scores_BHQK.dtype)
+        # As a sum, whose gradient costs nothing.
+        scores_BHQK = scores_BHQK + zeros.masked_fill_(~mask_B11K, float("-inf"))
         weights_BHQK = scores_BHQK.softmax(-1, dtype=torch.promote_types(scores_BHQK.dtype, torch.float32))
         weights_BHQK = F.dropout(weights_BHQK, dropout).to(values_BHKE.dtype)
         mixed_BHQE = weights_BHQK @ values_BHKE
@@ -113,19 +86,21 @@ class SelfAttention(Attention):
 
     def __init__(self, settings: TransformerSettings, hooks: Sequence[AttentionHooks]) -> None:
         super().__init__(settings, hooks)
-        self.queries_keys_values = PackedLinear(settings.width, 3)
+        self.queries_keys_values = PackedLinear(settings.width, 3, settings.width)
 
     def forward(
-        self, states_BQD: Tensor, context: Context, *, cache: LayerCache | None = None, **mask: Tensor | bool | None
+        self, states_BQD: Tensor, context: Context, mask_B11K: Tensor | None = None, cache: list[Tensor] | None = None
     ) -> Tensor:
-        """Attend within sequences, or with a cache from the newest position to all in it: (B, Q, D).
+        """Attend within sequences (see `attend` for the mask): (B, Q, D).
 
-        `mask` are the keywords of `attend`.
+        `cache` has the keys and values of the positions before, (B, H, Z, E) each; those of the new ones are added.
         """
-        queries_BHQE, *keys_values = self.split(self.queries_keys_values(states_BQD), 3)
-        keys_BHKE, values_BHKE = keys_values if cache is None else cache.append(*keys_values)
+        queries_BHQE, *keys_values = self.split(self.queries_keys_values(states_BQD))
+        if cache is not None:
+            keys_values = cache[:] = [torch.cat(pair, dim=2) for pair in zip(cache, keys_values, strict=True)]
+        keys_BHKE, values_BHKE = keys_values
         inputs = AttentionInputs(states_BQD=states_BQD, queries_BHQE=queries_BHQE, keys_BHKE=keys_BHKE, context=context)
-        return self.attend(inputs, values_BHKE, **mask)
+        return self.attend(inputs, values_BHKE, mask_B11K)
 
 
 class CrossAttention(Attention):
@@ -133,18 +108,18 @@ class CrossAttention(Attention):
 
     def __init__(self, settings: TransformerSettings, hooks: Sequence[AttentionHooks]) -> None:
         super().__init__(settings, hooks)
-        self.queries = nn.Linear(settings.width, settings.width)
-        self.keys_values = PackedLinear(settings.width, 2)
+        self.queries = PackedLinear(settings.width, 1, settings.width)
+        self.keys_values = PackedLinear(settings.width, 2, settings.width)
 
     def project(self, memory_BSD: Tensor) -> tuple[Tensor, ...]:
         """Compute the keys and values of the source, (B, H, S, E) each."""
-        return self.split(self.keys_values(memory_BSD), 2)
+        return self.split(self.keys_values(memory_BSD))
 
-    def forward(self, states_BQD: Tensor, memory: tuple[Tensor, ...], context: Context, mask_B11S: Tensor) -> Tensor:
+    def forward(self, states_BQD: Tensor, memory: Sequence[Tensor], context: Context, mask_B11S: Tensor) -> Tensor:
         """Attend to the source: (B, Q, D). In decoding, the queries of a sentence are its beams."""
-        (queries_BHQE,), (keys_BHSE, values_BHSE) = self.split(self.queries(states_BQD), 1), memory
+        (queries_BHQE,), (keys_BHSE, values_BHSE) = self.split(self.queries(states_BQD)), memory
         inputs = AttentionInputs(states_BQD=states_BQD, queries_BHQE=queries_BHQE, keys_BHKE=keys_BHSE, context=context)
-        return self.attend(inputs, values_BHSE, mask_B11K=mask_B11S)
+        return self.attend(inputs, values_BHSE, mask_B11S)
 
 
 class Residual(nn.Module):
@@ -187,7 +162,7 @@ class EncoderLayer(nn.Module):
 
     def forward(self, states_BSD: Tensor, context: Context, mask_B11S: Tensor) -> Tensor:
         """Apply the layer: (B, S, D)."""
-        states_BSD = self.around_attention(states_BSD, lambda x: self.attention(x, context, mask_B11K=mask_B11S))
+        states_BSD = self.around_attention(states_BSD, lambda x: self.attention(x, context, mask_B11S))
         return self.around_feed_forward(states_BSD, self.feed_forward)
 
 
@@ -206,57 +181,22 @@ class DecoderLayer(nn.Module):
         self,
         states: Tensor,
         context: Context,
-        memory: tuple[Tensor, ...],
+        memory: Sequence[Tensor],
         mask_B11S: Tensor,
-        cache: LayerCache | None = None,
+        cache: list[Tensor] | None = None,
     ) -> Tensor:
         """Apply the layer to whole targets (B, T, D), or with a cache to the newest position of each beam (B, M, D).
 
-        `memory` is the output of `cross.project`. Padding is on the right, so that the causal mask hides it too.
+        `memory` is the output of `cross.project`. Padding is on the right, so that no real position sees it.
         """
 
         def to_target(x: Tensor) -> Tensor:
-            if cache is None:
-                return self.attention(x, context, causal=True)
-            return self.attention(x.reshape(-1, 1, x.size(-1)), context, cache=cache).view(x.shape)
+            rows = x if cache is None else x.reshape(-1, 1, x.size(-1))
+            return self.attention(rows, context, cache=cache).view(x.shape)
 
         states = self.around_attention(states, to_target)
         states = self.around_cross(states, lambda x: self.cross(x, memory, context, mask_B11S))
         return self.around_feed_forward(states, self.feed_forward)
-
-
-class TransformerState:
-    """Keys and values of the source (once per sentence) and of the decoded positions (once per beam).
-
-    It starts with one beam per sentence; `select` can change the number of beams. Row r of a step belongs to sentence
-    r // beams.
-    """
-
-    def __init__(self, memory: Sequence[tuple[Tensor, ...]], mask_BS: Tensor) -> None:
-        self.memory = memory
-        """The source's keys and values in each layer."""
-        self.caches = [LayerCache() for _ in memory]
-        self.mask_BS = mask_BS
-        self.beams, self.length = 1, 0
-        """Beams per sentence, and decoded positions."""
-
-    @property
-    def sentences(self) -> int:
-        """Number of sentences that are still being decoded."""
-        return len(self.mask_BS)
-
-    def select(self, beams_BM: Tensor, sentences_B: Tensor | None = None) -> None:
-        """Continue beam `beams_BM[b, m]` of sentence `sentences_B[b]` as beam m of sentence b; drop all others.
-
-        Without `sentences_B`, the sentences stay; the number of beams may change.
-        """
-        rows_R = selected_rows(beams_BM, sentences_B, self.beams)
-        for cache in self.caches:
-            cache.select(rows_R)
-        self.beams = beams_BM.size(1)
-        if sentences_B is not None:
-            self.memory = [tuple(values.index_select(0, sentences_B) for values in layer) for layer in self.memory]
-            self.mask_BS = self.mask_BS.index_select(0, sentences_B)
 
 
 class Transformer(TranslationModel):
@@ -280,17 +220,10 @@ class Transformer(TranslationModel):
     """
 
     def __init__(
-        self,
-        settings: TransformerSettings,
-        *,
-        source_size: int,
-        target_size: int,
-        joint: bool,
-        components: Sequence[Component] = (),
+        self, settings: TransformerSettings, *, components: Sequence[Component] = (), **vocabularies: int
     ) -> None:
-        super().__init__(settings, source_size=source_size, target_size=target_size, joint=joint, components=components)
-        own_dropout = settings.embedding_dropout
-        self.embedding_dropout = settings.dropout if own_dropout is None else own_dropout
+        super().__init__(settings, components=components, **vocabularies)
+        self.encoder_attention = settings.encoder_layers, settings.heads
         self.encoder = nn.ModuleList(EncoderLayer(settings, i, components) for i in range(settings.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(settings, i, components) for i in range(settings.decoder_layers))
         pre = settings.norm == "pre"
@@ -305,27 +238,18 @@ class Transformer(TranslationModel):
     def _placed(self, embedded: Tensor, stack: Stack, first: int = 0) -> Tensor:
         """Add positions, counted from `first`, to scaled embeddings (B, S, D), with dropout."""
         if self.has_sinusoids(stack):
-            last = first + embedded.size(1)
-            length = max(256, 1 << (last - 1).bit_length())  # few different tables
-            table_PD = _sinusoid_table(length, embedded.size(2), embedded.dtype, embedded.device)
-            embedded = embedded + table_PD[first:last]
-        return F.dropout(embedded, self.embedding_dropout, self.training)
+            positions_SD = sinusoids(*embedded.shape[1:], first=first, device=embedded.device)
+            embedded = embedded + positions_SD.to(embedded.dtype)
+        own = self.settings.embedding_dropout
+        return F.dropout(embedded, self.settings.dropout if own is None else own, self.training)
 
     def encode(self, batch: Batch) -> Encoded:
         """Run the encoder over the source."""
-        context = Context(mask_BS=batch.source_mask_BS, extra=batch.extra)
-        states_BSD = self.source_embedding(batch.source_BS) * math.sqrt(self.settings.width)
-        for component in self.components:
-            states_BSD = component.embed_source(states_BSD, context)
+        states_BSD, context = self.embed_source(batch, scale=math.sqrt(self.settings.width))
         states_BSD = self._placed(states_BSD, "encoder")
         for layer in self.encoder:
             states_BSD = layer(states_BSD, context, context.mask_BS[:, None, None])
         return Encoded(memory_BSD=self.encoder_norm(states_BSD), context=context)
-
-    @property
-    def encoder_attention(self) -> tuple[int, int]:
-        """The number of layers of self-attention in the encoder, and of heads per layer."""
-        return self.settings.encoder_layers, self.settings.heads
 
     def compilable_layers(self) -> Sequence[nn.Module]:
         """List the layers of both stacks."""
@@ -333,38 +257,37 @@ class Transformer(TranslationModel):
 
     def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
         """Run the decoder over whole targets: (B, T, D)."""
-        states_BTD = self._placed(self.target_embedding(target_input_BT) * math.sqrt(self.settings.width), "decoder")
+        states_BTD, context = self._embed_target(target_input_BT), encoded.context
         for layer in self.decoder:
             memory = layer.cross.project(encoded.memory_BSD)
-            states_BTD = layer(states_BTD, encoded.context, memory, encoded.mask_BS[:, None, None])
+            states_BTD = layer(states_BTD, context, memory, context.mask_BS[:, None, None])
         return self.decoder_norm(states_BTD)
 
-    def start(self, encoded: Encoded) -> TransformerState:
-        """Start step-by-step decoding with one beam per sentence."""
-        return TransformerState([layer.cross.project(encoded.memory_BSD) for layer in self.decoder], encoded.mask_BS)
+    def _embed_target(self, tokens_BT: Tensor, first: int = 0) -> Tensor:
+        return self._placed(self.target_embedding(tokens_BT) * math.sqrt(self.settings.width), "decoder", first)
 
-    def step(self, tokens_R: Tensor, state: TransformerState) -> Tensor:
+    def start(self, encoded: Encoded) -> DecoderState:
+        """Start step-by-step decoding: keys and values of the source, and of no decoded positions, in each layer."""
+        memory = [layer.cross.project(encoded.memory_BSD) for layer in self.decoder]
+        caches = [[keys_values[:, :, :0] for keys_values in layer] for layer in memory]
+        return DecoderState(encoded.context.mask_BS, memory, caches)
+
+    def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
         """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
-        context = Context(mask_BS=state.mask_BS)
-        states_R1D = self.target_embedding(tokens_R)[:, None] * math.sqrt(self.settings.width)
-        states_BMD = self._placed(states_R1D, "decoder", state.length).view(state.sentences, state.beams, -1)
-        for layer, memory, cache in zip(self.decoder, state.memory, state.caches, strict=True):
+        context, (any_keys, _) = Context(mask_BS=state.mask_BS), state.rows[0]
+        states_R1D = self._embed_target(tokens_R[:, None], first=any_keys.size(2))
+        states_BMD = states_R1D.view(len(state.mask_BS), state.beams, -1)
+        for layer, memory, cache in zip(self.decoder, state.memory, state.rows, strict=True):
             states_BMD = layer(states_BMD, context, memory, state.mask_BS[:, None, None], cache)
-        state.length += 1
         return self.logits(self.decoder_norm(states_BMD).flatten(0, 1), context)
 
 
-def sinusoids(length: int, width: int) -> Tensor:
-    """Compute the positions of section 3.5 of Vaswani et al. 2017 in float64: (length, width).
+def sinusoids(length: int, width: int, *, first: int = 0, device: torch.device | None = None) -> Tensor:
+    """Compute positions, counted from `first`, in float64: (length, width); Vaswani et al. 2017, section 3.5.
 
     `PE(p, 2i) = sin(p / 10000^(2i/D))`, `PE(p, 2i+1) = cos(...)`.
     """
-    positions_P1 = torch.arange(length, dtype=torch.float64).unsqueeze(1)
-    rates_I = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    positions_P1 = torch.arange(first, first + length, dtype=torch.float64, device=device).unsqueeze(1)
+    rates_I = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64, device=device) / width)
     angles_PI = positions_P1 * rates_I
     return torch.stack([angles_PI.sin(), angles_PI.cos()], dim=-1).flatten(1)
-
-
-@lru_cache(maxsize=8)
-def _sinusoid_table(length: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    return sinusoids(length, width).to(device, dtype)

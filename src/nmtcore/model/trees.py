@@ -56,8 +56,7 @@ class TooLongForTrees(UserError):
             f"the memory is too small for the trees of {sentence}, which has {words} subwords; with scores as far "
             f"apart as its own, at most {LONGEST_ELIMINATED} are possible"
         )
-        advice = "Leave it out (training.batch.max_length), or cut it into parts."
-        super().__init__(f"T{self.problem[1:]}. {advice}")
+        super().__init__(f"T{self.problem[1:]}. Leave it out (training.batch.max_length), or cut it into parts.")
 
 
 def tree_marginals(
@@ -112,15 +111,14 @@ def _relative(log_BSS: Tensor, roots: Roots) -> Tensor:
     """
 
     def best(scores: Tensor) -> Tensor:
-        highest = scores.detach().amax(1)
+        highest = scores.detach().amax(1, keepdim=True)
         return highest.masked_fill(highest == _NEVER, 0.0)
 
     if roots == "many":
-        return log_BSS - best(log_BSS).unsqueeze(1)
+        return log_BSS - best(log_BSS)
     itself_SS = torch.eye(log_BSS.size(1), dtype=torch.bool, device=log_BSS.device)
-    log_BSS = log_BSS - best(log_BSS.masked_fill(itself_SS, _NEVER)).unsqueeze(1)
-    best_root_B = best(log_BSS.diagonal(dim1=1, dim2=2))
-    return log_BSS - torch.where(itself_SS, best_root_B[:, None, None], 0.0)
+    log_BSS = log_BSS - best(log_BSS.masked_fill(itself_SS, _NEVER))
+    return log_BSS - torch.where(itself_SS, best(log_BSS.diagonal(dim1=1, dim2=2)).unsqueeze(2), 0.0)
 
 
 def _by_inverse(log_BSS: Tensor, nodes_BS: Tensor, roots: Roots) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""The sizes of models, counted from the configuration: vocabularies, labels, parameters, operations per subword."""
+"""The sizes of models, counted from the configuration: vocabularies, parameters, operations per subword."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.features import FEATURES
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
-from nmtcore.files import read_json, read_lines
+from nmtcore.files import read_lines
 from nmtcore.layout import file_name
 from nmtcore.planning.features import segmentation_folder
 
@@ -19,9 +18,6 @@ MOMENTS = 2
 """Numbers that Adam keeps for each weight."""
 NEWEST = 2
 """How many of the newest checkpoints are kept (`nmtcore.training.checkpoints.KEPT`)."""
-
-SPECIAL_LABELS = 2
-"""Entries of a label vocabulary that are no labels of the data (`nmtcore.annotation.labels.LABEL_SPECIALS`)."""
 
 
 class Operations(NamedTuple):
@@ -56,26 +52,6 @@ def _vocabulary_size(path: Path, run: RunSettings) -> int:
 @cache
 def _line_count(path: Path) -> int:
     return len(read_lines(path))
-
-
-def label_sizes(project: Project, run: RunSettings) -> dict[str, int]:
-    """Return the sizes of the label vocabularies that a run reads, by side and column ("target.ccg"), where known.
-
-    They are those of the results folder or, before the annotation, the published numbers of tags.
-    """
-    published = project.dataset(run.dataset).published.tags
-    sizes = {name: count + SPECIAL_LABELS for name, count in published.items()}
-    for side, files in run.label_files(project.layout).items():
-        for path in map(Path, files.values()):
-            if path.exists():
-                sizes |= {f"{side}.{column}": len(entries) for column, entries in read_json(path).items()}
-    read = {
-        f"{side}.{column}"
-        for side, features in run.features.items()
-        for feature in features
-        for column in FEATURES[feature].labels
-    }
-    return {name: size for name, size in sizes.items() if name in read}
 
 
 def kept_checkpoints(run: RunSettings) -> int:

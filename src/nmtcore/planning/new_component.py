@@ -14,14 +14,11 @@ _IMPORTED = ("build", "component", "context", "tensor")
 
 _CODE = '''"""The component {name}. Say here, in one sentence, what it does."""
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor, nn
 
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.ranges import NonNegative, settings_class
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.components.base import Build, Component, Context
 
 
@@ -29,15 +26,11 @@ from nmtcore.model.components.base import Build, Component, Context
 class {class_name}Settings(ComponentSettings):
     """What a system can set: its keys below `components` and the name of the component.
 
-    A component that reads trees also has `needs = {{"source": ("trees",)}}` (annotated as a ClassVar).
+    A component that reads trees of the source also has `needs = {{"source": ("trees",)}}`.
     """
 
     strength: NonNegative = 1.0
     """Factor of what the component adds; 0 gives the baseline."""
-
-    def parameter_count(self, model: TransformerSettings, labels: Mapping[str, int]) -> int:
-        """Count the parameters, for estimates of disk space."""
-        return model.width
 
 
 class {class_name}(Component):

@@ -16,7 +16,6 @@ from nmtcore.planning.device_speeds import FinishedRun, TrainingSpeeds, search_s
 from nmtcore.planning.known_sizes import KnownSizes
 from nmtcore.planning.model_sizes import (
     Operations,
-    label_sizes,
     operations_of,
     run_bytes,
     vocabulary_sizes,
@@ -59,7 +58,7 @@ class RunCosts:
     def of(self, run: RunSettings) -> PlannedCost:
         """Estimate the cost of a run that is not trained yet."""
         sizes = vocabulary_sizes(self.project, run)
-        parameters = run.parameter_count(sizes=sizes, labels=label_sizes(self.project, run))
+        parameters = run.parameter_count(sizes)
         disk = Estimate(value=run_bytes(run, parameters))
         pairs = self.sizes.used_pairs(run, "train") if run.training.max_epochs is not None else None
         updates = run_updates(run, pairs=pairs, subwords=self.sizes.subwords_per_sentence)

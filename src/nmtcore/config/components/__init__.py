@@ -7,40 +7,26 @@ code in a class with the name of the settings (`Pascal`), in `model/components/`
 from collections.abc import Mapping
 from typing import Any
 
+from nmtcore.config.components import settings
 from nmtcore.config.components.base import ComponentSettings, Trees
-from nmtcore.config.components.settings import (
-    DepParseSettings,
-    DiagonalParseSettings,
-    HeadSelectionSettings,
-    LabelHeadSettings,
-    MultitaskSettings,
-    PascalSettings,
-    RelativePositionsSettings,
-    SennrichHaddowSettings,
-    SisaSettings,
-    TagAttentionSettings,
-    TreeDistanceSettings,
-    TreeHeadSettings,
-    TreeTraversalSettings,
-)
 from nmtcore.config.registry import Registry
 from nmtcore.errors import UserError, joined_by_or
 
 COMPONENTS = Registry[ComponentSettings](
     {
-        "depparse": DepParseSettings,
-        "diagonalparse": DiagonalParseSettings,
-        "head_selection": HeadSelectionSettings,
-        "label_head": LabelHeadSettings,
-        "multitask": MultitaskSettings,
-        "pascal": PascalSettings,
-        "sennrich_haddow": SennrichHaddowSettings,
-        "sisa": SisaSettings,
-        "relative_positions": RelativePositionsSettings,
-        "tag_attention": TagAttentionSettings,
-        "tree_distance": TreeDistanceSettings,
-        "tree_head": TreeHeadSettings,
-        "tree_traversal": TreeTraversalSettings,
+        "depparse": settings.DepParseSettings,
+        "diagonalparse": settings.DiagonalParseSettings,
+        "head_selection": settings.HeadSelectionSettings,
+        "label_head": settings.LabelHeadSettings,
+        "multitask": settings.MultitaskSettings,
+        "pascal": settings.PascalSettings,
+        "sennrich_haddow": settings.SennrichHaddowSettings,
+        "sisa": settings.SisaSettings,
+        "relative_positions": settings.RelativePositionsSettings,
+        "tag_attention": settings.TagAttentionSettings,
+        "tree_distance": settings.TreeDistanceSettings,
+        "tree_head": settings.TreeHeadSettings,
+        "tree_traversal": settings.TreeTraversalSettings,
     },
     noun="component",
     key="kind",
@@ -89,13 +75,11 @@ def check_composition(components: Mapping[str, ComponentSettings], base: str, mo
     Two components must not claim the same part of the model, and none may claim a part that the model lacks.
     """
     owner: dict[str, str] = {}
-    for name, settings in components.items():
-        if base not in settings.bases:
-            raise UserError(
-                f"{where}: {name} needs the base {joined_by_or(settings.bases)}, but the system's is {base}."
-            )
+    for name, own in components.items():
+        if base not in own.bases:
+            raise UserError(f"{where}: {name} needs the base {joined_by_or(own.bases)}, but the system's is {base}.")
         try:
-            claims = settings.claims(model)
+            claims = own.claims(model)
         except ValueError as error:
             raise UserError(f"{where}: {name}: {error}.") from error
         for part in claims:

@@ -14,6 +14,8 @@ chain: the previous word.
 induced: gold treebanks, as in grammar induction (`evaluation.induction`), and a parser's trees if there are any.
 """
 
+SOURCE_TREES = {"source": ("trees",)}
+"""What components need that read dependency trees of the source (`ComponentSettings.needs`)."""
 
 LABEL_SYMBOLS = 2
 """Number of label ids after those of the vocabulary: `</s>`, prefix."""
@@ -62,12 +64,8 @@ class ComponentSettings:
         """Name the parts of the model that no other component may claim too, such as "encoder.1.head.7"."""
         return ()
 
-    def parameter_count(self, model: Any, labels: Mapping[str, int]) -> int:
-        """Return the number of parameters that the component adds, to estimate costs before anything is computed.
-
-        `labels` has the sizes of label vocabularies, by side and column ("source.deprel"); one that is not known yet
-        counts as 0.
-        """
+    def parameter_count(self, model: Any) -> int:
+        """Return the number of parameters that the component adds, for estimates of disk space; 0 if it is small."""
         return 0
 
 

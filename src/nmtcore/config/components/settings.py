@@ -1,10 +1,9 @@
 """Settings of the package's components, related ones side by side, without torch."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
-from nmtcore.config.components.base import LABEL_SYMBOLS, ComponentSettings, Trees, claim_head
-from nmtcore.config.features import FEATURES
+from nmtcore.config.components.base import SOURCE_TREES, ComponentSettings, claim_head
 from nmtcore.config.ranges import (
     Distance,
     Fraction,
@@ -23,16 +22,26 @@ from nmtcore.config.transformer import TransformerSettings
 
 
 @settings_class
-class ParserHeadSettings(ComponentSettings):
-    """Base of the settings of encoder heads that are trained to parse."""
-
-    needs_at_inference: ClassVar[bool] = False
-    trees: ClassVar[tuple[Trees, ...]] = ("supervised", "induced")
+class EncoderHeadSettings(ComponentSettings):
+    """Base of the settings of components that have one head of the encoder."""
 
     layer: Index
     """Encoder layer, counted from 0."""
     head: HeadIndex = -1
     """Head of the layer, counted from 0; a negative one counts from the end."""
+
+    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
+        """Claim the head; raise a `ValueError` if the model lacks it."""
+        return (claim_head(model, layer=self.layer, head=self.head),)
+
+
+@settings_class
+class ParserHeadSettings(EncoderHeadSettings):
+    """Base of the settings of encoder heads that are trained to parse."""
+
+    needs_at_inference = False
+    trees = ("supervised", "induced")
+
     weight: NonNegative = 1.0
     """Weight of its loss; the translation's loss has the weight 1. For the heads of pham2018 the default is assumed:
     the thesis gives none."""
@@ -42,10 +51,6 @@ class ParserHeadSettings(ComponentSettings):
         """Whether its loss counts."""
         return self.weight > 0
 
-    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
-        """Claim the head; raise a `ValueError` if the model lacks it."""
-        return (claim_head(model, layer=self.layer, head=self.head),)
-
 
 @settings_class
 class DepParseSettings(ParserHeadSettings):
@@ -54,7 +59,7 @@ class DepParseSettings(ParserHeadSettings):
     Needs dependencies on the source side. A system can have only one, since it puts `<ROOT>` before the source.
     """
 
-    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
+    needs = SOURCE_TREES
 
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
         """Claim the head and the position before the source."""
@@ -65,7 +70,7 @@ class DepParseSettings(ParserHeadSettings):
 class DiagonalParseSettings(ParserHeadSettings):
     """The control for `depparse`: a head that points from each word to the previous one (pham2018, section 6.3)."""
 
-    trees: ClassVar[tuple[Trees, ...]] = ("chain",)
+    trees = ("chain",)
 
 
 @settings_class
@@ -75,17 +80,12 @@ class SisaSettings(ParserHeadSettings):
     Needs dependencies on the source side.
     """
 
-    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
+    needs = SOURCE_TREES
 
     layer: Index = 0
     head: HeadIndex = 0
     slope: Annotated[float, Range(least=0, most=1)] = 0.1
     """Slope of the leaky ReLU below 0. The paper gives none; Strubell et al. use this one, after Dozat."""
-
-    def parameter_count(self, model: TransformerSettings, labels: Mapping[str, int]) -> int:
-        """Count the matrices and biases of queries, keys and the biaffine operator."""
-        width = model.width // model.heads
-        return (2 * model.width + width + 3) * width
 
 
 @settings_class
@@ -95,7 +95,7 @@ class PascalSettings(ComponentSettings):
     Needs dependencies on the source side.
     """
 
-    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
+    needs = SOURCE_TREES
 
     heads: HeadCount
     """Number of heads per layer, counted from the first."""
@@ -122,7 +122,7 @@ class PascalSettings(ComponentSettings):
 
 
 @settings_class
-class LabelHeadSettings(ComponentSettings):
+class LabelHeadSettings(EncoderHeadSettings):
     """An encoder head whose queries and keys are made from labels, and its values from the tokens.
 
     Needs tags on the source side, or dependencies with `labels: deprel`.
@@ -131,25 +131,11 @@ class LabelHeadSettings(ComponentSettings):
     labels: Literal["pos", "upos", "xpos", "deprel"] = "pos"
     """Labels of the words; pos: XPOS (Czech: the whole positional tag) if the training data have any, else UPOS."""
     layer: Index = 0
-    """Encoder layer, counted from 0."""
-    head: HeadIndex = -1
-    """Head of the layer, counted from 0; a negative one counts from the end."""
 
     @property
     def needs(self) -> Mapping[str, tuple[str, ...]]:
         """Trees for dependency labels, tags for the other labels."""
         return {"source": ("trees" if self.labels == "deprel" else "pos_tags",)}
-
-    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
-        """Claim the head; raise a `ValueError` if the model lacks it."""
-        return (claim_head(model, layer=self.layer, head=self.head),)
-
-    def parameter_count(self, model: TransformerSettings, labels: Mapping[str, int]) -> int:
-        """Count the embedding of the labels, and the matrices and biases of queries and keys."""
-        columns = ("xpos", "upos") if self.labels == "pos" else (self.labels,)
-        count = next((labels[f"source.{column}"] for column in columns if f"source.{column}" in labels), 0)
-        head = (model.width + 1) * (model.width // model.heads)
-        return (count + LABEL_SYMBOLS) * model.width + 2 * head
 
 
 @settings_class
@@ -159,8 +145,8 @@ class SennrichHaddowSettings(ComponentSettings):
     Needs dependencies on the source side.
     """
 
-    bases: ClassVar[tuple[str, ...]] = ("transformer", "recurrent")
-    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
+    bases = ("transformer", "recurrent")
+    needs = SOURCE_TREES
 
     width: Width = 10
     """Dimensions of the dependency label."""
@@ -170,10 +156,6 @@ class SennrichHaddowSettings(ComponentSettings):
         if self.width >= model.width:
             raise ValueError(f"width {self.width} leaves nothing of a token's embedding of width {model.width}")
         return ("source.embedding.last",)
-
-    def parameter_count(self, model: TransformerSettings, labels: Mapping[str, int]) -> int:
-        """Count the embedding of the labels."""
-        return (labels.get("source.deprel", 0) + LABEL_SYMBOLS) * self.width
 
 
 @settings_class
@@ -187,15 +169,6 @@ class PairLabelsSettings(ComponentSettings):
     def label_count(self) -> int:
         """The number of labels with a learned vector."""
         raise NotImplementedError
-
-    def labelled_layers(self, model: TransformerSettings) -> int:
-        """Return the number of layers whose attention has labels."""
-        return model.encoder_layers
-
-    def parameter_count(self, model: TransformerSettings, labels: Mapping[str, int]) -> int:
-        """Count the vectors of the labels, of each layer."""
-        tables = 2 if self.on == "keys_values" else 1
-        return tables * self.labelled_layers(model) * self.label_count * (model.width // model.heads)
 
 
 @settings_class
@@ -217,16 +190,12 @@ class RelativePositionsSettings(PairLabelsSettings):
         """Distances to both sides, 0, and the label of longer ones."""
         return 2 * self.maximum + (2 if self.far == "label" else 1)
 
-    def labelled_layers(self, model: TransformerSettings) -> int:
-        """Return the number of layers of the stacks with relative positions."""
-        return model.encoder_layers + (model.decoder_layers if self.decoder else 0)
-
 
 @settings_class
 class TreeLabelsSettings(PairLabelsSettings):
     """Base of the settings of components whose labels come from dependency trees."""
 
-    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
+    needs = SOURCE_TREES
 
     replaces_positions: bool = True
     """Whether the labels replace the encoder's sinusoids."""
@@ -270,7 +239,7 @@ class TreeTraversalSettings(TreeLabelsSettings):
 class TargetTagSettings(ComponentSettings):
     """Base of the settings of components that predict tags of the target's words."""
 
-    bases: ClassVar[tuple[str, ...]] = ("transformer", "recurrent")
+    bases = ("transformer", "recurrent")
 
     tags: Literal["ccg_tags", "dg_a_tags", "dg_b_tags", "random_tags"] = "ccg_tags"
     """The tags: CCG supertags, dependency supertags of two sorts, or random ones, a control."""
@@ -309,11 +278,6 @@ class TargetTagSettings(ComponentSettings):
         """The tags, unless they are not learned."""
         return self.tags if self.weight else None
 
-    def tag_count(self, labels: Mapping[str, int]) -> int:
-        """Return the number of tags, those of symbols included; a vocabulary that is not known yet counts as 0."""
-        (column,) = FEATURES[self.tags].labels
-        return labels.get(f"target.{column}", 0) + LABEL_SYMBOLS
-
 
 @settings_class
 class TagAttentionSettings(TargetTagSettings):
@@ -330,10 +294,6 @@ class TagAttentionSettings(TargetTagSettings):
     temperature: Positive = 1.0
     """gumbel: temperature of the softmax whose gradient is used."""
 
-    def parameter_count(self, model: Any, labels: Mapping[str, int]) -> int:
-        """Count two matrices and two embeddings of the tags."""
-        return 2 * self.width * (model.width + self.tag_count(labels))
-
 
 @settings_class
 class MultitaskSettings(TargetTagSettings):
@@ -345,17 +305,13 @@ class MultitaskSettings(TargetTagSettings):
     hidden: Width = 256
     """Width of the hidden layer."""
 
-    def parameter_count(self, model: Any, labels: Mapping[str, int]) -> int:
-        """Count the hidden layer and the scores of the tags."""
-        return self.hidden * (model.width + 1 + self.tag_count(labels))
-
 
 @settings_class
 class HeadSelectionSettings(ComponentSettings):
     """A distribution over the heads of every source token, learned from translation alone."""
 
-    bases: ClassVar[tuple[str, ...]] = ("recurrent",)
-    trees: ClassVar[tuple[Trees, ...]] = ("induced",)
+    bases = ("recurrent",)
+    trees = ("induced",)
 
     weights: Literal["tree", "flat"] = "tree"
     """tree: marginals over all dependency trees. flat: a softmax over the heads of each token."""
@@ -376,25 +332,18 @@ class HeadSelectionSettings(ComponentSettings):
         """Whether the gate is in the decoder; with one set of annotations it is in the encoder."""
         return self.annotations != "one_set"
 
-    def parameter_count(self, model: RecurrentSettings, labels: Mapping[str, int]) -> int:
+    def parameter_count(self, model: RecurrentSettings) -> int:
         """Count the matrices and the gate's bias."""
         squares = 4 + (self.annotations != "one_set") + (self.annotations == "separate")
         return squares * model.width**2 + model.width + (model.width if self.root == "learned" else 0)
 
 
 @settings_class
-class TreeHeadSettings(ComponentSettings):
+class TreeHeadSettings(EncoderHeadSettings):
     """An encoder head that attends by the marginals of dependency trees, learned from translation alone."""
 
-    trees: ClassVar[tuple[Trees, ...]] = ("induced",)
+    trees = ("induced",)
 
     layer: Index = 0
-    """Encoder layer, counted from 0."""
-    head: HeadIndex = -1
-    """Head of the layer, counted from 0; a negative one counts from the end."""
     roots: Literal["one", "many"] = "one"
     """Whether trees have one root or any number of roots."""
-
-    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
-        """Claim the head; raise a `ValueError` if the model lacks it."""
-        return (claim_head(model, layer=self.layer, head=self.head),)

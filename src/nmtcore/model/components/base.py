@@ -6,12 +6,11 @@ lists them: one that adds to scores belongs before one that multiplies them.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from torch import Tensor, nn
 
-from nmtcore.features.examples import Examples
 from nmtcore.model.batch import BatchArrays, LabelVocabularies
 
 Stack = Literal["encoder", "decoder", "cross"]
@@ -28,6 +27,10 @@ class Context:
 
     mask_BS: Tensor
     """True for real source tokens."""
+    words_BS: Tensor | None = None
+    """The word (from 0) of each source token, `NO_WORD` for tokens outside words; None in step-by-step decoding."""
+    ids_B: np.ndarray | None = None
+    """The ids of the examples, for messages."""
     extra: dict[str, Tensor] = field(default_factory=dict)
     """The tensors that `add_to_batch` added."""
     notes: dict[str, Any] = field(default_factory=dict)
@@ -79,10 +82,15 @@ class Build:
 class Component(nn.Module):
     """A part of a model that adds syntax. Subclasses override the hooks they need."""
 
-    source_prefix: ClassVar[tuple[int, ...]] = ()
+    source_prefix: tuple[int, ...] = ()
     """Ids to put before every source sentence."""
-    points_to_root: ClassVar[bool] = False
+    points_to_root: bool = False
     """Whether column 0 of `parse_scores` is the artificial root."""
+
+    tag_names: Sequence[str] = ()
+    """The labels that `tag_scores` scores; the first are `LABEL_SPECIALS`, the last two `</s>` and `<s>`."""
+    loss_weight: float = 1.0
+    """The factor of the mean loss in the objective; it may change between updates. 0: no gradient is computed."""
 
     def __init__(self, settings: Any, build: Build) -> None:
         super().__init__()
@@ -96,12 +104,11 @@ class Component(nn.Module):
         """Return the hooks for one attention layer (from 0), or None. Called once, when the model is built."""
         return None
 
-    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
+    def add_to_batch(self, arrays: BatchArrays) -> None:
         """Add what the model will need to `arrays.extra` and `arrays.counts`: vectorised numpy, no torch.
 
-        `examples` are those of the batch, in its order. Names in `extra` begin with the component's name. The count of
-        the loss is a number known before the forward pass, so that gradient accumulation and several devices can
-        divide by the global count.
+        Names in `extra` begin with the component's name. The count of the loss is a number known before the forward
+        pass, so that gradient accumulation and several devices can divide by the global count.
         """
 
     def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
@@ -134,13 +141,11 @@ class Component(nn.Module):
         """
         return None
 
-    def read_output(self, states_ND: Tensor, context: Context) -> None:
-        """Read the decoder's states at the real target positions; called only if whole targets are decoded."""
-
     def change_output(self, states: Tensor, context: Context) -> Tensor:
-        """Change the decoder's states (..., D), of which the output layer makes scores of the vocabulary.
+        """Read or change the decoder's states, of which the output layer makes scores of the vocabulary.
 
-        Called after every `read_output`, and in each step of a search.
+        The states are those at the real target positions (N, D), in their order, or those of a step of a search (R, D);
+        then `context.words_BS` is None.
         """
         return states
 
@@ -148,10 +153,12 @@ class Component(nn.Module):
         """Return log-probabilities of the labels `tag_names` at the real target positions, (N, L), after decoding."""
         raise NotImplementedError
 
-    @property
-    def tag_names(self) -> Sequence[str]:
-        """The labels that `tag_scores` scores; the first are `LABEL_SPECIALS`, the last two `</s>` and `<s>`."""
-        return ()
+    def correct_tags(self, context: Context) -> Tensor:
+        """Count the tags that are the likeliest at their position; called after `loss`, only in validation.
+
+        The share of all tags that the loss counts, on all devices, is the validation score "accuracy/{name}".
+        """
+        raise NotImplementedError
 
     @property
     def has_loss(self) -> bool:
@@ -165,26 +172,11 @@ class Component(nn.Module):
         """
         raise NotImplementedError
 
-    @property
-    def loss_weight(self) -> float:
-        """The factor of the mean loss in the objective; it may change between updates. 0: no gradient is computed."""
-        return 1.0
-
-    measures: ClassVar[tuple[str, ...]] = ()
-    """Names of what `measure` returns."""
-
-    def measure(self, context: Context) -> tuple[Tensor, ...]:
-        """Sum each of `measures` over the items that the loss counts; called after `loss`, only in validation.
-
-        The means over the dev set and all devices are validation scores, "{measure}/{name}".
-        """
-        raise NotImplementedError
-
     def begin_epoch(self, epoch: int) -> None:
         """Prepare for the updates of an epoch (from 1); also called when training resumes within one."""
 
     def after_validation(self, scores: Mapping[str, float]) -> None:
-        """Adapt to the scores of a validation: perplexity, losses, measures, and the recipe's metric."""
+        """Adapt to the scores of a validation: perplexity, losses, accuracies, and the recipe's metric."""
 
     def training_state(self) -> dict[str, Any]:
         """Return what validations have changed, as plain values, for a checkpoint."""
@@ -225,5 +217,5 @@ def layer_hooks(components: Iterable[Component], stack: Stack, layer: int) -> li
 
 
 def measure_names(components: Iterable[Component]) -> tuple[str, ...]:
-    """Name what components measure in validation: "accuracy/tag_attention"..."""
-    return tuple(f"{measure}/{c.name}" for c in components for measure in c.measures)
+    """Name what is measured in validation: the accuracy of every component that predicts tags."""
+    return tuple(f"accuracy/{component.name}" for component in components if component.tag_names)

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmtcore.config.components.settings import HeadSelectionSettings
-from nmtcore.features.examples import Examples
-from nmtcore.model.batch import BatchArrays, tree_scores
+from nmtcore.model.batch import tree_scores
 from nmtcore.model.components.base import Build, Component, Context
 from nmtcore.model.losses import at_least_fp32
 from nmtcore.model.trees import tree_marginals
@@ -68,16 +68,10 @@ class HeadSelection(Component):
         self.attention = nn.Linear(width, width, bias=False) if settings.annotations == "separate" else None
         """W_m (equation 19)."""
 
-    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
-        """Add the word of every token, for summing scores over subwords, and the examples' ids, for errors."""
-        arrays.extra[f"{self.name}.words"] = arrays.source.word_of_column_BS
-        arrays.extra[f"{self.name}.ids"] = examples.id
-
     def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:
         """Select heads; with one set of annotations, add them to the encoder's (equation 22)."""
-        words_BS = word_positions(context.mask_BS)
         scores_BSS = self.head_scores(memory_BSD)
-        weights_BSS = self.head_weights(scores_BSS, words_BS, context.extra.get(f"{self.name}.ids"))
+        weights_BSS = self.head_weights(scores_BSS, context)
         heads_BSD = weights_BSS.mT.to(memory_BSD.dtype) @ self.values(memory_BSD)
         context.notes[self.name] = {"scores_BSS": scores_BSS, "weights_BSS": weights_BSS, "heads_BSD": heads_BSD}
         if self.into_output is not None:
@@ -92,10 +86,11 @@ class HeadSelection(Component):
             scores_BSS = torch.diagonal_scatter(scores_BSS, keys_BSD @ self.root, dim1=1, dim2=2)
         return scores_BSS * keys_BSD.size(-1) ** -0.5 if self.settings.scale else scores_BSS
 
-    def head_weights(self, scores_BSS: Tensor, words_BS: Tensor, ids_B: Tensor | None) -> Tensor:
-        """Compute beta, at least fp32: every word's column sums to one, those of other positions are 0."""
+    def head_weights(self, scores_BSS: Tensor, context: Context) -> Tensor:
+        """Compute beta, at least fp32: every subword's column sums to one, that of `</s>` and of padding is 0."""
+        words_BS = F.pad(context.mask_BS[:, 1:], (0, 1))  # all real tokens but the last
         if self.settings.weights == "tree":
-            weights_BSS = tree_marginals(scores_BSS, words_BS, roots=self.settings.roots, ids_B=ids_B)
+            weights_BSS = tree_marginals(scores_BSS, words_BS, roots=self.settings.roots, ids_B=context.ids_B)
         else:
             exact_BSS = at_least_fp32(scores_BSS)
             exact_BSS = exact_BSS.masked_fill(~words_BS.unsqueeze(2), torch.finfo(exact_BSS.dtype).min)
@@ -126,7 +121,7 @@ class HeadSelection(Component):
 
     def parse_scores(self, context: Context) -> list[np.ndarray]:
         """Sum phi over the subwords of words (equation 24); these are scores of trees, not log-probabilities."""
-        return tree_scores(context.notes[self.name]["scores_BSS"].mT, context.extra[f"{self.name}.words"])
+        return tree_scores(context.notes[self.name]["scores_BSS"].mT, context.words_BS)
 
     def source_weights(self, context: Context) -> Tensor:
         """Return beta, with a row per dependent: the weights of its heads, and on the diagonal that of the root."""
@@ -135,11 +130,6 @@ class HeadSelection(Component):
     def gate_norms(self, hidden: Tensor) -> Tensor:
         """Compute the L2 norm of the gate at decoder states (..., D): (...)."""
         return self.gate(hidden).sigmoid().norm(dim=-1)
-
-
-def word_positions(mask_BS: Tensor) -> Tensor:
-    """Find the tokens that belong to a tree: all real ones but the last, `</s>`."""
-    return torch.cat([mask_BS[:, 1:], torch.zeros_like(mask_BS[:, :1])], dim=1)
 
 
 def straight_through(weights_BSS: Tensor, words_BS: Tensor) -> Tensor:

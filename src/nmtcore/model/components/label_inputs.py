@@ -8,12 +8,34 @@ from torch import Tensor, nn
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components.base import LABEL_SYMBOLS
 from nmtcore.config.components.settings import LabelHeadSettings, SennrichHaddowSettings
-from nmtcore.features.examples import Examples
 from nmtcore.model.batch import BatchArrays, LabelVocabularies, label_vocabulary, token_label_ids
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
 
 
-class LabelHead(Component):
+class LabelInputs(Component):
+    """Embeds the label of every token of the source. Raises UserError if the source has no vocabulary of them."""
+
+    def __init__(self, settings: LabelHeadSettings | SennrichHaddowSettings, build: Build, width: int) -> None:
+        super().__init__(settings, build)
+        self.label_column = self.choose_column(build.labels)
+        self.label_count = len(label_vocabulary(build.labels, self.label_column, name=build.name))
+        self.embedding = nn.Embedding(self.label_count + LABEL_SYMBOLS, width)
+
+    def choose_column(self, labels: LabelVocabularies) -> str:
+        """Return the column of the feature files that has the labels."""
+        raise NotImplementedError
+
+    def add_to_batch(self, arrays: BatchArrays) -> None:
+        """Add the label of every token."""
+        ids_BS = token_label_ids(arrays.source, self.label_column, label_count=self.label_count)
+        arrays.extra[f"{self.name}.labels"] = ids_BS
+
+    def embedded(self, context: Context) -> Tensor:
+        """Return the embedding of every token's label: (B, S, width)."""
+        return self.embedding(context.extra[f"{self.name}.labels"])
+
+
+class LabelHead(LabelInputs):
     r"""A head whose queries and keys come from annotated labels, not from tokens (pham2018, section 3.2: Spec).
 
     They are made from the embedding l of a token's label, scaled by the root of the model's width D.
@@ -24,46 +46,35 @@ class LabelHead(Component):
 
         e_{ij} = \frac{(W_q \sqrt{D}\, l_i + b_q) \cdot (W_k \sqrt{D}\, l_j + b_k)}{\sqrt{E}}
 
-    The head's values, and all other heads, use the tokens' states. Raises UserError if the source has no vocabulary of
-    these labels.
+    The head's values, and all other heads, use the tokens' states.
     """
 
     def __init__(self, settings: LabelHeadSettings, build: Build) -> None:
-        super().__init__(settings, build)
-        self.label_column = _resolve_pos(settings, build.labels)
-        self.label_count = len(label_vocabulary(build.labels, self.label_column, name=build.name))
-        self.embedding = nn.Embedding(self.label_count + LABEL_SYMBOLS, build.model.width)
+        super().__init__(settings, build, build.model.width)
         self.queries = nn.Linear(build.model.width, build.model.width // build.model.heads)
         self.keys = nn.Linear(build.model.width, build.model.width // build.model.heads)
+
+    def choose_column(self, labels: LabelVocabularies) -> str:
+        """Return for `pos` the language-specific tags if there are any, else UPOS."""
+        if self.settings.labels != "pos":
+            return self.settings.labels
+        specific = labels.get("source", {}).get("xpos", ())
+        return "xpos" if len(specific) > len(LABEL_SPECIALS) else "upos"
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
         """Replace queries and keys in one layer of the encoder."""
         applies = stack == "encoder" and layer == self.settings.layer
         return AttentionHooks(queries_keys=self._queries_keys) if applies else None
 
-    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
-        """Add the label of every token."""
-        ids_BS = token_label_ids(arrays.source, self.label_column, label_count=self.label_count, name=self.name)
-        arrays.extra[f"{self.name}.labels"] = ids_BS
-
     def _queries_keys(self, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
-        labels_BSD = self.embedding(inputs.context.extra[f"{self.name}.labels"])
-        labels_BSD = labels_BSD * math.sqrt(self.embedding.embedding_dim)
+        labels_BSD = self.embedded(inputs.context) * math.sqrt(self.embedding.embedding_dim)
         queries_BHQE, keys_BHKE = inputs.queries_BHQE.clone(), inputs.keys_BHKE.clone()
         queries_BHQE[:, self.settings.head] = self.queries(labels_BSD)
         keys_BHKE[:, self.settings.head] = self.keys(labels_BSD)
         return queries_BHQE, keys_BHKE
 
 
-def _resolve_pos(settings: LabelHeadSettings, labels: LabelVocabularies) -> str:
-    """Choose the column of the feature files: for `pos` the language-specific tags if there are any, else UPOS."""
-    if settings.labels != "pos":
-        return settings.labels
-    specific = labels.get("source", {}).get("xpos", ())
-    return "xpos" if len(specific) > len(LABEL_SPECIALS) else "upos"
-
-
-class SennrichHaddow(Component):
+class SennrichHaddow(LabelInputs):
     r"""Dependency labels as part of each source token's embedding (bugliarello2020, after Sennrich and Haddow 2016).
 
     The last dimensions of the scaled token embedding become the unscaled embedding of the token's label.
@@ -74,22 +85,16 @@ class SennrichHaddow(Component):
     .. math::
 
         x_i = [\sqrt{D}\, w_{i, 1 \ldots D - F};\ d_i]
-
-    Raises UserError if the source has no vocabulary of dependency labels.
     """
 
     def __init__(self, settings: SennrichHaddowSettings, build: Build) -> None:
-        super().__init__(settings, build)
-        self.label_count = len(label_vocabulary(build.labels, "deprel", name=build.name))
-        self.embedding = nn.Embedding(self.label_count + LABEL_SYMBOLS, settings.width)
+        super().__init__(settings, build, settings.width)
 
-    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
-        """Add the label of every token."""
-        ids_BS = token_label_ids(arrays.source, "deprel", label_count=self.label_count, name=self.name)
-        arrays.extra[f"{self.name}.labels"] = ids_BS
+    def choose_column(self, labels: LabelVocabularies) -> str:
+        """Return the column of dependency labels."""
+        return "deprel"
 
     def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
         """Overwrite the last dimensions, before positions are added."""
-        labels_BSF = self.embedding(context.extra[f"{self.name}.labels"]).to(embedded_BSD.dtype)
-        token_width = embedded_BSD.size(-1) - self.embedding.embedding_dim
-        return torch.cat([embedded_BSD[..., :token_width], labels_BSF], dim=-1)
+        labels_BSF = self.embedded(context).to(embedded_BSD.dtype)
+        return torch.cat([embedded_BSD[..., : -labels_BSF.size(-1)], labels_BSF], dim=-1)

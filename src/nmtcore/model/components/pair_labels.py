@@ -6,7 +6,6 @@ edge below it.
 """
 
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,7 +19,7 @@ from nmtcore.config.components.settings import (
     TreeTraversalSettings,
 )
 from nmtcore.config.transformer import TransformerSettings
-from nmtcore.features.examples import NO_WORD, Examples
+from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import BatchArrays
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
 from nmtcore.model.losses import at_least_fp32
@@ -66,45 +65,31 @@ class PairLabels(Component):
             {stack: nn.ModuleList(nn.Embedding(count, width) for _ in range(layers[stack])) for stack in self.stacks}
         )
 
-    def pair_labels(self, inputs: AttentionInputs, stack: Stack) -> Tensor:
-        """Return the labels, int64: (B, Q, K), or (1, Q, K) if all sentences have the same. Called once per pass."""
+    def pair_labels(self, inputs: AttentionInputs) -> Tensor:
+        """Return the labels, int64: (B, Q, K), or (1, Q, K) if all sentences have the same."""
         raise NotImplementedError
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
         """Add to the scores and, if the values have labels too, to the outputs of the heads."""
         if stack not in self.keys:
             return None
-        bias = partial(self._bias, self.keys[stack][layer], stack)
-        if self.values is None:
-            return AttentionHooks(bias=bias)
-        return AttentionHooks(bias=bias, mixed=partial(self._add_values, self.values[stack][layer], stack))
+        mixed = None if self.values is None else partial(self._add_values, self.values[stack][layer])
+        return AttentionHooks(bias=partial(self._bias, self.keys[stack][layer]), mixed=mixed)
 
-    def _labels_B1QK(self, inputs: AttentionInputs, stack: Stack) -> Tensor:
-        notes, key = inputs.context.notes, labels_note(self.name, stack)
-        labels_BQK = notes.get(key)
-        sizes = (inputs.queries_BHQE.size(2), inputs.keys_BHKE.size(2))
-        if labels_BQK is None or labels_BQK.shape[1:] != sizes:  # a source may be decoded with several targets
-            notes[key] = labels_BQK = self.pair_labels(inputs, stack)
-        return labels_BQK.unsqueeze(1)
-
-    def _bias(self, table: nn.Embedding, stack: Stack, inputs: AttentionInputs) -> Tensor:
+    def _bias(self, table: nn.Embedding, inputs: AttentionInputs) -> Tensor:
         queries_BHQE = inputs.queries_BHQE * inputs.queries_BHQE.size(-1) ** -0.5
         scores_BHQL = at_least_fp32(queries_BHQE @ _append_zero(table.weight).mT)  # its gradient sums over many keys
-        labels_B1QK = self._labels_B1QK(inputs, stack)
+        labels_B1QK = self.pair_labels(inputs).unsqueeze(1)
         return scores_BHQL.gather(-1, labels_B1QK.expand(*scores_BHQL.shape[:2], -1, -1))
 
     def _add_values(
-        self, table: nn.Embedding, stack: Stack, mixed_BHQE: Tensor, weights_BHQK: Tensor, inputs: AttentionInputs
+        self, table: nn.Embedding, mixed_BHQE: Tensor, weights_BHQK: Tensor, inputs: AttentionInputs
     ) -> Tensor:
         table_LE, exact_BHQK = _append_zero(table.weight), at_least_fp32(weights_BHQK)
         sums_BHQL = exact_BHQK.new_zeros(*exact_BHQK.shape[:-1], len(table_LE))
-        sums_BHQL = sums_BHQL.scatter_add(-1, self._labels_B1QK(inputs, stack).expand_as(exact_BHQK), exact_BHQK)
+        labels_BHQK = self.pair_labels(inputs).unsqueeze(1).expand_as(exact_BHQK)
+        sums_BHQL = sums_BHQL.scatter_add(-1, labels_BHQK, exact_BHQK)
         return mixed_BHQE + sums_BHQL.to(mixed_BHQE.dtype) @ table_LE.to(mixed_BHQE.dtype)
-
-
-def labels_note(name: str, stack: Stack) -> str:
-    """Name the note with the labels of a component; the name has no sizes, for which compiled layers are made anew."""
-    return f"{name}.{stack}"
 
 
 def _append_zero(table_LE: Tensor) -> Tensor:
@@ -139,7 +124,7 @@ class RelativePositions(PairLabels):
         """Replace the sinusoids of every stack that has labels."""
         return stack in self.keys
 
-    def pair_labels(self, inputs: AttentionInputs, stack: Stack) -> Tensor:
+    def pair_labels(self, inputs: AttentionInputs) -> Tensor:
         """Compute distances between positions; in decoding, the last query is the newest position."""
         maximum, keys = self.settings.maximum, inputs.keys_BHKE.size(2)
         positions_K = torch.arange(keys, device=inputs.keys_BHKE.device)
@@ -151,22 +136,13 @@ class RelativePositions(PairLabels):
         return labels_QK.unsqueeze(0)
 
 
-class Paths(NamedTuple):
-    """The shortest path from each word i to each word j: up to their lowest common ancestor, then down."""
-
-    up_BWW: Tensor
-    """Number of edges up."""
-    down_BWW: Tensor
-    """Number of edges down."""
-    left_BWW: Tensor
-    """Whether j, or an ancestor of j, is a sibling of i and to its left."""
-    rooted_BW: Tensor
-    """Whether a word's governors lead to a root. Other words have no paths."""
-
-
 @torch.no_grad()
-def tree_paths(governor_BW: Tensor) -> Paths:
-    """Compute the paths between all words from their governors (`syntax.trees`): int64, int64, bool, bool.
+def tree_paths(governor_BW: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Compute the shortest path from each word i to each word j, given their governors (`syntax.trees`).
+
+    It leads up to their lowest common ancestor, then down. Returns the numbers of edges up and down (B, W, W; int64);
+    whether j, or an ancestor of j, is a sibling of i and to its left (B, W, W); and whether a word's governors lead to
+    a root (B, W): other words have no paths.
 
     If every word counts as its own ancestor, the number of common ancestors of two words is the depth of the lowest
     below the artificial root.
@@ -182,7 +158,7 @@ def tree_paths(governor_BW: Tensor) -> Paths:
         siblings_BWW = (governor_BW.unsqueeze(2) == governor_BW.unsqueeze(1)).float().tril(-1)
         left_BWW = (siblings_BWW @ ancestors_BWW.mT) > 0
     up_BWW, down_BWW = depth_BW.unsqueeze(2) - common_BWW, depth_BW.unsqueeze(1) - common_BWW
-    return Paths(up_BWW.long(), down_BWW.long(), left_BWW, rooted_BW)
+    return up_BWW.long(), down_BWW.long(), left_BWW, rooted_BW
 
 
 def _ancestors(governor_BW: Tensor) -> tuple[Tensor, Tensor]:
@@ -215,36 +191,33 @@ class TreeLabels(PairLabels):
         """Replace the encoder's sinusoids if the settings say so."""
         return stack == "encoder" and self.settings.replaces_positions
 
-    def path_labels(self, paths: Paths) -> Tensor:
-        """Return the label of each path, int64 (B, W, W); values of words without a path are ignored."""
+    def path_labels(self, up_BWW: Tensor, down_BWW: Tensor, left_BWW: Tensor) -> Tensor:
+        """Return the label of each path of `tree_paths`, int64 (B, W, W); those of words without one are ignored."""
         raise NotImplementedError
 
-    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
-        """Add each word's governor, and each token's word."""
-        governors = examples.source.features.get("governor")
-        if governors is None:
-            raise ValueError(f"{self.name} reads dependency trees, but the examples have no governors")
-        governor_BW = governors.padded(fill=NO_GOVERNOR, width=arrays.source.first_subword_BW.shape[1])
+    def add_to_batch(self, arrays: BatchArrays) -> None:
+        """Add each word's governor."""
+        governor_BW = arrays.source.examples.features["governor"].padded(fill=NO_GOVERNOR)
         arrays.extra[f"{self.name}.governor"] = governor_BW.astype(np.int64)
-        arrays.extra[f"{self.name}.word"] = arrays.source.word_of_column_BS
 
     def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
         """Compute the labels, but change nothing: layers would be compiled anew for each number of words."""
-        governor_BW, word_BS = (context.extra[f"{self.name}.{key}"] for key in ("governor", "word"))
-        context.notes[labels_note(self.name, "encoder")] = self.token_labels(governor_BW, word_BS)
+        context.notes[self.name] = self.token_labels(context.extra[f"{self.name}.governor"], context.words_BS)
         return embedded_BSD
+
+    def pair_labels(self, inputs: AttentionInputs) -> Tensor:
+        """Return the labels of the batch."""
+        return inputs.context.notes[self.name]
 
     @torch.no_grad()
     def token_labels(self, governor_BW: Tensor, word_BS: Tensor) -> Tensor:
         """Label all pairs of tokens, given each word's governor and each token's word: (B, S, S)."""
-        paths = tree_paths(governor_BW)
-        zero_label = self.settings.label_count
-        labels_BUU = F.pad(self.path_labels(paths), (0, 1, 0, 1), value=zero_label - 1)
+        *paths, rooted_BW = tree_paths(governor_BW)
+        count = self.settings.label_count
+        labels_BUU = F.pad(self.path_labels(*paths), (0, 1, 0, 1), value=count - 1)
         # Tokens outside words have their own label only in sentences with a tree.
-        rooted_BU = torch.cat([paths.rooted_BW, paths.rooted_BW.any(1, keepdim=True)], dim=1)
-        labels_BUU = labels_BUU.masked_fill(
-            ~(rooted_BU.unsqueeze(2) & rooted_BU.unsqueeze(1)), self.settings.label_count
-        )
+        rooted_BU = torch.cat([rooted_BW, rooted_BW.any(1, keepdim=True)], dim=1)
+        labels_BUU = labels_BUU.masked_fill(~(rooted_BU.unsqueeze(2) & rooted_BU.unsqueeze(1)), count)
         word_BS = word_BS.masked_fill(word_BS == NO_WORD, governor_BW.size(1))
         pairs_BSS = word_BS.unsqueeze(2) * rooted_BU.size(1) + word_BS.unsqueeze(1)
         return labels_BUU.flatten(1).gather(1, pairs_BSS.flatten(1)).view_as(pairs_BSS)
@@ -262,9 +235,9 @@ class TreeDistance(TreeLabels):
         \mathrm{label}(i, j) = \min(d(i, j), m + 1)
     """
 
-    def path_labels(self, paths: Paths) -> Tensor:
+    def path_labels(self, up_BWW: Tensor, down_BWW: Tensor, left_BWW: Tensor) -> Tensor:
         """Label each path with its number of edges."""
-        return (paths.up_BWW + paths.down_BWW).clamp(max=self.settings.maximum + 1)
+        return (up_BWW + down_BWW).clamp(max=self.settings.maximum + 1)
 
 
 SELF, FAR = "self", "far"
@@ -306,21 +279,18 @@ class TreeTraversal(TreeLabels):
 
     def __init__(self, settings: TreeTraversalSettings, build: Build) -> None:
         super().__init__(settings, build)
-        # One step up and `down` steps down are written as a step to a sibling and `down - 1` steps down. So a path with
-        # a label can have `maximum + 1` edges.
-        limit = settings.maximum + 1
         label_ids = {label: i for i, label in enumerate(traversals(settings.maximum))}
-        table = torch.full((2, limit + 1, limit + 1), label_ids[FAR])
-        for left, side in enumerate("RL"):
-            for up in range(limit + 1):
-                for down in range(limit + 1):
-                    path = side + "D" * (down - 1) if up == 1 and down else "U" * up + "D" * down
-                    table[left, up, down] = label_ids.get(path or SELF, label_ids[FAR])
-        self.register_buffer("label_table", table.flatten(), persistent=False)
-        self.limit = limit
 
-    def path_labels(self, paths: Paths) -> Tensor:
+        def label_id(left: int, up: int, down: int) -> int:
+            path = "RL"[left] + "D" * (down - 1) if up == 1 and down else "U" * up + "D" * down
+            return label_ids.get(path or SELF, label_ids[FAR])
+
+        # A step to a sibling stands for two edges, so a path with a label can have `maximum + 1` edges.
+        self.limit = settings.maximum + 1
+        edges = range(self.limit + 1)
+        table = [[[label_id(left, up, down) for down in edges] for up in edges] for left in range(2)]
+        self.register_buffer("label_table", torch.tensor(table), persistent=False)
+
+    def path_labels(self, up_BWW: Tensor, down_BWW: Tensor, left_BWW: Tensor) -> Tensor:
         """Look up the label of each path."""
-        up_BWW, down_BWW = paths.up_BWW.clamp(0, self.limit), paths.down_BWW.clamp(0, self.limit)
-        cells_BWW = (paths.left_BWW * (self.limit + 1) + up_BWW) * (self.limit + 1) + down_BWW
-        return self.label_table[cells_BWW]
+        return self.label_table[left_BWW.long(), up_BWW.clamp(0, self.limit), down_BWW.clamp(0, self.limit)]

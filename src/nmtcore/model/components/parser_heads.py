@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmtcore.config.components.settings import ParserHeadSettings, SisaSettings
-from nmtcore.features.examples import Examples
+from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import BatchArrays, SideArrays, with_root_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
 from nmtcore.model.losses import at_least_fp32
@@ -34,9 +34,15 @@ class ParserHead(Component):
     """
 
     settings: ParserHeadSettings
+    points_from_all = False
+    """Whether all subwords of a word point to its target, not only the first."""
+
+    def __init__(self, settings: ParserHeadSettings, build: Build) -> None:
+        super().__init__(settings, build)
+        self.loss_weight = settings.weight
 
     def first_subword_targets(self, source: SideArrays) -> np.ndarray | None:
-        """Return the column that each word's first subword points to: (B, W), `NO_COLUMN` without supervision.
+        """Return the column g that the word of each of `source.subwords` points to: (J,), `NO_COLUMN` for none.
 
         Returns None if the examples have no annotation to compute it from.
         """
@@ -50,36 +56,28 @@ class ParserHead(Component):
     def _observe(self, inputs: AttentionInputs, scores_BHSS: Tensor) -> None:
         inputs.context.notes[self.name] = scores_BHSS[:, self.settings.head]
 
-    def subword_targets(self, source: SideArrays) -> np.ndarray | None:
-        """Return the column that each of `source.subwords` points to: (J,), else like `first_subword_targets`."""
-        targets_BW = self.first_subword_targets(source)
-        if targets_BW is None:
-            return None
-        rows_J, columns_J, words_J = source.subwords
-        first_J, targets_J = source.first_subword_BW[rows_J, words_J], targets_BW[rows_J, words_J]
-        return np.where((columns_J == first_J) | (targets_J == NO_COLUMN), targets_J, first_J)
-
-    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
-        """Add each word's first subword, the columns that may be pointed to and, with trees, each token's target."""
-        arrays.extra[f"{self.name}.first"] = arrays.source.first_subword_BW
-        arrays.extra[f"{self.name}.candidates"] = self._candidates_BS(arrays.source)
-        targets_J = self.subword_targets(arrays.source)
+    def add_to_batch(self, arrays: BatchArrays) -> None:
+        """Add the columns that may be pointed to and, with trees, each token's target."""
+        source = arrays.source
+        columns_S = np.arange(source.tokens_BS.shape[1])
+        # A sentence's subwords and this component's prefix, but neither `</s>` nor prefixes of others.
+        candidates_BS = (columns_S >= source.offset - len(self.source_prefix)) & (columns_S < source.ends_B[:, None])
+        arrays.extra[f"{self.name}.candidates"] = candidates_BS
+        targets_J = self.first_subword_targets(source)
         if targets_J is None:
             return
-        targets_BS = np.full_like(arrays.source.tokens_BS, NO_COLUMN)
-        targets_BS[arrays.source.subwords.rows_J, arrays.source.subwords.columns_J] = targets_J
+        rows_J, columns_J, words_J = source.subwords
+        first_J = source.first_subword_BW[rows_J, words_J]
+        if not self.points_from_all:
+            targets_J = np.where((columns_J == first_J) | (targets_J == NO_COLUMN), targets_J, first_J)
+        targets_BS = np.full_like(source.tokens_BS, NO_COLUMN)
+        targets_BS[rows_J, columns_J] = targets_J
         arrays.extra[f"{self.name}.targets"] = targets_BS
-        arrays.counts[self.name] = int((targets_BS != NO_COLUMN).sum())
-
-    def _candidates_BS(self, source: SideArrays) -> np.ndarray:
-        """Mark a sentence's subwords and this component's prefix, but neither `</s>` nor prefixes of others."""
-        columns_S = np.arange(source.tokens_BS.shape[1])
-        return (columns_S >= source.offset - len(self.source_prefix)) & (columns_S < source.ends_B[:, None])
+        arrays.counts[self.name] = int((targets_J != NO_COLUMN).sum())
 
     def _log_probabilities_BSS(self, context: Context) -> Tensor:
         """Normalise the scores (fp32 or float64) over the candidates."""
-        scores_BSS = context.notes[self.name]
-        scores_BSS = at_least_fp32(scores_BSS)
+        scores_BSS = at_least_fp32(context.notes[self.name])
         candidates_BS = context.extra[f"{self.name}.candidates"]
         # Not -inf: a sentence without words has no candidates, and its gradients must be finite.
         lowest = torch.finfo(scores_BSS.dtype).min
@@ -87,39 +85,32 @@ class ParserHead(Component):
 
     def loss(self, context: Context) -> Tensor:
         """Sum `-log p(target column)` over the supervised tokens, without label smoothing."""
-        targets_BS = context.extra.get(f"{self.name}.targets")
-        if targets_BS is None:
-            raise ValueError(f"{self.name} is trained on dependency trees, but the examples have no governors")
-        log_BSS = self._log_probabilities_BSS(context)
+        log_BSS, targets_BS = self._log_probabilities_BSS(context), context.extra[f"{self.name}.targets"]
         return F.nll_loss(log_BSS.flatten(0, 1), targets_BS.flatten(), ignore_index=NO_COLUMN, reduction="sum")
-
-    @property
-    def loss_weight(self) -> float:
-        """The factor of the mean loss in the objective."""
-        return self.settings.weight
 
     def parse_scores(self, context: Context) -> list[np.ndarray]:
         """Read the head's log-probabilities at the words' first subwords."""
         log_BSS = self._log_probabilities_BSS(context).detach().float().cpu().numpy()
-        first_BW = context.extra[f"{self.name}.first"].cpu().numpy()
-        return [
-            self.word_scores(log_SS, first_W[first_W != NO_COLUMN])
-            for log_SS, first_W in zip(log_BSS, first_BW, strict=True)
-        ]
+        parses = []
+        for log_SS, words_S in zip(log_BSS, context.words_BS.cpu().numpy(), strict=True):
+            words, columns = np.unique(words_S, return_index=True)
+            parses.append(self.word_scores(log_SS, columns[words != NO_WORD]))
+        return parses
 
     @staticmethod
     def governor_columns(source: SideArrays, *, root_column: int | np.ndarray) -> np.ndarray | None:
-        """Return the column of the first subword of each word's governor: (B, W), `NO_COLUMN` without annotation.
+        """Return the column of the first subword of the governor of each subword's word: (J,), `NO_COLUMN` for none.
 
-        Roots have `root_column`: one column, or (B, W). Returns None if the examples have no governors.
+        Roots have `root_column`: one column, or (J,). Returns None if the examples have no governors.
         """
-        governors = source.examples.features.get("governor")
-        if governors is None:
+        if "governor" not in source.examples.features:
             return None
-        governor_BW = governors.padded(fill=NO_GOVERNOR, width=source.first_subword_BW.shape[1]).astype(np.int64)
-        columns_BW = np.take_along_axis(source.first_subword_BW, np.maximum(governor_BW, 0), axis=1)
-        columns_BW = np.where(governor_BW == GOVERNOR_OF_ROOT, root_column, columns_BW)
-        return np.where(governor_BW == NO_GOVERNOR, NO_COLUMN, columns_BW)
+        rows_J, columns_J, _ = source.subwords
+        governor_J = source.of_words("governor", fill=NO_GOVERNOR)[rows_J, columns_J]
+        targets_J = np.where(
+            governor_J == GOVERNOR_OF_ROOT, root_column, source.first_subword_BW[rows_J, np.maximum(governor_J, 0)]
+        )
+        return np.where(governor_J == NO_GOVERNOR, NO_COLUMN, targets_J)
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Select a sentence's `parse_scores` from its log-probabilities, given the words' first columns."""
@@ -171,9 +162,8 @@ class DiagonalParse(ParserHead):
 
     def first_subword_targets(self, source: SideArrays) -> np.ndarray | None:
         """Return the column of the previous word's first subword."""
-        first_BW = source.first_subword_BW
-        previous_BW = np.concatenate([first_BW[:, :1], first_BW[:, :-1]], axis=1)
-        return np.where(first_BW == NO_COLUMN, NO_COLUMN, previous_BW)
+        rows_J, _, words_J = source.subwords
+        return source.first_subword_BW[rows_J, np.maximum(words_J - 1, 0)]
 
 
 class Sisa(ParserHead):
@@ -193,7 +183,7 @@ class Sisa(ParserHead):
     scores are dot products of `U' q_i + u` and `k_j`.
     """
 
-    points_to_root = True
+    points_to_root = points_from_all = True
 
     def __init__(self, settings: SisaSettings, build: Build) -> None:
         super().__init__(settings, build)
@@ -228,12 +218,8 @@ class Sisa(ParserHead):
 
     def first_subword_targets(self, source: SideArrays) -> np.ndarray | None:
         """Return the column of the governor's first subword; for a root that of its own."""
-        return self.governor_columns(source, root_column=source.first_subword_BW)
-
-    def subword_targets(self, source: SideArrays) -> np.ndarray | None:
-        """Return for every subword the target of its word."""
-        targets_BW = self.first_subword_targets(source)
-        return None if targets_BW is None else targets_BW[source.subwords.rows_J, source.subwords.words_J]
+        rows_J, _, words_J = source.subwords
+        return self.governor_columns(source, root_column=source.first_subword_BW[rows_J, words_J])
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Return the scores of being a root, which are the words' scores for themselves, and those of the words."""

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from nmtcore.config.components.settings import PascalSettings
-from nmtcore.features.examples import Examples
+from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import BatchArrays, SideArrays
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Stack
 from nmtcore.syntax.trees import NO_GOVERNOR, NO_POSITION
@@ -38,9 +38,9 @@ class Pascal(Component):
         applies = stack == "encoder" and layer in self.settings.layers
         return AttentionHooks(scores=self._scale) if applies else None
 
-    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
-        """Add the position of every token's parent. Raises ValueError if the examples have no trees."""
-        arrays.extra[f"{self.name}.parent_positions"] = parent_positions(arrays.source, name=self.name)
+    def add_to_batch(self, arrays: BatchArrays) -> None:
+        """Add the position of every token's parent."""
+        arrays.extra[f"{self.name}.parent_positions"] = parent_positions(arrays.source)
 
     def _scale(self, scores_BHSS: Tensor, inputs: AttentionInputs) -> Tensor:
         context, count = inputs.context, self.settings.heads
@@ -73,22 +73,14 @@ class Pascal(Component):
         return torch.exp(distances_BSS.square() / (-2 * variance)) / math.sqrt(2 * math.pi * variance)
 
 
-def parent_positions(source: SideArrays, *, name: str) -> np.ndarray:
+def parent_positions(source: SideArrays) -> np.ndarray:
     """Compute the mean column of each token's parent: (B, S), float32, in columns of `source.tokens_BS`.
 
     `NO_POSITION` for padding, for words without annotation, and for all tokens of a sentence without annotation.
     """
-    governors, positions = (source.examples.features.get(column) for column in ("governor", "parent_position"))
-    if governors is None or positions is None:
-        raise ValueError(f"{name} reads the dependency trees of the source, but the examples have none")
-    rows_J, columns_J, words_J = source.subwords
-    word_index_J = governors.offsets[rows_J] + words_J
-    annotated_J = governors.values[word_index_J] != NO_GOVERNOR
-    annotated_B = np.bincount(rows_J[annotated_J], minlength=len(source.tokens_BS)) > 0
-    # First set every token of an annotated sentence to its own column, then each word's subwords to their parent.
+    annotated_BS = source.of_words("governor", fill=NO_GOVERNOR) != NO_GOVERNOR
+    parents_BS = source.of_words("parent_position", fill=NO_POSITION) + np.float32(source.offset)
+    # In annotated sentences, tokens outside words are their own parents.
+    own_BS = annotated_BS.any(axis=1, keepdims=True) & source.mask_BS & (source.word_of_column_BS == NO_WORD)
     columns_S = np.arange(source.tokens_BS.shape[1], dtype=np.float32)
-    real_BS = annotated_B[:, None] & source.mask_BS
-    parent_positions_BS = np.where(real_BS, columns_S, np.float32(NO_POSITION))
-    parents_J = positions.values[word_index_J] + source.offset
-    parent_positions_BS[rows_J, columns_J] = np.where(annotated_J, parents_J, NO_POSITION)
-    return parent_positions_BS
+    return np.where(annotated_BS, parents_BS, np.where(own_BS, columns_S, np.float32(NO_POSITION)))

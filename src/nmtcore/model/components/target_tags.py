@@ -3,8 +3,8 @@
 Every subword of a word has the word's tag, and `</s>` a tag of its own; a sentence without tags trains its words alone.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch.nn.functional as F
@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from nmtcore.annotation.labels import NO_LABEL
 from nmtcore.config.components.settings import MultitaskSettings, TagAttentionSettings, TargetTagSettings
 from nmtcore.config.features import FEATURES
-from nmtcore.features.examples import Examples
+from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import BatchArrays, SideArrays, label_vocabulary, token_label_ids
 from nmtcore.model.components.base import Build, Component, Context
-from nmtcore.model.losses import at_least_fp32, target_weights
+from nmtcore.model.losses import at_least_fp32
 from nmtcore.syntax.categories import is_punctuation_category
 
 END_TAG, START_TAG = "</s>", "<s>"
@@ -48,22 +48,17 @@ class TargetTags(Component):
     vocabulary of these tags.
     """
 
-    measures: ClassVar[tuple[str, ...]] = ("accuracy",)
-
     def __init__(self, settings: TargetTagSettings, build: Build) -> None:
         super().__init__(settings, build)
         (self.label_column,) = FEATURES[settings.tags].labels
-        self._vocabulary = tuple(label_vocabulary(build.labels, self.label_column, name=build.name, side="target"))
+        vocabulary = label_vocabulary(build.labels, self.label_column, name=build.name, side="target")
+        self.label_count = len(vocabulary)
+        self.tag_names = (*vocabulary, END_TAG, START_TAG)
         # Random tags have the vocabulary of CCG tags.
-        self._is_punctuation_L = np.array([is_punctuation_category(tag) for tag in self._vocabulary])
+        self._is_punctuation_L = np.array([is_punctuation_category(tag) for tag in self.tag_names])
         self._epoch = self._first_epoch = 1
 
-    @property
-    def tag_names(self) -> Sequence[str]:
-        """The tags of the training data, after `LABEL_SPECIALS` and before the tags of `</s>` and `<s>`."""
-        return (*self._vocabulary, END_TAG, START_TAG)
-
-    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
+    def add_to_batch(self, arrays: BatchArrays) -> None:
         """Add the tag of every real target token, `NO_LABEL` without one, and count the tags.
 
         Hypotheses, which are decoded again to observe the model, come without features.
@@ -76,39 +71,30 @@ class TargetTags(Component):
         arrays.counts[self.name] = int((tags_N != NO_LABEL).sum())
 
     def _tags_BT(self, target: SideArrays) -> np.ndarray:
-        count = len(self._vocabulary)
-        tags_BT = token_label_ids(target, self.label_column, label_count=count, name=self.name)
+        tags_BT = token_label_ids(target, self.label_column, label_count=self.label_count)
         if self.settings.keep_punctuation:
-            ccg_BT = token_label_ids(target, "ccg", label_count=count, name=self.name)
-            is_mark_BT = (ccg_BT < count) & self._is_punctuation_L[np.minimum(ccg_BT, count - 1)]
-            tags_BT = np.where(is_mark_BT, ccg_BT, tags_BT)
-        rows_B = np.arange(len(tags_BT))
-        end_B = tags_BT[rows_B, target.ends_B]
-        tags_BT[rows_B, target.ends_B] = NO_LABEL
-        tagged_B = (tags_BT != NO_LABEL).any(axis=1)
-        tags_BT[rows_B, target.ends_B] = np.where(tagged_B, end_B, NO_LABEL)
-        return tags_BT
+            ccg_BT = token_label_ids(target, "ccg", label_count=self.label_count)
+            tags_BT = np.where(self._is_punctuation_L[ccg_BT], ccg_BT, tags_BT)
+        is_word_BT = target.word_of_column_BS != NO_WORD
+        tagged_B1 = ((tags_BT != NO_LABEL) & is_word_BT).any(axis=1, keepdims=True)
+        return np.where(tagged_B1, tags_BT, NO_LABEL)  # `</s>` has its tag only after tagged words
 
     def tag_scores(self, context: Context) -> Tensor:
         """Return the log-probabilities of `tag_names`, (N, L), fp32 or float64."""
-        scores_NL = context.notes[self.name]
-        scores_NL = at_least_fp32(scores_NL)
-        return scores_NL.log_softmax(dim=-1)
+        return at_least_fp32(context.notes[self.name]).log_softmax(dim=-1)
 
     def loss(self, context: Context) -> Tensor:
         """Sum the cross-entropy of the tags (equation 3.18), with smoothing over all others but padding."""
         log_NL, tags_N = self.tag_scores(context), context.extra[f"{self.name}.tags"]
-        weights = target_weights(log_NL.size(1), self.settings.label_smoothing, "others_but_padding")
-        total_N = weights.on_target * log_NL.gather(1, tags_N.unsqueeze(1)).squeeze(1)
-        if weights.everywhere:
-            total_N = total_N + weights.everywhere * (log_NL.sum(dim=1) - log_NL[:, NO_LABEL])
+        share = self.settings.label_smoothing / (log_NL.size(1) - 2)
+        total_N = (1 - self.settings.label_smoothing - share) * log_NL.gather(1, tags_N.unsqueeze(1)).squeeze(1)
+        total_N = total_N + share * (log_NL.sum(dim=1) - log_NL[:, NO_LABEL])
         return -total_N.masked_fill(tags_N == NO_LABEL, 0.0).sum()
 
-    def measure(self, context: Context) -> tuple[Tensor, ...]:
+    def correct_tags(self, context: Context) -> Tensor:
         """Count the tags that are the likeliest at their position."""
         tags_N = context.extra[f"{self.name}.tags"]
-        correct_N = (context.notes[self.name].argmax(dim=-1) == tags_N) & (tags_N != NO_LABEL)
-        return (correct_N.sum(),)
+        return ((context.notes[self.name].argmax(dim=-1) == tags_N) & (tags_N != NO_LABEL)).sum()
 
     @property
     def loss_weight(self) -> float:
@@ -200,6 +186,8 @@ class Multitask(TargetTags):
         self.hidden = nn.Linear(build.model.width, settings.hidden)
         self.scores = nn.Linear(settings.hidden, len(self.tag_names), bias=False)
 
-    def read_output(self, states_ND: Tensor, context: Context) -> None:
-        """Score the tags."""
-        context.notes[self.name] = self.scores(self.hidden(states_ND).tanh())
+    def change_output(self, states: Tensor, context: Context) -> Tensor:
+        """Score the tags, unless this is a step of a search; change nothing."""
+        if context.words_BS is not None:
+            context.notes[self.name] = self.scores(self.hidden(states).tanh())
+        return states

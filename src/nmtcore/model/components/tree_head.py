@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from nmtcore.config.components.settings import TreeHeadSettings
-from nmtcore.features.examples import NO_WORD, Examples
-from nmtcore.model.batch import BatchArrays, tree_scores
+from nmtcore.features.examples import NO_WORD
+from nmtcore.model.batch import tree_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack
 from nmtcore.model.trees import tree_marginals
 
@@ -37,18 +37,12 @@ class TreeHead(Component):
         applies = stack == "encoder" and layer == self.settings.layer
         return AttentionHooks(scores=self._change_scores) if applies else None
 
-    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
-        """Add the word of every token; tokens without a word stand in no tree. Add the sentences' ids for messages."""
-        arrays.extra[f"{self.name}.words"] = arrays.source.word_of_column_BS
-        arrays.extra[f"{self.name}.ids"] = examples.id
-
     def _change_scores(self, scores_BHSS: Tensor, inputs: AttentionInputs) -> Tensor:
         """Replace the head's scores of subwords (rows) as dependents of others by log-marginals, at least fp32."""
-        plain_BSS = scores_BHSS[:, self.settings.head]
-        nodes_BS = inputs.context.extra[f"{self.name}.words"] != NO_WORD
-        inputs.context.notes[self.name] = plain_BSS
-        ids_B = inputs.context.extra[f"{self.name}.ids"]
-        marginals_BSS = tree_marginals(plain_BSS.mT, nodes_BS, roots=self.settings.roots, ids_B=ids_B)
+        plain_BSS, context = scores_BHSS[:, self.settings.head], inputs.context
+        context.notes[self.name] = plain_BSS
+        nodes_BS = context.words_BS != NO_WORD
+        marginals_BSS = tree_marginals(plain_BSS.mT, nodes_BS, roots=self.settings.roots, ids_B=context.ids_B)
         changed_BSS = torch.where(nodes_BS.unsqueeze(2), logarithm(marginals_BSS.mT), plain_BSS)
         head = self.settings.head % scores_BHSS.size(1)
         parts = [scores_BHSS[:, :head], changed_BSS.unsqueeze(1), scores_BHSS[:, head + 1 :]]
@@ -56,7 +50,7 @@ class TreeHead(Component):
 
     def parse_scores(self, context: Context) -> list[np.ndarray]:
         """Sum the plain scores over the subwords of words; these are scores of trees, not log-probabilities."""
-        return tree_scores(context.notes[self.name], context.extra[f"{self.name}.words"])
+        return tree_scores(context.notes[self.name], context.words_BS)
 
 
 def logarithm(probabilities: Tensor) -> Tensor:

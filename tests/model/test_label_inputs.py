@@ -1,19 +1,18 @@
-"""Tests of the head with queries and keys from labels: its equation in loops, and its settings."""
+"""Tests of heads and of embeddings made from labels, against their equations in loops."""
 
 import math
 
 import numpy as np
 import pytest
 import torch
-from factories import examples_of, side
 from named_components import by_name
+from oracles import sinusoid_table
 
-from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.components.settings import (
     DepParseSettings,
-    DiagonalParseSettings,
     LabelHeadSettings,
     RelativePositionsSettings,
+    SennrichHaddowSettings,
 )
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
@@ -117,14 +116,6 @@ def test_words_without_annotation_unknown_labels_and_the_end_have_different_ids(
         assert ids[row].tolist()[: lengths[row] + 1] == [label] * lengths[row] + [end]
 
 
-def test_gradients_are_finite_without_annotation(make, draw):
-    model, examples = make(LabelHeadSettings(labels="upos")).train(), draw(3, seed=4)
-    for column in examples.source.features.values():
-        column.values[:] = 0
-    model.loss(make_batch(examples, np.arange(3), model.components)).objective().backward()
-    assert all(torch.isfinite(p.grad).all() for p in model.parameters())
-
-
 @pytest.mark.parametrize(
     ("xpos", "column"), [(["<none>", "<unk>", "NNFS1-----A----"], "xpos"), (["<none>", "<unk>"], "upos")]
 )
@@ -135,43 +126,40 @@ def test_pos_is_the_language_specific_tag_if_there_is_one(labels, xpos, column):
     assert component.embedding.num_embeddings == len(changed["source"][column]) + 2
 
 
-@pytest.mark.parametrize("vocabularies", [None, {}, {"target": {"deprel": ["<none>", "<unk>", "x"]}}, {"source": {}}])
-def test_a_missing_vocabulary_is_a_user_error(vocabularies):
-    with pytest.raises(UserError, match=r"label_head reads the deprel .* is missing\. Name an annotator"):
-        build_components(by_name(LabelHeadSettings(labels="deprel")), TransformerSettings(), vocabularies)
+NO_LABELS = ["<none>", "<unk>"]
 
 
-def test_an_empty_vocabulary_is_a_user_error():
-    with pytest.raises(UserError, match=r"label_head reads the upos .* is empty"):
-        build_components(by_name(LabelHeadSettings()), TransformerSettings(), {"source": {"upos": ["<none>", "<unk>"]}})
+@pytest.mark.parametrize(
+    "vocabularies", [None, {"target": {"deprel": [*NO_LABELS, "x"]}}, {"source": {"deprel": NO_LABELS}}]
+)
+@pytest.mark.parametrize("settings", [LabelHeadSettings(labels="deprel"), SennrichHaddowSettings()])
+def test_a_missing_or_empty_vocabulary_is_a_user_error(vocabularies, settings):
+    with pytest.raises(UserError, match=r"reads the deprel of the source's words, but there are no such labels"):
+        build_components(by_name(settings), TransformerSettings(), vocabularies)
 
 
-def test_examples_without_the_labels_are_refused(make, draw):
-    model, examples = make(LabelHeadSettings(labels="upos")), draw(2, seed=1)
-    del examples.source.features["upos"]
-    with pytest.raises(ValueError, match="reads the upos of words, but the examples have none"):
-        make_batch(examples, np.arange(2), model.components)
+class FirstLayerInput:
+    """Records the input of the encoder's first layer."""
+
+    def __init__(self, model):
+        model.encoder[0].register_forward_pre_hook(lambda layer, inputs: setattr(self, "states", inputs[0].detach()))
 
 
-def test_subwords_have_the_label_of_their_word(make):
-    examples = examples_of(side([[5, 6, 7]], [[0, 0, 0]], {"upos": [[3]]}))
-    model = make(LabelHeadSettings(labels="upos"))
-    batch = make_batch(examples, np.arange(1), model.components)
-    assert batch.extra["label_head.labels"].tolist() == [[3, 3, 3, 4]]
-
-
-def test_needs_claims_and_errors_of_the_settings():
-    model = TransformerSettings()
-    assert LabelHeadSettings(labels="deprel").needs == {"source": ("trees",)}
-    assert {tags: LabelHeadSettings(labels=tags).needs["source"] for tags in ("pos", "upos", "xpos")} == dict.fromkeys(
-        ("pos", "upos", "xpos"), ("pos_tags",)
-    )
-    assert LabelHeadSettings().claims(model) == ("encoder.0.head.7",)
-    with pytest.raises(UserError, match=r"label_head and diagonalparse both claim encoder.0.head.7"):
-        check_composition(by_name(LabelHeadSettings(), DiagonalParseSettings(layer=0)), "transformer", model, where="x")
-    with pytest.raises(UserError, match="layer 6 is not in an encoder of 6 layers"):
-        check_composition(by_name(LabelHeadSettings(layer=6)), "transformer", model, where="x")
-    with pytest.raises(UserError, match="layer must be at least 0"):
-        component_settings("label_head", {"layer": -1}, where="x")
-    with pytest.raises(UserError, match=r"labels: 'upso' is not valid\. Did you mean upos"):
-        component_settings("label_head", {"labels": "upso"}, where="x")
+@pytest.mark.parametrize(("width", "prefix"), [(10, 0), (3, 0), (10, 1)])
+def test_embeddings_equal_the_definition(make, draw, labels, width, prefix):
+    model = make(SennrichHaddowSettings(width=width), *[DepParseSettings(layer=1)] * prefix, seed=2)
+    examples = draw(6, seed=8)
+    batch, inputs = make_batch(examples, np.arange(6), model.components), FirstLayerInput(model)
+    with torch.no_grad():
+        model.encode(batch)
+    token_table, label_table = model.source_embedding.weight.detach(), model.components[0].embedding.weight.detach()
+    count, positions = len(labels["source"]["deprel"]), sinusoid_table(inputs.states.size(1), 16)
+    for row in range(6):
+        words = examples.source.word_of_subword[row]
+        word_labels = examples.source.features["deprel"][row]
+        ids = [count + 1] * prefix + [int(word_labels[w]) for w in words] + [count]
+        for column, label in enumerate(ids):
+            for i in range(16):
+                scaled = token_table[batch.source_BS[row, column], i] * 4
+                expected = scaled if i < 16 - width else label_table[label, i - (16 - width)]
+                assert abs(inputs.states[row, column, i] - expected - positions[column, i]) < 1e-12
