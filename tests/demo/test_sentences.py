@@ -1,0 +1,288 @@
+"""Sixty sentences, one or more for each construction: their words and heads in both languages are those of a table.
+
+`sentences.txt` has the name of a sentence and, below it, the words with the position of their heads (0: the root).
+"""
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from ccg_oracle import derives
+
+from nmtcore.demo.english.clauses import English
+from nmtcore.demo.german.clauses import German
+from nmtcore.demo.lexicon.entries import Link
+from nmtcore.demo.lexicon.modifiers import ADJECTIVES, ADVERBS, BY, IN, NUMBERS, PEOPLE, THROUGH, TOWNS, WITH
+from nmtcore.demo.lexicon.nouns import of_class
+from nmtcore.demo.lexicon.verbs import FRAMES
+from nmtcore.demo.meaning import (
+    Clause,
+    Compared,
+    Existence,
+    Graded,
+    Interrogative,
+    Joined,
+    Named,
+    NounPhrase,
+    Predicate,
+    Prepositional,
+    Pronoun,
+    Purpose,
+    Question,
+    Relative,
+    Sentence,
+    Subordinate,
+)
+from nmtcore.demo.trees import lay_out
+from nmtcore.syntax.annotation import annotation_fault
+
+TABLE = Path(__file__).with_name("sentences.txt").read_text(encoding="utf-8").split("\n\n")
+
+I = Pronoun(person=1, number="sg")  # noqa: E741
+YOU = Pronoun(person=2, number="sg")
+HE = Pronoun(person=3, number="sg", gender="m")
+SHE = Pronoun(person=3, number="sg", gender="f")
+THEY = Pronoun(person=3, number="pl")
+ANNA, PETER = (Named(name=name) for name in PEOPLE[:2])
+VIENNA = Named(name=TOWNS[1])
+WHO, WHAT = Interrogative(person=True), Interrogative(person=False)
+WHERE = Question(english="where", german="wo")
+ON, ONTO = Link(english="on", german="auf", case="dat"), Link(english="on", german="auf", case="acc")
+BEFORE = Link(english="before", german="vor", case="dat")
+BECAUSE_OF = Link(english="because of", german="wegen", case="gen")
+TO_TOWN = Link(english="to", german="nach", case="dat")
+
+
+def it(noun):
+    return Pronoun(person=3, number="sg", gender="n", german=of_class(noun)[0].gender)
+
+
+def the(noun, *, adjectives=(), **more):
+    return NounPhrase(noun=of_class(noun)[0], adjectives=tuple(graded(*text.split()) for text in adjectives), **more)
+
+
+def a(noun, **more):
+    return the(noun, determiner="a", **more)
+
+
+def that(noun, number="sg"):
+    """Return the relative pronoun of a noun."""
+    return Relative(noun=of_class(noun)[0], number=number)
+
+
+def adverb(english):
+    return next(entry for entry in ADVERBS if entry.english == english)
+
+
+def graded(*words):
+    adjective = next(entry for entry in ADJECTIVES if entry.english == words[-1])
+    return Graded(adjective=adjective, degree=adverb(words[0]) if words[1:] else None)
+
+
+def more(adjective, than):
+    return Compared(adjective=graded(adjective).adjective, than=than)
+
+
+def phrase(link, nominal):
+    return Prepositional(link=link, nominal=nominal)
+
+
+def does(verb, subject=None, *, content=None, front=None, also=None, **slots):
+    """Return a clause, or a predicate if there is no subject; `front` names a slot, `verb` is English/German/frame."""
+    english, german, *frame = verb.split("/")
+    entry = None
+    if english != "be":
+        entries = (entry for name, verbs in FRAMES.items() if name in (frame or FRAMES) for entry in verbs)
+        entry = next(entry for entry in entries if (entry.english.base, entry.german.lemma) == (english, german))
+    predicate = Predicate(verb=entry)
+    names = {field.name for field in fields(Predicate)}
+    adjuncts = {}
+    for slot, value in slots.items():
+        if slot in names:
+            predicate = replace(predicate, **{slot: value})
+        elif slot == "shifted_to":
+            predicate = replace(predicate, recipient=value, shifted=True)
+        elif slot == "argument":
+            link, nominal = value if isinstance(value, tuple) else (entry.link, value)
+            predicate = replace(predicate, phrase=phrase(link, nominal))
+        elif slot == "adverbial":
+            marker, clause = value
+            adjuncts[slot] = Subordinate(marker=marker, clause=clause)
+        elif slot == "purpose":
+            marker, clause = value
+            adjuncts[slot] = Purpose(negative=marker == "without", predicate=clause)
+        else:
+            adjuncts[slot] = replace(value, slot=slot) if isinstance(value, Prepositional) else value
+    if content:
+        marker, clause = content
+        predicate = replace(predicate, content=clause, marker=marker)
+    in_front = adjuncts.pop(front, None)
+    predicate = replace(predicate, adjuncts=tuple(adjuncts.values()))
+    if subject is None:
+        return predicate
+    return Clause(subject=subject, predicates=(predicate, also) if also else (predicate,), front=in_front)
+
+
+def there_is(nominal, place, tense="present"):
+    return Existence(nominal=nominal, place=place, tense=tense)
+
+
+def joined(first, conjunction, second):
+    return Sentence(clauses=(first, second), conjunction=conjunction)
+
+
+def question(clause):
+    return Sentence(clauses=(clause,), question=True)
+
+
+def both(meaning):
+    if not isinstance(meaning, Sentence):
+        meaning = Sentence(clauses=(meaning,))
+    return lay_out(English().sentence(meaning), ccg=True), lay_out(German().sentence(meaning), ccg=False)
+
+
+READ, SEE, CALL, SLEEP = "read/lesen", "see/sehen", "call/anrufen", "sleep/schlafen"
+MAN, BOOK, WOMAN, GARDEN = the("man"), the("book"), the("woman"), phrase(IN, the("garden"))
+TELESCOPE, CONCERT = the("telescope"), the("concert")
+READS = does(READ, object=BOOK)
+WOMAN_WHO_SLEEPS = the("woman", clause=does(SLEEP, that("woman")))
+OLD_BOOK = the("book", clause=does("be/sein", that("book"), complement=graded("old")))
+
+MEANINGS = {
+    "a tool of the verb": does(SEE, SHE, object=MAN, tool=phrase(THROUGH, TELESCOPE)),
+    "a tool of the noun": does(SEE, SHE, object=the("man", modifiers=(phrase(WITH, TELESCOPE),))),
+    "a place of the verb": does("watch/beobachten", SHE, object=the("dog"), place=GARDEN),
+    "a place of the noun": does("watch/beobachten", SHE, object=the("dog", modifiers=(GARDEN,))),
+    "agreement across an attractor": does(
+        "lie/liegen",
+        the("key", modifiers=(phrase(IN, the("cabinet", number="pl")),)),
+        argument=(ON, the("desk")),
+    ),
+    "a relative clause of the first noun": does(
+        SEE, HE, object=the("daughter", genitive=the("teacher"), clause=does(SLEEP, that("daughter")))
+    ),
+    "a relative clause of the second noun": does(
+        SEE, HE, object=the("daughter", genitive=the("teacher", clause=does(SLEEP, that("teacher"))))
+    ),
+    "an adverb of the outer verb": does(
+        "say/sagen", HE, tense="past", time=adverb("yesterday"), content=("that", does(SLEEP, SHE, tense="past"))
+    ),
+    "an adverb of the inner verb": does(
+        "say/sagen", HE, tense="past", content=("that", does(SLEEP, SHE, tense="past", time=adverb("yesterday")))
+    ),
+    "a masculine antecedent": does(
+        SEE, ANNA, object=the("suitcase"),
+        adverbial=("because", does("be/sein", it("suitcase"), complement=graded("old"))),
+    ),
+    "a feminine antecedent": does(
+        "repair/reparieren", ANNA, tense="past", object=the("lamp"),
+        adverbial=("although", does("be/sein", it("lamp"), tense="past", complement=graded("very", "expensive"))),
+    ),
+    "a separable verb": does(CALL, HE, object=WOMAN),
+    "a separable participle": does(CALL, HE, object=WOMAN, tense="perfect", often=adverb("often")),
+    "a separable infinitive": does(CALL, I, object=THEY, modal="should"),
+    "a separable verb at the end": does("hear/hören", SHE, content=("that", does(CALL, HE, object=WOMAN))),
+    "zu within a verb": does("try/versuchen", HE, content=("", does(CALL, object=WOMAN))),
+    "a passive perfect at the end": does(
+        "say/sagen", SHE, content=("that", does(READ, BOOK, passive=True, tense="perfect"))
+    ),
+    "a passive with an agent": does(
+        "hide/verstecken/transitive", the("key", number="pl"), passive=True, tense="past", negated=True,
+        agent=phrase(BY, the("thief")),
+    ),
+    "want": does(READ, HE, object=the("book", number="pl", determiner="some"), attitude="want"),
+    "like": does("visit/besuchen", THEY, object=the("museum", determiner="this"), attitude="like", tense="past"),
+    "progressive": does(READ, ANNA, object=BOOK, progressive=True),
+    "kein": does(READ, HE, object=a("book"), negated=True),
+    "nicht": does(READ, HE, object=BOOK, negated=True, time=adverb("today")),
+    "darf nicht": does(READ, YOU, object=BOOK, negated=True, modal="must"),
+    "als in front": does(READ, HE, tense="past", object=BOOK, front="adverbial",
+                         adverbial=("when", does(SLEEP, ANNA, tense="past"))),
+    "wenn at the end": does("laugh/lachen/intransitive", SHE, adverbial=("when", does(SLEEP, MAN))),
+    "nachdem with a pluperfect": does(
+        "disappear/verschwinden", the("thief"), tense="past",
+        adverbial=("after", does("steal/stehlen", HE, tense="pluperfect",
+                                 object=the("ring", number="pl", count=NUMBERS[1]))),
+    ),
+    "before with a noun": does(SLEEP, HE, time=phrase(BEFORE, CONCERT)),
+    "because of in front": does("cancel/absagen", SHE, tense="past", object=CONCERT, front="time",
+                                time=phrase(BECAUSE_OF, the("war"))),
+    "who": question(does(SEE, WHO, object=ANNA)),
+    "whom": question(does(SEE, ANNA, object=WHO)),
+    "what in the perfect": question(does("find/finden", the("boy"), object=WHAT, tense="perfect")),
+    "which with an indirect question": does(
+        "wonder/fragen", PETER, content=("", does("marry/heiraten", SHE, object=the("man", determiner="which"),
+                                                  tense="future")),
+    ),
+    "where": question(does(SLEEP, the("child"), asked=WHERE, front="asked", tense="past")),
+    "a question with a pronoun before the noun": question(does(SEE, MAN, object=HE)),
+    "whether": does("ask/fragen", THEY, tense="past",
+                    content=("whether", does("open/öffnen/transitive", ANNA, object=the("door"), modal="can"))),
+    "an extraposed relative clause": does(
+        READ, HE, tense="perfect",
+        object=the("book", clause=does("buy/kaufen", ANNA, object=that("book"), tense="past")),
+    ),
+    "a relative clause that is not extraposed": does(
+        "put/legen", HE, tense="perfect", object=OLD_BOOK, argument=(ONTO, the("bed"))
+    ),
+    "extraposed from a prepositional phrase": does(
+        "look/kümmern", HE, tense="perfect", argument=WOMAN_WHO_SLEEPS
+    ),
+    "raising": does("seem/scheinen", HE, content=("", READS)),
+    "raising at the end": does("say/sagen", SHE, content=("that", does("seem/scheinen", HE, content=("", READS)))),
+    "control by a dative": does("order/befehlen", SHE, object=HE, content=("", READS)),
+    "stop with -ing": does("stop/aufhören", the("painter"), tense="past", content=("", READS)),
+    "in order to": does("work/arbeiten", SHE, purpose=("in order", does("buy/kaufen", object=the("house")))),
+    "without": does("arrive/ankommen", SHE, tense="past", purpose=("without", does(CALL, object=HE))),
+    "in dem before a relative clause": does(
+        "wait/warten", THEY, argument=the("doctor"),
+        place=phrase(IN, the("house", clause=does("be/sein", that("house"), complement=graded("old")))),
+    ),
+    "existence": there_is(a("dog", adjectives=("old",)), GARDEN),
+    "predicates that each end in their verb": does(
+        "believe/glauben/that", HE,
+        content=("that", does(READ, ANNA, object=BOOK, also=does(CALL, object=HE))),
+    ),
+    "two clauses with but": joined(does(SLEEP, HE), "but", does("sing/singen", THEY, together=adverb("together"))),
+    "a noun as complement": does("be/sein", HE, negated=True, complement=a("doctor")),
+    "comparatives": joined(does("be/sein", ANNA, complement=more("careful", PETER)), "and",
+                           does("be/sein", the("mouse"), complement=more("small", the("cat", determiner="this")))),
+    "whose": does("know/kennen", I, object=the("man", clause=does("bite/beißen", the("dog", owner=that("man")),
+                                                                  object=ANNA, tense="past"))),
+    "in which": does("burn/brennen", the("house", clause=replace(
+        does("dance/tanzen", THEY, tense="past"), front=phrase(IN, that("house")))), tense="past"),
+    "owners": does("lose/verlieren", the("brother", owner=I), tense="past",
+                   object=the("coat", owner=the("friend"), adjectives=("blue",))),
+    "a name as owner and two nouns": does("miss/verpassen", Joined(first=ANNA, second=the("guest")), tense="future",
+                                          object=the("wedding", owner=PETER), front="sentence",
+                                          sentence=adverb("unfortunately")),
+    "numerals and adjectives": does("watch/beobachten", the("fox", number="pl", determiner="", count=NUMBERS[0],
+                                                             adjectives=("clever", "red")),
+                                    object=the("goose", number="pl", determiner="all"), manner=adverb("quietly")),
+    "a recipient before the object": does("give/geben", SHE, recipient=HE, object=it("ring"), tense="perfect"),
+    "a recipient with an": does("send/schicken", SHE, shifted_to=the("uncle"), object=a("letter")),
+    "a place in front": does("meet/treffen", I, tense="past", object=THEY, front="place", place=phrase(IN, VIENNA)),
+    "a reflexive verb and a goal": does(
+        "hope/hoffen/that", SHE, content=("bare", does("remember/erinnern", HE, argument=CONCERT,
+                                                      also=does("travel/reisen", argument=(TO_TOWN, VIENNA)))),
+    ),
+}  # fmt: skip
+
+
+def row(name, sides):
+    lines = (" ".join(map("{}/{}".format, side.words, side.annotation.head)) for side in sides)
+    return "\n".join([name, *lines])
+
+
+def test_the_table_has_all_sentences():
+    assert [entry.split("\n")[0] for entry in TABLE] == list(MEANINGS)
+    assert len(TABLE) == 60
+
+
+@pytest.mark.parametrize("expected", TABLE, ids=lambda entry: entry.split("\n")[0])
+def test_words_and_heads(expected):
+    name = expected.split("\n")[0]
+    sides = both(MEANINGS[name])
+    assert row(name, sides) == expected.rstrip("\n")
+    assert all(annotation_fault(side.annotation, len(side.words)) is None for side in sides)
+    assert derives(list(sides[0].annotation.ccg))
