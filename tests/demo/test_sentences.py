@@ -9,136 +9,88 @@ from pathlib import Path
 import pytest
 from ccg_oracle import derives
 
-from nmtcore.demo.english.clauses import English
-from nmtcore.demo.german.clauses import German
-from nmtcore.demo.lexicon.entries import Link
-from nmtcore.demo.lexicon.modifiers import ADJECTIVES, ADVERBS, BY, IN, NUMBERS, PEOPLE, THROUGH, TOWNS, WITH
-from nmtcore.demo.lexicon.nouns import of_class
-from nmtcore.demo.lexicon.verbs import FRAMES
-from nmtcore.demo.meaning import (
-    Clause,
-    Compared,
-    Existence,
-    Graded,
-    Interrogative,
-    Joined,
-    Named,
-    NounPhrase,
-    Predicate,
-    Prepositional,
-    Pronoun,
-    Purpose,
-    Question,
-    Relative,
-    Sentence,
-    Subordinate,
-)
+from nmtcore.demo import english, german
+from nmtcore.demo.grammar import Clause, Compared, Embedded, Graded, Nominal, Prepositional
+from nmtcore.demo.lexicon import ADJECTIVES, ADVERBS, FRAMES, NUMBERS, PEOPLE, PRONOUNS, TOWNS, Link, of_class
 from nmtcore.demo.trees import lay_out
 from nmtcore.syntax.annotation import annotation_fault
 
 TABLE = Path(__file__).with_name("sentences.txt").read_text(encoding="utf-8").split("\n\n")
 
-I = Pronoun(person=1, number="sg")  # noqa: E741
-YOU = Pronoun(person=2, number="sg")
-HE = Pronoun(person=3, number="sg", gender="m")
-SHE = Pronoun(person=3, number="sg", gender="f")
-THEY = Pronoun(person=3, number="pl")
-ANNA, PETER = (Named(name=name) for name in PEOPLE[:2])
-VIENNA = Named(name=TOWNS[1])
-WHO, WHAT = Interrogative(person=True), Interrogative(person=False)
-WHERE = Question(english="where", german="wo")
-ON, ONTO = Link(english="on", german="auf", case="dat"), Link(english="on", german="auf", case="acc")
-BEFORE = Link(english="before", german="vor", case="dat")
-BECAUSE_OF = Link(english="because of", german="wegen", case="gen")
-TO_TOWN = Link(english="to", german="nach", case="dat")
+ME, YOU, HE, SHE, THEY, WHO, WHAT, THERE = (
+    Nominal(word=PRONOUNS[form]) for form in ("I", "you", "he", "she", "they", "who", "what", "there")
+)
+ANNA, PETER, VIENNA = (Nominal(word=name) for name in (*PEOPLE[:2], TOWNS[1]))
+BY, WITH, THROUGH, IN, ON, ONTO, BEFORE, TO_TOWN, BECAUSE_OF = (
+    Link(*text.split("/"))
+    for text in (
+        "by/von/dat", "with/mit/dat", "with/durch/acc", "in/in/dat", "on/auf/dat", "on/auf/acc", "before/vor/dat",
+        "to/nach/dat", "because of/wegen/gen",
+    )
+)  # fmt: skip
+
+
+phrase = Prepositional
 
 
 def it(noun):
-    return Pronoun(person=3, number="sg", gender="n", german=of_class(noun)[0].gender)
+    return Nominal(word=PRONOUNS["it"], antecedent=of_class(noun)[0].gender)
 
 
 def the(noun, *, adjectives=(), **more):
-    return NounPhrase(noun=of_class(noun)[0], adjectives=tuple(graded(*text.split()) for text in adjectives), **more)
+    return Nominal(word=of_class(noun)[0], adjectives=tuple(graded(*text.split()) for text in adjectives), **more)
 
 
 def a(noun, **more):
     return the(noun, determiner="a", **more)
 
 
-def that(noun, number="sg"):
+def that(noun):
     """Return the relative pronoun of a noun."""
-    return Relative(noun=of_class(noun)[0], number=number)
+    return Nominal(word=of_class(noun)[0], relative=True)
 
 
-def adverb(english):
-    return next(entry for entry in ADVERBS if entry.english == english)
+def joined(first, second, **changes):
+    """Return two nominals, clauses or predicates after a conjunction."""
+    return replace(first, joined=second, **changes)
+
+
+def adverb(english_form):
+    return next(entry for entry in ADVERBS if entry.english == english_form)
 
 
 def graded(*words):
     adjective = next(entry for entry in ADJECTIVES if entry.english == words[-1])
-    return Graded(adjective=adjective, degree=adverb(words[0]) if words[1:] else None)
+    return Graded(adjective, adverb(words[0]) if words[1:] else None)
 
 
 def more(adjective, than):
-    return Compared(adjective=graded(adjective).adjective, than=than)
+    return Compared(graded(adjective).adjective, than)
 
 
-def phrase(link, nominal):
-    return Prepositional(link=link, nominal=nominal)
+def does(verb, subject=None, **options):
+    """Return a clause; `verb` is English/German or English/German/frame, options are fields of the clause or slots."""
+    base, lemma, *frame = verb.split("/")
+    verbs = (entry for name, entries in FRAMES.items() if name in (frame or FRAMES) for entry in entries)
+    entry = next(entry for entry in verbs if (entry.english.base, entry.german.lemma) == (base, lemma))
+    names = {field.name for field in fields(Clause)} & options.keys()
+    slots = {slot: filler(entry, value) for slot, value in options.items() if slot not in names}
+    return Clause(verb=entry, subject=subject, slots=slots, **{name: options[name] for name in names})
 
 
-def does(verb, subject=None, *, content=None, front=None, also=None, **slots):
-    """Return a clause, or a predicate if there is no subject; `front` names a slot, `verb` is English/German/frame."""
-    english, german, *frame = verb.split("/")
-    entry = None
-    if english != "be":
-        entries = (entry for name, verbs in FRAMES.items() if name in (frame or FRAMES) for entry in verbs)
-        entry = next(entry for entry in entries if (entry.english.base, entry.german.lemma) == (english, german))
-    predicate = Predicate(verb=entry)
-    names = {field.name for field in fields(Predicate)}
-    adjuncts = {}
-    for slot, value in slots.items():
-        if slot in names:
-            predicate = replace(predicate, **{slot: value})
-        elif slot == "shifted_to":
-            predicate = replace(predicate, recipient=value, shifted=True)
-        elif slot == "argument":
-            link, nominal = value if isinstance(value, tuple) else (entry.link, value)
-            predicate = replace(predicate, phrase=phrase(link, nominal))
-        elif slot == "adverbial":
-            marker, clause = value
-            adjuncts[slot] = Subordinate(marker=marker, clause=clause)
-        elif slot == "purpose":
-            marker, clause = value
-            adjuncts[slot] = Purpose(negative=marker == "without", predicate=clause)
-        else:
-            adjuncts[slot] = replace(value, slot=slot) if isinstance(value, Prepositional) else value
-    if content:
-        marker, clause = content
-        predicate = replace(predicate, content=clause, marker=marker)
-    in_front = adjuncts.pop(front, None)
-    predicate = replace(predicate, adjuncts=tuple(adjuncts.values()))
-    if subject is None:
-        return predicate
-    return Clause(subject=subject, predicates=(predicate, also) if also else (predicate,), front=in_front)
-
-
-def there_is(nominal, place, tense="present"):
-    return Existence(nominal=nominal, place=place, tense=tense)
-
-
-def joined(first, conjunction, second):
-    return Sentence(clauses=(first, second), conjunction=conjunction)
+def filler(verb, value):
+    """Return what fills a slot: a link and a nominal, a marker and a clause, or an argument after the verb's link."""
+    if isinstance(value, tuple):
+        return (Prepositional if isinstance(value[0], Link) else Embedded)(*value)
+    return Prepositional(verb.link, value) if verb.frame == "prepositional" and isinstance(value, Nominal) else value
 
 
 def question(clause):
-    return Sentence(clauses=(clause,), question=True)
+    return replace(clause, question=True)
 
 
 def both(meaning):
-    if not isinstance(meaning, Sentence):
-        meaning = Sentence(clauses=(meaning,))
-    return lay_out(English().sentence(meaning), ccg=True), lay_out(German().sentence(meaning), ccg=False)
+    return lay_out(english.sentence(meaning), english=True), lay_out(german.sentence(meaning), english=False)
 
 
 READ, SEE, CALL, SLEEP = "read/lesen", "see/sehen", "call/anrufen", "sleep/schlafen"
@@ -180,9 +132,9 @@ MEANINGS = {
     ),
     "a separable verb": does(CALL, HE, object=WOMAN),
     "a separable participle": does(CALL, HE, object=WOMAN, tense="perfect", often=adverb("often")),
-    "a separable infinitive": does(CALL, I, object=THEY, modal="should"),
+    "a separable infinitive": does(CALL, ME, object=THEY, modal="should"),
     "a separable verb at the end": does("hear/hören", SHE, content=("that", does(CALL, HE, object=WOMAN))),
-    "zu within a verb": does("try/versuchen", HE, content=("", does(CALL, object=WOMAN))),
+    "zu within a verb": does("try/versuchen", HE, content=("to", does(CALL, object=WOMAN))),
     "a passive perfect at the end": does(
         "say/sagen", SHE, content=("that", does(READ, BOOK, passive=True, tense="perfect"))
     ),
@@ -190,8 +142,8 @@ MEANINGS = {
         "hide/verstecken/transitive", the("key", number="pl"), passive=True, tense="past", negated=True,
         agent=phrase(BY, the("thief")),
     ),
-    "want": does(READ, HE, object=the("book", number="pl", determiner="some"), attitude="want"),
-    "like": does("visit/besuchen", THEY, object=the("museum", determiner="this"), attitude="like", tense="past"),
+    "want": does(READ, HE, object=the("book", number="pl", determiner="some"), modal="want"),
+    "like": does("visit/besuchen", THEY, object=the("museum", determiner="this"), modal="like", tense="past"),
     "progressive": does(READ, ANNA, object=BOOK, progressive=True),
     "kein": does(READ, HE, object=a("book"), negated=True),
     "nicht": does(READ, HE, object=BOOK, negated=True, time=adverb("today")),
@@ -214,7 +166,7 @@ MEANINGS = {
         "wonder/fragen", PETER, content=("", does("marry/heiraten", SHE, object=the("man", determiner="which"),
                                                   tense="future")),
     ),
-    "where": question(does(SLEEP, the("child"), asked=WHERE, front="asked", tense="past")),
+    "where": question(does(SLEEP, the("child"), asked=adverb("where"), front="asked", tense="past")),
     "a question with a pronoun before the noun": question(does(SEE, MAN, object=HE)),
     "whether": does("ask/fragen", THEY, tense="past",
                     content=("whether", does("open/öffnen/transitive", ANNA, object=the("door"), modal="can"))),
@@ -228,43 +180,45 @@ MEANINGS = {
     "extraposed from a prepositional phrase": does(
         "look/kümmern", HE, tense="perfect", argument=WOMAN_WHO_SLEEPS
     ),
-    "raising": does("seem/scheinen", HE, content=("", READS)),
-    "raising at the end": does("say/sagen", SHE, content=("that", does("seem/scheinen", HE, content=("", READS)))),
-    "control by a dative": does("order/befehlen", SHE, object=HE, content=("", READS)),
-    "stop with -ing": does("stop/aufhören", the("painter"), tense="past", content=("", READS)),
+    "raising": does("seem/scheinen", HE, content=("to", READS)),
+    "raising at the end": does("say/sagen", SHE, content=("that", does("seem/scheinen", HE, content=("to", READS)))),
+    "control by a dative": does("order/befehlen", SHE, object=HE, content=("to", READS)),
+    "stop with -ing": does("stop/aufhören", the("painter"), tense="past", content=("to", READS)),
     "in order to": does("work/arbeiten", SHE, purpose=("in order", does("buy/kaufen", object=the("house")))),
     "without": does("arrive/ankommen", SHE, tense="past", purpose=("without", does(CALL, object=HE))),
     "in dem before a relative clause": does(
         "wait/warten", THEY, argument=the("doctor"),
         place=phrase(IN, the("house", clause=does("be/sein", that("house"), complement=graded("old")))),
     ),
-    "existence": there_is(a("dog", adjectives=("old",)), GARDEN),
+    "existence": does("be/geben", THERE, object=a("dog", adjectives=("old",)), place=GARDEN),
     "predicates that each end in their verb": does(
         "believe/glauben/that", HE,
-        content=("that", does(READ, ANNA, object=BOOK, also=does(CALL, object=HE))),
+        content=("that", does(READ, ANNA, object=BOOK, joined=does(CALL, object=HE))),
     ),
-    "two clauses with but": joined(does(SLEEP, HE), "but", does("sing/singen", THEY, together=adverb("together"))),
+    "two clauses with but": joined(
+        does(SLEEP, HE), does("sing/singen", THEY, together=adverb("together")), conjunction="but"
+    ),
     "a noun as complement": does("be/sein", HE, negated=True, complement=a("doctor")),
-    "comparatives": joined(does("be/sein", ANNA, complement=more("careful", PETER)), "and",
+    "comparatives": joined(does("be/sein", ANNA, complement=more("careful", PETER)),
                            does("be/sein", the("mouse"), complement=more("small", the("cat", determiner="this")))),
-    "whose": does("know/kennen", I, object=the("man", clause=does("bite/beißen", the("dog", owner=that("man")),
+    "whose": does("know/kennen", ME, object=the("man", clause=does("bite/beißen", the("dog", owner=that("man")),
                                                                   object=ANNA, tense="past"))),
-    "in which": does("burn/brennen", the("house", clause=replace(
-        does("dance/tanzen", THEY, tense="past"), front=phrase(IN, that("house")))), tense="past"),
-    "owners": does("lose/verlieren", the("brother", owner=I), tense="past",
+    "in which": does("burn/brennen", the("house", clause=does(
+        "dance/tanzen", THEY, tense="past", front="place", place=phrase(IN, that("house")))), tense="past"),
+    "owners": does("lose/verlieren", the("brother", owner=ME), tense="past",
                    object=the("coat", owner=the("friend"), adjectives=("blue",))),
-    "a name as owner and two nouns": does("miss/verpassen", Joined(first=ANNA, second=the("guest")), tense="future",
+    "a name as owner and two nouns": does("miss/verpassen", joined(ANNA, the("guest")), tense="future",
                                           object=the("wedding", owner=PETER), front="sentence",
                                           sentence=adverb("unfortunately")),
     "numerals and adjectives": does("watch/beobachten", the("fox", number="pl", determiner="", count=NUMBERS[0],
                                                              adjectives=("clever", "red")),
                                     object=the("goose", number="pl", determiner="all"), manner=adverb("quietly")),
     "a recipient before the object": does("give/geben", SHE, recipient=HE, object=it("ring"), tense="perfect"),
-    "a recipient with an": does("send/schicken", SHE, shifted_to=the("uncle"), object=a("letter")),
-    "a place in front": does("meet/treffen", I, tense="past", object=THEY, front="place", place=phrase(IN, VIENNA)),
+    "a recipient with an": does("send/schicken", SHE, shifted=the("uncle"), object=a("letter")),
+    "a place in front": does("meet/treffen", ME, tense="past", object=THEY, front="place", place=phrase(IN, VIENNA)),
     "a reflexive verb and a goal": does(
         "hope/hoffen/that", SHE, content=("bare", does("remember/erinnern", HE, argument=CONCERT,
-                                                      also=does("travel/reisen", argument=(TO_TOWN, VIENNA)))),
+                                                      joined=does("travel/reisen", argument=(TO_TOWN, VIENNA)))),
     ),
 }  # fmt: skip
 

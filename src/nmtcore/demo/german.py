@@ -1,0 +1,337 @@
+"""Phrases, clauses and sentences in German, with dependencies.
+
+The finite verb of a main clause is second, all verbs of a subordinate clause are last. They are followed by clauses and
+infinitives, and by the relative clause of the last noun.
+"""
+
+from dataclasses import replace
+
+from nmtcore.demo.german_words import (
+    adjective_word,
+    determiner_word,
+    nominal_feats,
+    noun_word,
+    possessive_word,
+    pronoun_word,
+    reflexive_word,
+    relative_word,
+    verb_word,
+)
+from nmtcore.demo.grammar import (
+    ORDER,
+    Agreement,
+    Clause,
+    Compared,
+    Embedded,
+    Graded,
+    Nominal,
+    Prepositional,
+    Slot,
+    arrange,
+    relation,
+    subject_relation,
+)
+from nmtcore.demo.lexicon import AUXILIARIES, CONJUNCTIONS, PRONOUNS, Adverb, Case, Link, Name, Noun, Pronoun
+from nmtcore.demo.trees import Word, feats, hang, head_of, punctuation
+
+_CONTRACTIONS = {
+    ("in", "dem"): "im",
+    ("in", "das"): "ins",
+    ("an", "dem"): "am",
+    ("an", "das"): "ans",
+    ("von", "dem"): "vom",
+    ("zu", "dem"): "zum",
+    ("zu", "der"): "zur",
+    ("bei", "dem"): "beim",
+}
+_AN = Link("to", "an", "acc")
+"""The link of the recipients of `send` and `sell` after English "to"; all others are datives."""
+
+
+def sentence(meaning: Clause) -> list[Word]:
+    """Return the words of a sentence in their order."""
+    words = clause(meaning, "second")
+    return [*words, punctuation("?" if meaning.question else ".", head_of(words), "$.")]
+
+
+def clause(meaning: Clause, kind: str, *, mark: Word | None = None, inherited: Agreement = (3, "sg")) -> list[Word]:
+    """Realise a clause after its conjunction, `mark`.
+
+    `kind` is second or final (the place of the finite verb), or zu (an infinitive). A second predicate has the
+    agreement that it inherits from the first one.
+    """
+    agree = meaning.agreement(inherited)
+    chain = _verbs(meaning, kind, agree)
+    complement = _complement(meaning)
+    head = head_of(complement) if complement else chain[0]
+    for index, word in enumerate(chain):
+        if word is not head:
+            word.head = head
+            word.deprel = "cop" if index == 0 else "aux:pass" if meaning.passive and index == 1 else "aux"
+    filled = {"complement": complement, "finite": chain[-1:], "verbs": chain[:-1]}
+    if kind == "zu":
+        filled |= {"finite": [], "verbs": chain}
+        if chain[-1].xpos != "VVIZU":
+            chain.insert(-1, Word("zu", "PART", "PTKZU", deprel="mark", head=head))
+    filled |= {slot: hang([word], head, deprel) for slot, word, deprel in _function_words(meaning, agree)}
+    verb = meaning.verb.german
+    if kind == "second" and len(chain) == 1 and verb.prefix:
+        filled["particle"] = hang([Word(verb.prefix, "ADP", "PTKVZ")], head, "compound:prt")
+    if mark is not None:
+        filled["mark"] = hang([mark], head, "mark")
+    last = "argument" if "argument" in meaning.slots else "object"
+    bracket = kind != "second" or len(chain) > 1 or "particle" in filled
+    for slot, value in meaning.slots.items():
+        if slot != "complement":
+            place, words, deprel = _slot(meaning, slot, value)
+            own = head_of(words)
+            filled[place] = hang(words, head, deprel)
+            if bracket and slot == last:
+                filled[place], filled["extraposed"] = _split(words, own)
+    first = "place" if meaning.verb.frame == "existence" else meaning.first
+    if first:
+        words = filled.pop(first)
+        filled["front"] = words[1:] if words[0].form == "," else words
+    order = ORDER["second" if kind == "second" else "final"].split()
+    if meaning.subject is not None:
+        slot = _subject_slot(meaning, meaning.subject, kind, filled)
+        filled[slot] = hang(nominal(meaning.subject, "nom"), head, subject_relation(meaning))
+        if meaning.fault == "position":
+            order.remove("finite")
+            order.insert(order.index(slot) + 1, "finite")
+    words = arrange(order, filled)
+    if meaning.joined is None:
+        return words
+    second = clause(meaning.joined, kind, inherited=agree)
+    separator = [_comma(head_of(second))] if meaning.conjunction == "but" else []
+    return [*words, *separator, *_conjoined(meaning.conjunction, second, head)]
+
+
+def _verbs(meaning: Clause, kind: str, agree: Agreement) -> list[Word]:
+    """Return the verbs in the order of a subordinate clause: from the innermost to the outermost."""
+    verbs, forms = [meaning.verb.german], []
+    if meaning.passive:
+        verbs.append(AUXILIARIES["will"].german)
+        forms.append("part")
+    if meaning.tense in ("perfect", "pluperfect"):
+        verbs.append(AUXILIARIES["be" if verbs[-1].sein else "have"].german)
+        forms.append("part")
+    modal = "will" if meaning.tense == "future" else "" if meaning.modal == "like" else meaning.modal
+    if modal:
+        verbs.append(AUXILIARIES["may" if modal == "must" and meaning.negated else modal].german)
+        forms.append("inf")
+    forms.append("zu" if kind == "zu" else "fin")
+    past = meaning.tense in ("past", "pluperfect")
+    return [
+        verb_word(verb, form, past=past, agree=agree, fused=kind != "second" or form != "fin")
+        for verb, form in zip(verbs, forms, strict=True)
+    ]
+
+
+def _function_words(meaning: Clause, agree: Agreement) -> list[tuple[str, Word, str]]:
+    """Return the reflexive pronoun, gerade, gern and nicht, each with its slot and its relation."""
+    words = []
+    if meaning.verb.german.reflexive:
+        words.append(("reflexive", reflexive_word(*agree), "expl:pv"))
+    if meaning.progressive:
+        words.append(("progressive", Word("gerade", "ADV", "ADV"), "advmod"))
+    if meaning.modal == "like":
+        words.append(("gladly", Word("gern", "ADV", "ADV"), "advmod"))
+    if (
+        meaning.negated
+        and not _takes_kein(_direct_object(meaning)[0])
+        and not _takes_kein(meaning.slots.get("complement"))
+    ):
+        words.append(("negation", Word("nicht", "PART", "PTKNEG"), "advmod"))
+    return words
+
+
+def _direct_object(meaning: Clause) -> tuple[Nominal | None, Case]:
+    """Return the direct object, or the argument that has no preposition in German, and its case."""
+    argument = meaning.slots.get("argument")
+    if isinstance(argument, Prepositional) and not argument.link.german:
+        return argument.nominal, argument.link.case
+    return meaning.object, meaning.verb.link.case if meaning.verb.link else "acc"
+
+
+def _takes_kein(value: Slot | None) -> bool:
+    """Return whether the negation of a clause is realised as the determiner of a nominal."""
+    if not isinstance(value, Nominal) or not value.is_noun:
+        return False
+    return value.owner is None and value.count is None and value.determiner in ("a", "")
+
+
+def _complement(meaning: Clause) -> list[Word]:
+    """Realise the complement of the copula, which is the head of its clause."""
+    complement = meaning.slots.get("complement")
+    if isinstance(complement, Graded):
+        return _graded(Word(complement.adjective.german, "ADJ", "ADJD", feats=feats(Degree="Pos")), complement)
+    if isinstance(complement, Compared):
+        return _comparison(complement)
+    if isinstance(complement, Nominal):
+        negative = meaning.negated and _takes_kein(complement)
+        return nominal(replace(complement, determiner="no") if negative else complement, "nom")
+    return []
+
+
+def _slot(meaning: Clause, slot: str, value: Slot) -> tuple[str, list[Word], str]:
+    """Return the place of what fills a slot, its words, and its relation to the head of the clause."""
+    if isinstance(value, Adverb):
+        return slot, [_adverb(value)], "advmod"
+    if isinstance(value, Embedded):
+        raised = slot == "content" and meaning.verb.frame == "raising"
+        return "raised" if raised else slot, _embedded(value, raised=raised), relation(slot, value)
+    if slot == "shifted" and meaning.verb.english.base in ("send", "sell"):
+        value = Prepositional(link=_AN, nominal=value)
+    if isinstance(value, Prepositional) and value.link.german:
+        return slot, prepositional(value), "obl"
+    if slot in ("recipient", "shifted"):
+        pronoun = isinstance(value.word, Pronoun)
+        return "recipient_pronoun" if pronoun else "recipient", nominal(value, "dat"), "iobj"
+    thing, case = _direct_object(meaning)
+    assert thing is not None
+    place = "object"
+    if isinstance(thing.word, Pronoun) and not thing.questions:
+        place = "object_pronoun"
+    elif slot == "object" and thing.is_noun and not thing.owner and thing.determiner in ("a", "", "some", "many"):
+        place = "indefinite_object"
+    negative = meaning.negated and _takes_kein(thing)
+    return place, nominal(replace(thing, determiner="no") if negative else thing, case), "obj"
+
+
+def _split(words: list[Word], head: Word) -> tuple[list[Word], list[Word]]:
+    """Split a phrase before the relative clause of its head; the clause begins with its comma."""
+    for at, word in enumerate(words):
+        if word.upos == "PUNCT" and word.head and word.head.deprel == "acl:relcl" and word.head.head is head:
+            return words[:at], words[at:]
+    return words, []
+
+
+def _subject_slot(meaning: Clause, subject: Nominal, kind: str, filled: dict[str, list[Word]]) -> str:
+    """Return the place of a subject: in front, or before or after the pronouns.
+
+    A noun precedes object pronouns that could be read as subjects (sie, es).
+    """
+    if kind == "second" and not filled.get("front") and (subject.questions or not meaning.question):
+        return "front"
+    if subject.leads or isinstance(subject.word, Pronoun):
+        return "pronoun_subject"
+    pronouns = [*filled.get("object_pronoun", ()), *filled.get("recipient_pronoun", ())]
+    return "early_subject" if any(word.form in ("sie", "es") for word in pronouns) else "subject"
+
+
+def _embedded(meaning: Embedded, *, raised: bool) -> list[Word]:
+    """Realise a clause or infinitive between commas; the infinitive of scheinen has none."""
+    inner, marker = meaning.clause, meaning.marker
+    mark = None
+    if marker in ("in order", "without"):
+        mark = Word(CONJUNCTIONS[marker], "SCONJ", "KOUI")
+    elif marker not in ("", "to"):
+        past = marker == "when" and inner.tense in ("past", "pluperfect")
+        mark = Word("als" if past else CONJUNCTIONS["that" if marker == "bare" else marker], "SCONJ", "KOUS")
+    words = clause(inner, "final" if inner.subject else "zu", mark=mark)
+    return words if raised else _set_off(words)
+
+
+def _set_off(words: list[Word]) -> list[Word]:
+    """Return a clause between commas."""
+    head = head_of(words)
+    return [_comma(head), *words, _comma(head)]
+
+
+def _comma(head: Word) -> Word:
+    return punctuation(",", head, "$,")
+
+
+def _conjoined(conjunction: str, second: list[Word], head: Word) -> list[Word]:
+    word = Word(CONJUNCTIONS[conjunction], "CCONJ", "KON")
+    return [*hang([word], head_of(second), "cc"), *hang(second, head, "conj")]
+
+
+def nominal(meaning: Nominal, case: Case) -> list[Word]:
+    """Realise a nominal in a case."""
+    if meaning.joined is not None:
+        first = nominal(replace(meaning, joined=None), case)
+        return [*first, *_conjoined("and", nominal(meaning.joined, case), head_of(first))]
+    if meaning.relative:
+        return [relative_word(case=case, gender=meaning.word.gender, number=meaning.number)]
+    if isinstance(meaning.word, Noun):
+        return _noun_phrase(meaning, meaning.word, case)
+    if isinstance(meaning.word, Name):
+        return [_name(meaning.word, case)]
+    antecedent = {"m": "he", "f": "she", "n": "it"}.get(meaning.antecedent or "")
+    return [pronoun_word(PRONOUNS[antecedent] if antecedent else meaning.word, case=case)]
+
+
+def _name(name: Name, case: Case) -> Word:
+    form = name.german + "s" if case == "gen" else name.german
+    return Word(form, "PROPN", "NE", lemma=name.german, feats=nominal_feats(case, name.gender, "sg"))
+
+
+def _noun_phrase(meaning: Nominal, noun: Noun, case: Case) -> list[Word]:
+    """Realise a noun with its determiner or owner, adjectives, genitive, phrases and relative clause."""
+    agree = {"case": case, "gender": noun.gender, "number": meaning.number}
+    head = noun_word(noun, case=case, number=meaning.number)
+    words, declension = _determiner(meaning, head, agree)
+    if meaning.count:
+        words += hang([Word(meaning.count[1], "NUM", "CARD", feats=feats(NumType="Card"))], head, "nummod")
+    for graded in meaning.adjectives:
+        adjective = graded.adjective
+        word = adjective_word(adjective.german, adjective.stem, declension=declension, **agree)
+        words += hang(_graded(word, graded), head, "amod")
+    words.append(head)
+    owner = meaning.owner
+    for genitive in (owner if owner and owner.is_noun else None, meaning.genitive):
+        if genitive is not None:
+            words += hang(nominal(genitive, "gen"), head, "nmod")
+    for modifier in meaning.modifiers:
+        words += hang(prepositional(modifier), head, "nmod")
+    if meaning.clause:
+        words += hang(_set_off(clause(meaning.clause, "final")), head, "acl:relcl")
+    return words
+
+
+def _determiner(meaning: Nominal, head: Word, agree: dict[str, str]) -> tuple[list[Word], str]:
+    """Return the determiner or owner before a noun, and the declension of an adjective that follows."""
+    owner = meaning.owner
+    if owner is not None and isinstance(owner.word, Pronoun):
+        return hang([possessive_word(owner.word, **agree)], head, "det:poss"), "mixed"
+    if owner is not None and not owner.is_noun:
+        return hang(nominal(owner, "gen"), head, "nmod:poss"), "strong"
+    determiner = "the" if owner is not None else meaning.determiner
+    if not determiner:
+        return [], "strong"
+    word, declension = determiner_word(determiner, **agree)
+    return hang([word], head, "det"), declension
+
+
+def prepositional(meaning: Prepositional) -> list[Word]:
+    """Realise a prepositional phrase, headed by its noun; contract in dem unless the noun has a relative clause."""
+    words = nominal(meaning.nominal, meaning.link.case)
+    case = Word(meaning.link.german, "ADP", "APPR")
+    hang([case], head_of(words), "case")
+    contracted = _CONTRACTIONS.get((meaning.link.german, words[0].form))
+    if contracted and words[0].xpos == "ART" and meaning.nominal.clause is None:
+        case.form, case.xpos, case.feats = contracted, "APPRART", words[0].feats
+        words = words[1:]
+    return [case, *words]
+
+
+def _comparison(meaning: Compared) -> list[Word]:
+    """Realise `älter als ...` as the complement of the copula."""
+    adjective = meaning.adjective
+    word = Word(adjective.german_more, "ADJ", "ADJD", lemma=adjective.german, feats=feats(Degree="Cmp"))
+    than = nominal(meaning.than, "nom")
+    case = Word("als", "ADP", "KOKOM")
+    return [word, *hang([case], head_of(than), "case"), *hang(than, word, "obl")]
+
+
+def _adverb(entry: Adverb) -> Word:
+    if entry.slot == "asked":
+        return Word(entry.german, "ADV", "PWAV", feats=feats(PronType="Int"))
+    return Word(entry.german, "ADV", "ADV")
+
+
+def _graded(word: Word, meaning: Graded) -> list[Word]:
+    """Return an adjective after its adverb of degree."""
+    return [word] if meaning.degree is None else [*hang([_adverb(meaning.degree)], word, "advmod"), word]
