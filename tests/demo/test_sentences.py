@@ -11,7 +11,7 @@ from ccg_oracle import derives
 
 from nmtcore.demo import english, german
 from nmtcore.demo.grammar import Clause, Compared, Embedded, Graded, Nominal, Prepositional
-from nmtcore.demo.lexicon import ADJECTIVES, ADVERBS, FRAMES, NUMBERS, PEOPLE, PRONOUNS, TOWNS, Link, of_class
+from nmtcore.demo.lexicon import ADJECTIVES, FRAMES, NUMBERS, PEOPLE, PRONOUNS, TOWNS, Link, adverbs, of_class
 from nmtcore.demo.trees import lay_out
 from nmtcore.syntax.annotation import annotation_fault
 
@@ -56,7 +56,8 @@ def joined(first, second, **changes):
 
 
 def adverb(english_form):
-    return next(entry for entry in ADVERBS if entry.english == english_form)
+    slots = ("time", "often", "manner", "together", "sentence", "degree", "asked")
+    return next(entry for slot in slots for entry in adverbs(slot) if entry.english == english_form)
 
 
 def graded(*words):

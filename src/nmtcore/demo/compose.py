@@ -291,6 +291,8 @@ class Composer:
             links = (Link("before", "vor", "dat"), Link("after", "nach", "dat"), Link("during", "während", "gen"))
             link = self.pick((*links, Link("because of", "wegen", "gen")), skew=1.3)
             return {"time": Prepositional(link, self.held("held"))}
+        if choice == "none":
+            return {}
         fitting = adverbs("sentence")[:2] if choice == "sentence" else adverbs(choice, tense)
         return {choice: self.pick(fitting)} if fitting else {}
 

@@ -134,14 +134,13 @@ class Adverb:
 
 
 def _sections() -> dict[str, list[list[str]]]:
-    """Read the lexicon: the rows of every section, each as a list of fields."""
+    """Read the lexicon: the entries of every section, each as a list of its fields."""
     sections: dict[str, list[list[str]]] = {}
     for line in Path(__file__).with_name("lexicon.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
-            rows = sections[line.strip("[]")] = []
+            entries = sections[line.strip("[]")] = []
         elif line and not line.startswith("#"):
-            fields = [field.strip() for field in line.split("|")]
-            rows.append(fields + [""] * (6 - len(fields)))
+            entries += [[field.strip() for field in entry.split("|")] for entry in line.strip(",").split(",")]
     return sections
 
 
@@ -150,20 +149,22 @@ _SECTIONS = _sections()
 
 def words(section: str) -> tuple[str, ...]:
     """Return the words of a section that is a list."""
-    return tuple(word for row in _SECTIONS[section] for word in row[0].split())
+    return tuple(word for entry in _SECTIONS[section] for word in entry[0].split())
 
 
 def _link(text: str) -> Link | None:
     return Link(*(part.strip("-").replace("_", " ") for part in text.split())) if text.strip("-") else None
 
 
-def _noun(english: str, german: str, classes: str, place: str) -> Noun:
+def _noun(english: str, german: str, classes: str, place: str = "") -> Noun:
     singular, plural = english.split()
     tags = frozenset([*classes.split(), singular, singular.split("_")[-1]])
     return Noun((singular, plural), *german.split(), tags, _link(f"{place} dat" if place else ""))
 
 
-def _verb(frame: str, english: str, german: str, subjects: str, takes: str, link: str, tools: str) -> Verb:
+def _verb(
+    frame: str, english: str, german: str, subjects: str = "", takes: str = "", link: str = "", tools: str = ""
+) -> Verb:
     english, _, particle = english.partition("+")
     base, *forms = english.split()
     past = forms[0] if forms else _regular_past(base)
@@ -187,47 +188,34 @@ def _regular_past(base: str) -> str:
     return base + ("d" if base.endswith("e") else "ed")
 
 
-def _verbs(frame: str) -> tuple[Verb, ...]:
-    return tuple(_verb(frame, *row) for row in _SECTIONS[frame])
-
-
 def _pronoun(english: str, german: str, agreement: str) -> Pronoun:
     person, number, *gender = agreement.split()
     return Pronoun(tuple(english.split()), tuple(german.split()), int(person), number, *gender)
 
 
-def _adjective(english: str, german: str, classes: str, stem: str) -> Adjective:
+def _adjective(english: str, german: str, classes: str, stem: str = "") -> Adjective:
     return Adjective(*english.split(), *german.split(), frozenset(classes.split()), stem or german.split()[0])
 
 
-def _names(section: str) -> tuple[Name, ...]:
-    return tuple(Name(*row[:3]) for row in _SECTIONS[section])
-
-
-NOUNS = tuple(_noun(*row[:4]) for row in _SECTIONS["nouns"])
+NOUNS = tuple(_noun(*entry) for entry in _SECTIONS["nouns"])
 FRAMES = {
-    frame: _verbs(frame)
-    for frame in (
-        "intransitive", "transitive", "ditransitive", "prepositional", "located", "placed", "that", "tell", "whether",
-        "subject_control", "object_control", "raising", "copula", "existence",
-    )
-}  # fmt: skip
+    frame: tuple(_verb(frame, *entry) for entry in entries)
+    for section, entries in _SECTIONS.items()
+    for kind_of_word, _, frame in [section.partition(" ")]
+    if kind_of_word == "verbs"
+}
 """The verbs by frame."""
-AUXILIARIES = {verb.english.base: verb for verb in _verbs("auxiliaries")}
+AUXILIARIES = {entry[0].split()[0]: _verb("auxiliaries", *entry) for entry in _SECTIONS["auxiliaries"]}
 """Auxiliaries, modals, want and like, by their English base."""
-PRONOUNS = {pronoun.english[0]: pronoun for pronoun in (_pronoun(*row[:3]) for row in _SECTIONS["pronouns"])}
+PRONOUNS = {entry[0].split()[0]: _pronoun(*entry) for entry in _SECTIONS["pronouns"]}
 """Pronouns by their English subject."""
-ADJECTIVES = tuple(_adjective(*row[:4]) for row in _SECTIONS["adjectives"])
-ADVERBS = tuple(Adverb(*row[:3], tuple(row[3].split())) for row in _SECTIONS["adverbs"])
-PEOPLE, TOWNS = _names("people"), _names("towns")
-NUMBERS = tuple(tuple(row[0].split()) for row in _SECTIONS["numbers"])
+ADJECTIVES = tuple(_adjective(*entry) for entry in _SECTIONS["adjectives"])
+PEOPLE, TOWNS = (tuple(Name(*entry.split()) for (entry,) in _SECTIONS[section]) for section in ("people", "towns"))
+NUMBERS = tuple(tuple(entry.split()) for (entry,) in _SECTIONS["numbers"])
 CONJUNCTIONS = {
-    english.replace("_", " "): german for english, german in (row[0].split() for row in _SECTIONS["conjunctions"])
+    english.replace("_", " "): german for (entry,) in _SECTIONS["conjunctions"] for english, german in [entry.split()]
 }
 """German conjunctions by English ones; "when" is "als" in the past."""
-_ATTRIBUTES = [(row[0].split(), _link(row[1]), tuple(row[2].split())) for row in _SECTIONS["attributes"]]
-_GENITIVES = [(row[0].split(), tuple(row[1].split())) for row in _SECTIONS["genitives"]]
-
 WITH = Link("with", "mit", "dat")
 THROUGH = Link("with", "durch", "acc")
 """The link of instruments to see with; "with a friend" is "mit"."""
@@ -262,19 +250,23 @@ def adjectives_for(noun: Noun) -> tuple[Adjective, ...]:
 @cache
 def adverbs(slot: str, tense: str = "") -> tuple[Adverb, ...]:
     """Return the adverbs of a slot; if a tense is given, only those that go with it."""
-    return tuple(entry for entry in ADVERBS if entry.slot == slot and (not tense or tense in entry.tenses))
+    rows = (entry.split() for (entry,) in _SECTIONS[f"adverbs {slot}"])
+    entries = (Adverb(english, german, slot, tuple(tenses)) for english, german, *tenses in rows)
+    return tuple(entry for entry in entries if not tense or tense in entry.tenses)
 
 
 @cache
 def attributes(noun: Noun) -> tuple[tuple[Link | None, tuple[str, ...]], ...]:
     """Return the links of phrases that can modify a noun (None: that of a place), and the classes of their nouns."""
-    return tuple((link, inner) for outer, link, inner in _ATTRIBUTES if noun.classes.intersection(outer))
+    fitting = (entry for entry in _SECTIONS["attributes"] if noun.classes.intersection(entry[0].split()))
+    return tuple((_link(link), tuple(inner.split())) for _, link, inner in fitting)
 
 
 @cache
 def owners(noun: Noun) -> tuple[str, ...]:
     """Return the classes of the nouns that a noun can have as a genitive."""
-    return next((inner for outer, inner in _GENITIVES if noun.classes.intersection(outer)), ())
+    fitting = (inner for outer, inner in _SECTIONS["genitives"] if noun.classes.intersection(outer.split()))
+    return tuple(next(fitting, "").split())
 
 
 def location(noun: Noun) -> Link:
