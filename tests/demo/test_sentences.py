@@ -21,11 +21,11 @@ ME, YOU, HE, SHE, THEY, WHO, WHAT, THERE = (
     Nominal(word=PRONOUNS[form]) for form in ("I", "you", "he", "she", "they", "who", "what", "there")
 )
 ANNA, PETER, VIENNA = (Nominal(word=name) for name in (*PEOPLE[:2], TOWNS[1]))
-BY, WITH, THROUGH, IN, ON, ONTO, BEFORE, TO_TOWN, BECAUSE_OF = (
+BY, WITH, THROUGH, IN, ON, ONTO, BEFORE, TO_TOWN, BECAUSE_OF, OF = (
     Link(*text.split("/"))
     for text in (
         "by/von/dat", "with/mit/dat", "with/durch/acc", "in/in/dat", "on/auf/dat", "on/auf/acc", "before/vor/dat",
-        "to/nach/dat", "because of/wegen/gen",
+        "to/nach/dat", "because of/wegen/gen", "of//gen",
     )
 )  # fmt: skip
 
@@ -112,10 +112,10 @@ MEANINGS = {
         argument=(ON, the("desk")),
     ),
     "a relative clause of the first noun": does(
-        SEE, HE, object=the("daughter", genitive=the("teacher"), clause=does(SLEEP, that("daughter")))
+        SEE, HE, object=the("daughter", modifiers=(phrase(OF, the("teacher")),), clause=does(SLEEP, that("daughter")))
     ),
     "a relative clause of the second noun": does(
-        SEE, HE, object=the("daughter", genitive=the("teacher", clause=does(SLEEP, that("teacher"))))
+        SEE, HE, object=the("daughter", modifiers=(phrase(OF, the("teacher", clause=does(SLEEP, that("teacher")))),))
     ),
     "an adverb of the outer verb": does(
         "say/sagen", HE, tense="past", time=adverb("yesterday"), content=("that", does(SLEEP, SHE, tense="past"))

@@ -118,8 +118,8 @@ def combinations(meaning: Clause) -> Iterator[str]:
 def _of_noun(phrase: Nominal, noun: str) -> Iterator[str]:
     for graded in phrase.adjectives:
         yield f"adjective {graded.adjective.english} {noun}"
-    for other in (*(part.nominal for part in phrase.modifiers), phrase.genitive):
-        if other is not None and other.is_noun:
+    for other in (part.nominal for part in phrase.modifiers):
+        if other.is_noun:
             yield f"attractor {noun} {phrase.number} {other.word.english[0]} {other.number}"
     if phrase.clause is not None:
         copula = phrase.clause.verb.frame == "copula"

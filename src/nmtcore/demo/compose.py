@@ -8,32 +8,9 @@ from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
+from nmtcore.demo import lexicon
 from nmtcore.demo.grammar import Clause, Compared, Graded, Nominal, Prepositional, Slot, Tense
-from nmtcore.demo.lexicon import (
-    FRAMES,
-    NUMBERS,
-    PEOPLE,
-    PRONOUNS,
-    THROUGH,
-    TOWNS,
-    WITH,
-    Adjective,
-    Adverb,
-    Link,
-    Noun,
-    Number,
-    Pronoun,
-    Verb,
-    adjectives_for,
-    adverbs,
-    attributes,
-    location,
-    of_class,
-    owners,
-    verbs_for,
-    verbs_taking,
-    words,
-)
+from nmtcore.demo.lexicon import THROUGH, WITH, Adjective, Adverb, Link, Noun, Number, Pronoun, Verb
 
 T = TypeVar("T")
 
@@ -49,14 +26,14 @@ _OWNED = frozenset({"kin", "thing", "clothes", "vehicle", "home", "pet", "text",
 _NEGATED = ("the", "this", "that", "a", "")
 """Determiners of objects with which the scope of a negation is clear; the first three also of subjects."""
 ADJUNCTS = ("agent", "tool", "place", "manner", "together", "time", "often", "sentence")
-_STATIVE, _UNGRADED, _INNER = words("stative"), words("ungraded"), words("inner")
-_UNCONTROLLED = (*_STATIVE, *words("uncontrolled"))
+_STATIVE, _UNGRADED, _INNER = lexicon.words("stative"), lexicon.words("ungraded"), lexicon.words("inner")
+_UNCONTROLLED = (*_STATIVE, *lexicon.words("uncontrolled"))
 _IN, _ON = Link("in", "in", "dat"), Link("on", "auf", "acc")
 
 
 def pronouns(english: str) -> tuple[Nominal, ...]:
     """Return pronouns by their English subject forms."""
-    return tuple(Nominal(word=PRONOUNS[form]) for form in english.split())
+    return tuple(Nominal(word=lexicon.PRONOUNS[form]) for form in english.split())
 
 
 _OWNERS, _SUBJECTS = pronouns("I he she we they you"), pronouns("he she they I we")
@@ -106,11 +83,11 @@ class Composer:
 
     def name(self) -> Nominal:
         """Draw the name of a person."""
-        return Nominal(word=self.pick(PEOPLE))
+        return Nominal(word=self.pick(lexicon.PEOPLE))
 
     def pair(self, *classes: str) -> Nominal:
         """Compose two coordinated noun phrases, or a name and a noun phrase."""
-        nouns = of_class(*classes)
+        nouns = lexicon.of_class(*classes)
         if "person" in classes and self.chance(0.3):
             return replace(self.name(), joined=self.phrase("person", rich=0, plain=True))
         first = self.pick(nouns, skew=1.3)
@@ -119,7 +96,7 @@ class Composer:
 
     def phrase(self, *classes: str, rich: int = 1, plain: bool = False, number: Number | None = None) -> Nominal:
         """Compose a noun phrase of one of the classes; if `plain`, its determiner is a frequent one."""
-        return self.dress(self.pick(of_class(*classes), skew=1.3), rich=rich, plain=plain, number=number)
+        return self.dress(self.pick(lexicon.of_class(*classes), skew=1.3), rich=rich, plain=plain, number=number)
 
     def dress(self, noun: Noun, *, rich: int = 1, plain: bool = False, number: Number | None = None) -> Nominal:
         """Compose a noun phrase: draw the number, the determiner, adjectives and modifiers of a noun."""
@@ -135,7 +112,7 @@ class Composer:
         phrase = Nominal(word=noun, number=number, determiner=determiner)
         if determiner == "count":
             definite = "the" if self.chance(0.4) else ""
-            return replace(phrase, determiner=definite, count=self.pick(NUMBERS, skew=1.3))
+            return replace(phrase, determiner=definite, count=self.pick(lexicon.NUMBERS, skew=1.3))
         if determiner != "my":
             return phrase
         if not noun.classes & _OWNED:
@@ -147,12 +124,12 @@ class Composer:
 
     def _adjectives(self, noun: Noun) -> tuple[Graded, ...]:
         """Draw none, one or two adjectives; the second one comes next to the noun, without a comma."""
-        fitting = adjectives_for(noun)
+        fitting = lexicon.adjectives_for(noun)
         if not fitting or not self.chance(0.26):
             return ()
         first = Graded(self.pick(fitting))
         if self.chance(0.12) and first.adjective.english not in _UNGRADED:
-            first = replace(first, degree=self.pick(adverbs("degree")[::3]))
+            first = replace(first, degree=self.pick(lexicon.adverbs("degree")[::3]))
         inner = [entry for entry in fitting if entry.english in _INNER]
         if first.adjective.english in _INNER or not inner or not self.chance(0.15):
             return (first,)
@@ -161,10 +138,10 @@ class Composer:
     def _modified(self, phrase: Nominal, noun: Noun) -> Nominal:
         modifier = self.weighted({"none": 60, "attribute": 18, "genitive": 8, "clause": 14})
         free = phrase.owner is None and phrase.count is None and phrase.determiner in ("the", "a", "this")
-        if modifier == "genitive" and free and owners(noun):
-            genitive = self.held(*owners(noun))
-            return self._with_clause(replace(phrase, genitive=genitive), noun, chance=0.2)
-        if modifier == "attribute" and attributes(noun):
+        if modifier == "genitive" and free and lexicon.owners(noun):
+            genitive = Prepositional(Link("of", "", "gen"), self.held(*lexicon.owners(noun)))
+            return self._with_clause(replace(phrase, modifiers=(genitive,)), noun, chance=0.2)
+        if modifier == "attribute" and lexicon.attributes(noun):
             return self._with_clause(replace(phrase, modifiers=(self._attribute(noun),)), noun, chance=0.08)
         return self._with_clause(phrase, noun, chance=1.0) if modifier == "clause" else phrase
 
@@ -180,19 +157,19 @@ class Composer:
         return replace(phrase, clause=self._relative_clause(noun, phrase.number))
 
     def _attribute(self, noun: Noun) -> Prepositional:
-        link, inner = self.pick(attributes(noun))
+        link, inner = self.pick(lexicon.attributes(noun))
         if link is not None and inner == ("town",):
-            return Prepositional(link, Nominal(word=self.pick(TOWNS)))
+            return Prepositional(link, Nominal(word=self.pick(lexicon.TOWNS)))
         nominal = self.phrase(*inner, rich=0, plain=True)
-        return Prepositional(link or location(nominal.word), nominal)
+        return Prepositional(link or lexicon.location(nominal.word), nominal)
 
     def place(self, *classes: str) -> Prepositional:
         """Compose a place: in the garden, at the lake, in Berlin."""
         if self.chance(0.1):
-            return Prepositional(_IN, Nominal(word=self.pick(TOWNS)))
+            return Prepositional(_IN, Nominal(word=self.pick(lexicon.TOWNS)))
         number: Number = "pl" if self.chance(0.12) else "sg"
         nominal = self.phrase(*(classes or ("place",)), rich=0, plain=True, number=number)
-        return Prepositional(location(nominal.word), nominal)
+        return Prepositional(lexicon.location(nominal.word), nominal)
 
     def subject(self, *, rich: int = 1) -> Nominal:
         """Compose a subject of the active voice."""
@@ -206,10 +183,10 @@ class Composer:
         self, classes: frozenset[str], tense: Tense, *, rich: int = 1, number: Number = "sg", adjuncts: bool = True
     ) -> Clause | None:
         """Compose a clause whose subject, of these classes, is still missing; return None if no verb fits."""
-        frames = {frame: weight for frame, weight in _FRAMES.items() if verbs_for(frame, classes)}
+        frames = {frame: weight for frame, weight in _FRAMES.items() if lexicon.verbs_for(frame, classes)}
         if not frames:
             return None
-        verb = self.pick(verbs_for(self.weighted(frames), classes), skew=1.2)
+        verb = self.pick(lexicon.verbs_for(self.weighted(frames), classes), skew=1.2)
         clause = Clause(verb=verb, tense=tense, slots=self._objects(verb, rich=rich))
         return self.circumstances(clause, number=number, person="person" in classes) if adjuncts else clause
 
@@ -224,7 +201,7 @@ class Composer:
             if verb.takes == ("home",):
                 return {"argument": self.place("home")}
             nominal = self.phrase(*verb.takes, rich=rich if self.chance(0.4) else 0, plain=True)
-            return {"argument": Prepositional(location(nominal.word), nominal)}
+            return {"argument": Prepositional(lexicon.location(nominal.word), nominal)}
         if verb.frame == "placed":
             thing = {"object": self.phrase(*verb.takes, rich=rich)} if verb.takes else {}
             return {**thing, "argument": self._goal(verb)}
@@ -237,7 +214,7 @@ class Composer:
             return self.pick(_OBJECTS)
         if person and self.chance(0.12):
             return self.name()
-        if self.chance(0.05 * rich) and verb.frame != "ditransitive" and len(of_class(*verb.takes)) > 1:
+        if self.chance(0.05 * rich) and verb.frame != "ditransitive" and len(lexicon.of_class(*verb.takes)) > 1:
             return self.pair(*verb.takes)
         return self.phrase(*verb.takes, rich=rich)
 
@@ -252,7 +229,7 @@ class Composer:
     def _goal(self, verb: Verb) -> Prepositional:
         """Compose the goal of a verb of motion or placement."""
         if "town" in verb.tools and self.chance(0.5):
-            return Prepositional(Link("to", "nach", "dat"), Nominal(word=self.pick(TOWNS)))
+            return Prepositional(Link("to", "nach", "dat"), Nominal(word=self.pick(lexicon.TOWNS)))
         nominal = self.phrase(*(tag for tag in verb.tools if tag != "town"), rich=0, plain=True)
         if verb.takes:
             return Prepositional(Link("into", "in", "acc") if "container" in nominal.classes else _ON, nominal)
@@ -262,7 +239,7 @@ class Composer:
         return Prepositional(Link("to", "in", "acc") if go else Link("to", "zu", "dat"), nominal)
 
     def circumstances(self, clause: Clause, *, number: Number = "sg", person: bool = True) -> Clause:
-        """Add adverbs and prepositional phrases of time, place, manner and instrument; return the clause.
+        """Add lexicon.adverbs and prepositional phrases of time, place, manner and instrument; return the clause.
 
         `number` is the number of the subject, `person` whether the subject is a person.
         """
@@ -274,10 +251,10 @@ class Composer:
         if verb.tools and person and verb.frame == "transitive" and self.chance(0.45):
             tool = self.phrase(*verb.tools, rich=0, plain=True, number="sg")
             slots["tool"] = Prepositional(THROUGH if "lens" in verb.tools else WITH, tool)
-        elif free and base not in words("without_place") and "person" in verb.subjects and self.chance(0.2):
+        elif free and base not in lexicon.words("without_place") and "person" in verb.subjects and self.chance(0.2):
             slots["place"] = self.place()
         elif dynamic and base not in _UNCONTROLLED and self.chance(0.13):
-            adverb = self.pick((*adverbs("manner"), *(adverbs("together") if number == "pl" else ())))
+            adverb = self.pick((*lexicon.adverbs("manner"), *(lexicon.adverbs("together") if number == "pl" else ())))
             slots[adverb.slot] = adverb
         elif dynamic and person and self.chance(0.06):
             slots["tool"] = Prepositional(WITH, self.phrase("kin", rich=0))
@@ -293,7 +270,7 @@ class Composer:
             return {"time": Prepositional(link, self.held("held"))}
         if choice == "none":
             return {}
-        fitting = adverbs("sentence")[:2] if choice == "sentence" else adverbs(choice, tense)
+        fitting = lexicon.adverbs("sentence")[:2] if choice == "sentence" else lexicon.adverbs(choice, tense)
         return {choice: self.pick(fitting)} if fitting else {}
 
     def varied(self, clause: Clause, subject: Nominal) -> Clause:
@@ -361,8 +338,8 @@ class Composer:
 
     def _passive(self, tense: Tense, *, rich: int = 1, relative: Nominal | None = None) -> Clause:
         """Compose a passive clause; its subject may be a relative pronoun."""
-        verbs = verbs_taking(relative.word) if relative else FRAMES["transitive"]
-        verb = self.pick([verb for verb in verbs if verb.english.base not in words("without_passive")])
+        verbs = lexicon.verbs_taking(relative.word) if relative else lexicon.FRAMES["transitive"]
+        verb = self.pick([verb for verb in verbs if verb.english.base not in lexicon.words("without_passive")])
         subject = relative or self.phrase(*verb.takes, rich=rich)
         clause = Clause(verb=verb, subject=subject, tense=tense, passive=True)
         person = "person" in verb.subjects
@@ -386,20 +363,20 @@ class Composer:
         if subject is None:
             others = ("thing", "animal", "vehicle", "text", "place", "topic", "clothes", "event")
             subject = self.someone(rich=rich) if self.chance(0.5) else self.phrase(*others, rich=rich)
-        clause = Clause(verb=FRAMES["copula"][0], subject=subject, tense=tense)
+        clause = Clause(verb=lexicon.FRAMES["copula"][0], subject=subject, tense=tense)
         clause.slots["complement"] = complement = self._quality(subject)
         if isinstance(complement, Graded) and not complement.degree and self.chance(0.15):
             clause.negated = not subject.is_noun or subject.determiner in ("the", "this", "that", "a")
         return clause
 
     def _quality(self, subject: Nominal) -> Graded | Compared | Nominal:
-        noun = subject.word if isinstance(subject.word, Noun) and not subject.joined else of_class("man")[0]
-        fitting = adjectives_for(noun)
+        noun = subject.word if isinstance(subject.word, Noun) and not subject.joined else lexicon.of_class("man")[0]
+        fitting = lexicon.adjectives_for(noun)
         comparable = [entry for entry in fitting if entry.english not in _UNGRADED]
         complement = self.weighted({"adjective": 70, "compared": 20, "noun": 10 * ("person" in noun.classes)})
         gender = subject.word.gender
         if complement == "noun" and subject.agreement == (3, "sg") and gender in ("m", "f"):
-            same = [job for job in of_class("person") if job.gender == gender and job != noun]
+            same = [job for job in lexicon.of_class("person") if job.gender == gender and job != noun]
             jobs = [job for job in same if "kin" not in job.classes]
             return replace(self.dress(self.pick(jobs[1:]), rich=0, plain=True, number="sg"), determiner="a", count=None)
         if complement == "compared" and comparable:
@@ -410,20 +387,20 @@ class Composer:
     def graded(self, fitting: Sequence[Adjective]) -> Graded:
         """Draw one of the adjectives as a complement, sometimes with an adverb of degree."""
         adjective = self.pick(fitting)
-        degree = self.pick(adverbs("degree")) if self.chance(0.3) else None
+        degree = self.pick(lexicon.adverbs("degree")) if self.chance(0.3) else None
         return Graded(adjective, None if adjective.english in _UNGRADED else degree)
 
     def _likeness(self, noun: Noun) -> Noun:
         """Draw another noun of a class of `noun`, for a comparison."""
         for tag in ("person", "animal", "vehicle", "clothes", "building", "text", "event", "place"):
             if tag in noun.classes:
-                return self.pick([other for other in of_class(tag) if other != noun])
+                return self.pick([other for other in lexicon.of_class(tag) if other != noun])
         return noun
 
     def _relative_clause(self, noun: Noun, number: Number) -> Clause:
         """Compose a relative clause that modifies a noun."""
         tense: Tense = self.weighted({"present": 40, "past": 40, "perfect": 20})
-        weights = {"subject": 45, "object": 38 if verbs_taking(noun) else 0}
+        weights = {"subject": 45, "object": 38 if lexicon.verbs_taking(noun) else 0}
         weights |= {"owner": 12 * ("person" in noun.classes), "place": 14 if noun.place else 0}
         role = self.weighted(weights)
         relative = Nominal(word=noun, number=number, relative=True)
@@ -437,12 +414,12 @@ class Composer:
             clause = self.active(tense, subject=self.someone(rich=0), rich=0, plain=True)
             time = clause.slots.get("time")
             drop(clause, "tool", "place", "together", "sentence", *(() if isinstance(time, Adverb) else ("time",)))
-            clause.slots["place"], clause.front = Prepositional(location(noun), relative), "place"
+            clause.slots["place"], clause.front = Prepositional(lexicon.location(noun), relative), "place"
             return clause
         return self._subject_relative(relative, noun, tense)
 
     def _object_relative(self, relative: Nominal, tense: Tense) -> Clause:
-        verb = self.pick(verbs_taking(relative.word))
+        verb = self.pick(lexicon.verbs_taking(relative.word))
         subject = self.someone(rich=0)
         clause = self.circumstances(Clause(verb=verb, subject=subject, tense=tense, slots={"object": relative}))
         if tense == "present" and self.chance(0.2) and self.chance(0.5):
@@ -452,11 +429,11 @@ class Composer:
     def _subject_relative(self, relative: Nominal, noun: Noun, tense: Tense) -> Clause:
         active = self.predicate(noun.classes, tense, rich=0, number=relative.number)
         construction = self.weighted({"active": 60, "copula": 25, "passive": 15})
-        passive = any(verb.english.base not in words("without_passive") for verb in verbs_taking(noun))
+        passive = any(verb.english.base not in lexicon.words("without_passive") for verb in lexicon.verbs_taking(noun))
         if construction == "passive" and passive and "person" not in noun.classes:
             return self._passive(tense, relative=relative)
-        if active is None or (construction == "copula" and tense != "perfect" and adjectives_for(noun)):
-            if not adjectives_for(noun):
+        if active is None or (construction == "copula" and tense != "perfect" and lexicon.adjectives_for(noun)):
+            if not lexicon.adjectives_for(noun):
                 return self._passive(tense, relative=relative)
             return self.copula("present" if tense == "perfect" else tense, subject=relative, rich=0)
         active.subject = relative

@@ -148,17 +148,19 @@ def _reattached(clause: Clause) -> Iterator[tuple[dict[str, Any], str]]:
     thing = clause.object
     if thing is None or not thing.is_noun or thing.clause is not None or clause.verb.frame == "existence":
         return
+    genitives = tuple(phrase for phrase in thing.modifiers if not phrase.link.german)
+    phrases = thing.modifiers[len(genitives) :]
     for slot in ("tool", "place"):
         phrase = clause.slots.get(slot)
-        if isinstance(phrase, Prepositional) and slot != clause.front and not thing.modifiers:
+        if isinstance(phrase, Prepositional) and slot != clause.front and not phrases:
             others = {name: value for name, value in clause.slots.items() if name != slot}
             link = WITH if phrase.link == THROUGH else phrase.link
-            modified = replace(thing, modifiers=(Prepositional(link, phrase.nominal),))
+            modified = replace(thing, modifiers=(*genitives, Prepositional(link, phrase.nominal)))
             yield others | {"object": modified}, "attachment_verb"
-    if len(thing.modifiers) == 1:
-        (phrase,) = thing.modifiers
+    if len(phrases) == 1:
+        (phrase,) = phrases
         slot = "tool" if phrase.link == WITH or "place" in clause.slots else "place"
         link = THROUGH if phrase.link == WITH and "lens" in clause.verb.tools else phrase.link
         if slot not in clause.slots:
-            bare = replace(thing, modifiers=())
+            bare = replace(thing, modifiers=genitives)
             yield clause.slots | {"object": bare, slot: Prepositional(link, phrase.nominal)}, "attachment_object"

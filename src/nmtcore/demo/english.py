@@ -28,8 +28,6 @@ _USES = {
     "front": "S/S",
 }
 """Categories of adverbs, prepositional phrases and clauses by their use: after a noun, after or before a verb, ..."""
-_CONTENT = {"that": "S[em]", "bare": "S[dcl]", "whether": "S[qem]", "": "S[qem]"}
-"""Categories of the finite clauses that verbs select, by marker."""
 _LEADING = {"q": "S[wq]", "indirect": "S[qem]", "relative": "NP\\NP"}
 """Categories of clauses with a question word or relative pronoun in front, by kind of clause."""
 _ADJECTIVE = "S[adj]\\NP"
@@ -61,13 +59,13 @@ def clause(
     verbs = _verbs(meaning, form)
     copula = meaning.verb.frame == "copula"
     chain = verb_chain(verbs, past=meaning.tense in ("past", "pluperfect"), agree=agree, copula=copula)
-    filled = {slot: _slot(meaning, slot, value) for slot, value in meaning.slots.items()}
+    fillers = {slot: _slot(meaning, slot, value) for slot, value in meaning.slots.items()}
+    filled = {slot: words for slot, (words, _, _) in fillers.items()}
+    expected = {slot: own_category for slot, (_, own_category, _) in fillers.items()}
     head = head_of(filled["complement"]) if copula else chain[-1]
-    expected = {}
-    for slot, value in meaning.slots.items():
-        expected[slot] = _argument(meaning, slot, value)
+    for slot, (words, _, deprel) in fillers.items():
         if slot != "complement":
-            hang(filled[slot], head, _relation(meaning, slot, value))
+            hang(words, head, deprel)
     for slot, word, deprel in _function_words(meaning, form):
         filled[slot] = hang([word], head, deprel)
         expected[slot] = "PR" if word.xpos == "RP" else ""
@@ -155,49 +153,31 @@ def _function_words(meaning: Clause, form: str) -> list[tuple[str, Word, str]]:
     return words
 
 
-def _slot(meaning: Clause, slot: str, value: Slot) -> list[Word]:
-    """Realise what fills a slot of a clause; in front, most phrases have a comma."""
-    use = "front" if slot == meaning.front else "middle" if slot in _MIDDLE else "verb"
+def _slot(meaning: Clause, slot: str, value: Slot) -> tuple[list[Word], str, str]:
+    """Return the words of what fills a slot, the category that the verb expects ("": an adjunct), and the relation."""
+    frame, use = meaning.verb.frame, "front" if slot == meaning.front else "middle" if slot in _MIDDLE else "verb"
+    if slot == "shifted":
+        return prepositional(Prepositional(_TO, value), "argument"), "PP", "obl"
     if isinstance(value, Nominal):
-        return prepositional(Prepositional(_TO, value), "argument") if slot == "shifted" else nominal(value)
-    if isinstance(value, Graded):
-        return adjective(value, _ADJECTIVE)
-    if isinstance(value, Compared):
-        return _comparison(value)
+        deprel = "iobj" if slot == "recipient" else "nsubj" if frame == "existence" else "obj"
+        return nominal(value), "" if frame == "auxiliaries" else "NP", deprel
+    if isinstance(value, (Graded, Compared)):
+        return adjective(value, _ADJECTIVE) if isinstance(value, Graded) else _comparison(value), _ADJECTIVE, ""
+    if isinstance(value, Prepositional) and (slot == "argument" or frame == "existence"):
+        expected = ("PP", "obl") if value.link.english else ("NP", "obj")
+        return prepositional(value, "argument"), *expected
+    if slot == "content":
+        return *_content(meaning, value), relation(slot, value)
     if isinstance(value, Prepositional):
-        argument = slot == "argument" or meaning.verb.frame == "existence"
-        words = prepositional(value, "argument" if argument else use)
+        words, deprel = prepositional(value, use), "obl:agent" if slot == "agent" else "obl"
     elif isinstance(value, Embedded):
-        words = _content(meaning, value) if slot == "content" else _adverbial(value, _USES[use])
-    elif slot == "asked":
-        words = [Word(value.english, "ADV", "WRB", feats=feats(PronType="Int"))]
+        words, deprel = _adverbial(value, _USES[use]), "advcl"
     else:
-        words = [_adverb(value, _USES[use])]
+        words, deprel = [_adverb(value, _USES[use])], "advmod"
     together = isinstance(value, Adverb) and (slot != "sentence" or value.english == "perhaps")
     leading = isinstance(value, Prepositional) and value.nominal.relative
-    separate = use == "front" and not together and not leading
-    return [*words, punctuation(",", head_of(words), ",")] if separate else words
-
-
-def _argument(meaning: Clause, slot: str, value: Slot) -> str:
-    """Return the category that the verb expects because of what fills a slot, or "" if that is an adjunct."""
-    if slot == "complement":
-        return "NP" if isinstance(value, Nominal) else _ADJECTIVE
-    if slot == "content" and isinstance(value, Embedded):
-        return f"S[{_infinitive(meaning)}]\\NP" if value.marker == "to" else _CONTENT[value.marker]
-    if slot == "argument" and isinstance(value, Prepositional):
-        return "PP" if value.link.english else "NP"
-    if slot == "shifted" or (slot == "place" and meaning.verb.frame == "existence"):
-        return "PP"
-    return "NP" if slot == "recipient" or (slot == "object" and meaning.verb.frame != "auxiliaries") else ""
-
-
-def _relation(meaning: Clause, slot: str, value: Slot) -> str:
-    if slot == "argument" and isinstance(value, Prepositional) and not value.link.english:
-        return "obj"
-    if slot == "object" and meaning.verb.frame == "existence":
-        return "nsubj"
-    return "obl:agent" if slot == "agent" else relation(slot, value)
+    comma = [punctuation(",", head_of(words), ",")] if use == "front" and not together and not leading else []
+    return [*words, *comma], "", deprel
 
 
 def _put_in_front(filled: dict[str, list[Word]], meaning: Clause, *, kind: str, form: str) -> None:
@@ -219,17 +199,15 @@ def _put_in_front(filled: dict[str, list[Word]], meaning: Clause, *, kind: str, 
     words[0].ccg = category(result, "N") if len(words) > 1 else result
 
 
-def _infinitive(meaning: Clause) -> str:
-    return "ng" if meaning.verb.tools == ("ing",) else "to"
-
-
-def _content(meaning: Clause, content: Embedded) -> list[Word]:
-    """Realise the clause or infinitive that a verb selects."""
-    if content.marker == "to":
-        return clause(content.clause, _infinitive(meaning))
-    if content.marker in ("", "bare"):
-        return clause(content.clause, "dcl" if content.marker else "indirect")
-    return clause(content.clause, "dcl", mark=_marker(content.marker, category(_CONTENT[content.marker], "S[dcl]")))
+def _content(meaning: Clause, content: Embedded) -> tuple[list[Word], str]:
+    """Realise the clause or infinitive that a verb selects; return its category, too."""
+    marker = content.marker
+    if marker == "to":
+        form = "ng" if meaning.verb.tools == ("ing",) else "to"
+        return clause(content.clause, form), f"S[{form}]\\NP"
+    expected = {"that": "S[em]", "bare": "S[dcl]"}.get(marker, "S[qem]")
+    mark = _marker(marker, category(expected, "S[dcl]")) if marker in ("that", "whether") else None
+    return clause(content.clause, "dcl" if marker else "indirect", mark=mark), expected
 
 
 def _adverbial(meaning: Embedded, result: str) -> list[Word]:
@@ -285,8 +263,7 @@ def _noun_phrase(meaning: Nominal, noun: Noun) -> list[Word]:
     elif meaning.determiner:
         word = determiner_word(meaning.determiner, number=meaning.number, following=words[0].form)
         words = hang([word], head, "det") + words
-    of = (Prepositional(Link("of", "", "gen"), meaning.genitive),) if meaning.genitive else ()
-    for modifier in (*of, *meaning.modifiers):
+    for modifier in meaning.modifiers:
         words += hang(prepositional(modifier, "noun"), head, "nmod")
     if meaning.clause:
         words += hang(clause(meaning.clause, "relative"), head, "acl:relcl")
@@ -319,6 +296,8 @@ def prepositional(meaning: Prepositional, use: str) -> list[Word]:
 
 
 def _adverb(entry: Adverb, ccg: str) -> Word:
+    if entry.slot == "asked":
+        return Word(entry.english, "ADV", "WRB", ccg, feats=feats(PronType="Int"))
     return Word(entry.english, "ADV", "RB", ccg)
 
 

@@ -281,9 +281,8 @@ def _noun_phrase(meaning: Nominal, noun: Noun, case: Case) -> list[Word]:
         words += hang(_graded(word, graded), head, "amod")
     words.append(head)
     owner = meaning.owner
-    for genitive in (owner if owner and owner.is_noun else None, meaning.genitive):
-        if genitive is not None:
-            words += hang(nominal(genitive, "gen"), head, "nmod")
+    if owner is not None and owner.is_noun:
+        words += hang(nominal(owner, "gen"), head, "nmod")
     for modifier in meaning.modifiers:
         words += hang(prepositional(modifier), head, "nmod")
     if meaning.clause:
@@ -308,6 +307,8 @@ def _determiner(meaning: Nominal, head: Word, agree: dict[str, str]) -> tuple[li
 def prepositional(meaning: Prepositional) -> list[Word]:
     """Realise a prepositional phrase, headed by its noun; contract in dem unless the noun has a relative clause."""
     words = nominal(meaning.nominal, meaning.link.case)
+    if not meaning.link.german:
+        return words
     case = Word(meaning.link.german, "ADP", "APPR")
     hang([case], head_of(words), "case")
     contracted = _CONTRACTIONS.get((meaning.link.german, words[0].form))

@@ -47,7 +47,7 @@ class Nominal:
     """A noun with its determiner, adjectives and modifiers; a name; a pronoun; or two of them, with `joined`.
 
     `determiner` is the English word, or "" for none; an `owner` (my, Anna's, the teacher's, whose) replaces it.
-    `genitive` is an owner after "of". If `relative`, it is the pronoun that refers to the noun. `antecedent` is the
+    If `relative`, it is the pronoun that refers to the noun. `antecedent` is the
     gender of a pronoun in German if that differs from the English one.
     """
 
@@ -57,7 +57,6 @@ class Nominal:
     count: tuple[str, str] | None = None
     adjectives: tuple[Graded, ...] = ()
     owner: "Nominal | None" = None
-    genitive: "Nominal | None" = None
     modifiers: tuple["Prepositional", ...] = ()
     clause: "Clause | None" = None
     joined: "Nominal | None" = None
@@ -162,13 +161,9 @@ class Clause:
         return (person, "sg" if number == "pl" else "pl") if self.fault == "number" else (person, number)
 
 
-def relation(slot: str, value: Slot) -> str:
-    """Return the relation of what fills a slot to the head of its clause."""
-    if isinstance(value, Adverb):
-        return "advmod"
-    if isinstance(value, Embedded):
-        return "advcl" if slot != "content" else "xcomp" if value.marker == "to" else "ccomp"
-    return {"object": "obj", "recipient": "iobj"}.get(slot, "obl")
+def relation(slot: str, value: Embedded) -> str:
+    """Return the relation of an embedded clause or infinitive to the head of its clause."""
+    return "advcl" if slot != "content" else "xcomp" if value.marker == "to" else "ccomp"
 
 
 def subject_relation(clause: Clause) -> str:
@@ -188,7 +183,7 @@ def nodes(node: Clause | Slot) -> Iterator[Clause | Slot]:
     if isinstance(node, Clause):
         parts = [node.subject, *node.slots.values(), node.joined]
     elif isinstance(node, Nominal):
-        parts = [node.owner, node.genitive, *node.modifiers, node.clause, node.joined]
+        parts = [node.owner, *node.modifiers, node.clause, node.joined]
     elif isinstance(node, Prepositional):
         parts = [node.nominal]
     elif isinstance(node, Embedded):

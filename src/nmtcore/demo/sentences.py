@@ -251,7 +251,9 @@ class _Sentences(Composer):
         determiner = {"sg": "a", "pl": "many"}[phrase.number]
         if self.chance(0.3):
             determiner = {"sg": "no", "pl": "some"}[phrase.number]
-        phrase = replace(phrase, determiner="" if phrase.count else determiner, owner=None, genitive=None)
+        modifiers = tuple(part for part in phrase.modifiers if part.link.german)  # without "of ..."
+        determiner = "" if phrase.count else determiner
+        phrase = replace(phrase, determiner=determiner, owner=None, modifiers=modifiers)
         place = self.place("place", "surface") if "thing" in phrase.classes else self.place()
         (there,) = pronouns("there")
         tense = self.weighted(_PRESENT_OR_PAST)
