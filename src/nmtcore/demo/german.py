@@ -62,32 +62,33 @@ def clause(meaning: Clause, kind: str, *, mark: Word | None = None, inherited: A
     """
     agree = meaning.agreement(inherited)
     chain = _verbs(meaning, kind, agree)
-    complement = _complement(meaning)
-    head = head_of(complement) if complement else chain[0]
+    slots = _slots(meaning)
+    fillers = {slot: _slot(meaning, slot, value) for slot, value in slots.items()}
+    head = head_of(fillers["complement"][1]) if "complement" in slots else chain[0]
     for index, word in enumerate(chain):
         if word is not head:
             word.head = head
             word.deprel = "cop" if index == 0 else "aux:pass" if meaning.passive and index == 1 else "aux"
-    filled = {"complement": complement, "finite": chain[-1:], "verbs": chain[:-1]}
+    filled = {"finite": chain[-1:], "verbs": chain[:-1]}
     if kind == "zu":
         filled |= {"finite": [], "verbs": chain}
         if chain[-1].xpos != "VVIZU":
             chain.insert(-1, Word("zu", "PART", "PTKZU", deprel="mark", head=head))
     filled |= {slot: hang([word], head, deprel) for slot, word, deprel in _function_words(meaning, agree)}
+    if meaning.negated and not any(isinstance(value, Nominal) and value.determiner == "no" for value in slots.values()):
+        filled["negation"] = hang([Word("nicht", "PART", "PTKNEG")], head, "advmod")
     verb = meaning.verb.german
     if kind == "second" and len(chain) == 1 and verb.prefix:
         filled["particle"] = hang([Word(verb.prefix, "ADP", "PTKVZ")], head, "compound:prt")
     if mark is not None:
         filled["mark"] = hang([mark], head, "mark")
-    last = "argument" if "argument" in meaning.slots else "object"
+    last = "argument" if "argument" in slots else "object"
     bracket = kind != "second" or len(chain) > 1 or "particle" in filled
-    for slot, value in meaning.slots.items():
-        if slot != "complement":
-            place, words, deprel = _slot(meaning, slot, value)
-            own = head_of(words)
-            filled[place] = hang(words, head, deprel)
-            if bracket and slot == last:
-                filled[place], filled["extraposed"] = _split(words, own)
+    for slot, (place, words, deprel) in fillers.items():
+        own = head_of(words)
+        filled[place] = words if own is head else hang(words, head, deprel)
+        if bracket and slot == last:
+            filled[place], filled["extraposed"] = _split(words, own)
     first = "place" if meaning.verb.frame == "existence" else meaning.first
     if first:
         words = filled.pop(first)
@@ -137,41 +138,25 @@ def _function_words(meaning: Clause, agree: Agreement) -> list[tuple[str, Word, 
         words.append(("progressive", Word("gerade", "ADV", "ADV"), "advmod"))
     if meaning.modal == "like":
         words.append(("gladly", Word("gern", "ADV", "ADV"), "advmod"))
-    if (
-        meaning.negated
-        and not _takes_kein(_direct_object(meaning)[0])
-        and not _takes_kein(meaning.slots.get("complement"))
-    ):
-        words.append(("negation", Word("nicht", "PART", "PTKNEG"), "advmod"))
     return words
 
 
-def _direct_object(meaning: Clause) -> tuple[Nominal | None, Case]:
-    """Return the direct object, or the argument that has no preposition in German, and its case."""
-    argument = meaning.slots.get("argument")
+def _slots(meaning: Clause) -> dict[str, Slot]:
+    """Return the slots as German fills them.
+
+    An argument without a preposition is an object, and the negation of an indefinite noun is its determiner, `kein`.
+    """
+    slots = dict(meaning.slots)
+    argument = slots.get("argument")
     if isinstance(argument, Prepositional) and not argument.link.german:
-        return argument.nominal, argument.link.case
-    return meaning.object, meaning.verb.link.case if meaning.verb.link else "acc"
-
-
-def _takes_kein(value: Slot | None) -> bool:
-    """Return whether the negation of a clause is realised as the determiner of a nominal."""
-    if not isinstance(value, Nominal) or not value.is_noun:
-        return False
-    return value.owner is None and value.count is None and value.determiner in ("a", "")
-
-
-def _complement(meaning: Clause) -> list[Word]:
-    """Realise the complement of the copula, which is the head of its clause."""
-    complement = meaning.slots.get("complement")
-    if isinstance(complement, Graded):
-        return _graded(Word(complement.adjective.german, "ADJ", "ADJD", feats=feats(Degree="Pos")), complement)
-    if isinstance(complement, Compared):
-        return _comparison(complement)
-    if isinstance(complement, Nominal):
-        negative = meaning.negated and _takes_kein(complement)
-        return nominal(replace(complement, determiner="no") if negative else complement, "nom")
-    return []
+        del slots["argument"]
+        slots["object"] = argument.nominal
+    for slot in ("object", "complement") if meaning.negated else ():
+        value = slots.get(slot)
+        bare = isinstance(value, Nominal) and value.is_noun and value.owner is None and value.count is None
+        if bare and value.determiner in ("a", ""):
+            slots[slot] = replace(value, determiner="no")
+    return slots
 
 
 def _slot(meaning: Clause, slot: str, value: Slot) -> tuple[str, list[Word], str]:
@@ -181,22 +166,22 @@ def _slot(meaning: Clause, slot: str, value: Slot) -> tuple[str, list[Word], str
     if isinstance(value, Embedded):
         raised = slot == "content" and meaning.verb.frame == "raising"
         return "raised" if raised else slot, _embedded(value, raised=raised), relation(slot, value)
+    if isinstance(value, Graded):
+        return slot, _graded(Word(value.adjective.german, "ADJ", "ADJD", feats=feats(Degree="Pos")), value), ""
+    if isinstance(value, Compared):
+        return slot, _comparison(value), ""
+    if slot == "complement":
+        return slot, nominal(value, "nom"), ""
     if slot == "shifted" and meaning.verb.english.base in ("send", "sell"):
-        value = Prepositional(link=_AN, nominal=value)
-    if isinstance(value, Prepositional) and value.link.german:
+        value = Prepositional(_AN, value)
+    if isinstance(value, Prepositional):
         return slot, prepositional(value), "obl"
-    if slot in ("recipient", "shifted"):
-        pronoun = isinstance(value.word, Pronoun)
-        return "recipient_pronoun" if pronoun else "recipient", nominal(value, "dat"), "iobj"
-    thing, case = _direct_object(meaning)
-    assert thing is not None
-    place = "object"
-    if isinstance(thing.word, Pronoun) and not thing.questions:
-        place = "object_pronoun"
-    elif slot == "object" and thing.is_noun and not thing.owner and thing.determiner in ("a", "", "some", "many"):
-        place = "indefinite_object"
-    negative = meaning.negated and _takes_kein(thing)
-    return place, nominal(replace(thing, determiner="no") if negative else thing, case), "obj"
+    pronoun = "_pronoun" if isinstance(value.word, Pronoun) and not value.questions else ""
+    if slot != "object":
+        return f"recipient{pronoun}", nominal(value, "dat"), "iobj"
+    indefinite = "object" in meaning.slots and value.is_noun and not value.owner
+    place = "indefinite_object" if indefinite and value.determiner in ("a", "", "some", "many") else f"object{pronoun}"
+    return place, nominal(value, meaning.verb.link.case if meaning.verb.link else "acc"), "obj"
 
 
 def _split(words: list[Word], head: Word) -> tuple[list[Word], list[Word]]:
