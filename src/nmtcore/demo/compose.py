@@ -27,7 +27,7 @@ _NEGATED = ("the", "this", "that", "a", "")
 """Determiners of objects with which the scope of a negation is clear; the first three also of subjects."""
 ADJUNCTS = ("agent", "tool", "place", "manner", "together", "time", "often", "sentence")
 _STATIVE, _UNGRADED, _INNER = lexicon.words("stative"), lexicon.words("ungraded"), lexicon.words("inner")
-_UNCONTROLLED = (*_STATIVE, *lexicon.words("uncontrolled"))
+UNCONTROLLED = (*_STATIVE, *lexicon.words("uncontrolled"))
 _IN, _ON = Link("in", "in", "dat"), Link("on", "auf", "acc")
 
 
@@ -253,7 +253,7 @@ class Composer:
             slots["tool"] = Prepositional(THROUGH if "lens" in verb.tools else WITH, tool)
         elif free and base not in lexicon.words("without_place") and "person" in verb.subjects and self.chance(0.2):
             slots["place"] = self.place()
-        elif dynamic and base not in _UNCONTROLLED and self.chance(0.13):
+        elif dynamic and base not in UNCONTROLLED and self.chance(0.13):
             adverb = self.pick((*lexicon.adverbs("manner"), *(lexicon.adverbs("together") if number == "pl" else ())))
             slots[adverb.slot] = adverb
         elif dynamic and person and self.chance(0.06):

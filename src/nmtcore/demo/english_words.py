@@ -1,24 +1,10 @@
 """English words with their forms, tags, features and CCG categories."""
 
-from nmtcore.demo.lexicon import EnglishVerb, Noun, Number, Pronoun
+from nmtcore.demo.lexicon import DETERMINERS, EnglishVerb, Noun, Number, Pronoun
 from nmtcore.demo.trees import Word, feats, hang
 
 _DOUBLED = frozenset({"stop", "swim", "run", "cut", "plan", "forget", "put", "get", "begin", "sit", "forbid"})
 _UD_GENDER = {"m": "Masc", "f": "Fem", "n": "Neut"}
-_DETERMINERS = {
-    "the": {"Definite": "Def", "PronType": "Art"},
-    "a": {"Definite": "Ind", "PronType": "Art"},
-    "this": {"Number": "Sing", "PronType": "Dem"},
-    "that": {"Number": "Sing", "PronType": "Dem"},
-    "every": {"PronType": "Tot"},
-    "all": {"PronType": "Tot"},
-    "both": {"PronType": "Tot"},
-    "some": {"PronType": "Ind"},
-    "many": {"PronType": "Ind"},
-    "few": {"PronType": "Ind"},
-    "no": {"PronType": "Neg"},
-    "which": {"PronType": "Int"},
-}
 
 
 def category(result: str, *arguments: str) -> str:
@@ -105,13 +91,14 @@ def pronoun_word(pronoun: Pronoun, *, role: str) -> Word:
 
 def determiner_word(determiner: str, *, number: Number, following: str) -> Word:
     """Return a determiner; the next word, `following`, decides between a and an."""
-    values = dict(_DETERMINERS[determiner])
-    text = determiner
+    text, values = determiner, {"PronType": DETERMINERS[determiner]}
+    if determiner in ("the", "a"):
+        values["Definite"] = "Def" if determiner == "the" else "Ind"
     if determiner == "a" and following[0] in "aeiou":
         text = "an"
-    if determiner in ("this", "that") and number == "pl":
-        text = {"this": "these", "that": "those"}[determiner]
-        values["Number"] = "Plur"
+    if determiner in ("this", "that"):
+        values["Number"] = "Plur" if number == "pl" else "Sing"
+        text = {"this": "these", "that": "those"}[determiner] if number == "pl" else determiner
     return Word(text, "DET", "WDT" if determiner == "which" else "DT", "NP/N", lemma=determiner, feats=feats(**values))
 
 

@@ -1,6 +1,6 @@
 """German words with their forms, tags and features."""
 
-from nmtcore.demo.lexicon import PRONOUNS, Case, Gender, GermanVerb, Noun, Number, Pronoun
+from nmtcore.demo.lexicon import DETERMINERS, PRONOUNS, Case, Gender, GermanVerb, Noun, Number, Pronoun
 from nmtcore.demo.trees import Word, feats
 
 _CASES = ("nom", "acc", "dat", "gen")
@@ -27,18 +27,9 @@ _ADJECTIVE = {
     "mixed": _table("er en en en", "e e en en", "es es en en", "en en en en"),
 }
 _RELATIVE = _table("der den dem dessen", "die die der deren", "das das dem dessen", "die die denen deren")
-_DETERMINERS = {
-    # English: (German stem, XPOS, PronType, declension of an adjective that follows)
-    "this": ("dies", "PDAT", "Dem", "weak"),
-    "that": ("jen", "PDAT", "Dem", "weak"),
-    "every": ("jed", "PIAT", "Tot", "weak"),
-    "all": ("all", "PIAT", "Tot", "weak"),
-    "both": ("beid", "PIAT", "Tot", "weak"),
-    "some": ("einig", "PIAT", "Ind", "strong"),
-    "many": ("viel", "PIAT", "Ind", "strong"),
-    "few": ("wenig", "PIAT", "Ind", "strong"),
-    "which": ("welch", "PWAT", "Int", "weak"),
-}
+_STEMS = {"this": "dies", "that": "jen", "every": "jed", "all": "all", "both": "beid", "which": "welch"}
+_QUANTIFIERS = {"some": "einig", "many": "viel", "few": "wenig"}
+"""Stems of German determiners by English ones; adjectives after a quantifier are strong."""
 _MODALS = frozenset({"können", "müssen", "dürfen", "sollen", "wollen"})
 _IRREGULAR_PRESENT = {
     "sein": {(1, "sg"): "bin", (2, "sg"): "bist", (1, "pl"): "sind", (3, "pl"): "sind"},
@@ -80,10 +71,12 @@ def determiner_word(determiner: str, *, case: Case, gender: Gender, number: Numb
     if determiner == "no":
         analysis = nominal_feats(case, gender, number, PronType="Neg")
         return Word("kein" + _MIXED_ARTICLE[row, case], "DET", "PIAT", lemma="kein", feats=analysis), "mixed"
-    stem, xpos, pron_type, declension = _DETERMINERS[determiner]
-    analysis = nominal_feats(case, gender, number, PronType=pron_type)
-    lemma = stem + ("e" if determiner in ("all", "both", "some", "many", "few") else "er")
-    return Word(stem + _STRONG[row, case], "DET", xpos, lemma=lemma, feats=analysis), declension
+    stem = (_STEMS | _QUANTIFIERS)[determiner]
+    xpos = {"this": "PDAT", "that": "PDAT", "which": "PWAT"}.get(determiner, "PIAT")
+    lemma = stem + ("e" if determiner in ("all", "both", *_QUANTIFIERS) else "er")
+    analysis = nominal_feats(case, gender, number, PronType=DETERMINERS[determiner])
+    word = Word(stem + _STRONG[row, case], "DET", xpos, lemma=lemma, feats=analysis)
+    return word, "strong" if determiner in _QUANTIFIERS else "weak"
 
 
 def possessive_word(owner: Pronoun, *, case: Case, gender: Gender, number: Number) -> Word:

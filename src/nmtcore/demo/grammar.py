@@ -46,9 +46,9 @@ class Graded:
 class Nominal:
     """A noun with its determiner, adjectives and modifiers; a name; a pronoun; or two of them, with `joined`.
 
-    `determiner` is the English word, or "" for none; an `owner` (my, Anna's, the teacher's, whose) replaces it.
-    If `relative`, it is the pronoun that refers to the noun. `antecedent` is the
-    gender of a pronoun in German if that differs from the English one.
+    `determiner` is the English word, or "" for none; an `owner` (my, Anna's, the teacher's, whose) replaces it. If
+    `relative`, this is the relative pronoun of the noun. `antecedent` is the gender of a pronoun in German if that
+    differs from the English one.
     """
 
     word: Noun | Name | Pronoun
@@ -148,7 +148,7 @@ class Clause:
     @property
     def object(self) -> Nominal | None:
         """Return the direct object."""
-        return self.slots.get("object")  # type: ignore[return-value]
+        return self.slots.get("object")
 
     @property
     def first(self) -> str:

@@ -211,6 +211,8 @@ PRONOUNS = {entry[0].split()[0]: _pronoun(*entry) for entry in _SECTIONS["pronou
 """Pronouns by their English subject."""
 ADJECTIVES = tuple(_adjective(*entry) for entry in _SECTIONS["adjectives"])
 PEOPLE, TOWNS = (tuple(Name(*entry.split()) for (entry,) in _SECTIONS[section]) for section in ("people", "towns"))
+DETERMINERS = dict(entry.split() for (entry,) in _SECTIONS["determiners"])
+"""The types of English determiners, and of their German translations, in Universal Dependencies."""
 NUMBERS = tuple(tuple(entry.split()) for (entry,) in _SECTIONS["numbers"])
 CONJUNCTIONS = {
     english.replace("_", " "): german for (entry,) in _SECTIONS["conjunctions"] for english, german in [entry.split()]

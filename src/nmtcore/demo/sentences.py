@@ -2,45 +2,26 @@
 
 from dataclasses import replace
 
-from nmtcore.demo.compose import ADJUNCTS, Composer, drop, pronouns
+from nmtcore.demo.compose import ADJUNCTS, UNCONTROLLED, Composer, drop, pronouns
 from nmtcore.demo.grammar import Clause, Embedded, Nominal, Tense
 from nmtcore.demo.lexicon import FRAMES, PRONOUNS, Name, Pronoun, adjectives_for, adverbs, words
 
-_PLANS = {
-    "simple": 20,
-    "fronted": 11,
-    "adverbial": 12,
-    "content": 9,
-    "asking": 6,
-    "telling": 3,
-    "subject_control": 6,
-    "object_control": 6,
-    "raising": 3,
-    "polar_question": 6,
-    "question": 7,
-    "two_predicates": 8,
-    "two_clauses": 5,
-    "existence": 3,
-    "antecedent": 5,
-    "purpose": 5,
-}
+_PLANS = {"simple": 20, "fronted": 11, "adverbial": 12, "content": 9, "asking": 6, "telling": 3, "subject_control": 6}
+_PLANS |= {"object_control": 6, "raising": 3, "polar_question": 6, "question": 7, "two_predicates": 8, "two_clauses": 5}
+_PLANS |= {"existence": 3, "antecedent": 5, "purpose": 5}
+"""Weights of the plans."""
 _MARKERS = {"because": 24, "although": 12, "if": 10, "when": 20, "while": 8, "before": 9, "after": 10, "until": 4}
 _PRESENT_OR_PAST: dict[Tense, float] = {"present": 50, "past": 50}
-_PERSON = frozenset({"person"})
-_UNCONTROLLED = (*words("stative"), *words("uncontrolled"))
 
 
 def compose(seed: str) -> Clause:
     """Compose the sentence of a seed."""
-    return _Sentences(seed).sentence()
+    composer = _Sentences(seed)
+    return getattr(composer, f"_{composer.weighted(_PLANS)}")()
 
 
 class _Sentences(Composer):
     """The plans of sentences, one method per plan."""
-
-    def sentence(self) -> Clause:
-        plan = self.weighted(_PLANS)
-        return getattr(self, f"_{plan}")()
 
     def _simple(self) -> Clause:
         return self.clause(rich=2)
@@ -174,10 +155,10 @@ class _Sentences(Composer):
     def _controlled(self, *, rich: int = 1, frames: tuple[str, ...] = (), excluded: str = "") -> Embedded:
         """Compose an infinitive whose verb is not `excluded`, with one of `frames` (any frame if empty)."""
         while True:
-            clause = self.predicate(_PERSON, "present", rich=rich, adjuncts=False)
+            clause = self.predicate(frozenset({"person"}), "present", rich=rich, adjuncts=False)
             assert clause is not None
             base = clause.verb.english.base
-            if base not in _UNCONTROLLED and base != excluded and (not frames or clause.verb.frame in frames):
+            if base not in UNCONTROLLED and base != excluded and (not frames or clause.verb.frame in frames):
                 break
         if self.chance(0.3):
             self.circumstances(clause)

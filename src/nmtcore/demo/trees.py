@@ -92,13 +92,10 @@ def lay_out(words: list[Word], *, english: bool) -> Realisation:
     position = {id(word): index for index, word in enumerate(words, start=1)}
     words[0].form = words[0].form[0].upper() + words[0].form[1:]
     forms = [word.form for word in words]
+    columns = ("lemma", "upos", "xpos", "feats", "deprel")
     annotation = Annotation(
-        lemma=[word.lemma for word in words],
-        upos=[word.upos for word in words],
-        xpos=[word.xpos for word in words],
-        feats=[word.feats for word in words],
+        **{column: [getattr(word, column) for word in words] for column in columns},
         head=[HEAD_OF_ROOT if word.head is None else position[id(word.head)] for word in words],
-        deprel=[word.deprel for word in words],
         ccg=[word.ccg for word in words] if english else None,
         constituency=constituents(words) if english else None,
     )
@@ -124,7 +121,11 @@ _BARE |= {"mark", "nummod", "punct"}
 
 
 def constituents(words: Sequence[Word]) -> str:
-    """Return the constituents in brackets, under ROOT; raises ValueError if the tree is not projective."""
+    """Return the constituents in brackets, under ROOT; raises ValueError if the tree is not projective.
+
+    The method is that of Collins et al. 1999 for Czech, except that a head can project several nested phrases: the
+    closer the relation of a dependent, the lower its phrase.
+    """
     position = {id(word): number for number, word in enumerate(words)}
     dependents: list[list[Word]] = [[] for _ in words]
     for word in words:
