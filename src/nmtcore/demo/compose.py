@@ -9,7 +9,18 @@ from random import Random
 from typing import TypeVar
 
 from nmtcore.demo import lexicon
-from nmtcore.demo.grammar import Clause, Compared, Graded, Nominal, Prepositional, Slot, Tense
+from nmtcore.demo.grammar import (
+    ADJUNCTS,
+    Clause,
+    Compared,
+    Graded,
+    Nominal,
+    Prepositional,
+    Slot,
+    Tense,
+    negate,
+    pronouns,
+)
 from nmtcore.demo.lexicon import THROUGH, WITH, Adjective, Adverb, Link, Noun, Number, Pronoun, Verb
 
 T = TypeVar("T")
@@ -20,33 +31,16 @@ _PLURAL |= {"count": 10, "my": 7}
 _MASS = {"the": 60, "": 25, "my": 12, "this": 5}
 _PLAIN = {"sg": {"the": 65, "a": 25, "this": 10}, "pl": {"the": 70, "this": 15, "count": 15}}
 """Weights of the determiners of a noun inside another noun phrase."""
-_TENSES: dict[Tense, float] = {"present": 32, "past": 40, "perfect": 14, "future": 7}
+TENSES: dict[Tense, float] = {"present": 32, "past": 40, "perfect": 14, "future": 7}
 _FRAMES = {"transitive": 42, "intransitive": 18, "prepositional": 14, "ditransitive": 9, "located": 6, "placed": 9}
 _OWNED = frozenset({"kin", "thing", "clothes", "vehicle", "home", "pet", "text", "topic", "doctor", "lawyer"})
-_NEGATED = ("the", "this", "that", "a", "")
-"""Determiners of objects with which the scope of a negation is clear; the first three also of subjects."""
-ADJUNCTS = ("agent", "tool", "place", "manner", "together", "time", "often", "sentence")
 _STATIVE, _UNGRADED, _INNER = lexicon.words("stative"), lexicon.words("ungraded"), lexicon.words("inner")
 UNCONTROLLED = (*_STATIVE, *lexicon.words("uncontrolled"))
 _IN, _ON = Link("in", "in", "dat"), Link("on", "auf", "acc")
 
 
-def pronouns(english: str) -> tuple[Nominal, ...]:
-    """Return pronouns by their English subject forms."""
-    return tuple(Nominal(word=lexicon.PRONOUNS[form]) for form in english.split())
-
-
 _OWNERS, _SUBJECTS = pronouns("I he she we they you"), pronouns("he she they I we")
 _OBJECTS, _RECIPIENTS = pronouns("he she they"), pronouns("he she I they")
-
-
-def drop(clause: Clause, *slots: str) -> Clause:
-    """Empty slots of a clause and of its second predicate; return the clause."""
-    for part in (clause, clause.joined):
-        for slot in slots:
-            if part is not None:
-                part.slots.pop(slot, None)
-    return clause
 
 
 class Composer:
@@ -283,41 +277,18 @@ class Composer:
         elif variation == "modal" and clause.tense == "present" and not adverbial & {"often", "sentence"}:
             clause.modal = self.pick(("can", "must", "should", "may", "would"))
             if self.chance(0.15):
-                self.negate(clause, subject)
+                negate(clause, subject)
         elif variation == "negated":
-            self.negate(clause, subject)
+            negate(clause, subject)
         elif variation == "attitude" and active and "person" in subject.classes:
             attitude = "want" if self.chance(0.6) else "like"
             if not adverbial & {"often", "sentence"} and (attitude == "want" or "time" not in adverbial):
                 clause.modal = attitude
         return clause
 
-    def negate(self, clause: Clause, subject: Nominal) -> None:
-        """Negate a clause unless its determiners or clauses make the negation ambiguous."""
-        if subject.is_noun and subject.owner is None and subject.determiner not in _NEGATED[:3]:
-            return
-        argument = clause.slots.get("argument")
-        for nominal in (clause.object, argument.nominal if isinstance(argument, Prepositional) else None):
-            if nominal is not None and (nominal.joined or nominal.clause):
-                return
-            bare = nominal is not None and nominal.is_noun and nominal.owner is None
-            if bare and (nominal.determiner not in _NEGATED or nominal.count):
-                return
-        time = clause.slots.get("time")
-        drop(clause, *ADJUNCTS)
-        if isinstance(time, Adverb):
-            clause.slots["time"] = time
-        if "shifted" in clause.slots:
-            clause.slots["recipient"] = clause.slots.pop("shifted")
-        clause.negated = True
-
-    def tense(self) -> Tense:
-        """Draw the tense of a main clause."""
-        return self.weighted(_TENSES)
-
     def clause(self, *, tense: Tense | None = None, rich: int = 1) -> Clause:
         """Compose a declarative clause: active, passive or with a copula."""
-        tense = tense or self.tense()
+        tense = tense or self.weighted(TENSES)
         construction = self.weighted({"active": 74, "passive": 12, "copula": 14})
         if construction == "passive":
             return self._passive(tense, rich=rich)
@@ -351,11 +322,11 @@ class Composer:
         elif self.chance(0.25):
             clause.slots["place"] = self.place()
         clause.slots |= self._times(tense, few=len(clause.slots))
-        drop(clause, "often")
+        clause.drop("often")
         if tense == "present" and self.chance(0.3) and not clause.slots:
             clause.modal = self.pick(("must", "can", "should"))
         elif self.chance(0.1):
-            self.negate(clause, subject)
+            negate(clause, subject)
         return clause
 
     def copula(self, tense: Tense, *, subject: Nominal | None = None, rich: int = 1) -> Clause:
@@ -413,7 +384,7 @@ class Composer:
         if role == "place":
             clause = self.active(tense, subject=self.someone(rich=0), rich=0, plain=True)
             time = clause.slots.get("time")
-            drop(clause, "tool", "place", "together", "sentence", *(() if isinstance(time, Adverb) else ("time",)))
+            clause.drop("tool", "place", "together", "sentence", *(() if isinstance(time, Adverb) else ("time",)))
             clause.slots["place"], clause.front = Prepositional(lexicon.location(noun), relative), "place"
             return clause
         return self._subject_relative(relative, noun, tense)
@@ -423,7 +394,7 @@ class Composer:
         subject = self.someone(rich=0)
         clause = self.circumstances(Clause(verb=verb, subject=subject, tense=tense, slots={"object": relative}))
         if tense == "present" and self.chance(0.2) and self.chance(0.5):
-            drop(clause, *ADJUNCTS).modal = "want"
+            clause.drop(*ADJUNCTS).modal = "want"
         return clause
 
     def _subject_relative(self, relative: Nominal, noun: Noun, tense: Tense) -> Clause:

@@ -34,6 +34,11 @@ ORDER = {
 finite verb is second or last. Some slots hold a form of another: in German, a pronoun precedes the nouns."""
 
 
+ADJUNCTS = ("agent", "tool", "place", "manner", "together", "time", "often", "sentence")
+_NEGATED = ("the", "this", "that", "a", "")
+"""Determiners of objects with which the scope of a negation is clear; the first three also of subjects."""
+
+
 @dataclass(frozen=True, slots=True)
 class Graded:
     """An adjective with an adverb of degree (or none)."""
@@ -155,10 +160,43 @@ class Clause:
         """Return the slot in front: the object if it is or begins with a question word or relative pronoun."""
         return "object" if self.object is not None and self.object.leads else self.front
 
+    def drop(self, *slots: str) -> "Clause":
+        """Empty slots of this clause and of its second predicate; return the clause."""
+        for slot in slots:
+            self.slots.pop(slot, None)
+        if self.joined is not None:
+            self.joined.drop(*slots)
+        return self
+
     def agreement(self, inherited: Agreement) -> Agreement:
         """Return the person and the number of the verb; those of an infinitive or second predicate are `inherited`."""
         person, number = self.subject.agreement if self.subject else inherited
         return (person, "sg" if number == "pl" else "pl") if self.fault == "number" else (person, number)
+
+
+def pronouns(english: str) -> tuple[Nominal, ...]:
+    """Return pronouns by their English subject forms."""
+    return tuple(Nominal(word=PRONOUNS[form]) for form in english.split())
+
+
+def negate(clause: Clause, subject: Nominal) -> None:
+    """Negate a clause unless its determiners or clauses make the negation ambiguous."""
+    if subject.is_noun and subject.owner is None and subject.determiner not in _NEGATED[:3]:
+        return
+    argument = clause.slots.get("argument")
+    for nominal in (clause.object, argument.nominal if isinstance(argument, Prepositional) else None):
+        if nominal is not None and (nominal.joined or nominal.clause):
+            return
+        bare = nominal is not None and nominal.is_noun and nominal.owner is None
+        if bare and (nominal.determiner not in _NEGATED or nominal.count):
+            return
+    time = clause.slots.get("time")
+    clause.drop(*ADJUNCTS)
+    if isinstance(time, Adverb):
+        clause.slots["time"] = time
+    if "shifted" in clause.slots:
+        clause.slots["recipient"] = clause.slots.pop("shifted")
+    clause.negated = True
 
 
 def relation(slot: str, value: Embedded) -> str:

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from nmtcore.demo.compose import ADJUNCTS, UNCONTROLLED, Composer, drop, pronouns
-from nmtcore.demo.grammar import Clause, Embedded, Nominal, Tense
+from nmtcore.demo.compose import TENSES, UNCONTROLLED, Composer
+from nmtcore.demo.grammar import ADJUNCTS, Clause, Embedded, Nominal, Tense, pronouns
 from nmtcore.demo.lexicon import FRAMES, PRONOUNS, Name, Pronoun, adjectives_for, adverbs, words
 
 _PLANS = {"simple": 20, "fronted": 11, "adverbial": 12, "content": 9, "asking": 6, "telling": 3, "subject_control": 6}
@@ -33,7 +33,7 @@ class _Sentences(Composer):
             return clause
         slot = self.weighted({"time": 45, "sentence": 30, "place": 25})
         if slot == "place" and clause.verb.frame != "copula" and not clause.negated:
-            drop(clause, "place", "tool", "agent")
+            clause.drop("place", "tool", "agent")
             if clause.verb.frame in ("transitive", "intransitive", "ditransitive"):
                 clause.slots["place"], clause.front = self.place(), "place"
                 return clause
@@ -42,7 +42,7 @@ class _Sentences(Composer):
     def _with_adverb_in_front(self, clause: Clause, slot: str, tense: Tense) -> Clause:
         fitting = adverbs(slot, tense if slot == "time" else "") or adverbs("sentence")
         adverb = self.pick(fitting)
-        drop(clause, "time", "often", "sentence").slots[adverb.slot] = adverb
+        clause.drop("time", "often", "sentence").slots[adverb.slot] = adverb
         clause.front = adverb.slot
         return clause
 
@@ -51,12 +51,12 @@ class _Sentences(Composer):
         marker = self.weighted(_MARKERS)
         main_tense, tense = self._tenses(marker)
         clause = self.active(main_tense, plain=self.chance(0.5))
-        drop(clause, "time", "often", "sentence")
+        clause.drop("time", "often", "sentence")
         pronoun = pronoun_for(clause.subject) if self.chance(0.6) else None
         stative = marker not in ("before", "after", "until", "while")
         inner = self._inner(tense, clause.subject if pronoun else self.someone(rich=0), stative=stative)
         if not stative or marker == "when":
-            drop(inner, "often")
+            inner.drop("often")
         if self.chance(0.35):
             clause.front = "adverbial"
         if pronoun and inner.subject == clause.subject:
@@ -122,12 +122,12 @@ class _Sentences(Composer):
         question_word = self.weighted({"who": 25, "what": 30, "which": 20, "adverb": 30})
         if question_word == "adverb":
             clause = self.active(tense, subject=self.someone(rich=0), plain=True)
-            drop(clause, "place", "time", "often", "sentence").front = "asked"
+            clause.drop("place", "time", "often", "sentence").front = "asked"
             clause.slots["asked"] = self.pick(adverbs("asked"))
             return clause
         (who, what) = pronouns("who what")
         if question_word == "who":
-            return drop(self.active(tense, subject=who, plain=True), "sentence")
+            return self.active(tense, subject=who, plain=True).drop("sentence")
         person = question_word == "what" and self.chance(0.35)
         verbs = [verb for verb in FRAMES["transitive"] if person == ("person" in verb.takes)]
         verb = self.pick([verb for verb in verbs if "person" in verb.subjects])
@@ -135,12 +135,12 @@ class _Sentences(Composer):
         if question_word == "which":
             phrase = self.phrase(*verb.takes, rich=0, plain=True)
             asked = replace(phrase, determiner="which", count=None, owner=None)
-        clause = drop(self.circumstances(Clause(verb=verb, tense=tense, slots={"object": asked})), "sentence")
+        clause = self.circumstances(Clause(verb=verb, tense=tense, slots={"object": asked})).drop("sentence")
         clause.subject = self.someone(rich=0)
         return clause
 
     def _question(self) -> Clause:
-        clause = self._asked_clause(self.tense())
+        clause = self._asked_clause(self.weighted(TENSES))
         clause.question = True
         return clause
 
@@ -150,7 +150,7 @@ class _Sentences(Composer):
         tense = self.weighted({"present": 45, "past": 25 * (subject is None), "perfect": 20, "future": 10})
         clause = self.active(tense, subject=subject, plain=self.chance(0.7))
         clause.negated, clause.question = False, True
-        return drop(clause, "sentence")
+        return clause.drop("sentence")
 
     def _controlled(self, *, rich: int = 1, frames: tuple[str, ...] = (), excluded: str = "") -> Embedded:
         """Compose an infinitive whose verb is not `excluded`, with one of `frames` (any frame if empty)."""
@@ -162,7 +162,7 @@ class _Sentences(Composer):
                 break
         if self.chance(0.3):
             self.circumstances(clause)
-        return Embedded("to", drop(clause, "time", "often", "sentence"))
+        return Embedded("to", clause.drop("time", "often", "sentence"))
 
     def _subject_control(self) -> Clause:
         """Compose subject control: someone tries to ..., promises to ..., stops ...-ing."""
@@ -198,7 +198,7 @@ class _Sentences(Composer):
 
     def _two_predicates(self) -> Clause:
         """Compose a subject with two predicates; in a subordinate clause, each German predicate ends in its verb."""
-        tense = self.tense()
+        tense = self.weighted(TENSES)
         subject = self.someone()
         clause = self._double(subject, tense)
         if self.chance(0.4):
@@ -216,13 +216,13 @@ class _Sentences(Composer):
             assert second is not None
             if first.verb != second.verb:
                 break
-        drop(first, "time", "often", "sentence")
-        first.subject, first.joined = subject, drop(second, "sentence")
+        first.drop("time", "often", "sentence")
+        first.subject, first.joined = subject, second.drop("sentence")
         return first
 
     def _two_clauses(self) -> Clause:
         conjunction = "and" if self.chance(0.5) else "but"
-        tense = self.tense()
+        tense = self.weighted(TENSES)
         clause = self.clause(tense=tense, rich=0)
         clause.joined, clause.conjunction = self.clause(tense=tense, rich=0), conjunction
         return clause
@@ -265,7 +265,7 @@ class _Sentences(Composer):
         clause = self.active(tense, subject=self.someone(), rich=0, plain=True)
         while clause.verb.english.base in words("stative"):
             clause = self.active(tense, subject=clause.subject, rich=0, plain=True)
-        drop(clause, "often", "sentence", "manner")
+        clause.drop("often", "sentence", "manner")
         aims = ("transitive", "ditransitive", "placed")
         inner = self._controlled(frames=aims, excluded=clause.verb.english.base)
         marker = "without" if self.chance(0.4) else "in order"
