@@ -8,19 +8,8 @@ from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
-from nmtcore.demo import lexicon
-from nmtcore.demo.grammar import (
-    ADJUNCTS,
-    Clause,
-    Compared,
-    Graded,
-    Nominal,
-    Prepositional,
-    Slot,
-    Tense,
-    negate,
-    pronouns,
-)
+from nmtcore.demo import grammar, lexicon
+from nmtcore.demo.grammar import Clause, Compared, Graded, Nominal, Prepositional, Slot, Tense
 from nmtcore.demo.lexicon import THROUGH, WITH, Adjective, Adverb, Link, Noun, Number, Pronoun, Verb
 
 T = TypeVar("T")
@@ -37,10 +26,8 @@ _OWNED = frozenset({"kin", "thing", "clothes", "vehicle", "home", "pet", "text",
 _STATIVE, _UNGRADED, _INNER = lexicon.words("stative"), lexicon.words("ungraded"), lexicon.words("inner")
 UNCONTROLLED = (*_STATIVE, *lexicon.words("uncontrolled"))
 _IN, _ON = Link("in", "in", "dat"), Link("on", "auf", "acc")
-
-
-_OWNERS, _SUBJECTS = pronouns("I he she we they you"), pronouns("he she they I we")
-_OBJECTS, _RECIPIENTS = pronouns("he she they"), pronouns("he she I they")
+_OWNERS, _SUBJECTS = grammar.pronouns("I he she we they you"), grammar.pronouns("he she they I we")
+_OBJECTS, _RECIPIENTS = grammar.pronouns("he she they"), grammar.pronouns("he she I they")
 
 
 class Composer:
@@ -233,7 +220,7 @@ class Composer:
         return Prepositional(Link("to", "in", "acc") if go else Link("to", "zu", "dat"), nominal)
 
     def circumstances(self, clause: Clause, *, number: Number = "sg", person: bool = True) -> Clause:
-        """Add lexicon.adverbs and prepositional phrases of time, place, manner and instrument; return the clause.
+        """Add adverbs and prepositional phrases of time, place, manner and instrument; return the clause.
 
         `number` is the number of the subject, `person` whether the subject is a person.
         """
@@ -277,9 +264,9 @@ class Composer:
         elif variation == "modal" and clause.tense == "present" and not adverbial & {"often", "sentence"}:
             clause.modal = self.pick(("can", "must", "should", "may", "would"))
             if self.chance(0.15):
-                negate(clause, subject)
+                grammar.negate(clause, subject)
         elif variation == "negated":
-            negate(clause, subject)
+            grammar.negate(clause, subject)
         elif variation == "attitude" and active and "person" in subject.classes:
             attitude = "want" if self.chance(0.6) else "like"
             if not adverbial & {"often", "sentence"} and (attitude == "want" or "time" not in adverbial):
@@ -326,7 +313,7 @@ class Composer:
         if tense == "present" and self.chance(0.3) and not clause.slots:
             clause.modal = self.pick(("must", "can", "should"))
         elif self.chance(0.1):
-            negate(clause, subject)
+            grammar.negate(clause, subject)
         return clause
 
     def copula(self, tense: Tense, *, subject: Nominal | None = None, rich: int = 1) -> Clause:
@@ -394,7 +381,7 @@ class Composer:
         subject = self.someone(rich=0)
         clause = self.circumstances(Clause(verb=verb, subject=subject, tense=tense, slots={"object": relative}))
         if tense == "present" and self.chance(0.2) and self.chance(0.5):
-            clause.drop(*ADJUNCTS).modal = "want"
+            clause.drop(*grammar.ADJUNCTS).modal = "want"
         return clause
 
     def _subject_relative(self, relative: Nominal, noun: Noun, tense: Tense) -> Clause:
