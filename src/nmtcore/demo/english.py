@@ -29,7 +29,7 @@ _USES = {
 }
 """Categories of adverbs, prepositional phrases and clauses by their use: after a noun, after or before a verb, ..."""
 _LEADING = {"q": "S[wq]", "indirect": "S[qem]", "relative": "NP\\NP"}
-"""Categories of clauses with a question word or relative pronoun in front, by kind of clause."""
+"""Categories of clauses with a question word or relative pronoun in front, by type of clause."""
 _ADJECTIVE = "S[adj]\\NP"
 _MIDDLE = ("often", "sentence")
 _TO = Link("to", "", "dat")
@@ -42,17 +42,17 @@ def sentence(meaning: Clause) -> list[Word]:
 
 
 def clause(
-    meaning: Clause, kind: str, *, mark: list[Word] | None = None, inherited: Agreement = (3, "sg")
+    meaning: Clause, clause_type: str, *, mark: list[Word] | None = None, inherited: Agreement = (3, "sg")
 ) -> list[Word]:
     """Realise a clause after its conjunction, `mark`.
 
-    `kind` is dcl (a statement), q (a question), indirect (one with a question word within a clause), relative, or the
+    `clause_type` is dcl (a statement), q (a question), indirect (a question word within a clause), relative, or the
     form of an infinitive: to, ng. A second predicate has the agreement that it inherits from the first one.
     """
     if meaning.modal in ("want", "like"):
         meaning = _with_infinitive(meaning)
     leads = meaning.subject is not None and meaning.subject.leads
-    form = "dcl" if leads or kind in ("indirect", "relative") else kind
+    form = "dcl" if leads or clause_type in ("indirect", "relative") else clause_type
     # The verb of "there are" agrees with the noun after it.
     existence = meaning.verb.frame == "existence" and meaning.object is not None
     agree = meaning.object.agreement if existence else meaning.agreement(inherited)
@@ -73,7 +73,7 @@ def clause(
         filled["mark"] = hang(mark, head, "mark")
     if meaning.subject is not None:
         filled["subject"] = hang(nominal(meaning.subject, role="subject"), head, subject_relation(meaning))
-    _put_in_front(filled, meaning, kind=kind, form=form)
+    _put_in_front(filled, meaning, clause_type=clause_type, form=form)
     order = _order(meaning, form, marked=mark is not None)
     _categorise(chain, verbs, [expected[slot] for slot in order if expected.get(slot)], meaning.verb.frame)
     for index, word in enumerate(chain):
@@ -180,9 +180,9 @@ def _slot(meaning: Clause, slot: str, value: Slot) -> tuple[list[Word], str, str
     return [*words, *comma], "", deprel
 
 
-def _put_in_front(filled: dict[str, list[Word]], meaning: Clause, *, kind: str, form: str) -> None:
+def _put_in_front(filled: dict[str, list[Word]], meaning: Clause, *, clause_type: str, form: str) -> None:
     """Move the first slot to the front; a question word or relative pronoun determines the category of the clause."""
-    leading, rest = _LEADING.get(kind, ""), "S[q]" if form == "q" else "S[dcl]"
+    leading, rest = _LEADING.get(clause_type, ""), "S[q]" if form == "q" else "S[dcl]"
     if meaning.first:
         filled["front"] = filled.pop(meaning.first)
     if meaning.subject is not None and meaning.subject.leads:

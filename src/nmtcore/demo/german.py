@@ -54,14 +54,16 @@ def sentence(meaning: Clause) -> list[Word]:
     return [*words, punctuation("?" if meaning.question else ".", head_of(words), "$.")]
 
 
-def clause(meaning: Clause, kind: str, *, mark: Word | None = None, inherited: Agreement = (3, "sg")) -> list[Word]:
+def clause(
+    meaning: Clause, clause_type: str, *, mark: Word | None = None, inherited: Agreement = (3, "sg")
+) -> list[Word]:
     """Realise a clause after its conjunction, `mark`.
 
-    `kind` is second or final (the place of the finite verb), or zu (an infinitive). A second predicate has the
+    `clause_type` is second or final (the place of the finite verb), or zu (an infinitive). A second predicate has the
     agreement that it inherits from the first one.
     """
     agree = meaning.agreement(inherited)
-    chain = _verbs(meaning, kind, agree)
+    chain = _verbs(meaning, clause_type, agree)
     slots = _slots(meaning)
     fillers = {slot: _slot(meaning, slot, value) for slot, value in slots.items()}
     head = head_of(fillers["complement"][1]) if "complement" in slots else chain[0]
@@ -70,7 +72,7 @@ def clause(meaning: Clause, kind: str, *, mark: Word | None = None, inherited: A
             word.head = head
             word.deprel = "cop" if index == 0 else "aux:pass" if meaning.passive and index == 1 else "aux"
     filled = {"finite": chain[-1:], "verbs": chain[:-1]}
-    if kind == "zu":
+    if clause_type == "zu":
         filled |= {"finite": [], "verbs": chain}
         if chain[-1].xpos != "VVIZU":
             chain.insert(-1, Word("zu", "PART", "PTKZU", deprel="mark", head=head))
@@ -78,12 +80,12 @@ def clause(meaning: Clause, kind: str, *, mark: Word | None = None, inherited: A
     if meaning.negated and not any(isinstance(value, Nominal) and value.determiner == "no" for value in slots.values()):
         filled["negation"] = hang([Word("nicht", "PART", "PTKNEG")], head, "advmod")
     verb = meaning.verb.german
-    if kind == "second" and len(chain) == 1 and verb.prefix:
+    if clause_type == "second" and len(chain) == 1 and verb.prefix:
         filled["particle"] = hang([Word(verb.prefix, "ADP", "PTKVZ")], head, "compound:prt")
     if mark is not None:
         filled["mark"] = hang([mark], head, "mark")
     last = "argument" if "argument" in slots else "object"
-    bracket = kind != "second" or len(chain) > 1 or "particle" in filled
+    bracket = clause_type != "second" or len(chain) > 1 or "particle" in filled
     for slot, (place, words, deprel) in fillers.items():
         own = head_of(words)
         filled[place] = words if own is head else hang(words, head, deprel)
@@ -93,9 +95,9 @@ def clause(meaning: Clause, kind: str, *, mark: Word | None = None, inherited: A
     if first:
         words = filled.pop(first)
         filled["front"] = words[1:] if words[0].form == "," else words
-    order = ORDER["second" if kind == "second" else "final"].split()
+    order = ORDER["second" if clause_type == "second" else "final"].split()
     if meaning.subject is not None:
-        slot = _subject_slot(meaning, meaning.subject, kind, filled)
+        slot = _subject_slot(meaning, meaning.subject, clause_type, filled)
         filled[slot] = hang(nominal(meaning.subject, "nom"), head, subject_relation(meaning))
         if meaning.fault == "position":
             order.remove("finite")
@@ -103,12 +105,12 @@ def clause(meaning: Clause, kind: str, *, mark: Word | None = None, inherited: A
     words = arrange(order, filled)
     if meaning.joined is None:
         return words
-    second = clause(meaning.joined, kind, inherited=agree)
+    second = clause(meaning.joined, clause_type, inherited=agree)
     separator = [_comma(head_of(second))] if meaning.conjunction == "but" else []
     return [*words, *separator, *_conjoined(meaning.conjunction, second, head)]
 
 
-def _verbs(meaning: Clause, kind: str, agree: Agreement) -> list[Word]:
+def _verbs(meaning: Clause, clause_type: str, agree: Agreement) -> list[Word]:
     """Return the verbs in the order of a subordinate clause: from the innermost to the outermost."""
     verbs, forms = [meaning.verb.german], []
     if meaning.passive:
@@ -121,10 +123,10 @@ def _verbs(meaning: Clause, kind: str, agree: Agreement) -> list[Word]:
     if modal:
         verbs.append(AUXILIARIES["may" if modal == "must" and meaning.negated else modal].german)
         forms.append("inf")
-    forms.append("zu" if kind == "zu" else "fin")
+    forms.append("zu" if clause_type == "zu" else "fin")
     past = meaning.tense in ("past", "pluperfect")
     return [
-        verb_word(verb, form, past=past, agree=agree, fused=kind != "second" or form != "fin")
+        verb_word(verb, form, past=past, agree=agree, fused=clause_type != "second" or form != "fin")
         for verb, form in zip(verbs, forms, strict=True)
     ]
 
@@ -192,12 +194,12 @@ def _split(words: list[Word], head: Word) -> tuple[list[Word], list[Word]]:
     return words, []
 
 
-def _subject_slot(meaning: Clause, subject: Nominal, kind: str, filled: dict[str, list[Word]]) -> str:
+def _subject_slot(meaning: Clause, subject: Nominal, clause_type: str, filled: dict[str, list[Word]]) -> str:
     """Return the place of a subject: in front, or before or after the pronouns.
 
     A noun precedes object pronouns that could be read as subjects (sie, es).
     """
-    if kind == "second" and not filled.get("front") and (subject.questions or not meaning.question):
+    if clause_type == "second" and not filled.get("front") and (subject.questions or not meaning.question):
         return "front"
     if subject.leads or isinstance(subject.word, Pronoun):
         return "pronoun_subject"
