@@ -135,18 +135,13 @@ def _role(clause: Clause) -> str:
 
 
 def _of_clause(clause: Clause) -> Iterator[str]:
-    second = clause.joined if clause.joined and clause.joined.subject is None else None
-    for part in (clause, second):
-        subject = clause.subject
-        if (
-            part is not None
-            and part.verb.frame not in ("copula", "existence")
-            and subject is not None
-            and subject.is_noun
-        ):
-            yield f"subject {subject.word.english[0]} {subject.number} {part.verb.key}"
+    subject, second = clause.subject, clause.joined
+    predicates = [clause, second] if second is not None and second.subject is None else [clause]
+    for predicate in predicates:
+        if subject is not None and subject.is_noun and predicate.verb.frame not in ("copula", "existence"):
+            yield f"subject {subject.word.english[0]} {subject.number} {predicate.verb.key}"
     for slot in ("object", "recipient", "shifted", "argument"):
         value = clause.slots.get(slot)
         nominal = value.nominal if isinstance(value, Prepositional) else value
-        if isinstance(nominal, Nominal) and nominal.is_noun and clause.verb.frame != "existence":
+        if nominal is not None and nominal.is_noun and clause.verb.frame != "existence":
             yield f"object {nominal.word.english[0]} {clause.verb.key}"

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nmtcore.demo.english_words import category, determiner_word, noun_words, pronoun_word, verb_chain
+from nmtcore.demo.english_words import category, determiner_word, noun_words, pronoun_word, verb_word
 from nmtcore.demo.grammar import (
     ORDER,
     Agreement,
@@ -17,7 +17,7 @@ from nmtcore.demo.grammar import (
     relation,
     subject_relation,
 )
-from nmtcore.demo.lexicon import AUXILIARIES, PRONOUNS, Adverb, EnglishVerb, Link, Name, Noun, Pronoun
+from nmtcore.demo.lexicon import AUXILIARIES, PRONOUNS, Adverb, Link, Name, Noun, Pronoun
 from nmtcore.demo.trees import Word, feats, hang, head_of, punctuation
 
 _USES = {
@@ -56,9 +56,8 @@ def clause(
     # The verb of "there are" agrees with the noun after it.
     existence = meaning.verb.frame == "existence" and meaning.object is not None
     agree = meaning.object.agreement if existence else meaning.agreement(inherited)
-    verbs = _verbs(meaning, form)
     copula = meaning.verb.frame == "copula"
-    chain = verb_chain(verbs, past=meaning.tense in ("past", "pluperfect"), agree=agree, copula=copula)
+    chain, forms = _verbs(meaning, form, agree)
     fillers = {slot: _slot(meaning, slot, value) for slot, value in meaning.slots.items()}
     filled = {slot: words for slot, (words, _, _) in fillers.items()}
     expected = {slot: own_category for slot, (_, own_category, _) in fillers.items()}
@@ -75,7 +74,7 @@ def clause(
         filled["subject"] = hang(nominal(meaning.subject, role="subject"), head, subject_relation(meaning))
     _put_in_front(filled, meaning, clause_type=clause_type, form=form)
     order = _order(meaning, form, marked=mark is not None)
-    _categorise(chain, verbs, [expected[slot] for slot in order if expected.get(slot)], meaning.verb.frame)
+    _categorise(chain, forms, [expected[slot] for slot in order if expected.get(slot)], meaning.verb.frame)
     for index, word in enumerate(chain):
         if word is not head:
             last = index + 1 == len(chain)
@@ -102,29 +101,32 @@ def _with_infinitive(meaning: Clause) -> Clause:
     )
 
 
-def _verbs(meaning: Clause, form: str) -> list[tuple[str, EnglishVerb]]:
-    """Return the auxiliaries and the verb, each with its form; do is added if there is no other auxiliary."""
-    main = meaning.verb.english
-    names, forms = [], ["b" if form == "to" else form]
+def _verbs(meaning: Clause, form: str, agree: Agreement) -> tuple[list[Word], list[str]]:
+    """Return the auxiliaries and the verb, and the form of each; do is added if there is no other auxiliary."""
+    copula = meaning.verb.frame == "copula"
+    auxiliaries, forms = [], ["b" if form == "to" else form]
     for required, name, following in (
         (meaning.modal or meaning.tense == "future", meaning.modal or "will", "b"),
         (meaning.tense in ("perfect", "pluperfect"), "have", "pt"),
         (meaning.progressive, "be", "ng"),
         (meaning.passive, "be", "pss"),
+        ((form == "q" or meaning.negated) and not copula, "do", "b"),
     ):
-        if required:
-            names.append(name)
+        if required and not (name == "do" and auxiliaries):
+            auxiliaries.append(AUXILIARIES[name].english)
             forms.append(following)
-    if not names and (form == "q" or meaning.negated) and meaning.verb.frame != "copula":
-        names.append("do")
-        forms.append("b")
-    return list(zip(forms, [*(AUXILIARIES[name].english for name in names), main], strict=True))
+    past = meaning.tense in ("past", "pluperfect")
+    words = [
+        verb_word(verb, own, past=past, agree=agree, aux=True)
+        for verb, own in zip(auxiliaries, forms[:-1], strict=True)
+    ]
+    main = verb_word(meaning.verb.english, forms[-1], past=past, agree=agree, aux=copula)
+    return [*words, main], forms
 
 
-def _categorise(chain: list[Word], verbs: list[tuple[str, EnglishVerb]], arguments: list[str], frame: str) -> None:
+def _categorise(chain: list[Word], forms: list[str], arguments: list[str], frame: str) -> None:
     """Set the category of every verb: each auxiliary takes the verb phrase of the next verb, the last the arguments."""
     subject = "NP[thr]" if frame == "existence" else "NP"
-    forms = [form for form, _ in verbs]
     for word, form, following in zip(chain, forms, [*forms[1:], None], strict=True):
         expected = [f"S[{following}]\\NP"] if following else arguments[::-1]
         word.ccg = category("S[q]", *expected, "NP") if form == "q" else category(f"S[{form}]\\{subject}", *expected)

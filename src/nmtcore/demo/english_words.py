@@ -18,19 +18,11 @@ def _bracketed(text: str) -> str:
     return f"({text})" if "/" in text or "\\" in text else text
 
 
-def verb_chain(
-    verbs: list[tuple[str, EnglishVerb]], *, past: bool, agree: tuple[int, Number], copula: bool
-) -> list[Word]:
-    """Inflect the verbs of a clause, all but the last of which are auxiliaries; each comes with its form.
+def verb_word(verb: EnglishVerb, form: str, *, past: bool, agree: tuple[int, Number], aux: bool) -> Word:
+    """Inflect a verb; `aux` makes it an auxiliary.
 
     A form is the feature of a CCG category: dcl or q (finite), b, to or ng (infinitives), pt or pss (participles).
     """
-    *auxiliaries, (form, main) = verbs
-    words = [_verb(verb, form, past=past, agree=agree, aux=True) for form, verb in auxiliaries]
-    return [*words, _verb(main, form, past=past, agree=agree, aux=copula)]
-
-
-def _verb(verb: EnglishVerb, form: str, *, past: bool, agree: tuple[int, Number], aux: bool) -> Word:
     (person, number), upos, base = agree, "AUX" if aux else "VERB", verb.base
     if aux and base in ("will", "can", "must", "may", "should", "would"):
         return Word(base, "AUX", "MD", feats=feats(VerbForm="Fin"))
