@@ -104,8 +104,8 @@ class _Sentences(Composer):
     def _telling(self) -> Clause:
         matrix = self._matrix("tell")
         matrix.slots["content"] = Embedded("that", self.clause(tense=self._inner_tense(matrix.tense)))
-        named = self.chance(0.7)
-        matrix.slots["recipient"] = self.phrase("person", rich=0, plain=True) if named else self.name()
+        noun = self.chance(0.7)
+        matrix.slots["recipient"] = self.phrase("person", rich=0, plain=True) if noun else self.name()
         return matrix
 
     def _asking(self) -> Clause:
