@@ -8,7 +8,8 @@ from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
-from nmtcore.demo import grammar, lexicon
+import nmtcore.demo.grammar as grammar
+import nmtcore.demo.lexicon as lexicon
 from nmtcore.demo.grammar import Clause, Compared, Graded, Nominal, Prepositional, Slot, Tense
 from nmtcore.demo.lexicon import THROUGH, WITH, Adjective, Adverb, Link, Noun, Number, Pronoun, Verb
 
