@@ -10,7 +10,7 @@ import pytest
 from ccg_oracle import derives
 
 from nmtcore.demo import english, german
-from nmtcore.demo.grammar import Clause, Compared, Embedded, Graded, Nominal, Prepositional
+from nmtcore.demo.grammar import Clause, Embedded, Graded, Nominal, Prepositional
 from nmtcore.demo.lexicon import ADJECTIVES, FRAMES, NUMBERS, PEOPLE, PRONOUNS, TOWNS, Link, adverbs, of_class
 from nmtcore.demo.trees import lay_out
 from nmtcore.syntax.annotation import annotation_fault
@@ -66,7 +66,7 @@ def graded(*words):
 
 
 def more(adjective, than):
-    return Compared(graded(adjective).adjective, than)
+    return Graded(graded(adjective).adjective, than=than)
 
 
 def does(verb, subject=None, **options):

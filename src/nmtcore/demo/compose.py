@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import nmtcore.demo.grammar as grammar
 import nmtcore.demo.lexicon as lexicon
-from nmtcore.demo.grammar import Clause, Compared, Graded, Nominal, Prepositional, Slot, Tense
+from nmtcore.demo.grammar import Clause, Graded, Nominal, Prepositional, Slot, Tense
 from nmtcore.demo.lexicon import THROUGH, WITH, Adjective, Adverb, Link, Noun, Number, Pronoun, Verb
 
 T = TypeVar("T")
@@ -324,11 +324,11 @@ class Composer:
             subject = self.someone(rich=rich) if self.chance(0.5) else self.phrase(*others, rich=rich)
         clause = Clause(verb=lexicon.FRAMES["copula"][0], subject=subject, tense=tense)
         clause.slots["complement"] = complement = self._quality(subject)
-        if isinstance(complement, Graded) and not complement.degree and self.chance(0.15):
+        if isinstance(complement, Graded) and not complement.degree and not complement.than and self.chance(0.15):
             clause.negated = not subject.is_noun or subject.determiner in ("the", "this", "that", "a")
         return clause
 
-    def _quality(self, subject: Nominal) -> Graded | Compared | Nominal:
+    def _quality(self, subject: Nominal) -> Graded | Nominal:
         noun = subject.word if isinstance(subject.word, Noun) and not subject.joined else lexicon.of_class("man")[0]
         fitting = lexicon.adjectives_for(noun)
         comparable = [entry for entry in fitting if entry.english not in _UNGRADED]
@@ -340,7 +340,7 @@ class Composer:
             return replace(self.dress(self.pick(jobs[1:]), rich=0, plain=True, number="sg"), determiner="a", count=None)
         if complement == "compared" and comparable:
             than = self.dress(self._likeness(noun), rich=0, plain=True)
-            return Compared(self.pick(comparable), than)
+            return Graded(self.pick(comparable), than=than)
         return self.graded(fitting)
 
     def graded(self, fitting: Sequence[Adjective]) -> Graded:

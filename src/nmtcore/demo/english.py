@@ -7,7 +7,6 @@ from nmtcore.demo.grammar import (
     ORDER,
     Agreement,
     Clause,
-    Compared,
     Embedded,
     Graded,
     Nominal,
@@ -17,7 +16,7 @@ from nmtcore.demo.grammar import (
     relation,
     subject_relation,
 )
-from nmtcore.demo.lexicon import AUXILIARIES, PRONOUNS, Adverb, Link, Name, Noun, Pronoun
+from nmtcore.demo.lexicon import AUXILIARIES, PRONOUNS, Adjective, Adverb, Link, Name, Noun, Pronoun
 from nmtcore.demo.trees import Word, feats, hang, head_of, punctuation
 
 _USES = {
@@ -163,8 +162,8 @@ def _slot(meaning: Clause, slot: str, value: Slot) -> tuple[list[Word], str, str
     if isinstance(value, Nominal):
         deprel = "iobj" if slot == "recipient" else "nsubj" if frame == "existence" else "obj"
         return nominal(value), "" if frame == "auxiliaries" else "NP", deprel
-    if isinstance(value, (Graded, Compared)):
-        return adjective(value, _ADJECTIVE) if isinstance(value, Graded) else _comparison(value), _ADJECTIVE, ""
+    if isinstance(value, Graded):
+        return adjective(value, _ADJECTIVE), _ADJECTIVE, ""
     if isinstance(value, Prepositional) and (slot == "argument" or frame == "existence"):
         expected = ("PP", "obl") if value.link.english else ("NP", "obj")
         return prepositional(value, "argument"), *expected
@@ -305,22 +304,22 @@ def _adverb(entry: Adverb, ccg: str) -> Word:
 
 def adjective(meaning: Graded, ccg: str) -> list[Word]:
     """Realise an adjective with its degree; `ccg` is N/N before a noun, S[adj]\\NP after the copula."""
+    if meaning.than is not None:
+        return _comparison(meaning.adjective, nominal(meaning.than))
     word = Word(meaning.adjective.english, "ADJ", "JJ", ccg, feats=feats(Degree="Pos"))
     if meaning.degree is None:
         return [word]
     return [*hang([_adverb(meaning.degree, f"({ccg})/({ccg})")], word, "advmod"), word]
 
 
-def _comparison(meaning: Compared) -> list[Word]:
-    """Realise `older than ...` as the complement of the copula."""
-    form, modifier = meaning.adjective.english_more, f"({_ADJECTIVE})/({_ADJECTIVE})"
-    if form == "more":
-        word = adjective(Graded(adjective=meaning.adjective), _ADJECTIVE)[0]
-        more = Word("more", "ADV", "RBR", modifier, feats=feats(Degree="Cmp"))
+def _comparison(entry: Adjective, than: list[Word]) -> list[Word]:
+    """Return `older than ...` as the complement of the copula."""
+    if entry.english_more == "more":
+        more = Word("more", "ADV", "RBR", f"({_ADJECTIVE})/({_ADJECTIVE})", feats=feats(Degree="Cmp"))
+        word = Word(entry.english, "ADJ", "JJ", _ADJECTIVE, feats=feats(Degree="Pos"))
         words = [*hang([more], word, "advmod"), word]
     else:
-        word = Word(form, "ADJ", "JJR", _ADJECTIVE, lemma=meaning.adjective.english, feats=feats(Degree="Cmp"))
+        word = Word(entry.english_more, "ADJ", "JJR", _ADJECTIVE, lemma=entry.english, feats=feats(Degree="Cmp"))
         words = [word]
-    than = nominal(meaning.than)
     case = Word("than", "ADP", "IN", f"(({_ADJECTIVE})\\({_ADJECTIVE}))/NP")
     return [*words, *hang([case], head_of(than), "case"), *hang(than, word, "obl")]

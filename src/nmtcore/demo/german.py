@@ -21,7 +21,6 @@ from nmtcore.demo.grammar import (
     ORDER,
     Agreement,
     Clause,
-    Compared,
     Embedded,
     Graded,
     Nominal,
@@ -169,9 +168,7 @@ def _slot(meaning: Clause, slot: str, value: Slot) -> tuple[str, list[Word], str
         raised = slot == "content" and meaning.verb.frame == "raising"
         return "raised" if raised else slot, _embedded(value, raised=raised), relation(slot, value)
     if isinstance(value, Graded):
-        return slot, _graded(Word(value.adjective.german, "ADJ", "ADJD", feats=feats(Degree="Pos")), value), ""
-    if isinstance(value, Compared):
-        return slot, _comparison(value), ""
+        return slot, _predicative(value), ""
     if slot == "complement":
         return slot, nominal(value, "nom"), ""
     if slot == "shifted" and meaning.verb.english.base in ("send", "sell"):
@@ -305,12 +302,13 @@ def prepositional(meaning: Prepositional) -> list[Word]:
     return [case, *words]
 
 
-def _comparison(meaning: Compared) -> list[Word]:
-    """Realise `älter als ...` as the complement of the copula."""
+def _predicative(meaning: Graded) -> list[Word]:
+    """Realise an adjective, or `älter als ...`, as the complement of the copula."""
     adjective = meaning.adjective
+    if meaning.than is None:
+        return _graded(Word(adjective.german, "ADJ", "ADJD", feats=feats(Degree="Pos")), meaning)
     word = Word(adjective.german_more, "ADJ", "ADJD", lemma=adjective.german, feats=feats(Degree="Cmp"))
-    than = nominal(meaning.than, "nom")
-    case = Word("als", "ADP", "KOKOM")
+    than, case = nominal(meaning.than, "nom"), Word("als", "ADP", "KOKOM")
     return [word, *hang([case], head_of(than), "case"), *hang(than, word, "obl")]
 
 

@@ -2,7 +2,7 @@
 
 Slots and what fills them: subject, object, recipient (`Nominal`); shifted, a recipient after English "to"; argument,
 agent, tool, place (`Prepositional`); time (`Adverb` or `Prepositional`); often, sentence, manner, together, and asked
-(where, when, why), which are adverbs; complement of the copula (`Graded`, `Compared` or `Nominal`); content (a clause
+(where, when, why), which are adverbs; complement of the copula (`Graded` or `Nominal`); content (a clause
 or infinitive that the verb selects), adverbial and purpose (`Embedded`).
 """
 
@@ -41,10 +41,11 @@ _NEGATED = ("the", "this", "that", "a", "")
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """An adjective with an adverb of degree (or none)."""
+    """An adjective with an adverb of degree (or none), or a comparative: older `than` a nominal."""
 
     adjective: Adjective
     degree: Adverb | None = None
+    than: "Nominal | None" = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,14 +106,6 @@ class Prepositional:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """A comparative with its standard: older than the nominal."""
-
-    adjective: Adjective
-    than: Nominal
-
-
-@dataclass(frozen=True, slots=True)
 class Embedded:
     """A clause within another, after `marker`.
 
@@ -124,7 +117,7 @@ class Embedded:
     clause: "Clause"
 
 
-Slot = Nominal | Prepositional | Adverb | Graded | Compared | Embedded
+Slot = Nominal | Prepositional | Adverb | Graded | Embedded
 
 
 @dataclass(kw_only=True, slots=True)
@@ -226,7 +219,7 @@ def nodes(node: Clause | Slot) -> Iterator[Clause | Slot]:
         parts = [node.nominal]
     elif isinstance(node, Embedded):
         parts = [node.clause]
-    elif isinstance(node, Compared):
+    elif isinstance(node, Graded):
         parts = [node.than]
     for part in parts:
         if part is not None:

@@ -4,6 +4,7 @@ A head is a reference to another word, not a position, so that words can be orde
 of which one, its head, has no head yet.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -65,14 +66,6 @@ def punctuation(form: str, head: Word, xpos: str) -> Word:
     return Word(form, "PUNCT", xpos, "," if form == "," else ".", deprel="punct", head=head)
 
 
-def detokenise(words: Iterable[str]) -> str:
-    """Join words into raw text, without a space before punctuation and the English 's."""
-    text = ""
-    for word in words:
-        text += word if not text or word in {",", ".", "?", "'s"} else " " + word
-    return text
-
-
 def without_double_marks(words: list[Word]) -> list[Word]:
     """Drop commas that precede another punctuation mark."""
     after = [*words[1:], None]
@@ -99,7 +92,8 @@ def lay_out(words: list[Word], *, english: bool) -> Realisation:
         ccg=[word.ccg for word in words] if english else None,
         constituency=constituents(words) if english else None,
     )
-    return Realisation(text=detokenise(forms), words=forms, annotation=annotation)
+    text = re.sub(r" (?=[,.?]|'s )", "", " ".join(forms))
+    return Realisation(text=text, words=forms, annotation=annotation)
 
 
 _LOWEST = {"NOUN": "NP", "PROPN": "NP", "PRON": "NP", "VERB": "VP", "ADJ": "ADJP", "ADV": "ADVP", "NUM": "QP"}
