@@ -33,16 +33,8 @@ from nmtcore.demo.grammar import (
 from nmtcore.demo.lexicon import AUXILIARIES, CONJUNCTIONS, PRONOUNS, Adverb, Case, Link, Name, Noun, Pronoun
 from nmtcore.demo.trees import Word, feats, hang, head_of, punctuation
 
-_CONTRACTIONS = {
-    ("in", "dem"): "im",
-    ("in", "das"): "ins",
-    ("an", "dem"): "am",
-    ("an", "das"): "ans",
-    ("von", "dem"): "vom",
-    ("zu", "dem"): "zum",
-    ("zu", "der"): "zur",
-    ("bei", "dem"): "beim",
-}
+_CONTRACTIONS = {"in dem": "im", "in das": "ins", "an dem": "am", "an das": "ans", "von dem": "vom"}
+_CONTRACTIONS |= {"zu dem": "zum", "zu der": "zur", "bei dem": "beim"}
 _AN = Link("to", "an", "acc")
 """The link of the recipients of `send` and `sell` after English "to"; all others are datives."""
 
@@ -295,7 +287,7 @@ def prepositional(meaning: Prepositional) -> list[Word]:
         return words
     case = Word(meaning.link.german, "ADP", "APPR")
     hang([case], head_of(words), "case")
-    contracted = _CONTRACTIONS.get((meaning.link.german, words[0].form))
+    contracted = _CONTRACTIONS.get(f"{meaning.link.german} {words[0].form}")
     if contracted and words[0].xpos == "ART" and meaning.nominal.clause is None:
         case.form, case.xpos, case.feats = contracted, "APPRART", words[0].feats
         words = words[1:]

@@ -17,24 +17,22 @@ Tense = Literal["present", "past", "perfect", "pluperfect", "future"]
 Agreement = tuple[int, Number]
 """The person and the number of a finite verb."""
 
-_ENGLISH = "often sentence verbs particle recipient object late_particle shifted argument complement content"
+_ENGLISH = "negation often sentence verbs particle recipient object late_particle shifted argument complement content"
 _ENGLISH += " agent tool place manner together time adverbial purpose"
+_SUBJECT = "pronoun_subject reflexive early_subject object_pronoun recipient_pronoun subject"
 _MIDDLE = "sentence time often progressive recipient place tool agent together object gladly manner indefinite_object"
 _MIDDLE += " shifted negation argument complement raised"
 _AFTER = "extraposed content adverbial purpose"
 ORDER = {
-    "statement": f"mark front to subject finite negation {_ENGLISH}",
-    "question": f"front finite subject negation {_ENGLISH}",
-    "second": f"front finite pronoun_subject reflexive early_subject object_pronoun recipient_pronoun subject"
-    f" {_MIDDLE} particle verbs {_AFTER}",
-    "final": f"mark front pronoun_subject reflexive early_subject object_pronoun recipient_pronoun subject"
-    f" {_MIDDLE} verbs finite {_AFTER}",
+    "statement": f"mark front to subject finite {_ENGLISH}",
+    "question": f"front finite subject {_ENGLISH}",
+    "second": f"front finite {_SUBJECT} {_MIDDLE} particle verbs {_AFTER}",
+    "final": f"mark front {_SUBJECT} {_MIDDLE} verbs finite {_AFTER}",
 }
 """The order of slots: of English statements (and all embedded clauses) and questions, and of German clauses whose
 finite verb is second or last. Some slots hold a form of another: in German, a pronoun precedes the nouns."""
-
-
 ADJUNCTS = ("agent", "tool", "place", "manner", "together", "time", "often", "sentence")
+"""The slots of adverbs and of phrases that the verb does not select."""
 _NEGATED = ("the", "this", "that", "a", "")
 """Determiners of objects with which the scope of a negation is clear; the first three also of subjects."""
 
