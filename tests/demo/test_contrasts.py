@@ -3,92 +3,75 @@
 from dataclasses import replace
 
 import pytest
-from demo.test_structures import (
-    ANNA,
-    HE,
-    LIE,
-    READ,
-    SAY,
-    SEE,
-    SHE,
-    SLEEP,
-    adverb,
-    clause,
-    does,
-    the,
-)
+from demo.test_sentences import ANNA, BOOK, HE, IN, MAN, MEANINGS, READ, SHE, SLEEP, adverb, does, joined, phrase, the
 
 from nmtcore.demo import generate, training_words
 from nmtcore.demo.contrasts import PHENOMENA, generate_contrasts, wrong_translations
-from nmtcore.demo.lexicon.modifiers import IN, THROUGH, WITH
-from nmtcore.demo.meaning import Joined, Predicate, Prepositional, Pronoun, Sentence, Subordinate
-from nmtcore.demo.trees import lay_out
+from nmtcore.demo.grammar import Nominal
+from nmtcore.demo.lexicon import PRONOUNS
 
 SENTENCES = 150
 
 
 def wrong(meaning, target="de"):
-    """Return the wrong translations of a sentence with one clause: (text, phenomenon, distance)."""
-    errors = wrong_translations(Sentence(clauses=(meaning,)), target)
-    return [(lay_out(error.words, ccg=False).text, error.phenomenon, error.distance) for error in errors]
+    """Return the wrong translations of a sentence: (text, phenomenon, distance)."""
+    return [(error.text, error.phenomenon, error.distance) for error in wrong_translations(meaning, target)]
 
 
 def test_the_wrong_number_across_an_attractor():
-    cabinets = Prepositional(link=IN, nominal=the("cabinet", number="pl"))
-    key, desk = the("key", modifiers=(cabinets,)), Prepositional(link=IN, nominal=the("desk"))
-    lies = Predicate(verb=LIE, phrase=desk)
-    assert wrong(clause(key, lies)) == [
-        ("Der Schlüssel in den Schränken liegen im Schreibtisch.", "number_attractor", 4)
-    ]
-    assert wrong(clause(key, lies), "en") == [("The key in the cabinets lie in the desk.", "number_attractor", 4)]
-    keys = replace(key, number="pl", modifiers=(replace(cabinets, nominal=the("cabinet", number="pl")),))
-    assert wrong(clause(keys, lies)) == [("Die Schlüssel in den Schränken liegt im Schreibtisch.", "number", 4)]
+    cabinets = phrase(IN, the("cabinet", number="pl"))
+    key, desk = the("key", modifiers=(cabinets,)), (IN, the("desk"))
+    lies = does("lie/liegen", key, argument=desk)
+    assert wrong(lies) == [("Der Schlüssel in den Schränken liegen im Schreibtisch.", "number_attractor", 4)]
+    assert wrong(lies, "en") == [("The key in the cabinets lie in the desk.", "number_attractor", 4)]
+    keys = does("lie/liegen", replace(key, number="pl"), argument=desk)
+    assert wrong(keys) == [("Die Schlüssel in den Schränken liegt im Schreibtisch.", "number", 4)]
 
 
 def test_numbers_that_the_form_does_not_show_have_no_pair():
-    assert wrong(clause(SHE, does(SLEEP))) == []
-    assert wrong(clause(SHE, does(SLEEP)), "en") == [("She sleep.", "number", 1)]
-    assert wrong(clause(HE, does(SLEEP, tense="past")), "en") == []
-    assert wrong(clause(HE, does(SLEEP, tense="past"))) == [("Er schliefen.", "number", 1)]
-    assert wrong(clause(Pronoun(person=1, number="pl"), does(SLEEP))) == []
+    assert wrong(does(SLEEP, SHE)) == []
+    assert wrong(does(SLEEP, SHE), "en") == [("She sleep.", "number", 1)]
+    assert wrong(does(SLEEP, HE, tense="past"), "en") == []
+    assert wrong(does(SLEEP, HE, tense="past")) == [("Er schliefen.", "number", 1)]
+    assert wrong(does(SLEEP, Nominal(word=PRONOUNS["we"]))) == []
 
 
 def test_a_conjunct_is_no_attractor():
-    both = Joined(first=ANNA, second=the("man"))
-    assert wrong(clause(both, does(SLEEP))) == [("Anna und der Mann schläft.", "number", 4)]
+    assert wrong(does(SLEEP, joined(ANNA, the("man")))) == [("Anna und der Mann schläft.", "number", 4)]
+
+
+def test_the_verb_of_a_relative_clause_can_have_the_wrong_number():
+    reads = does(READ, ANNA, object=Nominal(word=BOOK.word, relative=True))
+    likes = does("know/kennen", Nominal(word=PRONOUNS["I"]), object=the("book", clause=reads))
+    assert wrong(likes, "en") == [("I know the book that Anna read.", "number", 1)]
 
 
 def test_the_wrong_position_after_something_in_front():
-    today = clause(the("man"), does(READ, the("book"), tense="perfect"), front=adverb("today"))
+    today = does(READ, MAN, object=BOOK, tense="perfect", front="time", time=adverb("today"))
     assert ("Heute der Mann hat das Buch gelesen.", "verb_main", 2) in wrong(today)
     assert ("Today has the man read the book.", "verb_main", 2) in wrong(today, "en")
-    assert "verb_main" not in {name for _, name, _ in wrong(replace(today, front=None))}
-    question = wrong_translations(Sentence(clauses=(replace(today, front=None),), question=True), "de")
-    assert {error.phenomenon for error in question} == {"number"}
+    assert "verb_main" not in {name for _, name, _ in wrong(replace(today, front=""))}
+    question = replace(today, front="", question=True)
+    assert {name for _, name, _ in wrong(question)} == {"number"}
 
 
 def test_the_wrong_position_in_a_subordinate_clause():
-    inner = clause(the("man"), does(READ, the("book"), tense="perfect"))
-    says = clause(ANNA, does(SAY, content=inner, marker="that"))
+    inner = does(READ, MAN, object=BOOK, tense="perfect")
+    says = does("say/sagen", ANNA, content=("that", inner))
     assert ("Anna sagt, dass der Mann hat das Buch gelesen.", "verb_subordinate", 3) in wrong(says)
     assert ("Anna says that the man read the book has.", "verb_subordinate", 3) in wrong(says, "en")
-    short = clause(ANNA, does(SAY, content=clause(HE, does(SLEEP)), marker="that"))
+    short = does("say/sagen", ANNA, content=("that", does(SLEEP, HE)))
     assert "verb_subordinate" not in {name for target in ("de", "en") for _, name, _ in wrong(short, target)}
-    first = clause(HE, does(SLEEP), front=Subordinate(marker="because", clause=inner))
+    first = does(SLEEP, HE, front="adverbial", adverbial=("because", inner))
     assert ("Weil der Mann hat das Buch gelesen, schläft er.", "verb_subordinate", 3) in wrong(first)
     assert ("Weil der Mann das Buch gelesen hat, er schläft.", "verb_main", 1) in wrong(first)
 
 
 def test_the_wrong_attachment_is_the_translation_of_the_other_tree():
-    telescope, texts = (
-        the("telescope"),
-        ("Sie sieht durch das Fernrohr den Mann.", "Sie sieht den Mann mit dem Fernrohr."),
-    )
-    by_verb = does(SEE, the("man"), adjuncts=(Prepositional(link=THROUGH, nominal=telescope, slot="tool"),))
-    by_noun = does(SEE, the("man", modifiers=(Prepositional(link=WITH, nominal=telescope),)))
-    assert wrong(clause(SHE, by_verb)) == [(texts[1], "attachment_verb", None)]
-    assert wrong(clause(SHE, by_noun)) == [(texts[0], "attachment_object", None)]
-    assert "attachment_verb" not in {name for _, name, _ in wrong(clause(SHE, by_verb), "en")}
+    by_verb, by_noun = MEANINGS["a tool of the verb"], MEANINGS["a tool of the noun"]
+    assert wrong(by_verb) == [("Sie sieht den Mann mit dem Fernrohr.", "attachment_verb", None)]
+    assert wrong(by_noun) == [("Sie sieht durch das Fernrohr den Mann.", "attachment_object", None)]
+    assert "attachment_verb" not in {name for _, name, _ in wrong(by_verb, "en")}
 
 
 @pytest.fixture(scope="module", params=["de", "en"])

@@ -6,8 +6,7 @@ import pytest
 from ccg_oracle import derives, parse_category
 
 from nmtcore.demo import Pair, generate
-from nmtcore.demo.phrases import constituents
-from nmtcore.demo.trees import Realisation, Word
+from nmtcore.demo.trees import Realisation, Word, constituents
 from nmtcore.syntax.annotation import annotation_fault
 from nmtcore.syntax.constituents import Constituent, leaves, parse_constituents
 
@@ -438,7 +437,7 @@ def test_english_constituents_cover_the_words_and_contain_whole_subtrees(english
 
 
 def test_a_tree_that_is_not_projective_has_no_constituents():
-    words = [Word(form=form, lemma=form, upos="NOUN", xpos="NN") for form in "abcd"]
+    words = [Word(form, "NOUN", "NN") for form in "abcd"]
     for dependent, head in [(0, 2), (1, 3), (3, 2)]:
         words[dependent].head, words[dependent].deprel = words[head], "nmod"
     with pytest.raises(ValueError, match="the words below 'd' are not contiguous: the tree is not projective"):
@@ -447,7 +446,7 @@ def test_a_tree_that_is_not_projective_has_no_constituents():
 
 def test_phrases_of_one_head_are_nested():
     the, dog, has, not_, seen, it, stop = (
-        Word(form=form, lemma=form, upos=upos, xpos=tag)
+        Word(form, upos, tag)
         for form, upos, tag in [
             ("the", "DET", "DT"), ("dog", "NOUN", "NN"), ("has", "AUX", "VBZ"), ("not", "PART", "RB"),
             ("seen", "VERB", "VBN"), ("it", "PRON", "PRP"), (".", "PUNCT", "."),

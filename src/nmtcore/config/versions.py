@@ -7,7 +7,7 @@ version of every stage that it affects. `tests/config/defaults.yaml` records the
 
 VERSIONS = {
     "download": 2,
-    "corpus": 6,
+    "corpus": 7,
     "annotation": 2,
     "segmentation": 2,
     "features": 2,

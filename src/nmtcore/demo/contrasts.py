@@ -11,45 +11,21 @@ only the tree, or a likely sense, tells them apart (English to German only).
 The source is the same for both, and all words of wrong translations occur in the training set.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from nmtcore.demo import Pair, generate_with_meanings, training_words
-from nmtcore.demo.english.clauses import English
-from nmtcore.demo.german.clauses import German
-from nmtcore.demo.lexicon.modifiers import THROUGH, WITH
-from nmtcore.demo.meaning import (
-    Clause,
-    Interrogative,
-    NounPhrase,
-    Predicate,
-    Prepositional,
-    Sentence,
-    agreement,
-    nodes,
-    substitute,
-)
+from nmtcore.demo import Pair, english, generate_with_meanings, german, training_words
+from nmtcore.demo.grammar import Clause, Embedded, Prepositional, nodes
+from nmtcore.demo.lexicon import PRONOUNS, THROUGH, WITH
 from nmtcore.demo.trees import Word, lay_out, without_double_marks
 
 PHENOMENA = ("number", "number_attractor", "verb_main", "verb_subordinate", "attachment_verb", "attachment_object")
 """All phenomena."""
 
-LANGUAGES = {"de": German, "en": English}
-"""What realises a sentence in each language."""
-
-
-class WrongWords(NamedTuple):
-    """A wrong translation, as its words with their analysis."""
-
-    words: list[Word]
-    phenomenon: str
-    distance: int | None
-    """Words from the subject's head to the verb, or by which the verb has moved; None: neither."""
-
 
 class WrongRealisation(NamedTuple):
-    """A wrong translation."""
+    """A wrong translation; `distance` is the words from the subject's head to the verb, or by which the verb moved."""
 
     text: str
     words: list[str]
@@ -72,42 +48,70 @@ def generate_contrasts(*, split: str, count: int, seed: int = 1, target: str = "
     """
     known = training_words(seed)[target == "de"]
     for pair, meaning in generate_with_meanings(split=split, count=count, seed=seed):
-        right = pair.target if target == "de" else pair.source
         wrong: dict[str, WrongRealisation] = {}
         for error in wrong_translations(meaning, target):
-            realisation = lay_out(error.words, ccg=False)
-            if realisation.text != right.text and known.issuperset(realisation.words):
-                shown = WrongRealisation(realisation.text, realisation.words, error.phenomenon, error.distance)
-                wrong.setdefault(realisation.text, shown)
+            if known.issuperset(error.words):
+                wrong.setdefault(error.text, error)
         yield DemoContrasts(pair, list(wrong.values()))
 
 
-def wrong_translations(meaning: Sentence, target: str) -> Iterator[WrongWords]:
-    """Yield the wrong realisations of a sentence in a language, de or en; some may equal the right one."""
-    yield from _wrong_numbers(meaning, target)
-    yield from _wrong_positions(meaning, target)
-    if target == "de":
-        yield from _wrong_attachments(meaning)
-
-
-def _realise(meaning: Sentence, language: str, *, disagreeing: Clause | None = None) -> list[Word]:
-    return without_double_marks(LANGUAGES[language](disagreeing=disagreeing).sentence(meaning))
-
-
-def _wrong_numbers(meaning: Sentence, language: str) -> Iterator[WrongWords]:
-    """Change the number of the verb of each clause with one predicate and a subject in the third person."""
-    clauses = (node for node in nodes(meaning) if isinstance(node, Clause) and len(node.predicates) == 1)
+def wrong_translations(meaning: Clause, target: str) -> Iterator[WrongRealisation]:
+    """Yield the wrong realisations of a sentence in a language, de or en, by phenomenon."""
+    clauses = [node for node in nodes(meaning) if isinstance(node, Clause)]
     for clause in clauses:
-        if agreement(clause.subject)[0] != 3 or isinstance(clause.subject, Interrogative):
-            continue
-        words, right = _realise(meaning, language, disagreeing=clause), _realise(meaning, language)
-        different = [n for n, pair in enumerate(zip(right, words, strict=True)) if pair[0].form != pair[1].form]
-        subject = _subject(right, right[different[0]]) if len(different) == 1 else None
-        if subject is not None and subject.lemma != "sie":
-            verb, head = different[0], _position(right, subject)
-            between = right[min(verb, head) + 1 : max(verb, head)]
-            attracted = any(_attracts(word, subject, right[verb]) for word in between)
-            yield WrongWords(words, "number_attractor" if attracted else "number", abs(verb - head))
+        yield from _wrong_number(meaning, clause, target)
+    if meaning.front and not meaning.question:
+        yield from _wrong_position(meaning, meaning, target, "verb_main")
+    for node in nodes(meaning):
+        marked = isinstance(node, Embedded) and node.marker not in ("", "to", "in order", "without")
+        # German has "dass" where English has nothing. English has no place for the verb after two predicates.
+        if marked and (target == "de" or (node.marker != "bare" and node.clause.joined is None)):
+            yield from _wrong_position(meaning, node.clause, target, "verb_subordinate")
+    if target == "de":
+        for clause in clauses:
+            yield from _wrong_attachments(meaning, clause)
+
+
+def _realise(meaning: Clause, target: str, clause: Clause, **changes: Any) -> list[Word]:
+    """Realise a sentence in which one clause is changed."""
+    unchanged = {name: getattr(clause, name) for name in changes}
+    for name, value in changes.items():
+        setattr(clause, name, value)
+    words = (german if target == "de" else english).sentence(meaning)
+    for name, value in unchanged.items():
+        setattr(clause, name, value)
+    return without_double_marks(words)
+
+
+def _wrong(words: list[Word], phenomenon: str, distance: int | None) -> WrongRealisation:
+    realisation = lay_out(words, english=False)
+    return WrongRealisation(realisation.text, realisation.words, phenomenon, distance)
+
+
+def _differences(right: list[Word], words: list[Word]) -> list[int]:
+    return [at for at, (word, other) in enumerate(zip(right, words, strict=True)) if word.form != other.form]
+
+
+def _wrong_number(meaning: Clause, clause: Clause, target: str) -> Iterator[WrongRealisation]:
+    """Change the number of the verb of a clause with one predicate and a subject in the third person."""
+    subject = clause.subject
+    double = clause.joined is not None and clause.joined.subject is None
+    if subject is None or subject.agreement[0] != 3 or double or clause.verb.frame == "existence":
+        return
+    if subject.word in (PRONOUNS["who"], PRONOUNS["what"], *((PRONOUNS["they"],) if target == "de" else ())):
+        return
+    right, words = _realise(meaning, target, clause), _realise(meaning, target, clause, fault="number")
+    different = _differences(right, words)
+    if len(different) != 1:
+        return
+    verb = right[different[0]]
+    top = verb.head if verb.deprel in ("aux", "aux:pass", "cop") else verb
+    head = next(at for at, word in enumerate(right) if word.head is top and word.deprel.startswith("nsubj"))
+    if right[head].lemma == "sie":
+        return
+    between = right[min(different[0], head) + 1 : max(different[0], head)]
+    attracted = any(_attracts(word, right[head], verb) for word in between)
+    yield _wrong(words, "number_attractor" if attracted else "number", abs(different[0] - head))
 
 
 def _attracts(word: Word, subject: Word, verb: Word) -> bool:
@@ -116,123 +120,47 @@ def _attracts(word: Word, subject: Word, verb: Word) -> bool:
     return word.upos == "NOUN" and not conjunct and _number(word) not in ("", _number(verb))
 
 
-def _wrong_positions(meaning: Sentence, language: str) -> Iterator[WrongWords]:
-    """Put the finite verb of a main clause, and of each clause after a conjunction, where the other language has it."""
-    words = _realise(meaning, language)
-    marked = [word.head for word in words if word.deprel == "mark" and word.upos == "SCONJ" and word.head is not None]
-    heads = [(word, "verb_main") for word in words if word.head is None and not meaning.question]
-    for head, phenomenon in [*heads, *((head, "verb_subordinate") for head in marked)]:
-        verb = _finite_verb(words, head)
-        subject = verb and _subject(words, verb)
-        if verb is None or subject is None:
-            continue
-        place = _PLACES[language, phenomenon](words, head, subject, verb)
-        old = _position(words, verb)
-        if place is not None and place not in (old, old + 1):
-            others = [*words[:old], *words[old + 1 :]]
-            new = place - (place > old)
-            yield WrongWords([*others[:new], verb, *others[new:]], phenomenon, abs(new - old))
+def _number(word: Word) -> str:
+    return next((part for part in word.feats.split("|") if part.startswith("Number=")), "")
 
 
-def _after_subject_in_main_clause(words: list[Word], head: Word, subject: Word, verb: Word) -> int | None:
-    """Return the place after the subject if the verb precedes it, as in German with something in front."""
-    span = _span(words, subject)
-    return span[1] if 0 < _position(words, verb) < span[0] else None
+def _wrong_position(meaning: Clause, clause: Clause, target: str, phenomenon: str) -> Iterator[WrongRealisation]:
+    """Put the finite verb of a clause where the other language has it."""
+    right, words = _realise(meaning, target, clause), _realise(meaning, target, clause, fault="position")
+    different = _differences(right, words)
+    if different:
+        yield _wrong(words, phenomenon, different[-1] - different[0])
 
 
-def _before_subject(words: list[Word], head: Word, subject: Word, verb: Word) -> int | None:
-    """Return the place before the subject if something is in front of it."""
-    first = _span(words, subject)[0]
-    return first if 0 < first < _position(words, verb) else None
+def _wrong_attachments(meaning: Clause, clause: Clause) -> Iterator[WrongRealisation]:
+    """Realise the other tree of a prepositional phrase after an object, if English has the same words for it."""
+    source = [word.form for word in _realise(meaning, "en", clause)]
+    for slots, phenomenon in _reattached(clause):
+        if [word.form for word in _realise(meaning, "en", clause, slots=slots)] == source:
+            yield _wrong(_realise(meaning, "de", clause, slots=slots), phenomenon, None)
 
 
-def _after_subject(words: list[Word], head: Word, subject: Word, verb: Word) -> int | None:
-    last = _span(words, subject)[1]
-    return last if last < _position(words, verb) else None
-
-
-def _at_the_end(words: list[Word], head: Word, subject: Word, verb: Word) -> int | None:
-    """Return the place after the last word of the clause; None if it has several predicates."""
-    if any(word.head is head and word.deprel == "conj" for word in words):
-        return None
-    end = _span(words, head)[1]
-    while words[end - 1].upos == "PUNCT":
-        end -= 1
-    return end
-
-
-_PLACES: dict[tuple[str, str], Callable[[list[Word], Word, Word, Word], int | None]] = {
-    ("de", "verb_main"): _after_subject_in_main_clause,
-    ("de", "verb_subordinate"): _after_subject,
-    ("en", "verb_main"): _before_subject,
-    ("en", "verb_subordinate"): _at_the_end,
-}
-"""By language and phenomenon, the wrong place of a verb among the words; None if there is none."""
-
-
-def _wrong_attachments(meaning: Sentence) -> Iterator[WrongWords]:
-    """Realise the other tree of each prepositional phrase after an object, if English has the same words for it."""
-    text = lay_out(_realise(meaning, "en"), ccg=False).text
-    for predicate in (node for node in nodes(meaning) if isinstance(node, Predicate)):
-        for other, phenomenon in _reattached(predicate):
-            changed = substitute(meaning, predicate, other)
-            if lay_out(_realise(changed, "en"), ccg=False).text == text:
-                yield WrongWords(_realise(changed, "de"), phenomenon, None)
-
-
-def _reattached(predicate: Predicate) -> Iterator[tuple[Predicate, str]]:
-    """Yield the predicate with a phrase of the verb as one of its object, or the other way round, and the phenomenon.
+def _reattached(clause: Clause) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield the slots with a phrase of the verb as one of its object, or the other way round, and the phenomenon.
 
     The tool of a verb of seeing has a preposition of its own, `THROUGH`.
     """
-    thing = predicate.object
-    if not isinstance(thing, NounPhrase) or thing.clause is not None:
+    thing = clause.object
+    if thing is None or not thing.is_noun or thing.clause is not None or clause.verb.frame == "existence":
         return
-    for adjunct in predicate.adjuncts:
-        if isinstance(adjunct, Prepositional) and adjunct.slot in ("tool", "place") and not thing.modifiers:
-            link = WITH if adjunct.link is THROUGH else adjunct.link
-            modified = replace(thing, modifiers=(replace(adjunct, link=link, slot="place"),))
-            others = tuple(part for part in predicate.adjuncts if part is not adjunct)
-            yield replace(predicate, object=modified, adjuncts=others), "attachment_verb"
-    if len(thing.modifiers) == 1:
-        modifier = thing.modifiers[0]
-        sees = predicate.verb is not None and "lens" in predicate.verb.tools
-        slot, link = "place", modifier.link
-        if link is WITH:
-            slot, link = "tool", THROUGH if sees else WITH
-        adjunct = replace(modifier, link=link, slot=slot)
-        bare = replace(thing, modifiers=())
-        yield replace(predicate, object=bare, adjuncts=(adjunct, *predicate.adjuncts)), "attachment_object"
-
-
-def _position(words: list[Word], word: Word) -> int:
-    """Return the position of this very word; words have no equality."""
-    return next(n for n, other in enumerate(words) if other is word)
-
-
-def _span(words: list[Word], head: Word) -> tuple[int, int]:
-    """Return the positions of the first word of a phrase and after its last one."""
-    inside = [n for n, word in enumerate(words) if _is_below(word, head)]
-    return inside[0], inside[-1] + 1
-
-
-def _is_below(word: Word | None, head: Word) -> bool:
-    while word is not None and word is not head:
-        word = word.head
-    return word is head
-
-
-def _finite_verb(words: list[Word], head: Word) -> Word | None:
-    """Return the finite verb of the clause with this head: the head itself, an auxiliary or a copula."""
-    own = (word for word in words if word is head or (word.head is head and word.deprel in ("aux", "aux:pass", "cop")))
-    return next((word for word in own if "VerbForm=Fin" in word.feats), None)
-
-
-def _subject(words: list[Word], verb: Word) -> Word | None:
-    """Return the head of a finite verb's subject."""
-    head = verb.head if verb.deprel in ("aux", "aux:pass", "cop") else verb
-    return next((word for word in words if word.head is head and word.deprel.startswith("nsubj")), None)
-
-
-def _number(word: Word) -> str:
-    return next((part for part in word.feats.split("|") if part.startswith("Number=")), "")
+    genitives = tuple(phrase for phrase in thing.modifiers if not phrase.link.german)
+    phrases = thing.modifiers[len(genitives) :]
+    for slot in ("tool", "place"):
+        phrase = clause.slots.get(slot)
+        if isinstance(phrase, Prepositional) and slot != clause.front and not phrases:
+            others = {name: value for name, value in clause.slots.items() if name != slot}
+            link = WITH if phrase.link == THROUGH else phrase.link
+            modified = replace(thing, modifiers=(*genitives, Prepositional(link, phrase.nominal)))
+            yield others | {"object": modified}, "attachment_verb"
+    if len(phrases) == 1:
+        (phrase,) = phrases
+        slot = "tool" if phrase.link == WITH or "place" in clause.slots else "place"
+        link = THROUGH if phrase.link == WITH and "lens" in clause.verb.tools else phrase.link
+        if slot not in clause.slots:
+            bare = replace(thing, modifiers=genitives)
+            yield clause.slots | {"object": bare, slot: Prepositional(link, phrase.nominal)}, "attachment_object"

@@ -1,36 +1,33 @@
-"""Words with their heads, phrases, and finished sentences.
+"""Words with their heads, finished sentences, and constituents that are projected from dependencies.
 
-A head is a reference to another word, not a position, so that a realiser can order the words freely.
+A head is a reference to another word, not a position, so that words can be ordered freely. A phrase is a list of words
+of which one, its head, has no head yet.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from nmtcore.syntax.annotation import Annotation
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 
-@dataclass(eq=False, kw_only=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Word:
     """One word of a sentence with its analysis; `head` is None for the root."""
 
     form: str
-    lemma: str
     upos: str
     xpos: str
-    feats: str = "_"
     ccg: str = ""
+    lemma: str = ""
+    feats: str = "_"
     deprel: str = "root"
     head: "Word | None" = None
 
-
-@dataclass(kw_only=True, slots=True)
-class Phrase:
-    """Words in their order, and the one that heads the phrase."""
-
-    head: Word
-    words: list[Word] = field(default_factory=list)
+    def __post_init__(self) -> None:
+        self.lemma = self.lemma or self.form
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,54 +49,123 @@ def _joined(values: tuple[tuple[str, str], ...]) -> str:
     return "|".join(f"{name}={value}" for name, value in sorted(values, key=lambda item: item[0].lower())) or "_"
 
 
-def attach(dependent: Phrase | Word, *, head: Word, deprel: str) -> list[Word]:
+def head_of(phrase: Sequence[Word]) -> Word:
+    """Return the head of a phrase."""
+    return next(word for word in phrase if word.head is None)
+
+
+def hang(phrase: list[Word], head: Word, deprel: str) -> list[Word]:
     """Attach a phrase to `head`; return its words."""
-    word = dependent.head if isinstance(dependent, Phrase) else dependent
+    word = head_of(phrase)
     word.head, word.deprel = head, deprel
-    return dependent.words if isinstance(dependent, Phrase) else [dependent]
+    return phrase
 
 
-def punctuation(form: str, *, head: Word, xpos: str) -> Word:
+def punctuation(form: str, head: Word, xpos: str) -> Word:
     """Return a punctuation mark attached to `head`."""
-    ccg = "," if form == "," else "."
-    return Word(form=form, lemma=form, upos="PUNCT", xpos=xpos, ccg=ccg, deprel="punct", head=head)
-
-
-def detokenise(words: Iterable[str]) -> str:
-    """Join words into raw text, without a space before punctuation and the English 's."""
-    text = ""
-    for word in words:
-        text += word if not text or word in {",", ".", "?", "'s"} else " " + word
-    return text
+    return Word(form, "PUNCT", xpos, "," if form == "," else ".", deprel="punct", head=head)
 
 
 def without_double_marks(words: list[Word]) -> list[Word]:
     """Drop commas that precede another punctuation mark."""
-    following = [*words[1:], None]
+    after = [*words[1:], None]
     return [
         word
-        for word, after in zip(words, following, strict=True)
-        if not (word.form == "," and after is not None and after.upos == "PUNCT")
+        for word, mark in zip(words, after, strict=True)
+        if not (word.form == "," and mark and mark.upos == "PUNCT")
     ]
 
 
-def lay_out(words: list[Word], *, ccg: bool, bracketed: Callable[[list[Word]], str] | None = None) -> Realisation:
+def lay_out(words: list[Word], *, english: bool) -> Realisation:
     """Return the sentence made of `words`, with the first one capitalised and heads as positions.
 
-    `bracketed` returns the constituents of the words in brackets.
+    Only English has CCG categories, and constituents: all its trees are projective.
     """
     words = without_double_marks(words)
     position = {id(word): index for index, word in enumerate(words, start=1)}
     words[0].form = words[0].form[0].upper() + words[0].form[1:]
     forms = [word.form for word in words]
+    columns = ("lemma", "upos", "xpos", "feats", "deprel")
     annotation = Annotation(
-        lemma=[word.lemma for word in words],
-        upos=[word.upos for word in words],
-        xpos=[word.xpos for word in words],
-        feats=[word.feats for word in words],
+        **{column: [getattr(word, column) for word in words] for column in columns},
         head=[HEAD_OF_ROOT if word.head is None else position[id(word.head)] for word in words],
-        deprel=[word.deprel for word in words],
-        ccg=[word.ccg for word in words] if ccg else None,
-        constituency=bracketed(words) if bracketed else None,
+        ccg=[word.ccg for word in words] if english else None,
+        constituency=constituents(words) if english else None,
     )
-    return Realisation(text=detokenise(forms), words=forms, annotation=annotation)
+    text = re.sub(r" (?=[,.?]|'s )", "", " ".join(forms))
+    return Realisation(text=text, words=forms, annotation=annotation)
+
+
+_LOWEST = {"NOUN": "NP", "PROPN": "NP", "PRON": "NP", "VERB": "VP", "ADJ": "ADJP", "ADV": "ADVP", "NUM": "QP"}
+"""Label of a word's lowest phrase, by part of speech."""
+
+_HIGHER = [
+    ({"aux", "aux:pass", "cop"}, "VP"),
+    ({"nsubj", "nsubj:pass", "expl", "punct"}, "S"),
+    ({"case"}, "PP"),
+    ({"mark"}, "SBAR"),
+    ({"cc", "conj"}, ""),
+]
+"""Higher phrases from the lowest to the highest: the relations of their dependents, and their label ("" for that of the
+phrase below). Dependents with any other relation belong to the lowest phrase."""
+
+_BARE = {"amod", "aux", "aux:pass", "case", "cc", "compound", "compound:prt", "cop", "det", "det:poss", "fixed"}
+_BARE |= {"mark", "nummod", "punct"}
+"""Relations of words that, without dependents, have a tag but no phrase."""
+
+
+def constituents(words: Sequence[Word]) -> str:
+    """Return the constituents in brackets, under ROOT; raises ValueError if the tree is not projective.
+
+    The method is that of Collins et al. 1999 for Czech, except that a head can project several nested phrases: the
+    closer the relation of a dependent, the lower its phrase.
+    """
+    position = {id(word): number for number, word in enumerate(words)}
+    dependents: list[list[Word]] = [[] for _ in words]
+    for word in words:
+        if word.head is not None:
+            dependents[position[id(word.head)]].append(word)
+
+    def phrase(word: Word) -> tuple[str, int, int]:
+        """Return a word's phrase in brackets, and the positions of its first and last word."""
+        first = last = position[id(word)]
+        tree, own = f"({word.xpos} {word.form})", dependents[first]
+        if not own and (word.deprel in _BARE or word.upos not in _LOWEST):
+            return tree, first, last
+        left = _outward(d for d in reversed(own) if position[id(d)] < first)
+        right = _outward(d for d in own if position[id(d)] > last)
+        label = _LOWEST.get(word.upos, "X")
+        for height, name in enumerate([label, *(name for _, name in _HIGHER)]):
+            before = [phrase(d) for d, level in left if level == height]
+            after = [phrase(d) for d, level in right if level == height]
+            if height and not before and not after:
+                continue
+            label = name or label
+            for below, start, end in before:
+                if end != first - 1:
+                    raise ValueError(f"the words below '{word.form}' are not contiguous: the tree is not projective")
+                tree, first = f"{below} {tree}", start
+            for below, start, end in after:
+                if start != last + 1:
+                    raise ValueError(f"the words below '{word.form}' are not contiguous: the tree is not projective")
+                tree, last = f"{tree} {below}", end
+            tree = f"({label} {tree})"
+        return tree, first, last
+
+    (root,) = (word for word in words if word.head is None)
+    return f"(ROOT {phrase(root)[0]})"
+
+
+def _outward(dependents: Iterable[Word]) -> list[tuple[Word, int]]:
+    """Return each dependent of one side with its height, from the head outwards; heights never decrease."""
+    dependents_and_heights, height = [], 0
+    for word in dependents:
+        height = max(height, _height(word))
+        dependents_and_heights.append((word, height))
+    return dependents_and_heights
+
+
+def _height(word: Word) -> int:
+    if word.xpos == "TO":
+        return 1  # "to" and its verb form a verb phrase.
+    return next((k for k, (relations, _) in enumerate(_HIGHER, start=1) if word.deprel in relations), 0)

@@ -1,1 +1,0 @@
-"""Random composition of the abstract syntax of the demo corpus's sentences."""

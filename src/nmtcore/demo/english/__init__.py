@@ -1,1 +1,0 @@
-"""Realisation of the abstract syntax in English, with dependencies and CCG categories."""

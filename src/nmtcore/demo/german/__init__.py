@@ -1,1 +1,0 @@
-"""Realisation of the abstract syntax in German, with dependencies."""

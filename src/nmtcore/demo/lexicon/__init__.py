@@ -1,1 +1,0 @@
-"""The words of the demo corpus in both languages."""
