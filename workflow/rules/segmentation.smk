@@ -17,7 +17,7 @@ rule learn_segmentation:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=8000,
         runtime=480,
     params:
         version=VERSIONS["segmentation"],

@@ -26,8 +26,7 @@ from nmtcore.inference.export_readme import export_readme
 from nmtcore.inference.raw import MAX_SUBWORDS
 from nmtcore.inference.search import length_limits
 from nmtcore.layout import file_name
-from nmtcore.segmentation.bpe import SEPARATOR
-from nmtcore.segmentation.segmenter import codes_name
+from nmtcore.segmentation.segmenter import SEPARATOR, codes_name
 from nmtcore.segmentation.vocabulary import EOS, PAD, SPECIALS
 from nmtcore.training.attempts import code_version
 

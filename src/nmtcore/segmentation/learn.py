@@ -1,7 +1,10 @@
 """Learning a segmentation from the training split: merges and vocabularies."""
 
+import sys
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,9 +17,7 @@ from nmtcore.errors import UserError
 from nmtcore.files import read_lines, write_json, write_lines, write_text
 from nmtcore.layout import file_name
 from nmtcore.parquet import paired_streams
-from nmtcore.segmentation.bpe import VERSION
-from nmtcore.segmentation.merges import learn_merges
-from nmtcore.segmentation.segmenter import Segmenter, codes_name
+from nmtcore.segmentation.segmenter import LONGEST_WORD, VERSION, Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import SPECIALS, Vocabulary
 
 
@@ -101,21 +102,36 @@ def _count_values(counts: Counter[str], lists: pa.ListArray) -> None:
 
 def learn_codes(words: Mapping[str, int], merges: int) -> str:
     """Return the text of the codes file that subword-nmt learns from a text with these words."""
-    lines = [VERSION, *map(" ".join, learn_merges(words, merges))]
-    return "".join(f"{line}\n" for line in lines)
+    from subword_nmt.learn_bpe import learn_bpe
+
+    codes = StringIO()
+    if all(len(word) == 1 for word in words):
+        return f"{VERSION}\n"  # subword-nmt fails without a pair of characters
+    with redirect_stderr(StringIO()):  # a bar of progress
+        learn_bpe(StringIO("".join(f"{word} {count}\n" for word, count in words.items())), codes, merges, is_dict=True)
+    return codes.getvalue()
 
 
 def _learn_side(words: Counter[str], settings: SegmentationSettings, folder: Path, side: str) -> dict:
+    report = {"words": words.total(), "different": len(words)}
     if settings.kind == "words":
         entries = _by_frequency(words)[: settings.size]
         covered = sum(words[word] for word in entries)
     else:
-        write_text(folder / codes_name(settings, side), learn_codes(words, settings.size))
+        short = {word: count for word, count in words.items() if len(word) <= LONGEST_WORD}
+        report["long"] = len(words) - len(short)
+        if report["long"]:
+            print(
+                f"{report['long']} different words of more than {LONGEST_WORD} characters: no merges are learned from "
+                "them.",
+                file=sys.stderr,
+            )
+        write_text(folder / codes_name(settings, side), learn_codes(short, settings.size))
         entries = _by_frequency(count_pieces(words, Segmenter.load(folder, settings, side)))
         covered = words.total()
     vocabulary = Vocabulary.of(entries)
     vocabulary.save(folder / file_name("vocabulary", side=side))
-    return {"words": words.total(), "different": len(words), "entries": len(entries), "covered": covered}
+    return {**report, "entries": len(entries), "covered": covered}
 
 
 def count_pieces(words: Counter[str], segmenter: Segmenter) -> Counter[str]:
