@@ -6,7 +6,6 @@ rule learn_segmentation:
     input:
         corpus=LAYOUT.pattern("pairs", split="train"),
         selection=planned(selection_file),
-        truecasers=planned(truecasers),
         linearised_parses=planned(training_linearised_parses),
     output:
         directory(LAYOUT.pattern("segmentation")),

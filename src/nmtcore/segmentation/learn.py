@@ -14,7 +14,7 @@ from nmtcore.annotation.selection import selected_batches
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.errors import UserError
-from nmtcore.files import read_lines, write_json, write_lines, write_text
+from nmtcore.files import write_json, write_text
 from nmtcore.layout import file_name
 from nmtcore.parquet import paired_streams
 from nmtcore.segmentation.segmenter import LONGEST_WORD, VERSION, Segmenter, codes_name
@@ -27,7 +27,6 @@ def learn_segmentation(
     folder: Path,
     *,
     selection: Path | None = None,
-    truecasers: Mapping[str, Path] | None = None,
     linearised_parses: Path | None = None,
 ) -> dict:
     """Write codes (for BPE), `source.vocab`, `target.vocab` and `report.json` to `folder`.
@@ -35,8 +34,7 @@ def learn_segmentation(
     words: the vocabulary is the special entries and the `size` most frequent words of a side; ties are sorted by name.
     bpe: `size` merges (fewer if no pair of pieces occurs twice), and a vocabulary of all pieces of the training data,
     by descending frequency, then name. Joint: counts of both sides together, one codes file, two equal vocabularies.
-    `truecasers` are the truecasing models of the corpus by side; they are copied to `folder`, from which bundles take
-    them. Only the rows that `selection` keeps are counted. Memory grows only with the number of distinct words.
+    Only the rows that `selection` keeps are counted. Memory grows only with the number of distinct words.
 
     If the segmentation is also learned from constituency parses, each of the sources' `linearised_parses` counts as a
     second target of its source, so that source counts twice; the report has the number of sources with a parse.
@@ -60,8 +58,6 @@ def learn_segmentation(
     if settings.joint:
         source, target = (Path(folder) / file_name("vocabulary", side=side) for side in SIDES)
         Vocabulary.load(source).save(target)
-    for side, path in (truecasers or {}).items():
-        write_lines(Path(folder) / file_name("truecaser", side=side), read_lines(path))
     write_json(Path(folder) / "report.json", report)
     return report
 
