@@ -19,8 +19,9 @@ MAX_CHARACTERS = 50_000
 
 _FINAL_STOP = re.compile(r"(.*[^.])\.", re.DOTALL)
 """A last word that sacremoses leaves with its full stop."""
-_CZECH_DECIMALS = re.compile(r"(?<!\S)([0-9]+) ([.,]) (?=[0-9]+(?!\S))")
-_CZECH_HYPHEN = re.compile(r"(?<=[^\W\d_]|') ([-–]) (?=li(?!\S)|mail)", re.IGNORECASE)
+# These two begin with a character that is quickly found, and then look back.
+_CZECH_DECIMALS = re.compile(r"([0-9](?<!\S[0-9])[0-9]*) ([.,]) (?=[0-9]+(?!\S))")
+_CZECH_HYPHEN = re.compile(r" (?<=[^\W\d_] |' )([-–]) (?=li(?!\S)|mail)", re.IGNORECASE)
 
 
 class WordTokenizer:
