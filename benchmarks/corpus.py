@@ -1,7 +1,7 @@
 """Time and peak memory of reading, filtering and segmentation.
 
     python benchmarks/corpus.py multi30k FOLDER       FOLDER holds train.cs and train.en
-    python benchmarks/corpus.py synthetic [--lines N] [--words spaces|moses] [--budget-mb N]
+    python benchmarks/corpus.py synthetic [--lines N] [--words spaces|moses]
 
 Memory is the sum of the resident memory of all processes, which counts shared pages more than once: an upper bound.
 """
@@ -27,7 +27,7 @@ from nmtcore.config.filters import DuplicatesSettings, EmptySettings, HeldOutSet
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.corpus.download import sidecar_path
-from nmtcore.corpus.filter import filter_split
+from nmtcore.corpus.filters import filter_split
 from nmtcore.corpus.read import read_split
 from nmtcore.files import write_json
 from nmtcore.layout import file_name
@@ -82,7 +82,7 @@ def dataset(folder: Path, source: str, target: str, segmentation: str, words: st
     )  # fmt: skip
 
 
-def run(settings: DatasetSettings, folder: Path, *, budget: int) -> None:
+def run(settings: DatasetSettings, folder: Path) -> None:
     """Read, filter, learn a segmentation and apply it."""
     raw = {split: folder / "raw" / f"{split}.parquet" for split in settings.splits}
     train = folder / "train.parquet"
@@ -105,7 +105,6 @@ def run(settings: DatasetSettings, folder: Path, *, budget: int) -> None:
                 other_raws={split: path for split, path in raw.items() if split != "train"},
                 output=train,
                 report=train.with_suffix(".json"),
-                budget_bytes=budget,
             )
         with measured("learn segmentation"):
             learn_segmentation(train, settings.segmentation, folder / "segmentation")
@@ -113,7 +112,7 @@ def run(settings: DatasetSettings, folder: Path, *, budget: int) -> None:
             for side in ("source", "target"):
                 segmenter = Segmenter.load(folder / "segmentation", settings.segmentation, side)
                 for batch in read_batches(train, columns=[f"{side}_words"]):
-                    segmenter.segment_all(batch.column(0).to_pylist())
+                    segmenter.segment_batch(batch.column(0))
     print(json.dumps(facts))
 
 
@@ -127,7 +126,7 @@ def multi30k(source: Path) -> None:
         for file in ("train.cs", "train.en"):
             (folder / "downloads" / file).write_bytes((source / file).read_bytes())
         settings = dataset(folder, "train.cs", "train.en", "bpe_joint_6000")
-        run(settings, folder, budget=256 << 20)
+        run(settings, folder)
         sentences = [words for batch in read_batches(folder / "train.parquet", columns=["target_words"])
                      for words in batch.column(0).to_pylist()]  # fmt: skip
         codes = (folder / "segmentation" / file_name("joint_codes")).read_text(encoding="utf-8")
@@ -138,11 +137,11 @@ def multi30k(source: Path) -> None:
         with measured("subword-nmt, one side"):
             bare = [bpe.segment_tokens(words) for words in sentences]
         with measured("ours, one side"):
-            ours = segmenter.segment_all(sentences)
+            ours = [segmenter.segment(words) for words in sentences]
         assert bare == [pieces for pieces, _ in ours]
 
 
-def synthetic(lines: int, words: str, budget: int) -> None:
+def synthetic(lines: int, words: str) -> None:
     """Prepare a corpus of random words with a Zipfian distribution, a tenth of whose pairs are repeated."""
     random = np.random.default_rng(1)
     vocabulary = np.array(["".join(random.choice(list("abcdefghijklmnop"), 2 + i % 9)) for i in range(100_000)])
@@ -156,7 +155,7 @@ def synthetic(lines: int, words: str, budget: int) -> None:
                     for start in range(0, lines, 10_000):
                         file.writelines(_lines(seeds[start : start + 10_000], vocabulary, side))
         print("files", [os.path.getsize(folder / "downloads" / side) >> 20 for side in ("source", "target")], "MB")
-        run(dataset(folder, "source", "target", "bpe_joint_2000", words), folder, budget=budget)
+        run(dataset(folder, "source", "target", "bpe_joint_2000", words), folder)
 
 
 def _lines(seeds: np.ndarray, vocabulary: np.ndarray, side: str) -> Iterator[str]:
@@ -175,12 +174,11 @@ def main() -> None:
     synthetic_parser = commands.add_parser("synthetic")
     synthetic_parser.add_argument("--lines", type=int, default=2_000_000)
     synthetic_parser.add_argument("--words", choices=["spaces", "moses"], default="spaces")
-    synthetic_parser.add_argument("--budget-mb", type=int, default=32, help="for finding duplicates; 32 uses the disk")
     arguments = parser.parse_args()
     if arguments.command == "multi30k":
         multi30k(arguments.folder)
     else:
-        synthetic(arguments.lines, arguments.words, arguments.budget_mb << 20)
+        synthetic(arguments.lines, arguments.words)
 
 
 if __name__ == "__main__":

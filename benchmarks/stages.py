@@ -25,7 +25,7 @@ from nmtcore.config.datasets import DatasetSettings, EvaluationSettings, Selecti
 from nmtcore.config.filters import FilterSettings, LangDetectSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
-from nmtcore.corpus.filter import filter_split
+from nmtcore.corpus.filters import filter_split
 from nmtcore.corpus.pairs import RAW_SCHEMA
 from nmtcore.corpus.read import read_split
 from nmtcore.files import read_lines, write_json, write_lines
@@ -260,15 +260,6 @@ def read(folder: Path, size: int, words: str = "spaces", split: str = "train") -
 def tokenise(folder: Path, size: int) -> None:
     """Read the training split, and tokenise it."""
     read(folder, size, words="moses", split="train")
-
-
-@stage("learn a truecaser", "corpus", raw)
-def truecase(folder: Path, size: int) -> None:
-    """Learn the truecasing model of a side."""
-    del size
-    from nmtcore.corpus.truecase import learn_truecaser
-
-    learn_truecaser(folder / "raw/train.parquet", "source", folder / "truecaser")
 
 
 @stage("filter: empty, length, ratio, duplicates, held out", "corpus", raw)

@@ -43,7 +43,7 @@ def preload() -> None:
     """Import what the scripts import, once."""
     import sacrebleu  # noqa: F401
 
-    import nmtcore.corpus.filter
+    import nmtcore.corpus.filters
     import nmtcore.corpus.read
     import nmtcore.demo
     import nmtcore.evaluation.scores

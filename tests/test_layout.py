@@ -175,7 +175,6 @@ def test_missing_and_unknown_names_are_errors():
         ("tokens", {"split": "dev", "side": "source"}),
         ("syntax", {"split": "dev", "side": "target", "annotator": "spacy"}),
         ("linearised", {"split": "train", "annotator": "corenlp"}),
-        ("truecaser", {"side": "target"}),
         ("history", {}),
     ],
 )

@@ -15,7 +15,7 @@ MODULES = {
     "nmtcore.config.components.base": "Settings of a component",
     "nmtcore.model.components.base": "Components",
     "nmtcore.features.transforms.base": "Transforms",
-    "nmtcore.corpus.filters.pair_batch": "Filters",
+    "nmtcore.corpus.filters": "Filters",
     "nmtcore.annotation.base": "Annotators",
 }
 """The modules whose public names are on the page, with the titles of their sections."""

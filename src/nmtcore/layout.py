@@ -43,7 +43,6 @@ FILES = {
     # The corpus
     "raw_pairs": "{results}/{dataset}/corpus/raw/{split}.parquet",
     "raw_report": "{results}/{dataset}/corpus/raw/{split}.json",
-    "truecaser": "{results}/{dataset}/corpus/truecase.{side}.txt",
     "pairs": "{results}/{dataset}/corpus/{split}.parquet",
     "pairs_report": "{results}/{dataset}/corpus/{split}.json",
     "contrasts": "{results}/{dataset}/corpus/{split}.contrasts.parquet",
@@ -158,7 +157,6 @@ INSIDE = {
 JOBS = {
     "download": "{results}/{records}/download/{file}",
     "read_split": "{results}/{records}/{dataset}/corpus/raw.{split}",
-    "learn_truecaser": "{results}/{records}/{dataset}/corpus/truecase.{side}",
     "filter_split": "{results}/{records}/{dataset}/corpus/{split}",
     "list_contrasts": "{results}/{records}/{dataset}/corpus/{split}.contrasts",
     "annotate_shard": "{results}/{records}/{dataset}/annotation/{annotator}/{split}.{side}.{shard}-of-{shards}",

@@ -23,7 +23,7 @@ from nmtcore.config.filters import DuplicatesSettings
 from nmtcore.config.schema_files import write_schemas
 from nmtcore.config.stages import FilteringSettings
 from nmtcore.config.training import TrainingSettings
-from nmtcore.corpus.filter import filter_split
+from nmtcore.corpus.filters import filter_split
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.features.mapped import map_blocks
@@ -158,12 +158,12 @@ def _arrays(folder: Path, seed: int) -> None:
     map_blocks(folder, list(examples.columns), lambda: [examples], log=lambda line: None)
 
 
-def _buckets(folder: Path, seed: int) -> None:
-    """Filter with so little memory that records of pairs are kept in files."""
+def _filtered(folder: Path, seed: int) -> None:
+    """Filter pairs."""
     settings = FilteringSettings(languages={"source": "cs", "target": "en"}, filters=(DuplicatesSettings(),))
     filter_split(
         settings, dataset="bench", raw=_inputs[0] / "raw/train.parquet", other_raws={},
-        output=folder / "train.parquet", report=folder / "train.json", budget_bytes=1 + seed % 20_000, processes=1,
+        output=folder / "train.parquet", report=folder / "train.json", processes=1,
     )  # fmt: skip
 
 
@@ -192,6 +192,6 @@ def _schemas(folder: Path, seed: int) -> None:
 
 WRITERS: dict[str, Callable[[Path, int], None]] = {
     "parquet": _rows, "lines": _lines, "json": _json, "bundle": _bundle, "checkpoint": _checkpoint, "history": _history,
-    "arrays": _arrays, "buckets": _buckets, "page": _page, "export": _export, "component": _component,
+    "arrays": _arrays, "filtered": _filtered, "page": _page, "export": _export, "component": _component,
     "schemas": _schemas,
 }  # fmt: skip

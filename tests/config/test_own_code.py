@@ -33,8 +33,8 @@ class OddSettings(FilterSettings):
     """A number."""
 
 
-class Filter:
-    """Drops nothing."""
+def drops(settings, pairs, languages):
+    return [False] * len(pairs)
 '''
 METRIC = """LABEL = "mine"
 
@@ -175,10 +175,10 @@ def test_mistakes_in_a_file_are_sentences(own, text, sentence):
         FILTERS.build({"name": "odd"}, where="f")
 
 
-def test_a_missing_class_is_named(own):
-    own("filters/odd.py", FILTER.replace("class Filter:", "class Filtre:"))
-    with pytest.raises(UserError, match=r"^config/filters/odd.py has no 'Filter', which every filter needs"):
-        FILTERS.member("odd", "Filter")
+def test_a_missing_function_is_named(own):
+    own("filters/odd.py", FILTER.replace("def drops", "def drop"))
+    with pytest.raises(UserError, match=r"^config/filters/odd.py has no 'drops', which every filter needs"):
+        FILTERS.member("odd", "drops")
 
 
 def test_names_that_are_not_read_are_faults(own, root):

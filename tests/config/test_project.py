@@ -411,7 +411,7 @@ def test_a_system_that_reads_trees_needs_an_annotator(folder: Path):
             {"annotators": {"selection": {"tool": "existing"}}, "syntax": {}},
             "an annotator cannot be called 'selection'",
         ),
-        ({"words": {"kind": "moses", "truecaes": True}}, "Did you mean truecase?"),
+        ({"words": {"kind": "moses", "normalize": True}}, "Did you mean normalise?"),
         ({"segmentation": {"kind": "bpe", "size": 9, "also": "tags"}}, "segmentation: also: 'tags' is not valid"),
         ({"splits": {"train": {"corpus": "train", "sample": 0}, "dev": "dev", "test": "test"}}, "sample must be"),
     ],

@@ -8,7 +8,7 @@ import pytest
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.corpora import CorpusSettings
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.filters import FILTERS, FilterSettings
+from nmtcore.config.filters import FilterSettings
 from nmtcore.config.formats import FORMATS, PlainOptions
 from nmtcore.config.registry import Registry
 from nmtcore.config.typed import convert
@@ -84,7 +84,6 @@ def test_a_data_set_may_have_any_registered_filter():
     ("registry", "name", "required"),
     [
         *((ANNOTATORS, name, "open_annotator") for name in ANNOTATORS),
-        *((FILTERS, name, "Filter") for name in FILTERS),
         *((FORMATS, name, "parse") for name in FORMATS),
     ],
 )

@@ -11,7 +11,7 @@ from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.corpus.download import sidecar_path
-from nmtcore.corpus.filter import filter_split
+from nmtcore.corpus.filters import filter_split
 from nmtcore.corpus.read import read_split
 from nmtcore.files import read_json, write_json
 from nmtcore.parquet import read_rows

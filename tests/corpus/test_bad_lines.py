@@ -8,7 +8,7 @@ from nmtcore.config.annotators import ExistingSettings
 from nmtcore.config.filters import LengthSettings
 from nmtcore.config.stages import FilteringSettings
 from nmtcore.corpus import read
-from nmtcore.corpus.filter import filter_split
+from nmtcore.corpus.filters import filter_split
 from nmtcore.parquet import read_rows
 
 COUNT = 60

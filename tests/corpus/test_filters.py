@@ -1,18 +1,29 @@
 """Filters against brute force: which pairs are dropped, and under which name they are counted."""
 
-import errno
-import os
-import signal
+import random
+import sys
 
+import langdetect
 import numpy as np
+import pyarrow as pa
 import pytest
-from full_disk import largest_file
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.config.filters import DuplicatesSettings, EmptySettings, HeldOutSettings, LengthSettings, RatioSettings
-from nmtcore.corpus.filters import duplicates
+from nmtcore.config.filters import (
+    FILTERS,
+    DuplicatesSettings,
+    EmptySettings,
+    HeldOutSettings,
+    LangDetectSettings,
+    LengthSettings,
+    RatioSettings,
+)
+from nmtcore.corpus import filters
+from nmtcore.corpus.filters import detect_language, detected_languages, first_of_equal
+from nmtcore.corpus.pairs import RAW_SCHEMA
 from nmtcore.errors import UserError
+from nmtcore.parquet import write_rows
 
 ALL = (
     EmptySettings(),
@@ -21,15 +32,29 @@ ALL = (
     DuplicatesSettings(),
     HeldOutSettings(),
 )
+ODD = (
+    "", " ", "1984 , 12.5 %", "🙂🙂 🎉", "a\u2028b", "\u00a0", "!", "http://example.org/a me@example.org", "a",
+    "XXXX YYYY", "\u200b\ufeff", "e\u0301a\u0300", "日本語", "中文句子", "𝔘𝔫𝔦", "Ж" * 200, "the " * 3000,
+    "ß", "\x00\x01", "Türkçe İIıi",
+)  # fmt: skip
 
 
-def fill(bench, **splits: list[tuple[str, str]]):
-    """Read pairs into the raw files of a data set's splits; return the data set."""
+def fill(bench, *chosen, origins=None, **splits: list[tuple[str, str]]):
+    """Write the raw files of a data set's splits; return the data set with the chosen filters."""
     for split, pairs in splits.items():
-        source, target = ("".join(text + "\n" for text in side) for side in zip(*pairs, strict=True))
-        dataset = bench.dataset(bench.plain(source, target))
-        bench.read(dataset, split)
-    return dataset
+        bench.raw(split).parent.mkdir(exist_ok=True)
+        rows = [
+            {"id": number, "source": source, "target": target, "source_words": source.split(),
+             "target_words": target.split(), "origin": origins[number] if origins else f"c:{number + 1}"}
+            for number, (source, target) in enumerate(pairs)
+        ]  # fmt: skip
+        write_rows(bench.raw(split), RAW_SCHEMA, rows)
+    return bench.dataset(bench.plain("x\n", "x\n"), filters=chosen)
+
+
+def kept(bench, dataset, **values):
+    rows, report = bench.filter(dataset, **values)
+    return [row["id"] for row in rows], report
 
 
 def brute_force(pairs: list, held_out: list, order: tuple) -> tuple[list[int], dict[str, int]]:
@@ -38,19 +63,12 @@ def brute_force(pairs: list, held_out: list, order: tuple) -> tuple[list[int], d
     others = {(tuple(source.split()), tuple(target.split())) for source, target in held_out}
     rows, counts = list(range(len(pairs))), {}
     for filter_settings in order:
-        kept, seen = [], set()
+        left, seen = [], set()
         for row in rows:
-            kept += [] if drops(filter_settings, split[row], seen, others) else [row]
+            left += [] if drops(filter_settings, split[row], seen, others) else [row]
             seen.add(split[row])
-        name = {
-            EmptySettings: "empty",
-            LengthSettings: "length",
-            RatioSettings: "ratio",
-            DuplicatesSettings: "duplicates",
-            HeldOutSettings: "held_out",
-        }
-        counts[name[type(filter_settings)]] = len(rows) - len(kept)
-        rows = kept
+        counts[FILTERS.name_of(filter_settings)] = len(rows) - len(left)
+        rows = left
     return rows, counts
 
 
@@ -73,113 +91,210 @@ SENTENCES = st.lists(st.sampled_from("ab"), max_size=5).map(" ".join)
 PAIRS = st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=60)
 
 
-@given(pairs=PAIRS, others=PAIRS, order=st.permutations(ALL), budget=st.sampled_from([1 << 20, 1000, 1]))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_filters_match_brute_force(bench, pairs, others, order, budget):
-    dataset = fill(bench, dev=others, train=pairs)
+@given(pairs=PAIRS, others=PAIRS, order=st.permutations(ALL))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_filters_match_brute_force(bench, pairs, others, order):
+    dataset = fill(bench, *order, dev=others, train=pairs)
     rows, counts = brute_force(pairs, others, order)
-    dataset = bench.dataset(dataset.corpora["c"], filters=tuple(order))
     if not rows:
-        with pytest.raises(UserError, match="drop all"):
-            bench.filter(dataset, budget_bytes=budget)
+        with pytest.raises(UserError, match=f"filters of bench drop all {len(pairs)} training pairs: relax its"):
+            bench.filter(dataset)
         return
-    kept, report = bench.filter(dataset, budget_bytes=budget)
-    assert [row["id"] for row in kept] == rows
-    assert [(row["source"], row["target"]) for row in kept] == [pairs[row] for row in rows]
+    left, report = bench.filter(dataset)
+    assert [(row["id"], row["source"], row["target"]) for row in left] == [(row, *pairs[row]) for row in rows]
     facts = {"pairs": len(pairs), "kept": len(rows), "dropped": counts}
     assert report == {**facts, "corpora": {"c": facts}}
-    assert sorted(path.name for path in (bench.folder / "corpus").iterdir()) == ["train.json", "train.parquet"]
+
+
+def test_filters_of_real_text_match_brute_force(bench, shared):
+    source, target = (
+        (shared / "data/multi30k" / f"train.{language}").read_text("utf-8").split("\n") for language in ("de", "en")
+    )
+    pairs = list(zip(source, target, strict=True))
+    train, dev = [*pairs[:9000], *pairs[4000:12000:2]], pairs[6000:6100]
+    order = (LengthSettings(most=20), HeldOutSettings(), DuplicatesSettings(), RatioSettings(most=1.5), EmptySettings())
+    rows, counts = brute_force(train, dev, order)
+    ids, report = kept(bench, fill(bench, *order, train=train, dev=dev))
+    assert (ids, report["dropped"]) == (rows, counts)
+    assert min(counts["length"], counts["held_out"], counts["duplicates"], counts["ratio"]) > 50
 
 
 def test_only_train_is_filtered(bench):
-    dataset = fill(bench, train=[("a", "b")], dev=[("a", "b"), ("", ""), ("a", "b")])
-    kept, report = bench.filter(bench.dataset(dataset.corpora["c"], filters=ALL), "dev")
-    assert len(kept) == 3
-    facts = {"pairs": 3, "kept": 3, "dropped": {}}
-    assert report == {**facts, "corpora": {"c": facts}}
+    pairs = [("a", "b"), ("", ""), ("a", "b")]
+    assert kept(bench, fill(bench, *ALL, dev=pairs), split="dev")[1]["kept"] == 3
 
 
 def test_word_and_side_boundaries_distinguish_pairs(bench):
     """A hash without word and side boundaries would take these pairs for equal."""
-    pairs = [("a b", "c"), ("a", "b c"), ("ab", "c"), ("a b c", ""), ("", "a b c"), ("a", "bc")]
-    dataset = fill(bench, train=pairs)
-    kept, _ = bench.filter(bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),)))
-    assert len(kept) == len(pairs)
+    pairs = [("a b", "c"), ("a", "b c"), ("ab", "c"), ("a b c", ""), ("", "a b c"), ("a", "bc"), ("a  b", "c ")]
+    ids, _ = kept(bench, fill(bench, DuplicatesSettings(), train=pairs))
+    assert ids == [0, 1, 2, 3, 4, 5], "the last pair has the words of the first one, in another text"
 
 
-def test_pairs_are_compared_by_words_not_text(bench):
-    dataset = fill(bench, train=[("a  b", "c "), ("a b", "c")])
-    kept, _ = bench.filter(bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),)))
-    assert [row["source"] for row in kept] == ["a  b"]
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=50))
+def test_the_first_of_equal_hashes_is_found(hashes):
+    assert first_of_equal(np.array(hashes, "<u8")).tolist() == [hashes.index(pair) for pair in hashes]
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=50))
-def test_repeated_rows_are_all_but_the_first(hashes):
-    records = np.array([(high, low, row) for row, (high, low) in enumerate(hashes)], dtype=duplicates.RECORD)
-    expected = [row for row, pair in enumerate(hashes) if pair in hashes[:row]]
-    assert sorted(duplicates.repeated_rows(records).tolist()) == expected
-
-
-def test_buckets_on_disk_give_the_same_result_as_memory(bench, shared):
-    names = [shared / "data" / "multi30k" / f"train.{language}" for language in ("de", "en")]
-    source, target = (b"".join(name.read_bytes().splitlines(True)[:6000]) * 2 for name in names)
-    corpus = bench.plain(source, target)
-    dataset = bench.dataset(corpus, filters=(DuplicatesSettings(),))
-    bench.read(dataset)
-    kept, report = bench.filter(dataset)
-    on_disk, report_on_disk = bench.filter(dataset, budget_bytes=50_000)
-    assert kept == on_disk
-    assert report == report_on_disk
-    assert report["kept"] <= 6000
-
-
-def test_buckets_of_killed_processes_are_deleted(bench):
-    dataset = fill(bench, train=[("a", "b")] * 50)
-    dataset = bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),))
-    killed = os.fork()
-    if killed == 0:
-        try:
-            duplicates.Filter._spill = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
-            bench.filter(dataset, budget_bytes=1)
-        finally:
-            os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(killed, 0)[1]) == -signal.SIGKILL
-    assert list(bench.folder.rglob("*.partial"))
-    bench.filter(dataset, budget_bytes=1)
-    assert not list(bench.folder.rglob("*.partial"))
-
-
-def test_a_full_disk_while_writing_buckets_raises_user_error(bench, monkeypatch):
-    def full(*args, **kwargs):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    dataset = fill(bench, train=[("a", "b")] * 50)
-    dataset = bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),))
-    monkeypatch.setattr(duplicates.Filter, "_spill", full)
-    with pytest.raises(UserError, match="is full"):
-        bench.filter(dataset, budget_bytes=1)
-
-
-def test_buckets_that_cannot_grow_raise_user_error(bench):
-    dataset = fill(bench, train=[("a", "b")] * 50)
-    dataset = bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),))
-    with pytest.raises(UserError, match="would exceed the largest file size"), largest_file(10):
-        bench.filter(dataset, budget_bytes=1)
-    assert not list(bench.folder.rglob("*.partial"))
+def test_counts_per_corpus_add_up(bench):
+    pairs = [("a b", "c d")] * 3 + [("a", "c d e")] * 3
+    origins = ["big:x:1", "big:x:2", "small:1", "small:2", "big:x:3", "small:3"]
+    dataset = fill(bench, DuplicatesSettings(), RatioSettings(most=2), origins=origins, train=pairs)
+    ids, report = kept(bench, dataset)
+    assert ids == [0]
+    assert report["corpora"] == {
+        "big:x": {"pairs": 3, "kept": 1, "dropped": {"duplicates": 2, "ratio": 0}},
+        "small": {"pairs": 3, "kept": 0, "dropped": {"duplicates": 2, "ratio": 1}},
+    }
 
 
 def test_a_file_in_place_of_the_folder_raises_user_error(bench):
-    dataset = fill(bench, train=[("a", "b")])
+    dataset = fill(bench, DuplicatesSettings(), train=[("a", "b")])
     (bench.folder / "corpus").write_text("in the way")
     with pytest.raises(UserError, match="file"):
-        bench.filter(bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),)), budget_bytes=1)
+        bench.filter(dataset)
 
 
-def test_length_and_held_out_filters_on_multi30k(bench, shared):
-    texts = [(shared / "data" / "multi30k" / f"val.{language}").read_bytes() for language in ("cs", "en")]
-    dataset = bench.dataset(bench.plain(*texts), filters=(LengthSettings(most=20), HeldOutSettings()))
-    rows, _ = bench.read(dataset)
-    kept, report = bench.filter(dataset)
-    long = sum(max(len(row["source_words"]), len(row["target_words"])) > 20 for row in rows)
-    assert report["dropped"] == {"length": long, "held_out": 0}
-    assert all(max(len(row["source_words"]), len(row["target_words"])) <= 20 for row in kept)
+# The language filter
+
+
+def language_of(text: str) -> str | None:
+    """Call the library itself, as its documentation says."""
+    langdetect.DetectorFactory.seed = 0
+    try:
+        return langdetect.detect(text)
+    except langdetect.LangDetectException:
+        return None
+
+
+def lines(shared, *files: str) -> list[str]:
+    return [line for file in files for line in (shared / "data/news" / file).read_text("utf-8").split("\n")[:60]]
+
+
+def test_languages_are_those_of_the_library_whatever_the_order(shared):
+    texts = [*lines(shared, "cs-en/dev.cs", "en-tr/dev.tr", "en-ru/dev.ru", "en-ja/dev.ja"), *ODD]
+    expected = {text: language_of(text) for text in texts}
+    random.Random(0).shuffle(texts)
+    assert {text: detect_language(text) for text in texts} == {
+        text: language and language.split("-")[0] for text, language in expected.items()
+    }
+    assert len(set(expected.values())) > 8
+
+
+def test_simplified_and_traditional_chinese_are_chinese():
+    texts = ["这是一个用简体中文写的句子，说的是语言。", "這是一個用繁體中文寫的句子，說的是語言。"]
+    assert [language_of(text) for text in texts] == ["zh-cn", "zh-tw"]
+    assert list(map(detect_language, texts)) == ["zh", "zh"]
+    assert len(detected_languages()) == 54
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_pairs_in_other_languages_are_dropped(bench, shared, monkeypatch, processes):
+    monkeypatch.setattr(filters, "ROWS_PER_TASK", 37)
+    czech, english = lines(shared, "cs-en/dev.cs"), lines(shared, "cs-en/dev.en")
+    pairs = list(zip([*czech, *ODD, *english], [*english, *ODD, *czech], strict=True))
+    order = (LengthSettings(least=0, most=30), LangDetectSettings(), DuplicatesSettings())
+    passed = [row for row, pair in enumerate(pairs) if max(len(text.split()) for text in pair) <= 30]
+    expected = [row for row in passed if (language_of(pairs[row][0]), language_of(pairs[row][1])) == ("cs", "en")]
+    ids, report = kept(bench, fill(bench, *order, train=pairs), processes=processes)
+    assert ids == expected
+    assert report["dropped"] == {
+        "length": len(pairs) - len(passed), "langdetect": len(passed) - len(expected), "duplicates": 0
+    }  # fmt: skip
+    assert len(expected) > 40
+
+
+def test_duplicates_are_counted_before_or_after_languages(bench):
+    right, wrong = ("Děti si hrají na zahradě.", "The children play."), ("Die Kinder spielen.", "The children play.")
+    pairs = [wrong, right, wrong, right]
+    for order, dropped in (
+        ((LangDetectSettings(), DuplicatesSettings()), {"langdetect": 2, "duplicates": 1}),
+        ((DuplicatesSettings(), LangDetectSettings()), {"duplicates": 2, "langdetect": 1}),
+    ):
+        ids, report = kept(bench, fill(bench, *order, train=pairs))
+        assert ids == [1]
+        assert report["dropped"] == dropped
+
+
+# Mistakes
+
+
+OWN = '''
+import os, signal
+import numpy as np
+from nmtcore.config.filters import FilterSettings
+from nmtcore.config.ranges import settings_class
+
+@settings_class
+class OddSettings(FilterSettings):
+    """Drop pairs."""
+
+def drops(settings, pairs, languages):
+    return {body}
+'''
+SOURCE_IS_A = "np.array([text == 'a' for text in pairs.column('source').to_pylist()], bool)"
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    def make(body: str):
+        (tmp_path / "config/filters").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "config/filters/odd.py").write_text(OWN.format(body=body))
+        return FILTERS.build({"name": "odd"}, where="f")
+
+    monkeypatch.chdir(tmp_path)
+    return make
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_filter_of_ones_own_sees_what_is_left(bench, own, processes):
+    pairs = [("", "b"), ("a", "b"), ("b", "b")]
+    ids, report = kept(bench, fill(bench, EmptySettings(), own(SOURCE_IS_A), train=pairs), processes=processes)
+    assert ids == [2]
+    assert report["dropped"] == {"empty": 1, "odd": 1}
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("[0]", r"The filter odd returned an array of int64 of shape \(1,\) for 0 pairs: return a boolean for each"),
+        ("np.zeros(5, bool)", r"returned an array of bool of shape \(5,\) for 0 pairs"),
+        ("np.zeros(len(pairs), bool) if not len(pairs) else os.kill(os.getpid(), signal.SIGKILL)", "was killed"),
+    ],
+)
+def test_mistakes_in_a_filter_of_ones_own_are_sentences(bench, own, monkeypatch, body, sentence):
+    monkeypatch.setattr(filters, "ROWS_PER_TASK", 5)
+    dataset = fill(bench, own(body), train=[("a", "b")] * 20)
+    with pytest.raises(UserError, match=sentence):
+        bench.filter(dataset, processes=2)
+    assert not (bench.folder / "corpus" / "train.parquet").exists()
+
+
+def test_an_unknown_language_is_a_sentence():
+    pairs = pa.RecordBatch.from_pydict({"source": ["a"], "target": ["b"]})
+    with pytest.raises(UserError, match=r"does not know 'hsb', the language of the target side\. It knows af, ar, bg"):
+        filters.FUNCTIONS["langdetect"](LangDetectSettings(), pairs, {"source": "en", "target": "hsb"})
+
+
+def test_a_missing_package_is_a_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "langdetect.detector_factory", None)
+    filters._langdetect.cache_clear()
+    with pytest.raises(UserError, match="needs the package langdetect: pip install langdetect"):
+        detect_language("a")
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        (
+            {"name": "lingua"},
+            "mine.yaml: the filter 'lingua' is gone. Use langdetect, or lingua as a filter of your own",
+        ),
+        ({"name": "langdetect", "profiles": ["cs", "en"]}, "the key 'profiles' is gone. Delete it: langdetect chooses"),
+        ({"name": "langdetect", "sides": ["source"]}, "the key 'sides' is gone. Delete it: both sides are checked"),
+        ({"name": "langdetect", "seed": 1}, "the key 'seed' is gone. Delete it: every sentence is judged with seed 0"),
+    ],
+)
+def test_what_is_gone_is_refused(entry, sentence):
+    with pytest.raises(UserError, match=sentence):
+        FILTERS.build(entry, where="mine.yaml")

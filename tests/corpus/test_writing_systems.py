@@ -6,7 +6,7 @@ import pytest
 from corpus.test_encodings import TEXTS
 
 from nmtcore.config.segmentation import WordsSettings
-from nmtcore.corpus.mecab import split
+from nmtcore.corpus.tokenisation import mecab_words
 
 JAPANESE = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\n"
 CHINESE = "他站在街上，穿着一件红色的夹克。两只狗在草地上奔跑。\n"
@@ -37,7 +37,7 @@ def test_unsegmented_chinese_and_thai_get_their_own_warning(text, language, benc
 
 
 def test_segmented_text_and_other_scripts_get_no_warning(bench):
-    assert warnings(bench, " ".join(split(JAPANESE.strip())) + "\n", language="ja") == []
+    assert warnings(bench, " ".join(mecab_words(JAPANESE.strip())) + "\n", language="ja") == []
     assert warnings(bench, JAPANESE * 20, words="mecab", language="ja") == []
     for text in TEXTS.values():
         assert warnings(bench, text.rstrip("\n") + "\n") == []
@@ -48,5 +48,5 @@ def test_segmented_text_and_other_scripts_get_no_warning(bench):
 def test_real_japanese_gets_a_warning_unless_segmented(bench, shared):
     text = (shared / "data/news/en-ja/dev.ja").read_text(encoding="utf-8")
     assert len(warnings(bench, text, language="ja")) == 1
-    segmented = "".join(" ".join(split(line)) + "\n" for line in text.splitlines())
+    segmented = "".join(" ".join(mecab_words(line)) + "\n" for line in text.splitlines())
     assert warnings(bench, segmented, language="ja") == []

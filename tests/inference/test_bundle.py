@@ -203,12 +203,17 @@ def test_other_paths_are_explained(folder):
         load_bundle(folder.parent)
 
 
-def test_models_with_settings_of_training_that_are_gone_are_loaded(copy):
+def test_models_with_settings_that_are_gone_are_loaded(copy):
     run = json.loads((copy / "run.json").read_text())
+    run["words"]["source"]["truecase"] = False
     run["training"] = {**run["training"], **dict.fromkeys(TrainingSettings.REMOVED)}
     run["training"]["batch"] = {**run["training"]["batch"], **dict.fromkeys(BatchSettings.REMOVED)}
     replace_and_sum("run.json", json.dumps(run).encode())(copy)
     assert load_bundle(copy).run == run_settings()
+    run["words"]["source"]["truecase"] = True
+    replace_and_sum("run.json", json.dumps(run).encode())(copy)
+    with pytest.raises(UserError, match="the key 'truecase' is gone"):
+        load_bundle(copy)
 
 
 def test_unfitting_settings_are_named(copy):

@@ -108,20 +108,18 @@ def test_the_code_of_the_readme_translates_as_nmtcore_does(components, values, t
 
 
 def test_the_folder_says_how_to_make_the_input(tmp_path):
-    words = dict.fromkeys(("source", "target"), WordsSettings(kind="moses", normalise=True, truecase=True))
+    words = dict.fromkeys(("source", "target"), WordsSettings(kind="moses", normalise=True))
     segmentation = SegmentationSettings(kind="bpe", size=6)
     model, folder = export(tmp_path, DepParseSettings(layer=1), words=words, segmentation=segmentation)
     about = read_json(folder / "nmtcore.json")
     assert (about["source_prefix"], about["source_suffix"], about["output_tags"]) == (["<ROOT>"], [], [])
     assert about["segmentation"]["codes"] == {"source": "source.codes", "target": "target.codes"}
-    assert about["words"]["source"]["truecase"] == "truecase.source.txt"
-    for name in ("source.codes", "target.codes", "truecase.source.txt", "truecase.target.txt"):
+    for name in ("source.codes", "target.codes"):
         assert (folder / name).read_bytes() == (model / name).read_bytes()
     assert read_json(folder / "shared_vocabulary.json") == [*SPECIALS, *PIECES]
     assert about["licences"] is None
     readme = (folder / "README.md").read_text(encoding="utf-8")
     assert "1. Normalise the punctuation of the source as Moses does and split it into words as Moses'" in readme
-    assert "`truecase.perl --model truecase.source.txt`" in readme
     assert "Put `<ROOT>` before every source." in readme
     assert "unknown; the manifest of its run was not there" in readme
 

@@ -15,7 +15,6 @@ from nmtcore.features.examples import Examples
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
 from nmtcore.inference.bundle import save_bundle
-from nmtcore.layout import file_name
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
 from nmtcore.model.losses import TRANSLATION
@@ -49,9 +48,6 @@ def write_bundle(
     """Write a bundle of a run; `train` may train its model, of which it also gets the size of the vocabulary."""
     run = run or run_settings()
     segmentation = write_segmentation(folder.parent / "segmentation")
-    for name in ("source", "target"):
-        if run.words[name].truecase:
-            (segmentation / file_name("truecaser", side=name)).write_text("the (9/9)\n")
     labels = {
         side: {column: [*LABEL_SPECIALS, *label_names] for column in columns}
         for side, features in run.features.items()

@@ -12,7 +12,6 @@ from nmtcore.planning.corpus import (
     raw_files,
     tracked_filtering,
     tracked_reading,
-    truecasers,
 )
 
 
@@ -73,16 +72,6 @@ def test_the_filter_held_out_reads_the_test_splits(make_project):
     assert held_out_splits(project, dataset="plain", split="train") == []
 
 
-def test_only_language_detection_gets_two_threads(make_project):
+def test_only_costly_filters_get_two_threads(make_project):
     project = make_project(plain=little(), guessed=little(filters=["empty", "langdetect"]))
     assert [filter_threads(project, dataset=name) for name in ("plain", "guessed")] == [1, 2]
-
-
-def test_truecasing_models_belong_to_the_data_set_that_learns_the_segmentation(make_project):
-    words = {"source": {"kind": "moses", "truecase": True}, "target": "spaces"}
-    project = make_project(
-        first=little(words=words), second=little(words=words, segmentation_from="first"), plain=little()
-    )
-    for name in ("first", "second"):
-        assert truecasers(project, dataset=name) == ["results/first/corpus/truecase.source.txt"]
-    assert truecasers(project, dataset="plain") == []

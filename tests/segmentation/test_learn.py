@@ -1,10 +1,12 @@
 """Segmentations learned from a corpus file, against plain counting."""
 
 from collections import Counter
+from io import StringIO
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from subword_nmt.learn_bpe import learn_bpe
 
 from nmtcore.annotation.linearise import LINEARISED_PARSES_SCHEMA
 from nmtcore.config.corpora import SIDES
@@ -13,9 +15,8 @@ from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines
 from nmtcore.parquet import write_rows
-from nmtcore.segmentation import segmenter
 from nmtcore.segmentation.learn import count_words, learn_codes, learn_segmentation
-from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.segmentation.segmenter import VERSION, Segmenter
 from nmtcore.segmentation.vocabulary import SPECIALS, Vocabulary
 
 NAMES = ["words_7", "words_joint_7", "bpe_20", "bpe_joint_20"]
@@ -92,7 +93,7 @@ def test_every_subword_is_assigned_to_its_word(name, tmp_path, shared):
         tool = Segmenter.load(tmp_path / name, chosen, side)
         vocabulary = Vocabulary.load(tmp_path / name / f"{side}.vocab")
         sentences = [line.split() for line in lines]
-        for words, (pieces, owners) in zip(sentences, tool.segment_all(sentences), strict=True):
+        for words, (pieces, owners) in zip(sentences, map(tool.segment, sentences), strict=True):
             assert tool.join(pieces) == words
             assert len(owners) == len(pieces)
             for number, word in enumerate(words):
@@ -103,24 +104,41 @@ def test_every_subword_is_assigned_to_its_word(name, tmp_path, shared):
                 assert vocabulary.tokens(vocabulary.ids(pieces)) == pieces
 
 
-def test_the_cache_is_bounded_and_does_not_change_results(tmp_path, monkeypatch):
-    monkeypatch.setattr(segmenter, "CACHED_WORDS", 3)
+def test_long_words_are_left_out_of_learning_and_cut_in_parts(tmp_path, capsys):
+    """A line of a megabyte without a space keeps neither the learner nor the segmenter busy."""
+    text = "abcdefg" * 150_000
     chosen = SegmentationSettings.parse("bpe_20")
-    learn_segmentation(corpus(tmp_path, PAIRS), chosen, tmp_path / "bpe")
+    report = learn_segmentation(corpus(tmp_path, [(f"Hund {text} Hund", "dog dog")]), chosen, tmp_path / "bpe")
+    assert (report["source"]["long"], report["target"]["long"]) == (1, 0)
+    assert report["source"]["words"] == 3
+    assert (tmp_path / "bpe" / "source.codes").read_text() == learn_codes({"Hund": 2}, 20)
+    assert "1 different words of more than 500 characters: no merges are learned from them" in capsys.readouterr().err
     tool = Segmenter.load(tmp_path / "bpe", chosen, "source")
-    words = [f"Hund{i % 9}" for i in range(40)]
-    assert tool.segment(words)[0] == [piece for word in words for piece in tool._codes.cut(word)]
-    assert len(tool._pieces_of) <= 3
+    pieces, owners = tool.segment(["Hund", text, "Hund"])
+    assert tool.join(pieces) == ["Hund", text, "Hund"]
+    assert (owners.count(0), owners.count(2)) == (1, 1)
+    for parts in (1, 2, 3):
+        whole = "Hund" * 125 * parts
+        separated = [piece.removesuffix("@@") for word in [whole[:500]] * parts for piece in tool.segment([word])[0]]
+        assert [piece.removesuffix("@@") for piece in tool.segment([whole])[0]] == separated
+
+
+@given(st.dictionaries(st.text("ab\u00a0", min_size=1, max_size=9), st.integers(1, 9), min_size=1), st.integers(0, 30))
+@example({"a": 2, "b": 5}, 9)
+@example({"ab": 1, "bcd": 1}, 9)
+@example({"abababab": 3, "ab": 1, "aabb": 5}, 400)
+def test_codes_are_those_of_subword_nmts_command(words, merges):
+    text = " ".join(word for word, count in words.items() for _ in range(count))
+    codes = StringIO()
+    if any(len(word) > 1 for word in words):  # else subword-nmt fails
+        learn_bpe([text], codes, merges)
+    assert learn_codes(words, merges) == (codes.getvalue() or f"{VERSION}\n")
 
 
 @pytest.mark.parametrize("word", ["", "a b", "a\tb", "x@@ y", "\n"])
 def test_invalid_words_are_refused(word):
     with pytest.raises(ValueError, match="is not a word"):
         Segmenter().segment(["fine", word])
-
-
-def test_whole_words_keep_separators():
-    assert Segmenter().join(["a@@", "b"]) == ["a@@", "b"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,7 +1,6 @@
-"""Segmentation of batches of sentences, and vocabularies with tags."""
+"""Words cut into pieces and joined again, one by one and in batches, against subword-nmt itself."""
 
-import io
-from collections import Counter
+from io import StringIO
 
 import pyarrow as pa
 import pytest
@@ -9,21 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from subword_nmt.apply_bpe import BPE
 
+from nmtcore.errors import LineError
 from nmtcore.segmentation import segmenter
-from nmtcore.segmentation.bpe import Codes
 from nmtcore.segmentation.learn import learn_codes
-from nmtcore.segmentation.segmenter import Segmenter
-from nmtcore.segmentation.vocabulary import SPECIALS, TAG_PREFIX, UNK, Vocabulary, tag_entry
+from nmtcore.segmentation.segmenter import Segmenter, load_codes
+from nmtcore.segmentation.vocabulary import TAG_PREFIX
 
-TAGS = ["N/N", "(S\\NP)/NP", "<TR>", "conj", "a@@"]
-SENTENCES = st.lists(
-    st.lists(st.text(st.sampled_from("abcdä漢\u00a0@"), min_size=1, max_size=9), max_size=8), max_size=8
-)
+WORDS = st.lists(st.text(st.sampled_from("abcdä漢\u00a0\u2028@.</w>"), min_size=1, max_size=9), max_size=8)
+SENTENCES = st.lists(WORDS, max_size=8)
 
 
-def codes_of(words, merges=30):
-    text = learn_codes(Counter(words), merges)
-    return text, Codes([tuple(line.split(" ")) for line in text.split("\n")[1:-1]])
+def load(folder, codes: str) -> Segmenter:
+    (folder / "codes").write_text(codes, encoding="utf-8", newline="\n")
+    return Segmenter(load_codes(folder / "codes"))
+
+
+@pytest.fixture(scope="module")
+def tool(tmp_path_factory) -> Segmenter:
+    words = ["abcd", "bcda", "abab", "cdcd", "a.</w>"]
+    return load(tmp_path_factory.mktemp("bpe"), learn_codes(dict.fromkeys(words, 2), 30))
 
 
 def as_sentences(cut):
@@ -37,32 +40,50 @@ def as_sentences(cut):
     return sentences
 
 
-@given(SENTENCES, st.data())
-def test_batches_match_single_sentences(sentences, data):
-    _, codes = codes_of(["abcd", "bcda", "abab", "cdcd", "ab"])
-    for tool in (Segmenter(codes), Segmenter()):
-        lists = pa.array(sentences, pa.list_(pa.string()))
-        assert as_sentences(tool.segment_batch(lists)) == tool.segment_all(sentences)
-        start = data.draw(st.integers(0, len(sentences)))
-        assert as_sentences(tool.segment_batch(lists.slice(start, 3))) == tool.segment_all(sentences[start : start + 3])
+@given(SENTENCES, st.data(), st.booleans())
+def test_batches_match_single_sentences(tool, sentences, data, whole):
+    tool = Segmenter() if whole else tool
+    lists = pa.array(sentences, pa.list_(pa.string()))
+    expected = list(map(tool.segment, sentences))
+    assert as_sentences(tool.segment_batch(lists)) == expected
+    start = data.draw(st.integers(0, len(sentences)))
+    assert as_sentences(tool.segment_batch(lists.slice(start, 3))) == expected[start : start + 3]
 
 
-def test_a_small_cache_does_not_change_results(monkeypatch):
-    _, codes = codes_of(["abcd", "bcda"])
-    sentences = [[f"ab{i % 7}", f"cd{i % 5}"] for i in range(40)]
-    whole = Segmenter(codes).segment_all(sentences)
-    monkeypatch.setattr(segmenter, "CACHED_WORDS", 3)
-    tool = Segmenter(codes)
-    assert as_sentences(tool.segment_batch(pa.array(sentences))) == whole
-    assert len(tool._pieces_of) <= 3
+@given(WORDS)
+def test_joining_undoes_cutting(tool, words):
+    words = [word for word in words if not word.endswith("@@")]
+    assert tool.join(tool.segment(words).pieces) == words
+    assert Segmenter().join([*words, "a@@", "b"]) == [*words, "a@@", "b"]
 
 
-def test_batches_of_multi30k_match_subword_nmt(shared):
+@pytest.mark.parametrize("cached", [3, 1 << 19])
+def test_real_text_is_cut_as_by_subword_nmt(tmp_path, monkeypatch, shared, cached):
+    monkeypatch.setattr(segmenter, "CACHED_WORDS", cached)
     lines = (shared / "data" / "multi30k" / "val.cs").read_text("utf-8").split("\n")
-    text, codes = codes_of([word for line in lines[:400] for word in line.split(" ") if word], merges=300)
-    expected = "\n".join(map(BPE(io.StringIO(text)).process_line, lines))
-    cut = Segmenter(codes).segment_batch(pa.array([[word for word in line.split(" ") if word] for line in lines]))
+    codes = learn_codes({word: 2 for line in lines[:400] for word in line.split(" ") if word}, 300)
+    expected = "\n".join(map(BPE(StringIO(codes)).process_line, lines))
+    cut = load(tmp_path, codes).segment_batch(pa.array([[word for word in line.split(" ") if word] for line in lines]))
     assert "\n".join(" ".join(pieces) for pieces, _ in as_sentences(cut)).encode() == expected.encode()
+
+
+def test_without_merges_words_are_cut_into_characters(tmp_path):
+    assert load(tmp_path, "#version: 0.2\n").segment(["ab", "c"]) == (["a@@", "b", "c"], [0, 0, 1])
+
+
+def test_a_truncated_translation_is_joined(tool):
+    assert tool.join(["a@@", "b", "c@@"]) == ["ab", "c"]
+    assert tool.join([]) == []
+
+
+@given(st.lists(st.sampled_from(["a", "b@@", "@@", "c"]), max_size=9))
+def test_the_first_pieces_of_words_are_where_words_begin(tool, pieces):
+    """Joining what comes before a first piece gives the words before, joining the rest the words from there on."""
+    words, first_pieces = tool.join(pieces), tool.first_pieces(pieces)
+    assert len(first_pieces) - len(words) == bool(first_pieces and not tool.join(pieces[first_pieces[-1] :]))
+    for number, first in enumerate(first_pieces[: len(words)]):
+        assert tool.join(pieces[:first]) == words[:number]
+        assert tool.join(pieces[first:]) == words[number:]
 
 
 @pytest.mark.parametrize("word", ["", "a b", "x\t", TAG_PREFIX + "N/N"])
@@ -71,21 +92,15 @@ def test_invalid_words_are_refused_in_batches(word):
         Segmenter().segment_batch(pa.array([["fine"], [word]]))
 
 
-def test_an_extended_vocabulary_is_saved_and_loaded(tmp_path):
-    old = Vocabulary.of(["N/N", "dog", "<TR>"])
-    new = old.extended(TAGS)
-    assert new.entries[: len(old)] == old.entries
-    assert new.ids([*old.entries, tag_entry("N/N")])[len(SPECIALS) :] == [5, 6, 7, 8]
-    assert new.tokens(new.ids(map(tag_entry, TAGS))) == list(map(tag_entry, TAGS))
-    assert new.ids([tag_entry("new")]) == [UNK]
-    new.save(tmp_path / "vocab")
-    assert Vocabulary.load(tmp_path / "vocab") == new
-    assert old.extended([]) == old
-
-
-@pytest.mark.parametrize("tags", [["a", "a"], [""], ["a", "b", ""]])
-def test_invalid_tags_are_refused(tags):
-    with pytest.raises(ValueError, match=r"is both entry|a tag is empty"):
-        Vocabulary.of(["dog"]).extended(tags)
-    with pytest.raises(ValueError, match="is both entry"):
-        Vocabulary.of(["dog"]).extended(["a"]).extended(["a"])
+@pytest.mark.parametrize(
+    ("codes", "sentence"),
+    [
+        ("a b\n", r"codes, line 1: expected '#version: 0\.2'"),
+        ("#version: 0.2\na b\na b c\n", r"codes, line 3: 'a b c' is not a merge"),
+        (f"#version: 0.2\n{'x' * 5000}\n", r"codes, line 2: 'x{77}\.\.\.' is not a merge"),
+        ("#version: 0.2\na \n", r"codes, line 2: 'a ' is not a merge: write two pieces with a space between them"),
+    ],
+)
+def test_invalid_codes_are_sentences(tmp_path, codes, sentence):
+    with pytest.raises(LineError, match=sentence):
+        load(tmp_path, codes)

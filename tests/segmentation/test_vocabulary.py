@@ -1,9 +1,11 @@
-"""Vocabularies and their files, valid and invalid."""
+"""Vocabularies and their files, valid and invalid, with and without tags."""
 
 import pytest
 
 from nmtcore.errors import LineError, UserError
-from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID, SPECIALS, UNK, Vocabulary
+from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID, SPECIALS, UNK, Vocabulary, tag_entry
+
+TAGS = ["N/N", "(S\\NP)/NP", "<TR>", "conj", "a@@"]
 
 
 def test_special_entries_come_first():
@@ -54,3 +56,23 @@ def test_missing_special_entries_are_named_with_their_line(tmp_path, lines):
 def test_a_vocabulary_without_special_entries_is_refused():
     with pytest.raises(ValueError, match="starts with <pad>"):
         Vocabulary(["dog"])
+
+
+def test_an_extended_vocabulary_is_saved_and_loaded(tmp_path):
+    old = Vocabulary.of(["N/N", "dog", "<TR>"])
+    new = old.extended(TAGS)
+    assert new.entries[: len(old)] == old.entries
+    assert new.ids([*old.entries, tag_entry("N/N")])[len(SPECIALS) :] == [5, 6, 7, 8]
+    assert new.tokens(new.ids(map(tag_entry, TAGS))) == list(map(tag_entry, TAGS))
+    assert new.ids([tag_entry("new")]) == [UNK]
+    new.save(tmp_path / "vocab")
+    assert Vocabulary.load(tmp_path / "vocab") == new
+    assert old.extended([]) == old
+
+
+@pytest.mark.parametrize("tags", [["a", "a"], [""], ["a", "b", ""]])
+def test_invalid_tags_are_refused(tags):
+    with pytest.raises(ValueError, match=r"is both entry|a tag is empty"):
+        Vocabulary.of(["dog"]).extended(tags)
+    with pytest.raises(ValueError, match="is both entry"):
+        Vocabulary.of(["dog"]).extended(["a"]).extended(["a"])

@@ -16,7 +16,7 @@ from nmtcore.config.versions import VERSIONS
 
 PARSED = parsed(
     selection={"parsed": {"source": ["dependencies"]}},
-    words={"source": {"kind": "moses", "truecase": True}, "target": "spaces"},
+    words={"source": "moses", "target": "spaces"},
 )
 """A data set with a treebank, whose jobs are of nearly all rules."""
 WEIGHTED = {
@@ -77,10 +77,6 @@ EDITS = {
     "a setting of a filter": ({"filters": [{"name": "length", "most": 80}]}, {}, {"filter_split"}),
     "a filter that reads the tests": ({"filters": ["empty", "duplicates", "held_out"]}, {}, {"filter_split"}),
     "words": ({"words": {"target": "given"}}, {}, {"read_split", "train_model"}),
-    "truecasing": (
-        {"words": {"source": "spaces"}}, {},
-        {"read_split", "filter_split", "learn_segmentation", "train_model"},
-    ),
     "bad lines": ({"max_bad_lines": 3}, {}, {"read_split"}),
     "checksum": (
         {"corpora": {"bank": {"files": {"source": {"sha256": "a" * 64}}}}}, {},
@@ -145,7 +141,7 @@ def test_settings_of_the_project_change_the_rules_that_use_them(before, plan):
 @pytest.mark.parametrize(
     ("edit", "kept"),
     [
-        ("filters", {"download", "read_split", "learn_truecaser"}),
+        ("filters", {"download", "read_split"}),
         ("weight", None),
         ("beam", None),
         ("tokenize", None),
@@ -161,7 +157,7 @@ def test_the_jobs_that_read_changed_files_run_again(before, plan, edit, kept):
 
 STAGES = {
     "download": {"download"},
-    "corpus": {"read_split", "learn_truecaser", "filter_split"},
+    "corpus": {"read_split", "filter_split"},
     "annotation": {"annotate_shard", "gather_annotation", "label_vocabularies", "select_pairs"},
     "segmentation": {"learn_segmentation"},
     "features": {"extract_tokens", "extract_syntax"},

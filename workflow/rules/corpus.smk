@@ -1,11 +1,10 @@
-# The corpus stage: download files, read splits, learn truecasing models, filter sentence pairs and list contrastive ones.
+# The corpus stage: download files, read splits, filter sentence pairs and list contrastive ones.
 from nmtcore.planning.corpus import (
     filter_threads,
     held_out_splits,
     raw_files,
     tracked_filtering,
     tracked_reading,
-    truecasers,
 )
 from nmtcore.planning.downloads import tracked_download
 
@@ -74,31 +73,10 @@ rule list_contrasts:
         "../scripts/list_contrasts.py"
 
 
-rule learn_truecaser:
-    input:
-        LAYOUT.pattern("raw_pairs", split="train"),
-    output:
-        LAYOUT.pattern("truecaser"),
-    log:
-        LAYOUT.log("learn_truecaser"),
-    benchmark:
-        LAYOUT.benchmark("learn_truecaser")
-    conda:
-        "../../envs/core.yaml"
-    resources:
-        mem_mb=4000,
-        runtime=120,
-    params:
-        version=VERSIONS["corpus"],
-    script:
-        "../scripts/learn_truecaser.py"
-
-
 rule filter_split:
     input:
         raw=LAYOUT.pattern("raw_pairs"),
         others=planned(held_out_splits),
-        truecasers=planned(truecasers),
     output:
         pairs=LAYOUT.pattern("pairs"),
         report=LAYOUT.pattern("pairs_report"),

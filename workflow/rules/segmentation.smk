@@ -6,7 +6,6 @@ rule learn_segmentation:
     input:
         corpus=LAYOUT.pattern("pairs", split="train"),
         selection=planned(selection_file),
-        truecasers=planned(truecasers),
         linearised_parses=planned(training_linearised_parses),
     output:
         directory(LAYOUT.pattern("segmentation")),
@@ -17,7 +16,7 @@ rule learn_segmentation:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=8000,
         runtime=480,
     params:
         version=VERSIONS["segmentation"],

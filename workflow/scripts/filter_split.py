@@ -1,8 +1,8 @@
-"""Filter the sentence pairs of a split and truecase their words."""
+"""Filter the sentence pairs of a split."""
 
 from pathlib import Path
 
-from nmtcore.corpus.filter import filter_split
+from nmtcore.corpus.filters import filter_split
 from nmtcore.job import job, job_settings
 
 with job(snakemake):
@@ -12,7 +12,6 @@ with job(snakemake):
         dataset=snakemake.wildcards.dataset,
         raw=Path(snakemake.input.raw),
         other_raws={layout.names(path, "raw_pairs")["split"]: Path(path) for path in snakemake.input.others},
-        truecasers={layout.names(path, "truecaser")["side"]: Path(path) for path in snakemake.input.truecasers},
         output=Path(snakemake.output.pairs),
         report=Path(snakemake.output.report),
         processes=snakemake.threads,

@@ -136,7 +136,7 @@ class DatasetSettings:
     selection: SelectionSettings | None = None
     """Selection of training pairs after annotation; null: all."""
     segmentation_from: str | None = None
-    """Another data set, whose merges, vocabularies and truecasing are used; null: they are learned."""
+    """Another data set, whose merges and vocabularies are used; null: they are learned."""
     published: PublishedSettings = field(default_factory=PublishedSettings)
     """The paper's sizes of the data set, shown next to ours."""
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)

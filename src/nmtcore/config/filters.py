@@ -1,11 +1,11 @@
 """Settings of the corpus filters.
 
-To add a filter: its settings here, a line in `FILTERS`, its code in `corpus/filters/{name}.py`.
+To add a filter: its settings here, a line in `FILTERS`, its function in `corpus/filters.py`.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar
 
-from nmtcore.config.ranges import Amount, Count, Probability, Range, Seed, settings_class
+from nmtcore.config.ranges import Amount, Count, Range, settings_class
 from nmtcore.config.registry import Registry
 
 
@@ -55,24 +55,11 @@ class HeldOutSettings(FilterSettings):
 class LangDetectSettings(FilterSettings):
     """Drop pairs with a side that is not in its language, as the papers do: by langdetect (a port of Google's)."""
 
-    sides: tuple[Literal["source", "target"], ...] = ("source", "target")
-    """Sides to check."""
-    profiles: tuple[str, ...] | None = None
-    """Languages to choose from (ISO 639-1); null: all 55, as in the papers. Fewer are faster and drop other pairs."""
-    seed: Seed = 0
-    """Seed of its random walk, set anew for every sentence, so that results do not depend on earlier sentences."""
-
-
-@settings_class
-class LinguaSettings(FilterSettings):
-    """Drop pairs with a side that is not in its language, by lingua, which is faster and better than langdetect."""
-
-    sides: tuple[Literal["source", "target"], ...] = ("source", "target")
-    """Sides to check."""
-    languages: tuple[str, ...] | None = None
-    """Languages to choose from in addition to the data set's two (ISO 639-1); null: a dozen frequent ones."""
-    least_confidence: Probability = 0.0
-    """A sentence whose own language has at least this confidence stays, even if another language has more; 0: off."""
+    REMOVED: ClassVar = {
+        "sides": "Delete it: both sides are checked. A filter of your own can check one (docs/how-to/filter.md).",
+        "profiles": "Delete it: langdetect chooses from all its languages, as in the papers.",
+        "seed": "Delete it: every sentence is judged with seed 0.",
+    }
 
 
 FILTERS = Registry[FilterSettings](
@@ -83,10 +70,10 @@ FILTERS = Registry[FilterSettings](
         "duplicates": DuplicatesSettings,
         "held_out": HeldOutSettings,
         "langdetect": LangDetectSettings,
-        "lingua": LinguaSettings,
     },
     noun="filter",
-    package="nmtcore.corpus.filters",
+    package="nmtcore.corpus",
+    removed={"lingua": "Use langdetect, or lingua as a filter of your own: docs/how-to/filter.md has it."},
     own_folder="filters",
     base=FilterSettings,
 )

@@ -33,7 +33,8 @@ class Registry(Mapping[str, type[T]]):
     `modules` has the names of modules that implement several, by the names of the classes.
 
     With `own_folder`, files of the user's own in this folder (`config.own_code`) are entries too: each has both the
-    settings, derived from `base`, and what implements them.
+    settings, derived from `base`, and what implements them. `removed` says of names of earlier versions what to use
+    instead.
     """
 
     def __init__(
@@ -46,8 +47,9 @@ class Registry(Mapping[str, type[T]]):
         key: str = "name",
         own_folder: str = "",
         base: type[T] | None = None,
+        removed: Mapping[str, str] | None = None,
     ) -> None:
-        self._classes = dict(classes)
+        self._classes, self._removed = dict(classes), removed or {}
         self._own_folder, self._base = own_folder, base
         self.noun = noun
         """The word for an entry in messages, such as "component"."""
@@ -96,6 +98,8 @@ class Registry(Mapping[str, type[T]]):
 
     def find(self, name: str, *, where: str) -> type[T]:
         """Return the class registered under a name. Raises `UserError` if there is none."""
+        if name in self._removed and name not in self:
+            raise UserError(f"{where}: the {self.noun} '{name}' is gone. {self._removed[name]}")
         return self[choose(name, self, noun=self.noun, where=where)]
 
     def build(self, entry: Any, *, where: str) -> T:

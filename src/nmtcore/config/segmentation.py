@@ -1,7 +1,7 @@
 """Settings of words and subwords: how text is tokenised and how words are segmented."""
 
 import re
-from typing import Literal
+from typing import ClassVar, Literal
 
 from nmtcore.config.ranges import Count, settings_class
 
@@ -17,9 +17,10 @@ class WordsSettings:
     conllu, demo); mecab: MeCab with the IPA dictionary, for Japanese."""
     normalise: bool = False
     """Whether Moses' normalisation of punctuation comes first."""
-    truecase: bool = False
-    """Whether words are truecased as Moses does, by a model learned from the training split; translations are
-    detruecased."""
+
+    REMOVED: ClassVar = {
+        "truecase": "Delete it: words keep their case. Moses' scripts can truecase the corpus before it is read."
+    }
 
 
 @settings_class

@@ -19,10 +19,10 @@ class TextOutput:
         self._words = WordTokenizer(run.text_words("target"), run.target)
 
     def text(self, hypothesis: Hypothesis) -> str:
-        """Detruecase a hypothesis; detokenise it or join its tokens by spaces, as the data set's evaluation says."""
+        """Detokenise a hypothesis, or join its tokens by spaces, as the data set's evaluation says."""
         words = self._transforms.words(hypothesis.tokens, self._vocabulary, self._segmenter)
         detokenised = self._run.evaluation.text == "detokenised"
-        return self._words.join(words) if detokenised else " ".join(self._words.detruecased(words))
+        return self._words.join(words) if detokenised else " ".join(words)
 
     def references(self, corpus: Path, count: int) -> list[str]:
         """Read the references of the first `count` pairs of a split in the same form."""

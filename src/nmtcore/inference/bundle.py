@@ -4,7 +4,6 @@ weights.safetensors   every parameter once, under its first name
 run.json              the run's settings: model, components, tokenisation, segmentation, annotators, decoding
 {side}.vocab          the run's vocabularies, including the tags of its transforms
 codes, {side}.codes   the codes files of the segmentation
-truecase.{side}.txt   the truecasing models
 own.NAME.py           a copy of each component of the user's own (config/components/NAME.py), for the record
 {side}.labels.json    the label vocabularies of the features that components and transforms read
 bundle.json           written last: the format's version and the sha256 of every other file
@@ -27,7 +26,6 @@ from nmtcore.config.corpora import SIDES
 from nmtcore.config.own_code import code_checksum, has_own, own_checksum, own_checksums, own_path
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import BatchSettings, TrainingSettings
-from nmtcore.corpus.truecase import Truecaser
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
@@ -65,7 +63,7 @@ def save_bundle(
 ) -> None:
     """Write a model to `folder`, completely or not at all; an existing folder is replaced.
 
-    `segmentation` is the folder of the vocabularies, codes and truecasing models that the model was trained with.
+    `segmentation` is the folder of the vocabularies and codes that the model was trained with.
     """
     own_components = dict.fromkeys(map(COMPONENTS.name_of, run.components.values()))
     with _replaced_folder(Path(folder)) as partial:
@@ -103,10 +101,6 @@ def load_bundle(
         if LABELS[side] in files
     }
     vocabularies = {side: Vocabulary.load(folder / name) for side, name in VOCABULARIES.items()}
-    truecasers = {
-        side: Truecaser.load(folder / file_name("truecaser", side=side)) if run.words[side].truecase else None
-        for side in SIDES
-    }
     sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
     weights = _read_weights(folder)
     if count_parameters(run, **sizes) > sum(tensor.numel() for tensor in weights.values()):
@@ -121,8 +115,6 @@ def load_bundle(
         target_vocabulary=vocabularies["target"],
         source_segmenter=Segmenter.load(folder, run.segmentation, "source"),
         target_segmenter=Segmenter.load(folder, run.segmentation, "target"),
-        truecaser=truecasers["source"],
-        target_truecaser=truecasers["target"],
         labels=labels,
     )
 
@@ -180,10 +172,8 @@ def to_device(model: TranslationModel, device: str | torch.device) -> Translatio
 
 
 def segmentation_files(run: RunSettings) -> list[str]:
-    """Name the files of a run's codes and truecasing models."""
-    codes = {codes_name(run.segmentation, side) for side in SIDES} - {None}
-    truecasers = {file_name("truecaser", side=side) for side in SIDES if run.words[side].truecase}
-    return sorted(codes | truecasers)
+    """Name the files of a run's codes."""
+    return sorted({codes_name(run.segmentation, side) for side in SIDES} - {None})
 
 
 def _broken(folder: Path, reason: object) -> UserError:
@@ -215,8 +205,11 @@ def _checked_files(folder: Path) -> set[str]:
 
 
 def _read_run(path: Path) -> RunSettings:
-    """Read the settings of a run, without those of training that are gone since the model was trained."""
+    """Read the settings of a run, without those that are gone since the model was trained and do not change its use."""
     values = read_json(path)
+    for words in (values.get("words") or {}).values() if isinstance(values, dict) else ():
+        if words.get("truecase") is False:
+            del words["truecase"]
     training = values.get("training") if isinstance(values, dict) else None
     for settings, section in ((TrainingSettings, training), (BatchSettings, (training or {}).get("batch"))):
         for key in settings.REMOVED.keys() & (section or {}).keys():

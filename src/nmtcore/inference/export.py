@@ -2,7 +2,6 @@
 
 model.bin, config.json, {shared,source,target}_vocabulary.json   the model, as CTranslate2 reads it
 codes, {side}.codes        the codes files of the segmentation (subword-nmt's format)
-truecase.{side}.txt        the truecasing models (Moses' format)
 nmtcore.json               how to make the model's input from text, how to search, and text from its output
 README.md                  the same for people
 """
@@ -25,9 +24,7 @@ from nmtcore.inference.ctranslate2_model import check_exportable, write_model
 from nmtcore.inference.export_readme import export_readme
 from nmtcore.inference.raw import MAX_SUBWORDS
 from nmtcore.inference.search import length_limits
-from nmtcore.layout import file_name
-from nmtcore.segmentation.bpe import SEPARATOR
-from nmtcore.segmentation.segmenter import codes_name
+from nmtcore.segmentation.segmenter import SEPARATOR, codes_name
 from nmtcore.segmentation.vocabulary import EOS, PAD, SPECIALS
 from nmtcore.training.attempts import code_version
 
@@ -130,7 +127,6 @@ def _words(run: RunSettings, side: str) -> dict[str, Any]:
         "language": getattr(run, side),
         "tokeniser": words.kind,
         "normalise": words.normalise,
-        "truecase": file_name("truecaser", side=side) if words.truecase else None,
     }
 
 

@@ -75,8 +75,6 @@ def _input_steps(about: Mapping[str, Any]) -> list[str]:
     words, segmentation = about["words"]["source"], about["segmentation"]
     first = "normalise the punctuation of the source as Moses does" if words["normalise"] else "take the source"
     steps = [f"{first} and {_TOKENISERS[words['tokeniser']].format(**words)}"]
-    if words["truecase"]:
-        steps.append(f"truecase the words with Moses' `truecase.perl --model {words['truecase']}`")
     if segmentation["kind"] == "bpe":
         codes = segmentation["codes"]["source"]
         steps.append(f"cut words with `subword-nmt apply-bpe --codes {codes}`: pieces within a word end in `@@`")
@@ -98,8 +96,6 @@ def _output_steps(about: Mapping[str, Any]) -> list[str]:
         steps.append("drop the tags of the output: the entries in `output_tags`, which begin with a space")
     if about["segmentation"]["kind"] == "bpe":
         steps.append("join pieces that end in `@@` with those after them")
-    if words["truecase"]:
-        steps.append("capitalise the words that start a sentence (Moses' `detruecase.perl`)")
     return [*steps, _DETOKENISERS[words["tokeniser"]].format(**words)]
 
 

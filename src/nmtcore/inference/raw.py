@@ -15,7 +15,6 @@ from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings, ExistingSet
 from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
-from nmtcore.corpus.truecase import Truecaser
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples, group_by_annotator, ragged_column
 from nmtcore.features.extract import token_batch
@@ -85,12 +84,11 @@ class TextReader:
         segmenter: Segmenter,
         transforms: Transforms,
         *,
-        truecaser: Truecaser | None = None,
         labels: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
         model_folders: Sequence[Path] = (),
         from_treebank: bool = False,
     ) -> None:
-        self._tokenizer = WordTokenizer(run.text_words("source"), run.source, truecaser)
+        self._tokenizer = WordTokenizer(run.text_words("source"), run.source)
         self._vocabulary, self._segmenter, self._transforms = vocabulary, segmenter, transforms
         self._labels = (labels or {}).get("source", {})
         self._annotator_features = [

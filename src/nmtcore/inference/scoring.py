@@ -188,7 +188,7 @@ def _read_pairs(
     `first` is the number of the first line and `names` are the files' names in messages. A part of a long translation
     has no counterpart in the source.
     """
-    words = WordTokenizer(bundle.run.text_words("target"), bundle.run.target, bundle.target_truecaser)
+    words = WordTokenizer(bundle.run.text_words("target"), bundle.run.target)
     targets = [bundle.target_segmenter.segment(words.split(text)) for _, text in pairs]
     parts = reader.parts(reader.split(text) for text, _ in pairs)
     lines = [part.line for part in parts]

@@ -12,7 +12,6 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.corpus.text_lines import clean_lines
 from nmtcore.corpus.tokenisation import WordTokenizer
-from nmtcore.corpus.truecase import Truecaser
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.features.transforms.chain import Transforms
@@ -67,9 +66,6 @@ class Bundle:
     target_vocabulary: Vocabulary
     source_segmenter: Segmenter
     target_segmenter: Segmenter
-    truecaser: Truecaser | None = None
-    """The source side's truecasing model, if its words are truecased."""
-    target_truecaser: Truecaser | None = None
     labels: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     @cached_property
@@ -111,7 +107,6 @@ class Bundle:
             self.source_vocabulary,
             self.source_segmenter,
             self.transforms,
-            truecaser=self.truecaser,
             labels=self.labels,
             model_folders=model_folders,
             from_treebank=from_treebank,

@@ -1,9 +1,8 @@
-"""Inputs and settings of the corpus jobs: raw files, held-out splits, truecasing models."""
+"""Inputs and settings of the corpus jobs: raw files, held-out splits."""
 
 import os
 
 from nmtcore.config.changes import Tracked
-from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.depends import filtering_settings, reading_settings
 from nmtcore.config.filters import FILTERS
@@ -48,18 +47,9 @@ def held_out_splits(project: Project, *, dataset: str, split: str) -> list[str]:
 
 
 def filter_threads(project: Project, *, dataset: str) -> int:
-    """Return the number of threads for filtering: only language detection is faster with more than one."""
-    names = map(FILTERS.name_of, project.dataset(dataset).filters)
-    return 2 if {"langdetect", "lingua"}.intersection(names) else 1
-
-
-def truecasers(project: Project, *, dataset: str) -> list[str]:
-    """List the truecasing models of the sides that are truecased."""
-    settings = project.dataset(dataset)
-    owner = settings.segmentation_from or dataset
-    return [
-        project.layout.path("truecaser", dataset=owner, side=side) for side in SIDES if settings.words[side].truecase
-    ]
+    """Return the number of threads for filtering: only langdetect and filters of one's own use more than one."""
+    names = set(map(FILTERS.name_of, project.dataset(dataset).filters))
+    return 2 if names - {"empty", "length", "ratio", "duplicates", "held_out"} else 1
 
 
 def _with_split(project: Project, dataset: str, split: str) -> DatasetSettings:

@@ -160,13 +160,11 @@ def _filters(draft: DatasetDraft) -> list[str]:
 
 def _language_filter(draft: DatasetDraft) -> list[str]:
     """Filter by language if much of the text seems to be in another one; else leave the filter as a comment."""
-    tools = [share.tool for share in draft.shares.values()]
-    if not tools or (len(set(tools)) > 1 or ("lingua" in tools and len(tools) < len(SIDES))):
-        return []  # lingua must know the languages of both sides
+    if len(draft.shares) < len(SIDES):
+        return []  # langdetect must know the languages of both sides
     shares = ", ".join(f"{draft.languages[side]} {100 * share.share:.1f} %" for side, share in draft.shares.items())
     is_needed = max(share.share for share in draft.shares.values()) >= OTHER_LANGUAGE_SHARE
-    name = tools[0] if len(tools) == len(SIDES) else f"{{name: {tools[0]}, sides: [{next(iter(draft.shares))}]}}"
-    entry = f"  {'-' if is_needed else '# -'} {name}"
+    entry = f"  {'-' if is_needed else '# -'} langdetect"
     return [_commented(entry, f"pairs in another language; in a sample, it seems, {shares}")]
 
 

@@ -24,7 +24,7 @@ from nmtcore.reporting.table import (
 
 STAGES = {
     "read": ("read_split",),
-    "filter": ("learn_truecaser", "filter_split"),
+    "filter": ("filter_split",),
     "annotate": ("annotate_shard", "gather_annotation", "label_vocabularies", "linearise", "select_pairs"),
     "segment": ("learn_segmentation",),
     "extract": ("extract_tokens", "extract_syntax"),

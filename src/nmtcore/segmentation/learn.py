@@ -1,7 +1,10 @@
 """Learning a segmentation from the training split: merges and vocabularies."""
 
+import sys
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,12 +14,10 @@ from nmtcore.annotation.selection import selected_batches
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.errors import UserError
-from nmtcore.files import read_lines, write_json, write_lines, write_text
+from nmtcore.files import write_json, write_text
 from nmtcore.layout import file_name
 from nmtcore.parquet import paired_streams
-from nmtcore.segmentation.bpe import VERSION
-from nmtcore.segmentation.merges import learn_merges
-from nmtcore.segmentation.segmenter import Segmenter, codes_name
+from nmtcore.segmentation.segmenter import LONGEST_WORD, VERSION, Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import SPECIALS, Vocabulary
 
 
@@ -26,7 +27,6 @@ def learn_segmentation(
     folder: Path,
     *,
     selection: Path | None = None,
-    truecasers: Mapping[str, Path] | None = None,
     linearised_parses: Path | None = None,
 ) -> dict:
     """Write codes (for BPE), `source.vocab`, `target.vocab` and `report.json` to `folder`.
@@ -34,8 +34,7 @@ def learn_segmentation(
     words: the vocabulary is the special entries and the `size` most frequent words of a side; ties are sorted by name.
     bpe: `size` merges (fewer if no pair of pieces occurs twice), and a vocabulary of all pieces of the training data,
     by descending frequency, then name. Joint: counts of both sides together, one codes file, two equal vocabularies.
-    `truecasers` are the truecasing models of the corpus by side; they are copied to `folder`, from which bundles take
-    them. Only the rows that `selection` keeps are counted. Memory grows only with the number of distinct words.
+    Only the rows that `selection` keeps are counted. Memory grows only with the number of distinct words.
 
     If the segmentation is also learned from constituency parses, each of the sources' `linearised_parses` counts as a
     second target of its source, so that source counts twice; the report has the number of sources with a parse.
@@ -59,8 +58,6 @@ def learn_segmentation(
     if settings.joint:
         source, target = (Path(folder) / file_name("vocabulary", side=side) for side in SIDES)
         Vocabulary.load(source).save(target)
-    for side, path in (truecasers or {}).items():
-        write_lines(Path(folder) / file_name("truecaser", side=side), read_lines(path))
     write_json(Path(folder) / "report.json", report)
     return report
 
@@ -101,21 +98,36 @@ def _count_values(counts: Counter[str], lists: pa.ListArray) -> None:
 
 def learn_codes(words: Mapping[str, int], merges: int) -> str:
     """Return the text of the codes file that subword-nmt learns from a text with these words."""
-    lines = [VERSION, *map(" ".join, learn_merges(words, merges))]
-    return "".join(f"{line}\n" for line in lines)
+    from subword_nmt.learn_bpe import learn_bpe
+
+    codes = StringIO()
+    if all(len(word) == 1 for word in words):
+        return f"{VERSION}\n"  # subword-nmt fails without a pair of characters
+    with redirect_stderr(StringIO()):  # a bar of progress
+        learn_bpe(StringIO("".join(f"{word} {count}\n" for word, count in words.items())), codes, merges, is_dict=True)
+    return codes.getvalue()
 
 
 def _learn_side(words: Counter[str], settings: SegmentationSettings, folder: Path, side: str) -> dict:
+    report = {"words": words.total(), "different": len(words)}
     if settings.kind == "words":
         entries = _by_frequency(words)[: settings.size]
         covered = sum(words[word] for word in entries)
     else:
-        write_text(folder / codes_name(settings, side), learn_codes(words, settings.size))
+        short = {word: count for word, count in words.items() if len(word) <= LONGEST_WORD}
+        report["long"] = len(words) - len(short)
+        if report["long"]:
+            print(
+                f"{report['long']} different words of more than {LONGEST_WORD} characters: no merges are learned from "
+                "them.",
+                file=sys.stderr,
+            )
+        write_text(folder / codes_name(settings, side), learn_codes(short, settings.size))
         entries = _by_frequency(count_pieces(words, Segmenter.load(folder, settings, side)))
         covered = words.total()
     vocabulary = Vocabulary.of(entries)
     vocabulary.save(folder / file_name("vocabulary", side=side))
-    return {"words": words.total(), "different": len(words), "entries": len(entries), "covered": covered}
+    return {**report, "entries": len(entries), "covered": covered}
 
 
 def count_pieces(words: Counter[str], segmenter: Segmenter) -> Counter[str]:

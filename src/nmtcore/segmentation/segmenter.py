@@ -1,19 +1,32 @@
-"""Segmentation of words into subwords, with the word of every subword, and back."""
+"""Segmentation of words into subwords by byte pair encoding (subword-nmt; Sennrich et al. 2016), and back.
 
-from collections.abc import Callable, Iterable, Sequence
+A codes file has subword-nmt's format: a version line, then one merge per line, in order of priority. The last character
+of a word carries `</w>`, so that merges distinguish word ends from the same letters inside a word (version 0.2).
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from io import StringIO
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.errors import LineError, quoted
+from nmtcore.files import read_lines
 from nmtcore.layout import file_name
-from nmtcore.segmentation.bpe import Codes, first_pieces_of_words, join_pieces
 
+SEPARATOR = "@@"
+"""The end of every piece but the last of a word."""
+VERSION = "#version: 0.2"
+LONGEST_WORD = 500
+"""Characters of the longest word. What is longer, perhaps a line of a megabyte without a space, is no word: no merges
+are learned from it, and each 500 characters of it are cut by themselves."""
 CACHED_WORDS = 1 << 19
-"""The number of words at which the cache is cleared (about 150 MB)."""
+"""The number of words whose pieces are kept (about 150 MB)."""
 _WHITE_SPACE = frozenset(" \t\n\r\x0b\x0c")
 
 
@@ -24,20 +37,18 @@ def codes_name(settings: SegmentationSettings, side: str) -> str | None:
     return file_name("joint_codes") if settings.joint else file_name("codes", side=side)
 
 
-class _Cache(dict[str, tuple[str, ...]]):
-    """The pieces of words, computed at first use."""
+def load_codes(path: str | Path) -> Any:
+    """Read a codes file as subword-nmt's `BPE`. Raises `LineError` for a line that is not a merge."""
+    from subword_nmt.apply_bpe import BPE
 
-    def __init__(self, cut: Callable[[str], tuple[str, ...]]) -> None:
-        super().__init__()
-        self._cut = cut
-
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        if len(self) >= CACHED_WORDS:
-            self.clear()
-        if not word or not _WHITE_SPACE.isdisjoint(word):
-            raise ValueError(f"{word!r} is not a word: words are not empty and contain no white space")
-        pieces = self[word] = self._cut(word)
-        return pieces
+    lines = read_lines(path)
+    if not lines or lines[0].strip() != VERSION:
+        raise LineError(path, 1, f"expected '{VERSION}': this is not a codes file of subword-nmt 0.2 or later.")
+    for number, line in enumerate(lines[1:], start=2):
+        pair = line.strip("\r ").split(" ")
+        if len(pair) != 2 or not all(pair):
+            raise LineError(path, number, f"{quoted(line)} is not a merge: write two pieces with a space between them.")
+    return BPE(StringIO("\n".join(lines)), merges=len(lines) - 1, separator=SEPARATOR)
 
 
 class Subwords(NamedTuple):
@@ -64,29 +75,39 @@ class SegmentedSentences(NamedTuple):
 class Segmenter:
     """Segments words of one side into subwords, and joins subwords into words."""
 
-    def __init__(self, codes: Codes | None = None) -> None:
-        """Segment by `codes`; None leaves words whole."""
+    def __init__(self, codes: Any = None) -> None:
+        """Segment by `codes` (of `load_codes`); None leaves words whole."""
         self._codes = codes
-        self._pieces_of = _Cache(codes.cut if codes else lambda word: (word,))
+        self._pieces_of = lru_cache(CACHED_WORDS)(self._cut)
 
     @classmethod
     def load(cls, folder: str | Path, settings: SegmentationSettings, side: str) -> "Segmenter":
         """Load a segmenter from a folder written by `learn_segmentation`, or from a bundle."""
         name = codes_name(settings, side)
-        return cls(Codes.load(Path(folder) / name) if name else None)
+        return cls(load_codes(Path(folder) / name) if name else None)
+
+    def _cut(self, word: str) -> tuple[str, ...]:
+        """Cut a word into pieces; all but the last end in `@@`."""
+        if not word or not _WHITE_SPACE.isdisjoint(word):
+            raise ValueError(f"{word!r} is not a word: words are not empty and contain no white space")
+        if self._codes is None:
+            return (word,)
+        parts = [word[start : start + LONGEST_WORD] for start in range(0, len(word), LONGEST_WORD)]
+        pieces: list[str] = []
+        for part in parts:
+            if pieces:
+                pieces[-1] += SEPARATOR
+            pieces += self._codes.segment_tokens([part])
+        self._codes.cache.clear()
+        return tuple(pieces)
 
     def segment(self, words: Sequence[str]) -> Subwords:
         """Segment the words of one sentence."""
-        pieces_of = self._pieces_of
-        segmented = [pieces_of[word] for word in words]
+        segmented = list(map(self._pieces_of, words))
         pieces = list(chain.from_iterable(segmented))
         if len(pieces) == len(segmented):
             return Subwords(pieces, list(range(len(segmented))))
         return Subwords(pieces, [word for word, word_pieces in enumerate(segmented) for _ in word_pieces])
-
-    def segment_all(self, sentences: Iterable[Sequence[str]]) -> list[Subwords]:
-        """Segment sentences one by one."""
-        return [self.segment(words) for words in sentences]
 
     def segment_batch(self, sentences: pa.ListArray) -> SegmentedSentences:
         """Segment sentences (lists of strings) at once, with a loop over distinct words only."""
@@ -94,9 +115,8 @@ class Segmenter:
         encoded = sentences.flatten().dictionary_encode()
         if encoded.null_count:
             raise ValueError("a word is null")
-        pieces_of = self._pieces_of
         # Of the distinct words: their pieces, how many, and the index of the first.
-        segmented = [pieces_of[word] for word in encoded.dictionary.to_pylist()]
+        segmented = list(map(self._pieces_of, encoded.dictionary.to_pylist()))
         sizes = np.fromiter(map(len, segmented), np.int64, len(segmented))
         starts = np.cumsum(sizes) - sizes
 
@@ -115,9 +135,28 @@ class Segmenter:
         )
 
     def join(self, pieces: Sequence[str]) -> list[str]:
-        """Join pieces into words."""
-        return join_pieces(list(pieces)) if self._codes else list(pieces)
+        """Join pieces into words.
+
+        If the last piece ends in `@@`, because a translation is truncated, it ends the last word. As with subword-nmt,
+        a word that itself ends in `@@` is indistinguishable from a piece, so it is joined with the next word.
+        """
+        if self._codes is None:
+            return list(pieces)
+        words, start = [], ""
+        for piece in pieces:
+            if piece.endswith(SEPARATOR):
+                start += piece.removesuffix(SEPARATOR)
+            else:
+                words.append(start + piece)
+                start = ""
+        return [*words, start] if start else words
 
     def first_pieces(self, pieces: Sequence[str]) -> list[int]:
-        """Return the index of the first piece of each word that `join` makes of `pieces`."""
-        return first_pieces_of_words(list(pieces)) if self._codes else list(range(len(pieces)))
+        """Return the index of the first piece of each word that `join` makes of `pieces`.
+
+        If the last piece is a mere `@@`, its index follows, although it makes no word.
+        """
+        if self._codes is None:
+            return list(range(len(pieces)))
+        ends = [i + 1 for i, piece in enumerate(pieces) if not piece.endswith(SEPARATOR)]
+        return [start for start in (0, *ends) if start < len(pieces)]

@@ -1,11 +1,14 @@
 """Interleaved tags, against an obvious loop over words; stripping them from translations, also from broken ones."""
 
+from io import StringIO
+
 import numpy as np
 import pytest
 from factories import examples_of, run_settings, side
 from hypothesis import example, given
 from hypothesis import strategies as st
 from inference.tiny import MERGES, PIECES, write_segmentation
+from subword_nmt import apply_bpe
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL
 from nmtcore.config.segmentation import SegmentationSettings
@@ -17,7 +20,6 @@ from nmtcore.features.examples import NO_WORD, LinearisedParses, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.chain import Transforms, run_tags, run_vocabularies
 from nmtcore.features.transforms.interleave import interleave_tags
-from nmtcore.segmentation.bpe import Codes
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import UNK, Vocabulary, tag_entry
 
@@ -186,7 +188,7 @@ def test_labels_that_cannot_be_tags_are_an_error(label):
         transforms_of(TARGET, labels={"target": {"ccg": [*LABEL_SPECIALS, "N", label]}})
 
 
-SEGMENTER = Segmenter(Codes([tuple(merge.split()) for merge in MERGES]))
+SEGMENTER = Segmenter(apply_bpe.BPE(StringIO("\n".join(["#version: 0.2", *MERGES]))))
 N, NP = tag_entry("N"), tag_entry("<NP>")
 
 
