@@ -16,7 +16,7 @@ from nmtcore.errors import UserError
 from nmtcore.files import write_json
 from nmtcore.parquet import RowWriter, paired_batches, read_batches, row_count, row_writer
 from nmtcore.syntax.annotation import COLUMNS, Annotation
-from nmtcore.syntax.shape import forest_shape
+from nmtcore.syntax.trees import forest_shape
 
 ANNOTATION_SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), *ANNOTATION_FIELDS])
 """`annotation/{annotator}/{split}.{side}.parquet`: one row per pair of `corpus/{split}.parquet`, in the same order."""
