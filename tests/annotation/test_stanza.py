@@ -2,6 +2,7 @@
 
 import sys
 from itertools import islice
+from pathlib import Path
 
 import pytest
 import torch
@@ -9,8 +10,7 @@ from annotation.annotating import annotate_words
 from annotation.test_spacy import gold
 from pair_files import write_corpus
 
-from nmtcore.annotation import stanza as stanza_annotator
-from nmtcore.annotation.base import AnnotationTask
+from nmtcore.annotation.base import AnnotationTask, open_annotator
 from nmtcore.annotation.shards import annotate_shard, gather_shards
 from nmtcore.config.annotators import StanzaSettings
 from nmtcore.errors import UserError
@@ -125,16 +125,6 @@ def test_a_crash_costs_one_sentence(sentences, undisturbed, tiny_stanza, monkeyp
     assert annotations == [crashed if k in at else undisturbed[k] for k in range(60)]
 
 
-@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
-def test_errors_that_are_not_due_to_a_sentence_are_raised(tiny_stanza, monkeypatch, error):
-    def broken(nlp, sentences):
-        raise error
-
-    monkeypatch.setattr(stanza_annotator, "_run_pipeline", broken)
-    with pytest.raises(error):
-        annotate([["a"]], tiny_stanza)
-
-
 def test_changed_words_and_lost_sentences_are_null(tiny_stanza, monkeypatch):
     from stanza.pipeline.pos_processor import POSProcessor
 
@@ -153,13 +143,24 @@ def test_changed_words_and_lost_sentences_are_null(tiny_stanza, monkeypatch):
     assert reasons == ["Stanza changed the words", "Stanza changed the words", None]
 
 
+def test_the_weights_of_every_model_are_loaded_once(tiny_stanza, monkeypatch):
+    load, loaded = torch.load, []
+
+    def counting(path, map_location=None, **options):
+        loaded.extend([Path(path).name] if map_location != "meta" else [])
+        return load(path, map_location, **options)
+
+    monkeypatch.setattr(torch, "load", counting)
+    annotate([["a"]], tiny_stanza, constituency=True)
+    assert sorted(loaded) == ["constituency.pt", "depparse.pt", "lemma.pt", "pos.pt", "pretrain.pt"]
+
+
 def test_the_number_of_threads_is_restored(tiny_stanza):
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        with stanza_annotator.open_annotator(
-            StanzaSettings(model=MODEL), AnnotationTask(side="source", language="en", model_folders=(tiny_stanza,))
-        ):
+        task = AnnotationTask(side="source", language="en", model_folders=(tiny_stanza,))
+        with open_annotator(StanzaSettings(model=MODEL), task):
             assert torch.get_num_threads() == 1
         assert torch.get_num_threads() == 2
     finally:

@@ -1,6 +1,7 @@
 """The UDPipe annotator."""
 
 from itertools import islice
+from types import SimpleNamespace
 
 import pytest
 from annotation.annotating import annotate_words
@@ -8,7 +9,7 @@ from annotation.test_spacy import gold
 from pair_files import write_corpus
 
 from nmtcore.annotation import udpipe
-from nmtcore.annotation.base import AnnotationTask, NumberedSentence
+from nmtcore.annotation.base import AnnotationTask
 from nmtcore.annotation.shards import annotate_shard
 from nmtcore.config.annotators import UdPipeSettings
 from nmtcore.errors import UserError
@@ -94,25 +95,16 @@ class FailingModel:
         return len(words) != 3
 
 
-def test_a_failure_costs_one_sentence():
-    annotator = udpipe.UdPipe(UdPipeSettings(model=MODEL), [])
-    annotator._model = FailingModel()
-    sentences = [NumberedSentence(k, ["a"] * length) for k, length in enumerate((1, 2, 3))]
-    annotations = list(annotator.annotate(sentences))
+def test_a_failure_costs_one_sentence(models, monkeypatch):
+    monkeypatch.setattr("ufal.udpipe.Model", SimpleNamespace(load=lambda path: FailingModel()))
+    annotations = annotate([["a"] * length for length in (1, 2, 3)], models)
     assert [annotation.head for annotation in annotations] == [[0], None, [0, 1, 2]]
     assert annotations[1].reason == "UDPipe failed: no reason given"
 
 
 def test_a_missing_or_broken_model_is_an_error(tmp_path):
     with pytest.raises(UserError, match=r"no UDPipe model 'de_ud.udpipe' .*`models` in config/config.yaml"):
-        udpipe.load_udpipe_model(MODEL, [tmp_path])
+        annotate([["a"]], tmp_path)
     (tmp_path / MODEL).write_bytes(b"no model")
     with pytest.raises(UserError, match="no model of UDPipe 1"):
-        udpipe.load_udpipe_model(MODEL, [tmp_path])
-
-
-def test_a_model_may_be_a_folder_with_one_file(shared, models, tmp_path):
-    (tmp_path / "udpipe_de").mkdir()
-    (tmp_path / "udpipe_de" / MODEL).symlink_to((models / MODEL).resolve())
-    (tmp_path / "udpipe_de" / f"{MODEL}.json").write_text("{}")
-    assert udpipe.load_udpipe_model("udpipe_de", [tmp_path]) is not None
+        annotate([["a"]], tmp_path)

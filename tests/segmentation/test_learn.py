@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.annotation.linearise import LINEARISED_PARSES_SCHEMA
+from nmtcore.annotation.labels import LINEARISED_PARSES_SCHEMA
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
