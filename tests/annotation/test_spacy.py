@@ -7,17 +7,12 @@ from itertools import islice
 
 import pytest
 from annotation.annotating import annotate_words
-from pair_files import write_corpus
 
 from nmtcore.annotation import spacy as spacy_annotator
 from nmtcore.annotation.base import AnnotationTask, open_annotator
-from nmtcore.annotation.shards import annotate_shard, gather_shards
 from nmtcore.config.annotators import SpacySettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.attachment import attachment, is_punctuation
-from nmtcore.files import read_json
-from nmtcore.parquet import read_rows
-from nmtcore.syntax.annotation import failed, tree_fault
+from nmtcore.syntax.annotation import failed
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -42,75 +37,6 @@ def pipes(model, models, **settings):
 def multi30k(shared, count):
     with open(shared / "data" / "multi30k" / "val.cs", encoding="utf-8", newline="\n") as file:
         return [line.split() for line in islice(file, count)]
-
-
-def test_real_sentences_get_one_tree_each(shared, models):
-    sentences = multi30k(shared, 300)
-    annotations = annotate(sentences, model="cs_ud", models=models, batch_size=64)
-    assert len(annotations) == 300
-    for words, annotation in zip(sentences, annotations, strict=True):
-        assert annotation.reason is None
-        assert tree_fault(annotation.head) is None
-        assert list(annotation.head).count(0) == 1
-        assert annotation.deprel[list(annotation.head).index(0)] == "root"
-        for column in ("upos", "xpos", "feats"):
-            assert len(getattr(annotation, column)) == len(words)
-        assert annotation.lemma is None
-    assert {tag for a in annotations for tag in a.upos} >= {"NOUN", "VERB", "ADP", "ADJ"}
-    assert any("Case=" in feats for a in annotations for feats in a.feats)
-
-
-def test_odd_lines_keep_their_rows_and_do_not_change_other_lines(tmp_path, shared, models):
-    normal = multi30k(shared, 9)
-    odd = [
-        *([], ["\u2028"], ["a\u00a0b", "\u3000", "c"], ["x"] * 300, ["\x85", "."], ["😀", "\ufeff"]),
-        *(["(", "[", "-LRB-", "_", "#"], ["y" * 300, "."], ["word"] * 200),
-    ]
-    sentences = [words for pair in zip(normal, odd, strict=True) for words in pair]
-    corpus = write_corpus(tmp_path / "corpus.parquet", sentences)
-    shards = [tmp_path / f"{k}.parquet" for k in range(3)]
-    for k, shard in enumerate(shards):
-        annotate_shard(
-            SpacySettings(model="cs_ud", batch_size=4, max_words=250),
-            corpus=corpus,
-            raw=tmp_path / "none",
-            side="source",
-            language="cs",
-            shard=k,
-            shards=3,
-            output=shard,
-            model_folders=[models],
-        )
-    gather_shards(shards, corpus=corpus, output=tmp_path / "out", report=tmp_path / "report")
-    rows = list(read_rows(tmp_path / "out"))
-    assert [row["id"] for row in rows] == list(range(18))
-    for words, row in zip(sentences, rows, strict=True):
-        assert row["reason"] if len(words) in (0, 300) else len(row["head"]) == len(words)
-    assert read_json(tmp_path / "report")["nulls"] == {"the sentence has no words": 1, "more than 250 words": 1}
-    undisturbed = annotate(normal, model="cs_ud", models=models)
-    assert [a.head for a in undisturbed] == [row["head"] for row in rows[::2]]
-
-
-def test_the_uas_on_gold_trees_is_that_of_the_pipeline(shared, models):
-    sentences = list(islice(gold(shared / "data" / "ud" / "en_pud.conllu"), 200))
-    annotations = annotate([words for words, _, _ in sentences], model="en_ud", models=models)
-    scores = attachment(
-        [a.head for a in annotations],
-        [heads for _, heads, _ in sentences],
-        [is_punctuation(words, upos) for words, _, upos in sentences],
-    )
-    # 82.3 on all 1,000 sentences.
-    assert 79 < scores["uas"] < 86
-    assert (scores["sentences"], scores["nulls"]) == (200, 0)
-
-
-def gold(path):
-    """Yield (words, heads, upos) of each sentence of a treebank."""
-    for block in path.read_text(encoding="utf-8").split("\n\n"):
-        cells = [line.split("\t") for line in block.split("\n") if line[:1].isdigit()]
-        cells = [c for c in cells if c[0].isdigit()]
-        if cells:
-            yield [c[1] for c in cells], [int(c[6]) for c in cells], [c[3] for c in cells]
 
 
 def test_an_installed_pipeline_is_loaded_with_its_own_code(tmp_path, shared, models, monkeypatch):
@@ -190,15 +116,10 @@ def test_a_crash_costs_one_sentence(shared, models, monkeypatch, at):
 
 
 def test_several_trees_in_one_line_are_null(monkeypatch, models):
-    make_doc = spacy_annotator._doc
+    from spacy.tokens import Doc
 
-    def with_two_sentences(nlp, words):
-        doc = make_doc(nlp, words)
-        from spacy.tokens import Doc
-
-        return Doc(nlp.vocab, words=[token.text for token in doc], sent_starts=[True, False, False, True, False, False])
-
-    monkeypatch.setattr(spacy_annotator, "_doc", with_two_sentences)
+    starts = [True, False, False, True, False, False]
+    monkeypatch.setattr(spacy_annotator, "_doc", lambda nlp, words: Doc(nlp.vocab, words=words, sent_starts=starts))
     (annotation,) = annotate([["Muž", "spí", ".", "Žena", "jí", "."]], model="cs_ud", models=models)
     assert annotation.reason == "not one tree: 2 roots"
 

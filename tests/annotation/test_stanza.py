@@ -7,24 +7,13 @@ from pathlib import Path
 import pytest
 import torch
 from annotation.annotating import annotate_words
-from annotation.test_spacy import gold
-from pair_files import write_corpus
 
 from nmtcore.annotation.base import AnnotationTask, open_annotator
-from nmtcore.annotation.shards import annotate_shard, gather_shards
 from nmtcore.config.annotators import StanzaSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.attachment import attachment, is_punctuation
-from nmtcore.files import read_json
-from nmtcore.parquet import read_rows
-from nmtcore.syntax.annotation import failed, tree_fault
-from nmtcore.syntax.constituents import parse_constituents, same_words
+from nmtcore.syntax.annotation import failed
 
 MODEL = "stanza_en"
-ODD = [
-    *([], ["\u2028"], ["a\u00a0b", "\u3000", "c"], ["x"] * 300, ["\x85", "."], ["😀", "\ufeff"], ["word"] * 200),
-    *(["(", "[", ":(", "-LRB-", "_", "#", ")"], ["y" * 300, "."], ["1-2", "1.1", "\\/", "<UNK>", "\u200b"]),
-]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -47,63 +36,6 @@ def sentences(shared):
 @pytest.fixture(scope="module")
 def undisturbed(sentences, tiny_stanza):
     return annotate(sentences, tiny_stanza, batch_size=16)
-
-
-def test_annotations_of_training_sentences_resemble_the_treebank(shared, tiny_stanza):
-    treebank = list(islice(gold(shared / "data" / "ud" / "en_ewt_dev.conllu"), 150))
-    annotations = annotate([words for words, _, _ in treebank], tiny_stanza)
-    assert all(tree_fault(annotation.head) is None for annotation in annotations)
-    assert all(list(annotation.head).count(0) == 1 for annotation in annotations)
-    marks = [is_punctuation(words, upos) for words, _, upos in treebank]
-    scores = attachment([a.head for a in annotations], [heads for _, heads, _ in treebank], marks)
-    assert scores["uas"] > 45  # these are training sentences
-    correct = [
-        tag == gold_tag
-        for a, (_, _, upos) in zip(annotations, treebank, strict=True)
-        for tag, gold_tag in zip(a.upos, upos, strict=True)
-    ]
-    assert sum(correct) / len(correct) > 0.5
-    assert any("Number=" in feats for a in annotations for feats in a.feats)
-    assert any(a.lemma != words for a, (words, _, _) in zip(annotations, treebank, strict=True))
-
-
-def test_a_line_with_several_full_stops_is_one_sentence(tiny_stanza):
-    (annotation,) = annotate([["He", "sleeps", ".", "\n\n", "She", "runs", ".", "don't"]], tiny_stanza)
-    assert len(annotation.head) == 8
-    assert list(annotation.head).count(0) == 1
-
-
-@pytest.mark.parametrize("constituency", [False, True])
-def test_odd_lines_do_not_change_other_lines(tmp_path, sentences, tiny_stanza, constituency):
-    normal = sentences[: len(ODD)]
-    mixed = [words for pair in zip(normal, ODD, strict=True) for words in pair]
-    corpus = write_corpus(tmp_path / "corpus.parquet", mixed)
-    settings = StanzaSettings(model=MODEL, batch_size=7, constituency=constituency)
-    shards = [tmp_path / f"{k}.parquet" for k in range(2)]
-    for k, shard in enumerate(shards):
-        annotate_shard(
-            settings,
-            corpus=corpus,
-            raw=tmp_path / "none",
-            side="source",
-            language="en",
-            shard=k,
-            shards=2,
-            output=shard,
-            model_folders=[tiny_stanza],
-        )
-    gather_shards(shards, corpus=corpus, output=tmp_path / "out", report=tmp_path / "report")
-    rows = list(read_rows(tmp_path / "out"))
-    assert [row["id"] for row in rows] == list(range(len(mixed)))
-    assert read_json(tmp_path / "report")["nulls"] == {"the sentence has no words": 1, "more than 250 words": 1}
-    undisturbed = annotate(normal, tiny_stanza)
-    for column in ("head", "deprel", "upos", "xpos", "feats", "lemma"):
-        assert [row[column] for row in rows[::2]] == [getattr(a, column) for a in undisturbed]
-    for words, row in zip(mixed, rows, strict=True):
-        if row["reason"] is None:
-            assert len(row["head"]) == len(words)
-            assert (row["constituency"] is not None) == constituency
-            assert not constituency or same_words(parse_constituents(row["constituency"]), words)
 
 
 @pytest.mark.parametrize("at", [(0,), (31,), (15, 16), (59,), tuple(range(60))])

@@ -6,6 +6,7 @@ split or join them. Some tools silently skip lines, split words or end a sentenc
 words in the tool's output with its input, and `refuses` sentences whose words the tool would change.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -51,6 +52,8 @@ class Annotator(ABC):
 
     name = ""
     """The tool's name in messages; by default that of the class."""
+    splits: re.Pattern[str] | None = None
+    """Characters at which the tool cuts words, whatever its options say; a sentence with one is refused."""
     _model: Any = None
 
     def __init__(self, settings: Any = None, task: AnnotationTask | None = None) -> None:
@@ -79,6 +82,9 @@ class Annotator(ABC):
 
     def refuses(self, words: Sequence[str]) -> str | None:
         """Return why the tool cannot analyse these words (at least one, none empty), or None if it can."""
+        for word in words if self.splits else ():
+            if match := self.splits.search(word):
+                return f"a character at which {self.name} cuts words: U+{ord(match[0]):04X}"
         return None
 
     @abstractmethod

@@ -51,6 +51,7 @@ class CoreNlp(Annotator):
     """A CoreNLP server, which starts again after a crash."""
 
     name = "CoreNLP"
+    splits = SPLITS
     _server: JavaProcess | None = None
 
     def load(self) -> None:
@@ -79,13 +80,6 @@ class CoreNlp(Annotator):
             self._server.stop()
             self._server = None
 
-    def refuses(self, words: Sequence[str]) -> str | None:
-        """Refuse sentences with a character at which CoreNLP splits words."""
-        for word in words:
-            if match := SPLITS.search(word):
-                return f"a character at which CoreNLP cuts words: U+{ord(match[0]):04X}"
-        return None
-
     def parse(self, sentences: Sequence[NumberedSentence]) -> list[Annotation]:
         """Send a batch to the server, which is started first if it has stopped."""
         if self._server is None:
@@ -103,20 +97,18 @@ class CoreNlp(Annotator):
         self._authorization = "Basic " + b64encode(f"nmtcore:{password}".encode()).decode()
         arguments = ["-cp", f"{self._home}/*", "@/dev/stdin"]
         self._server = server = JavaProcess(self.name, arguments, memory_mb=self.settings.memory_mb)
+        server.send(
+            f"edu.stanford.nlp.pipeline.StanfordCoreNLPServer -port {self._port} -server_id {secrets.token_hex(8)} "
+            f"-username nmtcore -password {password} -threads 1 -timeout 1000000000 -maxCharLength 0 -quiet true\n"
+        )
+        end = time.monotonic() + START_SECONDS
+        while not _listens(self._port) and server.poll() is None and time.monotonic() < end:
+            time.sleep(0.1)
         try:
-            server.send(
-                f"edu.stanford.nlp.pipeline.StanfordCoreNLPServer -port {self._port} -server_id {secrets.token_hex(8)} "
-                f"-username nmtcore -password {password} -threads 1 -timeout 1000000000 -maxCharLength 0 -quiet true\n"
-            )
-            end = time.monotonic() + START_SECONDS
-            while not _listens(self._port) and server.poll() is None and time.monotonic() < end:
-                time.sleep(0.1)
             self.parse(TEST_SENTENCES)
-        except BaseException as error:
+        except ParsingError as error:
             self.close()
-            if isinstance(error, ParsingError):
-                raise broken_installation(self.name, error) from error
-            raise
+            raise broken_installation(self.name, error) from error
 
     def _request(self, sentences: Sequence[NumberedSentence]) -> str:
         """Return the server's output for one sentence per line. After a crash or the time limit, it is stopped."""

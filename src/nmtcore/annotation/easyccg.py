@@ -28,7 +28,6 @@ from nmtcore.syntax.annotation import Annotation, failed
 FAILURE = "(<L NP NN NN fail N>)"
 """The derivation that EasyCCG prints for a sentence without a parse."""
 
-_SPLITS = re.compile("[\x00-\x20\ud800-\udfff]")
 _LEAF = re.compile(r"\(<L ([^ ]+) [^ ]+ [^ ]+ ([^ ]+) [^ ]+>\)")
 _QUOTES = ("LQU", "RQU")
 _BRACKETS = {"(": "-LRB-", "{": "-LRB-", ")": "-RRB-", "}": "-RRB-"}
@@ -38,6 +37,7 @@ class EasyCcg(Annotator):
     """EasyCCG, which starts once per batch, and so once per shard unless this is larger than `batch_size`."""
 
     name = "EasyCCG"
+    splits = re.compile("[\x00-\x20\ud800-\udfff]")
 
     def load(self) -> None:
         """Find the jar and its model. Raises UserError if one is missing."""
@@ -47,10 +47,8 @@ class EasyCcg(Annotator):
 
     def refuses(self, words: Sequence[str]) -> str | None:
         """Refuse words that EasyCCG would split, and sentences of quotation marks alone, on which it crashes."""
-        for word in words:
-            if match := _SPLITS.search(word):
-                return f"a character at which EasyCCG cuts words: U+{ord(match[0]):04X}"
-        return None if any(map(_without_quotes, words)) else "nothing but quotation marks"
+        only_quotes = not any(map(_without_quotes, words))
+        return super().refuses(words) or ("nothing but quotation marks" if only_quotes else None)
 
     def parse(self, sentences: Sequence[NumberedSentence]) -> list[Annotation]:
         """Start EasyCCG for a batch. Raises UserError if it cannot analyse even a test sentence."""

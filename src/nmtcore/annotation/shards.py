@@ -15,7 +15,7 @@ from nmtcore.config.annotators import AnnotatorSettings
 from nmtcore.corpus.pairs import ANNOTATION_FIELDS
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
-from nmtcore.parquet import RowWriter, paired_batches, read_batches, row_count, row_writer
+from nmtcore.parquet import paired_batches, read_batches, row_count, row_writer
 from nmtcore.syntax.annotation import COLUMNS, Annotation
 from nmtcore.syntax.trees import forest_shape
 
@@ -80,20 +80,16 @@ def gather_shards(shards: Sequence[Path], *, corpus: Path, output: Path, report:
     with row_writer(output, ANNOTATION_SCHEMA) as writer:
         for number, shard in enumerate(shards):
             start, stop = shard_rows(count, number, len(shards))
-            _append(writer, shard, corpus, start=start, stop=stop, summary=summary)
+            if (rows := row_count(shard)) != stop - start:
+                raise UserError(
+                    f"{shard} has {rows} rows, but it annotates rows {start} to {stop - 1} of {corpus}, which are "
+                    f"{stop - start}: delete the shard and annotate again."
+                )
+            for _, batch in paired_batches(corpus, shard, columns=([], list(COLUMNS)), start=start, stop=stop):
+                writer.write_batch(batch)
+                summary.add(batch)
         facts = summary.report(output)
     write_json(report, facts)
-
-
-def _append(writer: RowWriter, shard: Path, corpus: Path, *, start: int, stop: int, summary: "_Summary") -> None:
-    if (rows := row_count(shard)) != stop - start:
-        raise UserError(
-            f"{shard} has {rows} rows, but it annotates rows {start} to {stop - 1} of {corpus}, which are "
-            f"{stop - start}: delete the shard and annotate again."
-        )
-    for _, batch in paired_batches(corpus, shard, columns=([], list(COLUMNS)), start=start, stop=stop):
-        writer.write_batch(batch)
-        summary.add(batch)
 
 
 class _Summary:
