@@ -6,15 +6,15 @@ import zipfile
 from pathlib import Path
 
 MARKING_CLASS = base64.b64decode(
-    "yv66vgAAADQAHwoAAgADBwAEDAAFAAYBABBqYXZhL2xhbmcvT2JqZWN0AQAGPGluaXQ+AQADKClWBwAIAQAYamF2YS9pby9GaWxlT3V0cHV0U3Ry"
-    "ZWFtCAAKAQAETUFSSwoADAANBwAODAAPABABABBqYXZhL2xhbmcvU3lzdGVtAQAGZ2V0ZW52AQAmKExqYXZhL2xhbmcvU3RyaW5nOylMamF2YS9s"
-    "YW5nL1N0cmluZzsKAAcAEgwABQATAQAVKExqYXZhL2xhbmcvU3RyaW5nOylWCgAHABUMABYABgEABWNsb3NlBwAYAQApZWR1L3N0YW5mb3JkL25s"
-    "cC9waXBlbGluZS9TdGFuZm9yZENvcmVOTFABAARDb2RlAQAEbWFpbgEAFihbTGphdmEvbGFuZy9TdHJpbmc7KVYBAApFeGNlcHRpb25zBwAeAQAT"
-    "amF2YS9sYW5nL0V4Y2VwdGlvbgAhABcAAgAAAAAAAgABAAUABgABABkAAAARAAEAAQAAAAUqtwABsQAAAAAACQAaABsAAgAZAAAAHAADAAEAAAAQ"
-    "uwAHWRIJuAALtwARtgAUsQAAAAAAHAAAAAQAAQAdAAA="
+    "yv66vgAAADQAHwoAAgADBwAEDAAFAAYBABBqYXZhL2xhbmcvT2JqZWN0AQAGPGluaXQ+AQADKClWBwAIAQAYamF2YS9pby9GaWxlT3V0cHV0U3RyZW"
+    "FtCAAKAQAETUFSSwoADAANBwAODAAPABABABBqYXZhL2xhbmcvU3lzdGVtAQAGZ2V0ZW52AQAmKExqYXZhL2xhbmcvU3RyaW5nOylMamF2YS9sYW5n"
+    "L1N0cmluZzsKAAcAEgwABQATAQAVKExqYXZhL2xhbmcvU3RyaW5nOylWCgAHABUMABYABgEABWNsb3NlBwAYAQAvZWR1L3N0YW5mb3JkL25scC9waX"
+    "BlbGluZS9TdGFuZm9yZENvcmVOTFBTZXJ2ZXIBAARDb2RlAQAEbWFpbgEAFihbTGphdmEvbGFuZy9TdHJpbmc7KVYBAApFeGNlcHRpb25zBwAeAQAT"
+    "amF2YS9sYW5nL0V4Y2VwdGlvbgAhABcAAgAAAAAAAgABAAUABgABABkAAAARAAEAAQAAAAUqtwABsQAAAAAACQAaABsAAgAZAAAAHAADAAEAAAAQuw"
+    "AHWRIJuAALtwARtgAUsQAAAAAAHAAAAAQAAQAdAAA="
 )
 """The class file that javac compiles from
-`package edu.stanford.nlp.pipeline; public class StanfordCoreNLP { public static void main(String[] arguments)
+`package edu.stanford.nlp.pipeline; public class StanfordCoreNLPServer { public static void main(String[] arguments)
 throws Exception { new java.io.FileOutputStream(System.getenv("MARK")).close(); } }`."""
 
 MARK = "open(__import__('os').environ['MARK'], 'x').close()\n"
@@ -34,8 +34,8 @@ def plant_model(folder: Path, tool: str) -> Path:
         with zipfile.ZipFile(
             folder / {"corenlp": "stanford-corenlp-4.jar", "easyccg": "easyccg.jar"}[tool], "w"
         ) as jar:
-            jar.writestr("META-INF/MANIFEST.MF", "Main-Class: edu.stanford.nlp.pipeline.StanfordCoreNLP\n")
-            jar.writestr("edu/stanford/nlp/pipeline/StanfordCoreNLP.class", MARKING_CLASS)
+            jar.writestr("META-INF/MANIFEST.MF", "Main-Class: edu.stanford.nlp.pipeline.StanfordCoreNLPServer\n")
+            jar.writestr("edu/stanford/nlp/pipeline/StanfordCoreNLPServer.class", MARKING_CLASS)
         (folder / "categories").touch()
     elif tool == "stanza":
         for name in ("pos", "lemma", "depparse"):

@@ -7,7 +7,7 @@ import pytest
 from pair_files import write_corpus, write_raw
 
 from nmtcore.annotation.existing import NO_TREE
-from nmtcore.annotation.shards import annotate_shard, gather_shards, shard_rows
+from nmtcore.annotation.shards import annotate_shard, gather_shards
 from nmtcore.config.annotators import ExistingSettings
 from nmtcore.demo import generate
 from nmtcore.errors import UserError
@@ -20,7 +20,6 @@ from nmtcore.syntax.annotation import Annotation
 def annotate(tmp_path):
     return partial(
         annotate_shard,
-        ExistingSettings(max_words=4),
         corpus=tmp_path / "corpus.parquet",
         raw=tmp_path / "raw.parquet",
         side="source",
@@ -41,7 +40,7 @@ def test_pairs_keep_their_trees_after_filtering(tmp_path, annotate):
     write_corpus(tmp_path / "corpus.parquet", [sentences[k] for k in kept], ids=kept)
     shards = [tmp_path / f"{k}.parquet" for k in range(4)]
     for k, shard in enumerate(shards):
-        annotate(shard=k, shards=4, output=shard)
+        annotate(ExistingSettings(max_words=4), shard=k, shards=4, output=shard)
     output, report = tmp_path / "all.parquet", tmp_path / "all.json"
     gather_shards(shards, corpus=tmp_path / "corpus.parquet", output=output, report=report)
 
@@ -67,7 +66,7 @@ def test_a_pair_that_the_raw_file_lacks_is_an_error(tmp_path, annotate):
     write_raw(tmp_path / "raw.parquet", [["a"], ["b"]], [tree(["a"]), tree(["b"])])
     write_corpus(tmp_path / "corpus.parquet", [["a"], ["b"], ["c"]])
     with pytest.raises(UserError, match=r"raw\.parquet has no pair 2"):
-        annotate(shard=0, shards=1, output=tmp_path / "out.parquet")
+        annotate(ExistingSettings(), shard=0, shards=1, output=tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
 
 
@@ -76,7 +75,7 @@ def test_broken_trees_become_null(tmp_path, annotate):
     trees = [Annotation(head=[2, 1]), Annotation(head=[0, 1]), Annotation(head=[0])]
     write_raw(tmp_path / "raw.parquet", sentences, trees)
     write_corpus(tmp_path / "corpus.parquet", sentences)
-    annotate(shard=0, shards=1, output=tmp_path / "out.parquet")
+    annotate(ExistingSettings(), shard=0, shards=1, output=tmp_path / "out.parquet")
     reasons = [row["reason"] for row in read_rows(tmp_path / "out.parquet")]
     assert reasons == [
         "invalid analysis: no word is a root (head 0)",
@@ -85,7 +84,7 @@ def test_broken_trees_become_null(tmp_path, annotate):
     ]
 
 
-def test_supertags_and_constituents_of_the_corpus_are_copied(tmp_path):
+def test_supertags_and_constituents_of_the_corpus_are_copied(tmp_path, annotate):
     english = [pair.source for pair in generate(split="train", count=60)]
     trees = [side.annotation for side in english]
     # An ill-formed category or a broken tree costs only its own sentence.
@@ -94,16 +93,7 @@ def test_supertags_and_constituents_of_the_corpus_are_copied(tmp_path):
     trees[9] = replace(trees[9], constituency=f"(S {' '.join(f'(X {word})' for word in english[9].words)})")
     write_raw(tmp_path / "raw.parquet", [side.words for side in english], trees)
     write_corpus(tmp_path / "corpus.parquet", [side.words for side in english])
-    annotate_shard(
-        ExistingSettings(),
-        corpus=tmp_path / "corpus.parquet",
-        raw=tmp_path / "raw.parquet",
-        side="source",
-        language="en",
-        shard=0,
-        shards=1,
-        output=tmp_path / "out.parquet",
-    )
+    annotate(ExistingSettings(), shard=0, shards=1, output=tmp_path / "out.parquet")
     rows = list(read_rows(tmp_path / "out.parquet"))
     assert [row["reason"] is not None for row in rows] == [k in (7, 8) for k in range(60)]
     assert rows[7]["reason"].startswith("invalid analysis: word 2: ")
@@ -111,35 +101,3 @@ def test_supertags_and_constituents_of_the_corpus_are_copied(tmp_path):
     sound = [k for k in range(60) if k not in (7, 8)]
     assert [rows[k]["ccg"] for k in sound] == [trees[k].ccg for k in sound]
     assert rows[9]["constituency"] == trees[9].constituency
-
-
-def test_the_trees_of_czeng_are_copied(tmp_path, shared):
-    path = shared / "data" / "czeng_sample" / "data.export-format.0"
-    blocks = [line.split("\t")[2] for line in path.read_text(encoding="utf-8").split("\n") if line]
-    # form|lemma|tag|ord|head|afun, split from the right, because forms and lemmas may contain bars.
-    tokens = [[token.rsplit("|", 4) for token in block.split()] for block in blocks]
-    sentences = [[token[0].split("|")[0] or "|" for token in sentence] for sentence in tokens]
-    heads = [[int(token[3]) for token in sentence] for sentence in tokens]
-    annotations = [
-        Annotation(head=h, deprel=[token[4] for token in sentence]) for sentence, h in zip(tokens, heads, strict=True)
-    ]
-    write_raw(tmp_path / "raw.parquet", sentences, annotations)
-    write_corpus(tmp_path / "corpus.parquet", sentences)
-    shards = [tmp_path / f"{k}.parquet" for k in range(3)]
-    for k, shard in enumerate(shards):
-        settings = ExistingSettings(max_words=1000)
-        annotate_shard(
-            settings,
-            corpus=tmp_path / "corpus.parquet",
-            raw=tmp_path / "raw.parquet",
-            side="source",
-            language="cs",
-            shard=k,
-            shards=3,
-            output=shard,
-        )
-    gather_shards(shards, corpus=tmp_path / "corpus.parquet", output=tmp_path / "a", report=tmp_path / "r")
-    report = read_json(tmp_path / "r")
-    assert (report["sentences"], report["nulls"], report["several_roots"]) == (214, {}, 177)
-    assert [row["head"] for row in read_rows(tmp_path / "a")] == heads
-    assert shard_rows(214, 2, 3) == (142, 214)

@@ -7,17 +7,12 @@ from itertools import islice
 
 import pytest
 from annotation.annotating import annotate_words
-from pair_files import write_corpus
 
 from nmtcore.annotation import spacy as spacy_annotator
-from nmtcore.annotation.base import AnnotationTask
-from nmtcore.annotation.shards import annotate_shard, gather_shards
+from nmtcore.annotation.base import AnnotationTask, open_annotator
 from nmtcore.config.annotators import SpacySettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.attachment import attachment, is_punctuation
-from nmtcore.files import read_json
-from nmtcore.parquet import read_rows
-from nmtcore.syntax.annotation import failed, tree_fault
+from nmtcore.syntax.annotation import failed
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -32,78 +27,16 @@ def annotate(sentences, *, model, models, **settings):
     return list(annotate_words(SpacySettings(model=model, **settings), sentences, task))
 
 
+def pipes(model, models, **settings):
+    """Return the names of the components that run."""
+    task = AnnotationTask(side="source", language="cs", model_folders=(models,))
+    with open_annotator(SpacySettings(model=model, **settings), task) as annotator:
+        return set(annotator._model.pipe_names)
+
+
 def multi30k(shared, count):
     with open(shared / "data" / "multi30k" / "val.cs", encoding="utf-8", newline="\n") as file:
         return [line.split() for line in islice(file, count)]
-
-
-def test_real_sentences_get_one_tree_each(shared, models):
-    sentences = multi30k(shared, 300)
-    annotations = annotate(sentences, model="cs_ud", models=models, batch_size=64)
-    assert len(annotations) == 300
-    for words, annotation in zip(sentences, annotations, strict=True):
-        assert annotation.reason is None
-        assert tree_fault(annotation.head) is None
-        assert list(annotation.head).count(0) == 1
-        assert annotation.deprel[list(annotation.head).index(0)] == "root"
-        for column in ("upos", "xpos", "feats"):
-            assert len(getattr(annotation, column)) == len(words)
-        assert annotation.lemma is None
-    assert {tag for a in annotations for tag in a.upos} >= {"NOUN", "VERB", "ADP", "ADJ"}
-    assert any("Case=" in feats for a in annotations for feats in a.feats)
-
-
-def test_odd_lines_keep_their_rows_and_do_not_change_other_lines(tmp_path, shared, models):
-    normal = multi30k(shared, 9)
-    odd = [
-        *([], ["\u2028"], ["a\u00a0b", "\u3000", "c"], ["x"] * 300, ["\x85", "."], ["😀", "\ufeff"]),
-        *(["(", "[", "-LRB-", "_", "#"], ["y" * 300, "."], ["word"] * 200),
-    ]
-    sentences = [words for pair in zip(normal, odd, strict=True) for words in pair]
-    corpus = write_corpus(tmp_path / "corpus.parquet", sentences)
-    shards = [tmp_path / f"{k}.parquet" for k in range(3)]
-    for k, shard in enumerate(shards):
-        annotate_shard(
-            SpacySettings(model="cs_ud", batch_size=4, max_words=250),
-            corpus=corpus,
-            raw=tmp_path / "none",
-            side="source",
-            language="cs",
-            shard=k,
-            shards=3,
-            output=shard,
-            model_folders=[models],
-        )
-    gather_shards(shards, corpus=corpus, output=tmp_path / "out", report=tmp_path / "report")
-    rows = list(read_rows(tmp_path / "out"))
-    assert [row["id"] for row in rows] == list(range(18))
-    for words, row in zip(sentences, rows, strict=True):
-        assert row["reason"] if len(words) in (0, 300) else len(row["head"]) == len(words)
-    assert read_json(tmp_path / "report")["nulls"] == {"the sentence has no words": 1, "more than 250 words": 1}
-    undisturbed = annotate(normal, model="cs_ud", models=models)
-    assert [a.head for a in undisturbed] == [row["head"] for row in rows[::2]]
-
-
-def test_the_uas_on_gold_trees_is_that_of_the_pipeline(shared, models):
-    sentences = list(islice(gold(shared / "data" / "ud" / "en_pud.conllu"), 200))
-    annotations = annotate([words for words, _, _ in sentences], model="en_ud", models=models)
-    scores = attachment(
-        [a.head for a in annotations],
-        [heads for _, heads, _ in sentences],
-        [is_punctuation(words, upos) for words, _, upos in sentences],
-    )
-    # 82.3 on all 1,000 sentences.
-    assert 79 < scores["uas"] < 86
-    assert (scores["sentences"], scores["nulls"]) == (200, 0)
-
-
-def gold(path):
-    """Yield (words, heads, upos) of each sentence of a treebank."""
-    for block in path.read_text(encoding="utf-8").split("\n\n"):
-        cells = [line.split("\t") for line in block.split("\n") if line[:1].isdigit()]
-        cells = [c for c in cells if c[0].isdigit()]
-        if cells:
-            yield [c[1] for c in cells], [int(c[6]) for c in cells], [c[3] for c in cells]
 
 
 def test_an_installed_pipeline_is_loaded_with_its_own_code(tmp_path, shared, models, monkeypatch):
@@ -139,8 +72,7 @@ def test_other_components_are_disabled(tmp_path, models):
         nlp.add_pipe(name)
     nlp.get_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "two words"}])
     nlp.to_disk(tmp_path / "pipeline")
-    loaded = spacy_annotator.load_spacy_pipeline("pipeline", [tmp_path])
-    assert set(loaded.pipe_names) == {"tok2vec", "morphologizer", "tagger", "parser"}
+    assert pipes("pipeline", tmp_path) == {"tok2vec", "morphologizer", "tagger", "parser"}
     (annotation,) = annotate([["I", "see", "two", "words", ".", "Yes", "."]], model="pipeline", models=tmp_path)
     assert len(annotation.head) == 7
     assert list(annotation.head).count(0) == 1
@@ -163,75 +95,31 @@ def test_a_broken_model_is_an_error(tmp_path):
         annotate([["a"]], model="broken", models=tmp_path)
 
 
-@pytest.fixture
-def crash(monkeypatch):
-    """Return a function that makes the pipeline fail on sentences with the word CRASH."""
-
-    def install(error):
-        make_doc = spacy_annotator._doc
-
-        def broken(nlp, words):
-            if "CRASH" in words:
-                raise error
-            return make_doc(nlp, words)
-
-        monkeypatch.setattr(spacy_annotator, "_doc", broken)
-
-    return install
-
-
 @pytest.mark.parametrize("at", [(0,), (4,), (15,), (1, 2, 30), (40,), tuple(range(41))])
-def test_a_crash_costs_one_sentence(shared, models, crash, at):
-    sentences = multi30k(shared, 41)
-    undisturbed = annotate(sentences, model="cs_ud", models=models, batch_size=2)
-    crash(RuntimeError("out of luck\nsecond line"))
-    for k in at:
-        sentences[k] = ["CRASH", "."]
-    annotations = annotate(sentences, model="cs_ud", models=models, batch_size=2)
-    assert len(annotations) == 41
-    for k, annotation in enumerate(annotations):
-        if k in at:
-            assert annotation == failed("spaCy failed: RuntimeError: out of luck")
-        else:
-            assert annotation == undisturbed[k]
-
-
-def test_a_crash_inside_the_parser_costs_one_sentence(shared, models, monkeypatch):
+def test_a_crash_costs_one_sentence(shared, models, monkeypatch, at):
     from spacy.pipeline import Tagger
 
-    predict = Tagger.predict
+    sentences, predict = multi30k(shared, 41), Tagger.predict
+    undisturbed = annotate(sentences, model="cs_ud", models=models, batch_size=8)
 
     def broken(self, docs):
         if any("CRASH" in doc.text for doc in docs):
-            raise ValueError("[E000] no")
+            raise ValueError("[E000] no\nsecond line")
         return predict(self, docs)
 
     monkeypatch.setattr(Tagger, "predict", broken)
-    sentences = multi30k(shared, 20)
-    sentences[7] = ["CRASH"]
-    annotations = annotate(sentences, model="cs_ud", models=models, batch_size=3)
-    reasons = {k: a.reason for k, a in enumerate(annotations) if a.reason}
-    assert reasons == {7: "spaCy failed: ValueError: [E000] no"}
-    assert [len(a.head) for k, a in enumerate(annotations) if k != 7] == [len(s) for s in sentences if s != ["CRASH"]]
-
-
-@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
-def test_errors_that_are_not_due_to_a_sentence_are_raised(models, crash, error):
-    crash(error())
-    with pytest.raises(error):
-        annotate([["a"], ["CRASH"]], model="cs_ud", models=models)
+    for k in at:
+        sentences[k] = ["CRASH", "."]
+    annotations = annotate(sentences, model="cs_ud", models=models, batch_size=8)
+    crashed = failed("spaCy failed: ValueError: [E000] no")
+    assert annotations == [crashed if k in at else undisturbed[k] for k in range(41)]
 
 
 def test_several_trees_in_one_line_are_null(monkeypatch, models):
-    make_doc = spacy_annotator._doc
+    from spacy.tokens import Doc
 
-    def with_two_sentences(nlp, words):
-        doc = make_doc(nlp, words)
-        from spacy.tokens import Doc
-
-        return Doc(nlp.vocab, words=[token.text for token in doc], sent_starts=[True, False, False, True, False, False])
-
-    monkeypatch.setattr(spacy_annotator, "_doc", with_two_sentences)
+    starts = [True, False, False, True, False, False]
+    monkeypatch.setattr(spacy_annotator, "_doc", lambda nlp, words: Doc(nlp.vocab, words=words, sent_starts=starts))
     (annotation,) = annotate([["Muž", "spí", ".", "Žena", "jí", "."]], model="cs_ud", models=models)
     assert annotation.reason == "not one tree: 2 roots"
 
@@ -251,8 +139,7 @@ def test_a_supertagger_returns_categories_and_no_trees(shared, models):
 
 
 def test_a_supertagger_runs_only_its_tagger(models):
-    nlp = spacy_annotator.load_spacy_pipeline("en_ud", [models], supertags=True)
-    assert set(nlp.pipe_names) == {"tok2vec", "tagger"}
+    assert pipes("en_ud", models, tags="ccg") == {"tok2vec", "tagger"}
 
 
 def test_tags_that_are_no_categories_are_null(models):
@@ -260,18 +147,6 @@ def test_tags_that_are_no_categories_are_null(models):
     (annotation,) = annotate([["Dogs", "see", "my", "house"]], model="en_ud", models=models, tags="ccg")
     assert annotation.ccg is None
     assert annotation.reason.startswith("invalid analysis: word 3: ")
-
-
-def test_odd_lines_do_not_change_the_supertags_of_other_lines(shared, models):
-    with open(shared / "data" / "multi30k" / "val.en", encoding="utf-8", newline="\n") as file:
-        normal = [line.split() for line in islice(file, 7)]
-    odd = [[], ["\u2028"], ["a\u00a0b", "\u3000"], ["x"] * 300, ["😀", "(", "-LRB-"], ["y" * 300], ["word"] * 200]
-    mixed = [words for pair in zip(normal, odd, strict=True) for words in pair]
-    annotations = annotate(mixed, model="en_ccg_pmb", models=models, tags="ccg", batch_size=3)
-    assert annotations[::2] == annotate(normal, model="en_ccg_pmb", models=models, tags="ccg")
-    reasons = [annotation.reason for annotation in annotations[1::2]]
-    assert reasons == ["the sentence has no words", None, None, "more than 250 words", None, None, None]
-    assert all(a.reason or len(a.ccg) == len(words) for a, words in zip(annotations, mixed, strict=True))
 
 
 def test_a_pipeline_without_a_tagger_is_no_supertagger(models):

@@ -2,29 +2,18 @@
 
 import sys
 from itertools import islice
+from pathlib import Path
 
 import pytest
 import torch
 from annotation.annotating import annotate_words
-from annotation.test_spacy import gold
-from pair_files import write_corpus
 
-from nmtcore.annotation import stanza as stanza_annotator
-from nmtcore.annotation.base import AnnotationTask
-from nmtcore.annotation.shards import annotate_shard, gather_shards
+from nmtcore.annotation.base import AnnotationTask, open_annotator
 from nmtcore.config.annotators import StanzaSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.attachment import attachment, is_punctuation
-from nmtcore.files import read_json
-from nmtcore.parquet import read_rows
-from nmtcore.syntax.annotation import failed, tree_fault
-from nmtcore.syntax.constituents import parse_constituents, same_words
+from nmtcore.syntax.annotation import failed
 
 MODEL = "stanza_en"
-ODD = [
-    *([], ["\u2028"], ["a\u00a0b", "\u3000", "c"], ["x"] * 300, ["\x85", "."], ["😀", "\ufeff"], ["word"] * 200),
-    *(["(", "[", ":(", "-LRB-", "_", "#", ")"], ["y" * 300, "."], ["1-2", "1.1", "\\/", "<UNK>", "\u200b"]),
-]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -49,63 +38,6 @@ def undisturbed(sentences, tiny_stanza):
     return annotate(sentences, tiny_stanza, batch_size=16)
 
 
-def test_annotations_of_training_sentences_resemble_the_treebank(shared, tiny_stanza):
-    treebank = list(islice(gold(shared / "data" / "ud" / "en_ewt_dev.conllu"), 150))
-    annotations = annotate([words for words, _, _ in treebank], tiny_stanza)
-    assert all(tree_fault(annotation.head) is None for annotation in annotations)
-    assert all(list(annotation.head).count(0) == 1 for annotation in annotations)
-    marks = [is_punctuation(words, upos) for words, _, upos in treebank]
-    scores = attachment([a.head for a in annotations], [heads for _, heads, _ in treebank], marks)
-    assert scores["uas"] > 45  # these are training sentences
-    correct = [
-        tag == gold_tag
-        for a, (_, _, upos) in zip(annotations, treebank, strict=True)
-        for tag, gold_tag in zip(a.upos, upos, strict=True)
-    ]
-    assert sum(correct) / len(correct) > 0.5
-    assert any("Number=" in feats for a in annotations for feats in a.feats)
-    assert any(a.lemma != words for a, (words, _, _) in zip(annotations, treebank, strict=True))
-
-
-def test_a_line_with_several_full_stops_is_one_sentence(tiny_stanza):
-    (annotation,) = annotate([["He", "sleeps", ".", "\n\n", "She", "runs", ".", "don't"]], tiny_stanza)
-    assert len(annotation.head) == 8
-    assert list(annotation.head).count(0) == 1
-
-
-@pytest.mark.parametrize("constituency", [False, True])
-def test_odd_lines_do_not_change_other_lines(tmp_path, sentences, tiny_stanza, constituency):
-    normal = sentences[: len(ODD)]
-    mixed = [words for pair in zip(normal, ODD, strict=True) for words in pair]
-    corpus = write_corpus(tmp_path / "corpus.parquet", mixed)
-    settings = StanzaSettings(model=MODEL, batch_size=7, constituency=constituency)
-    shards = [tmp_path / f"{k}.parquet" for k in range(2)]
-    for k, shard in enumerate(shards):
-        annotate_shard(
-            settings,
-            corpus=corpus,
-            raw=tmp_path / "none",
-            side="source",
-            language="en",
-            shard=k,
-            shards=2,
-            output=shard,
-            model_folders=[tiny_stanza],
-        )
-    gather_shards(shards, corpus=corpus, output=tmp_path / "out", report=tmp_path / "report")
-    rows = list(read_rows(tmp_path / "out"))
-    assert [row["id"] for row in rows] == list(range(len(mixed)))
-    assert read_json(tmp_path / "report")["nulls"] == {"the sentence has no words": 1, "more than 250 words": 1}
-    undisturbed = annotate(normal, tiny_stanza)
-    for column in ("head", "deprel", "upos", "xpos", "feats", "lemma"):
-        assert [row[column] for row in rows[::2]] == [getattr(a, column) for a in undisturbed]
-    for words, row in zip(mixed, rows, strict=True):
-        if row["reason"] is None:
-            assert len(row["head"]) == len(words)
-            assert (row["constituency"] is not None) == constituency
-            assert not constituency or same_words(parse_constituents(row["constituency"]), words)
-
-
 @pytest.mark.parametrize("at", [(0,), (31,), (15, 16), (59,), tuple(range(60))])
 def test_a_crash_costs_one_sentence(sentences, undisturbed, tiny_stanza, monkeypatch, at):
     from stanza.pipeline.depparse_processor import DepparseProcessor
@@ -123,16 +55,6 @@ def test_a_crash_costs_one_sentence(sentences, undisturbed, tiny_stanza, monkeyp
     assert len(annotations) == 60
     crashed = failed("Stanza failed: RuntimeError: out of luck")
     assert annotations == [crashed if k in at else undisturbed[k] for k in range(60)]
-
-
-@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
-def test_errors_that_are_not_due_to_a_sentence_are_raised(tiny_stanza, monkeypatch, error):
-    def broken(nlp, sentences):
-        raise error
-
-    monkeypatch.setattr(stanza_annotator, "_run_pipeline", broken)
-    with pytest.raises(error):
-        annotate([["a"]], tiny_stanza)
 
 
 def test_changed_words_and_lost_sentences_are_null(tiny_stanza, monkeypatch):
@@ -153,13 +75,24 @@ def test_changed_words_and_lost_sentences_are_null(tiny_stanza, monkeypatch):
     assert reasons == ["Stanza changed the words", "Stanza changed the words", None]
 
 
+def test_the_weights_of_every_model_are_loaded_once(tiny_stanza, monkeypatch):
+    load, loaded = torch.load, []
+
+    def counting(path, map_location=None, **options):
+        loaded.extend([Path(path).name] if map_location != "meta" else [])
+        return load(path, map_location, **options)
+
+    monkeypatch.setattr(torch, "load", counting)
+    annotate([["a"]], tiny_stanza, constituency=True)
+    assert sorted(loaded) == ["constituency.pt", "depparse.pt", "lemma.pt", "pos.pt", "pretrain.pt"]
+
+
 def test_the_number_of_threads_is_restored(tiny_stanza):
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        with stanza_annotator.open_annotator(
-            StanzaSettings(model=MODEL), AnnotationTask(side="source", language="en", model_folders=(tiny_stanza,))
-        ):
+        task = AnnotationTask(side="source", language="en", model_folders=(tiny_stanza,))
+        with open_annotator(StanzaSettings(model=MODEL), task):
             assert torch.get_num_threads() == 1
         assert torch.get_num_threads() == 2
     finally:

@@ -5,7 +5,6 @@ from typing import get_type_hints
 
 import pytest
 
-from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.corpora import CorpusSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import FilterSettings
@@ -83,7 +82,11 @@ def test_a_data_set_may_have_any_registered_filter():
 @pytest.mark.parametrize(
     ("registry", "name", "required"),
     [
+<<<<<<< HEAD
         *((ANNOTATORS, name, "open_annotator") for name in ANNOTATORS),
+=======
+        *((FILTERS, name, "Filter") for name in FILTERS),
+>>>>>>> w/annotation
         *((FORMATS, name, "parse") for name in FORMATS),
     ],
 )

@@ -19,7 +19,7 @@ from nmtcore.evaluation.induction import (
     induction_counts,
     score_induction,
 )
-from nmtcore.syntax.random_trees import random_trees
+from nmtcore.syntax.random_syntax import random_trees
 
 
 def edges(heads):

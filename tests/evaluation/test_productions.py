@@ -17,7 +17,7 @@ from nmtcore.evaluation.productions import (
 )
 from nmtcore.inference.schemas import Parse, write_parses
 from nmtcore.parquet import write_rows
-from nmtcore.syntax.random_trees import random_trees
+from nmtcore.syntax.random_syntax import random_trees
 
 TREE_SCHEMA = pa.schema([("head", pa.list_(pa.int32())), ("upos", pa.list_(pa.string()))])
 TAGS = ["VERB", "NOUN", "DET", "PUNCT"]

@@ -5,8 +5,8 @@ import pytest
 from nmtcore.annotation.base import failed
 from nmtcore.errors import UserError
 from nmtcore.evaluation.subsets import constituent_subsets, construction_subsets, read_subsets
+from nmtcore.syntax.categories import CONSTRUCTIONS, constructions
 from nmtcore.syntax.constituents import parse_constituents, phrase_labels
-from nmtcore.syntax.constructions import CONSTRUCTIONS, constructions
 
 SUPERTAGS = [
     ["S[wq]/(S[q]/NP)", "(S[q]/NP)/NP", "NP"],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmtcore.annotation.linearise import LINEARISED_PARSES_SCHEMA
+from nmtcore.annotation.labels import LINEARISED_PARSES_SCHEMA
 from nmtcore.annotation.selection import SELECTION_SCHEMA
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.features.examples import load_linearised_parses

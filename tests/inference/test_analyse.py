@@ -158,8 +158,8 @@ def test_trees_that_the_system_reads_are_those_of_its_annotator(tmp_path, monkey
     seen = []
 
     class Recorded(Chain):
-        def annotate(self, sentences):
-            return super().annotate(seen.append(own.words) or own for own in sentences)
+        def parse(self, sentences):
+            return super().parse(seen.append(own.words) or own for own in sentences)
 
     monkeypatch.setattr(raw, "open_annotator", lambda settings, task: Recorded())
     syntax = {"features": {"source": {"trees": "own"}}, "annotators": {"own": {"tool": "existing"}}}
@@ -218,7 +218,7 @@ def test_a_model_that_reads_trees_of_its_corpus_reads_those_of_the_treebank(tmp_
     for trees, same in ({"the": [3, 3, 0], "dog": [0, 1]}, True), ({"the": [0, 1, 2], "dog": [2, 0]}, False):
 
         class Parser(Annotator):
-            def annotate(self, sentences, trees=trees):
+            def parse(self, sentences, trees=trees):
                 for own in sentences:
                     yield Annotation(head=trees[own.words[0]], deprel=["det"] * len(own.words))
 

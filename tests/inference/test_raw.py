@@ -40,7 +40,7 @@ class ReadsTags(ComponentSettings):
 class Chain(Annotator):
     """The head of every word is the previous word; a sentence with "dog" cannot be parsed."""
 
-    def annotate(self, sentences):
+    def parse(self, sentences):
         for sentence in sentences:
             n = len(sentence.words)
             tags = {column: ["x"] * n for column in ("deprel", "upos", "xpos")}
@@ -50,7 +50,7 @@ class Chain(Annotator):
 class Tags(Annotator):
     """Every word has the tag y."""
 
-    def annotate(self, sentences):
+    def parse(self, sentences):
         for sentence in sentences:
             yield Annotation(upos=["y"] * len(sentence.words))
 

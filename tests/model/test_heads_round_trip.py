@@ -19,8 +19,7 @@ from nmtcore.features.syntax import syntax_batch
 from nmtcore.inference.parse import parse_of
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
-from nmtcore.syntax.annotation import Annotation
-from nmtcore.syntax.write_conllu import conllu_sentence
+from nmtcore.syntax.annotation import Annotation, conllu_sentence
 
 SYSTEMS = {
     "depparse": [DepParseSettings(layer=0)],

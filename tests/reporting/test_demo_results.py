@@ -25,7 +25,7 @@ from nmtcore.reporting.demo_results import (
 )
 from nmtcore.reporting.demo_table import demo_text, write_demo_table
 from nmtcore.syntax.annotation import Annotation
-from nmtcore.syntax.constructions import CONSTRUCTIONS, constructions
+from nmtcore.syntax.categories import CONSTRUCTIONS, constructions
 
 COUNT = 40
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from subword_nmt.learn_bpe import learn_bpe
 
-from nmtcore.annotation.linearise import LINEARISED_PARSES_SCHEMA
+from nmtcore.annotation.labels import LINEARISED_PARSES_SCHEMA
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA

@@ -1,4 +1,4 @@
-"""Parsing of CCG categories."""
+"""CCG categories, and the constructions that they show."""
 
 import json
 
@@ -9,95 +9,101 @@ from hypothesis import strategies as st
 
 from nmtcore.demo import generate
 from nmtcore.syntax.annotation import Annotation, annotation_fault
-from nmtcore.syntax.categories import Atomic, Functor, category_fault, parse_category
-
-atoms = st.builds(Atomic, st.sampled_from(["S", "NP", "N", "conj", ",", "LRB"]), st.sampled_from(["", "dcl", "num"]))
-categories = st.recursive(atoms, lambda parts: st.builds(Functor, parts, st.sampled_from("/\\"), parts), max_leaves=8)
+from nmtcore.syntax.categories import CONSTRUCTIONS, category_fault, constructions
 
 
-def normal_form(text):
-    """Return a category without superfluous brackets, with its features in square brackets."""
-    return str(parse_category(text))
+def is_category(text):
+    try:
+        return bool(ccg_oracle.parse_category(text))
+    except ValueError:
+        return False
 
 
-def as_tuples(category):
-    if isinstance(category, Atomic):
-        return (category.name, category.feature)
-    return (category.slash, as_tuples(category.result), as_tuples(category.argument))
-
-
-@given(categories)
-def test_parsing_inverts_formatting(category):
-    assert parse_category(str(category)) == category
-    assert as_tuples(category) == ccg_oracle.parse_category(str(category))
-    assert normal_form(str(category)) == str(category)
-
-
-@given(st.text(alphabet="SN()[]/\\,:d _", max_size=12))
-def test_a_text_is_either_an_error_or_has_a_normal_form(text):
-    if category_fault(text) is None:
-        assert normal_form(normal_form(text)) == normal_form(text)
-        assert text.count("(") == text.count(")")
-    else:
-        with pytest.raises(ValueError, match="category"):
-            parse_category(text)
-
-
-def test_nested_categories_keep_their_structure():
-    category = parse_category(r"((S[dcl]\NP)/(S[to]\NP))/NP")
-    verb = Functor(Atomic("S", "dcl"), "\\", Atomic("NP"))
-    infinitive = Functor(Atomic("S", "to"), "\\", Atomic("NP"))
-    assert category == Functor(Functor(verb, "/", infinitive), "/", Atomic("NP"))
-    assert normal_form(r"(NP:thr\N)") == r"NP[thr]\N"
+@given(st.lists(st.sampled_from(["S", "NP", "(", ")", "/", "\\", "[dcl]", "(S/NP)", "\0"]), max_size=12))
+def test_a_text_is_a_category_if_the_oracle_parses_it(parts):
+    text = "".join(parts)
+    assert (category_fault(text) is None) == is_category(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    "text",
     [
-        ("", "empty"),
-        (r"S\NP/NP", "brackets are missing at character 5"),
-        (r"(S\NP", "not closed at character 6"),
-        ("S)", r"'\)' is not expected at character 2"),
-        ("(NP)", "NP stands in brackets alone"),
-        ("/NP", "a category is missing at character 1"),
-        ("NP/", "a category is missing at character 4"),
-        ("S[dcl", r"'\[' is not expected"),
-        ("S[]", r"'\[' is not expected"),
-        ("NP N", "' ' is not expected"),
-        ("_SP", "a category is missing"),
-        ("(" * 100_000 + "S", "more than 50"),
-        ("(" * 100_000, "more than 50"),
+        *("", r"S\NP/NP", r"(S\NP", "S)", "(NP)", "/NP", "NP/", "S[dcl", "S[]", "NP N", "_SP", "(" * 100_000 + "S"),
+        "(" * 51 + "S/NP" + ")" * 51,
     ],
 )
-def test_an_ill_formed_category_is_an_error_that_names_the_character(text, fault):
-    with pytest.raises(ValueError, match=fault):
-        parse_category(text)
-    assert category_fault(text)
+def test_an_ill_formed_category_has_a_fault(text):
+    assert category_fault(text) == f"{text[:80]!r} is no CCG category"
 
 
-def test_all_categories_of_the_parallel_meaning_bank_are_parsed(shared):
-    lines = (shared / "data/ccg/pmb4_en_dev.txt").read_text(encoding="utf-8").splitlines()
-    categories = {token.rsplit("|", 1)[1] for line in lines for token in line.split()}
-    categories.update(json.loads((shared / "models/en_ccg_pmb/tagger/cfg").read_text())["labels"])
-    assert len(categories) > 294
-    for text in categories:
-        assert category_fault(text) is None
-        if ":" not in text and text != ";":  # signs that the oracle does not support
-            assert as_tuples(parse_category(text)) == ccg_oracle.parse_category(text)
-            assert normal_form(text) == text
-
-
-def test_all_categories_of_the_demo_corpus_are_in_normal_form():
-    categories = {category for pair in generate(split="train", count=300) for category in pair.source.annotation.ccg}
-    assert len(categories) > 60
-    assert all(normal_form(text) == text for text in categories)
-
-
-@pytest.mark.parametrize("text", [".", ",", ":", ";", "LRB", "RRB", "LQU", "RQU", "``", "conj", "S[X]", r"conj\conj"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(".", ",", ":", ";", "LRB", "RRB", "LQU", "RQU", "``", "conj", "S[X]", r"conj\conj", r"(NP:thr\N)"),
+        "(" * 50 + "S/NP" + ")" * 50,
+    ],
+)
 def test_tags_of_supertaggers_are_categories(text):
     assert category_fault(text) is None
 
 
+def pmb_categories(shared):
+    lines = (shared / "data/ccg/pmb4_en_dev.txt").read_text(encoding="utf-8").splitlines()
+    return {token.rsplit("|", 1)[1] for line in lines for token in line.split()}
+
+
+def test_all_categories_of_real_corpora_are_sound(shared):
+    labels = json.loads((shared / "models/en_ccg_pmb/tagger/cfg").read_text())["labels"]
+    demo = {category for pair in generate(split="train", count=300) for category in pair.source.annotation.ccg}
+    categories = {*pmb_categories(shared), *labels, *demo}
+    assert len(categories) > 294
+    assert {text for text in categories if category_fault(text)} == set()
+
+
 def test_an_annotation_with_an_ill_formed_category_is_unsound():
     assert annotation_fault(Annotation(ccg=["NP", r"S[dcl]\NP"]), 2) is None
-    assert annotation_fault(Annotation(ccg=["NP", "_SP"]), 2).startswith("word 2: '_SP' is no CCG category")
+    assert annotation_fault(Annotation(ccg=["NP", "_SP"]), 2) == "word 2: '_SP' is no CCG category"
+
+
+@pytest.mark.parametrize(
+    ("category", "shown"),
+    [
+        (r"(S[q]/(S[b]\NP))/NP", ["question"]),
+        (r"S[wq]/(S[q]/NP)", ["question"]),
+        (r"(S[dcl]\NP)/S[qem]", ["question"]),
+        ("conj", ["conjunction"]),
+        (r"(S[dcl]\NP)/PP", ["prepositional"]),
+        (r"((S\NP)\(S\NP))/NP", ["prepositional"]),
+        (r"((S\NP)/(S\NP))/NP", ["prepositional"]),
+        (r"(NP\NP)/NP", ["prepositional"]),
+        (r"((S\NP)\(S\NP))/N", []),
+        (r"(N\N)/NP", []),
+        (r"(S[to]\NP)/(S[b]\NP)", []),
+        (r"(S[adj]\NP)/((S[to]\NP)/NP)", []),
+        (r"(NP\NP)/(S[dcl]\NP)", ["relative_subordinate"]),
+        (r"(NP\NP)/(S[to]\NP)", ["control_raising", "relative_subordinate"]),
+        (r"((NP\NP)/(S[dcl]\NP))/N", []),
+    ],
+)
+def test_a_category_shows_its_constructions(category, shown):
+    assert constructions([category]) == tuple(shown)
+
+
+def has_argument(category, argument):
+    """Return whether a category of the oracle has the argument, at any depth."""
+    return len(category) == 3 and (category[2] == argument or any(has_argument(c, argument) for c in category[1:]))
+
+
+def test_a_control_category_has_an_infinitive_as_argument(shared):
+    infinitive = ccg_oracle.parse_category(r"S[to]\NP")
+    categories = {text for text in pmb_categories(shared) if is_category(text)}
+    controlling = {text for text in categories if has_argument(ccg_oracle.parse_category(text), infinitive)}
+    assert len(controlling) > 5
+    assert {text for text in categories if CONSTRUCTIONS["control_raising"](text)} == controlling
+
+
+def test_a_sentence_shows_the_constructions_of_its_words():
+    assert constructions(["conj", "NP", r"S[wq]/(S[q]/NP)", "conj"]) == ("question", "conjunction")
+    shown = [constructions(pair.source.annotation.ccg) for pair in generate(split="train", count=300)]
+    assert all(any(name in sentence for sentence in shown) for name in CONSTRUCTIONS)
+    assert any(not sentence for sentence in shown)

@@ -14,11 +14,11 @@ from nmtcore.syntax.spanning_tree import maximum_spanning_tree
 
 def all_trees(n, single_root):
     for heads in itertools.product(range(n + 1), repeat=n):
-        if tree_fault(heads) is None and (not single_root or heads.count(0) == 1):
+        if tree_fault(heads) is None and (not single_root or heads.count(0) == min(n, 1)):
             yield heads
 
 
-TREES = {(n, single): list(all_trees(n, single)) for n in range(1, 6) for single in (True, False)}
+TREES = {(n, single): list(all_trees(n, single)) for n in range(6) for single in (True, False)}
 
 
 def score_sum(scores, heads):
@@ -28,7 +28,7 @@ def score_sum(scores, heads):
 def check_tree(heads, single_root):
     assert tree_fault(heads) is None
     if single_root:
-        assert heads.count(0) == 1
+        assert heads.count(0) == min(len(heads), 1)
 
 
 def test_the_number_of_trees_follows_cayleys_formula():
@@ -48,7 +48,7 @@ SCORE_DISTRIBUTIONS = {
 }
 
 
-@given(st.integers(1, 5), st.booleans(), st.sampled_from(sorted(SCORE_DISTRIBUTIONS)), st.integers(0, 2**32 - 1))
+@given(st.integers(0, 5), st.booleans(), st.sampled_from(sorted(SCORE_DISTRIBUTIONS)), st.integers(0, 2**32 - 1))
 @example(5, True, "roots", 0)
 @example(5, True, "close", 1)
 def test_the_result_is_the_best_of_all_trees(n, single_root, distribution, seed):
@@ -57,18 +57,6 @@ def test_the_result_is_the_best_of_all_trees(n, single_root, distribution, seed)
     check_tree(heads, single_root)
     best = max(score_sum(scores, tree) for tree in TREES[n, single_root])
     assert score_sum(scores, heads) == pytest.approx(best, rel=1e-14, abs=1e-10)
-
-
-@pytest.mark.parametrize("single_root", [True, False])
-def test_the_result_is_the_best_of_all_trees_of_six_words(single_root):
-    random = np.random.default_rng(6)
-    trees = np.array(list(all_trees(6, single_root)))
-    for _ in range(20):
-        scores = random.normal(size=(6, 7))
-        best = scores[np.arange(6), trees].sum(axis=1).max()
-        assert score_sum(scores, maximum_spanning_tree(scores, single_root=single_root)) == pytest.approx(
-            best, abs=1e-12
-        )
 
 
 def networkx_best(scores, *, root=None):
@@ -133,16 +121,6 @@ def test_forbidden_edges_are_used_only_without_an_alternative():
 def test_a_words_own_column_is_ignored():
     scores = np.array([[0.0, np.nan, 1.0], [2.0, 1.0, np.inf]])
     assert maximum_spanning_tree(scores, single_root=True).tolist() == [2, 0]
-
-
-def test_equally_good_trees_give_the_same_result_every_time():
-    scores = np.zeros((7, 8))
-    first = maximum_spanning_tree(scores, single_root=True)
-    assert all((maximum_spanning_tree(scores, single_root=True) == first).all() for _ in range(3))
-
-
-def test_a_sentence_without_words_has_no_heads():
-    assert maximum_spanning_tree(np.zeros((0, 1)), single_root=True).shape == (0,)
 
 
 @pytest.mark.parametrize("scores", [np.zeros((3, 3)), np.zeros(3), np.full((2, 3), np.nan), np.full((2, 3), np.inf)])

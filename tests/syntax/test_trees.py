@@ -1,26 +1,25 @@
-"""Conversion between heads and governors, and a check that sentinels are defined in one module only."""
-
-import ast
-import re
-from pathlib import Path
+"""Heads and governors; depth, roots and projectivity of trees."""
 
 import numpy as np
 import pytest
+from forests import climb, flat, forests
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL
 from nmtcore.segmentation.vocabulary import ROOT_ID, Vocabulary
-from nmtcore.syntax import trees
-from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, HEAD_OF_ROOT, NO_GOVERNOR, ROOT_ENTRY, governors_of, heads_of
-
-TREE_NUMBER = re.compile(r"_?(heads?|governors?|parents?|parent_positions?)(_[A-Z0-9]+)?")
-SENTINEL = re.compile(r"_?(NO_|NONE|.*ROOT|UNKNOWN)")
-OTHER_SENTINELS = {
-    "annotation/labels.py": {"NO_LABEL", "UNKNOWN_LABEL"},
-    "features/examples.py": {"NO_WORD"},
-    "model/components/parser_heads.py": {"ROOT_COLUMN"},
-    "segmentation/vocabulary.py": {"ROOT_ID"},
-}
-"""Sentinels that do not belong to trees: vocabulary ids, the word of a position, the position of `<ROOT>`."""
+from nmtcore.syntax.annotation import tree_fault
+from nmtcore.syntax.trees import (
+    GOVERNOR_OF_ROOT,
+    HEAD_OF_ROOT,
+    NO_GOVERNOR,
+    ROOT_ENTRY,
+    find_cycle,
+    forest_shape,
+    governors_of,
+    heads_of,
+    word_depths,
+)
 
 
 def test_heads_and_governors_count_the_same_words():
@@ -31,78 +30,45 @@ def test_heads_and_governors_count_the_same_words():
     assert heads_of(NO_GOVERNOR) < HEAD_OF_ROOT, "NO_GOVERNOR has no head"
 
 
-def test_sentinels_differ_from_words_and_from_each_other():
-    assert HEAD_OF_ROOT < 1
-    assert GOVERNOR_OF_ROOT != NO_GOVERNOR
-    assert max(GOVERNOR_OF_ROOT, NO_GOVERNOR, trees.NO_POSITION, trees.NO_COLUMN) < 0
-
-
 def test_special_entries_have_their_ids():
     assert Vocabulary.of([]).entries[ROOT_ID] == ROOT_ENTRY
     assert [LABEL_SPECIALS[NO_LABEL], LABEL_SPECIALS[UNKNOWN_LABEL]] == ["<none>", "<unk>"]
 
 
-def is_number(node: ast.expr) -> bool:
-    """Return whether an expression is a literal number."""
-    node = node.operand if isinstance(node, ast.UnaryOp) else node
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool)
+def is_projective(heads):
+    """Return whether all words between a word and its head are below that head (the artificial root is above all)."""
+    return all(
+        head in climb(heads, between)
+        for word, head in enumerate(heads, start=1)
+        for between in range(min(word, head) + 1, max(word, head))
+    )
 
 
-def name_of(node: ast.expr) -> str:
-    """Return the name of the variable or attribute that an expression reads, also with an index."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return getattr(node, "id", getattr(node, "attr", ""))
+@given(st.lists(forests() | st.just([]), max_size=6))
+def test_shapes_and_depths_equal_those_found_by_climbing(trees):
+    assert all(tree_fault(heads) is None for heads in trees)
+    depths = [[len(climb(heads, word)) - 1 for word in range(1, len(heads) + 1)] for heads in trees]
+    assert word_depths(*flat(trees)).tolist() == [depth for depths_W in depths for depth in depths_W]
+    shape = forest_shape(*flat(trees))
+    assert shape.roots_B.tolist() == [heads.count(0) for heads in trees]
+    assert shape.depth_B.tolist() == [max(depths_W, default=0) for depths_W in depths]
+    assert shape.projective_B.tolist() == [is_projective(heads) for heads in trees]
 
 
-def lines_with_literals(tree: ast.Module) -> set[int]:
-    """List the lines that compare a head, governor or parent position with a literal number by == or !=."""
-    return {
-        node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq)
-        for left, right in [(node.left, node.comparators[0]), (node.comparators[0], node.left)]
-        if is_number(left) and TREE_NUMBER.fullmatch(name_of(right))
-    }
+@given(st.integers(1, 8).flatmap(lambda n: st.lists(st.integers(0, n), min_size=n, max_size=n)))
+def test_a_cycle_is_found_if_a_word_is_below_itself(heads):
+    def reaches_the_root(word):
+        for _ in heads:
+            word = heads[word - 1] if word else 0
+        return word == 0
+
+    cycle = find_cycle(heads)
+    assert bool(cycle) == (not all(map(reaches_the_root, range(1, len(heads) + 1))))
+    assert [heads[word - 1] for word in cycle] == [*cycle[1:], *cycle[:1]]
 
 
-def sentinels(tree: ast.Module) -> set[str]:
-    """List the numeric constants of a module, alone or in a tuple, that are named like a sentinel."""
-    constants = set()
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
-            names, value = node.targets[0].elts, node.value
-            is_range = isinstance(value, ast.Call) and name_of(value.func) == "range"
-            values = value.elts if isinstance(value, ast.Tuple) else [value] * len(names)
-            constants |= {name_of(n) for n, own in zip(names, values, strict=False) if is_range or is_number(own)}
-        elif isinstance(node, ast.Assign) and is_number(node.value):
-            constants.add(name_of(node.targets[0]))
-    return {name for name in constants if SENTINEL.match(name)}
-
-
-@pytest.mark.parametrize(
-    ("line", "lines"),
-    [("if heads[0] == 0: x", {1}), ("x = -1 != governor_BW", {1}), ("x = a.head == 0", {1}), ("n == 0", set())],
-)
-def test_a_number_instead_of_a_sentinel_is_detected(line, lines):
-    assert lines_with_literals(ast.parse(line)) == lines
-
-
-def test_sentinels_of_a_module_are_detected():
-    assert sentinels(ast.parse("_OF_ROOT, _NONE = -1, -2\nNO_PARENT = -1.0\nNO_TREE = 'none'\nA, ROOT = range(2)")) == {
-        "_OF_ROOT",
-        "_NONE",
-        "NO_PARENT",
-        "ROOT",
-    }
-
-
-def test_sentinels_of_trees_are_defined_in_one_module_only(root: Path):
-    package = root / "src/nmtcore"
-    faults = []
-    for path in sorted(package.rglob("*.py")):
-        module, tree = str(path.relative_to(package)), ast.parse(path.read_text(encoding="utf-8"))
-        faults += [f"{module}, line {line}: a number instead of a sentinel" for line in lines_with_literals(tree)]
-        if module != "syntax/trees.py":
-            faults += [f"{module}: {name}" for name in sentinels(tree) - OTHER_SENTINELS.get(module, set())]
-    assert not faults
+@pytest.mark.parametrize("measure", [forest_shape, word_depths])
+@pytest.mark.parametrize("heads", [[2, 1, 0], [0, 3, 2], [0, 4, 1], [0, -1, 1], [0, 2, 1], [0, 1], [0, 1, 1, 1]])
+def test_heads_that_form_no_forest_are_an_error(measure, heads):
+    with pytest.raises(ValueError):
+        measure(np.array(heads), np.array([3]))

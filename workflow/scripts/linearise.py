@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nmtcore.annotation.linearise import write_linearised_parses
+from nmtcore.annotation.labels import write_linearised_parses
 from nmtcore.job import job
 
 with job(snakemake):

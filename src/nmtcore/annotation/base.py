@@ -1,20 +1,18 @@
 """The protocol of parsers and taggers, and the guard that checks what they return.
 
-To add a tool (Stanza, CoreNLP, UDPipe, EasyCCG...), write its settings and register them in
-`nmtcore.config.annotators`, and write a module `nmtcore.annotation.{tool}` with
-`open_annotator(settings, task) -> Annotator`. `annotate` takes sentences and returns one analysis per sentence, in
-order; a tool that works on files writes and reads them inside `annotate`. The corpus fixes the words: a tool must not
+To add a tool, write its settings and register them in `nmtcore.config.annotators`, and write a module
+`nmtcore.annotation.{tool}` with a class that is named like the settings. The corpus fixes the words: a tool must not
 split or join them. Some tools silently skip lines, split words or end a sentence early, so an annotator compares the
-words in the tool's output with its input. `refuses` rejects sentences whose words the tool would change; the guard
-gives them a null annotation.
+words in the tool's output with its input, and `refuses` sentences whose words the tool would change.
 """
 
+import re
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.errors import UserError
@@ -45,68 +43,100 @@ class AnnotationTask:
     """Folders that are searched for models."""
 
 
+class ParsingError(Exception):
+    """Says why sentences could not be parsed: "type of failure: details". Reports count the part before the colon."""
+
+
 class Annotator(ABC):
     """A parser or tagger; a context manager that loads its model on entry and frees it on exit."""
 
+    name = ""
+    """The tool's name in messages; by default that of the class."""
+    splits: re.Pattern[str] | None = None
+    """Characters at which the tool cuts words, whatever its options say; a sentence with one is refused."""
+    _model: Any = None
+
+    def __init__(self, settings: Any = None, task: AnnotationTask | None = None) -> None:
+        self.settings, self.task = settings, task
+        self.name = self.name or type(self).__name__
+
     def __enter__(self) -> Self:
+        self.load()
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def batch_size(self) -> int:
+        """The number of sentences that `parse` gets at once: the setting `batch_size`, or 1."""
+        return getattr(self.settings, "batch_size", 1)
+
+    def load(self) -> None:
+        """Load the model. Raises UserError if it is missing or broken."""
         return None
+
+    def close(self) -> None:
+        """Free the model."""
+        self._model = None
 
     def refuses(self, words: Sequence[str]) -> str | None:
         """Return why the tool cannot analyse these words (at least one, none empty), or None if it can."""
+        for word in words if self.splits else ():
+            if match := self.splits.search(word):
+                return f"a character at which {self.name} cuts words: U+{ord(match[0]):04X}"
         return None
 
     @abstractmethod
-    def annotate(self, sentences: Iterable[NumberedSentence]) -> Iterator[Annotation]:
-        """Yield one annotation per sentence, in order; reading ahead is allowed.
+    def parse(self, sentences: Sequence[NumberedSentence]) -> Iterable[Annotation]:
+        """Return one annotation per sentence, in order; `failed(reason)` for one that the tool cannot analyse.
 
-        A sentence that the tool cannot analyse gets `failed("type of failure: details")`. Reports count failures by the
-        text before the colon.
+        If it raises a ParsingError or another exception, or returns too few or too many annotations, the halves of the
+        batch are parsed by themselves, down to the sentence at fault. A UserError or MemoryError ends the job.
         """
 
 
 def open_annotator(settings: AnnotatorSettings, task: AnnotationTask) -> Annotator:
     """Make the annotator of `settings`; `with` loads its model."""
-    return ANNOTATORS.member(ANNOTATORS.name_of(settings), "open_annotator")(settings, task)
+    class_name = type(settings).__name__.removesuffix("Settings")
+    return ANNOTATORS.member(ANNOTATORS.name_of(settings), class_name)(settings, task)
 
 
 def guarded(
     annotator: Annotator, sentences: Iterable[NumberedSentence], *, max_words: int
 ) -> Iterator[tuple[NumberedSentence, Annotation]]:
-    """Yield every sentence with its checked annotation; an unsound annotation becomes null with a reason.
+    """Yield every sentence with its checked annotation; a failure or an unsound annotation becomes null with a reason.
 
-    The tool does not see sentences that are empty, longer than `max_words` or refused by it. Raises UserError if the
-    tool yields too few or too many analyses, because then none of them can be trusted.
+    The tool does not see sentences that are empty, longer than `max_words` or refused by it.
     """
-    pending: deque[tuple[NumberedSentence, str | None]] = deque()
+    sentences = iter(sentences)
+    while batch := list(islice(sentences, annotator.batch_size)):
+        refusals = [_refusal(annotator, sentence.words, max_words) for sentence in batch]
+        accepted = [sentence for sentence, reason in zip(batch, refusals, strict=True) if reason is None]
+        annotations = iter(_parse(annotator, accepted) if accepted else [])
+        for sentence, reason in zip(batch, refusals, strict=True):
+            annotation = next(annotations) if reason is None else failed(reason)
+            fault = annotation_fault(annotation, len(sentence.words))
+            yield sentence, annotation if fault is None else failed(f"{INVALID}: {fault}")
 
-    def accepted_sentences() -> Iterator[NumberedSentence]:
-        for sentence in sentences:
-            reason = _refusal(annotator, sentence.words, max_words)
-            pending.append((sentence, reason))
-            if reason is None:
-                yield sentence
 
-    accepted = accepted_sentences()
-    for annotation in annotator.annotate(accepted):
-        while pending and pending[0][1] is not None:
-            sentence, reason = pending.popleft()
-            yield sentence, failed(reason)
-        if not pending:
-            raise UserError("The annotator returned more analyses than sentences: check the tool and its version.")
-        sentence, _ = pending.popleft()
-        yield sentence, _null_if_unsound(annotation, len(sentence.words))
-    # Sentences that the tool has not read must all be refused ones.
-    for _ in accepted:
-        pass
-    for sentence, reason in pending:
-        if reason is None:
-            raise UserError(
-                f"The annotator returned too few analyses: none for pair {sentence.id}. Check the tool and its version."
-            )
-        yield sentence, failed(reason)
+def _parse(annotator: Annotator, sentences: Sequence[NumberedSentence]) -> list[Annotation]:
+    """Parse a batch; after a failure, parse each half by itself. A sentence that fails alone gets null."""
+    try:
+        annotations = list(annotator.parse(sentences))
+        if len(annotations) == len(sentences):
+            return annotations
+        reason = f"{annotator.name} failed: {len(annotations)} analyses for {len(sentences)} sentences"
+    except (MemoryError, UserError):
+        raise
+    except ParsingError as error:
+        reason = str(error)
+    except Exception as error:
+        reason = f"{annotator.name} failed: {type(error).__name__}: {first_line(error)}"
+    if len(sentences) == 1:
+        return [failed(reason)]
+    half = len(sentences) // 2
+    return [*_parse(annotator, sentences[:half]), *_parse(annotator, sentences[half:])]
 
 
 def first_line(error: BaseException) -> str:
@@ -122,8 +152,3 @@ def _refusal(annotator: Annotator, words: Sequence[str], max_words: int) -> str 
     if not all(words):
         return "a word is empty"
     return annotator.refuses(words)
-
-
-def _null_if_unsound(annotation: Annotation, words: int) -> Annotation:
-    fault = annotation_fault(annotation, words)
-    return annotation if fault is None else failed(f"{INVALID}: {fault}")

@@ -14,105 +14,95 @@ itself, with a small model trained for the purpose, agreed with them. EasyCCG's 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+import subprocess
+from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
-from typing import Self
 
-from nmtcore.annotation.base import AnnotationTask
-from nmtcore.annotation.java import JavaAnnotator, Portion, Words
+from nmtcore.annotation.base import Annotator, NumberedSentence, ParsingError
+from nmtcore.annotation.java import START_SECONDS, TEST_SENTENCES, JavaProcess, broken_installation, took_too_long
 from nmtcore.annotation.models import find_model
-from nmtcore.config.annotators import EasyCcgSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 
-JAR = EasyCcgSettings.model_holds
 FAILURE = "(<L NP NN NN fail N>)"
 """The derivation that EasyCCG prints for a sentence without a parse."""
 
-_SPLITS = re.compile("[\x00-\x20\ud800-\udfff]")
 _LEAF = re.compile(r"\(<L ([^ ]+) [^ ]+ [^ ]+ ([^ ]+) [^ ]+>\)")
 _QUOTES = ("LQU", "RQU")
 _BRACKETS = {"(": "-LRB-", "{": "-LRB-", ")": "-RRB-", "}": "-RRB-"}
 
 
-class EasyCcg(JavaAnnotator):
-    """The EasyCCG annotator; EasyCCG writes each sentence as soon as it is analysed, so a portion is one sentence."""
+class EasyCcg(Annotator):
+    """EasyCCG, which starts once per batch, and so once per shard unless this is larger than `batch_size`."""
 
     name = "EasyCCG"
-    portion = 1
+    splits = re.compile("[\x00-\x20\ud800-\udfff]")
 
-    def __init__(self, settings: EasyCcgSettings, model_folders: Sequence[Path]) -> None:
-        super().__init__(settings)
-        self._model_folders = model_folders
+    def load(self) -> None:
+        """Find the jar and its model. Raises UserError if one is missing."""
+        holds = self.settings.model_holds
+        self._folder = find_model(self.settings.model, self.task.model_folders, description=self.name, holds=holds)
+        self._model = find_unpacked_model(self._folder)
 
-    def __enter__(self) -> Self:
-        """Find Java, the jar and its model. Raises UserError if one is missing."""
-        super().__enter__()
-        folder = find_model(self._settings.model, self._model_folders, description="EasyCCG", holds=JAR)
-        self._jar, self._model = folder / JAR, find_unpacked_model(folder)
-        return self
-
-    def refuses(self, words: Words) -> str | None:
+    def refuses(self, words: Sequence[str]) -> str | None:
         """Refuse words that EasyCCG would split, and sentences of quotation marks alone, on which it crashes."""
-        for word in words:
-            if match := _SPLITS.search(word):
-                return f"a character at which EasyCCG cuts words: U+{ord(match[0]):04X}"
-        return None if any(map(_without_quotes, words)) else "nothing but quotation marks"
+        only_quotes = not any(map(_without_quotes, words))
+        return super().refuses(words) or ("nothing but quotation marks" if only_quotes else None)
 
-    def command(self, portions: Sequence[Portion], folder: Path) -> list[str]:
-        """Write all sentences into one file; return Java's arguments."""
-        text = "".join(_line(words) for portion in portions for words in portion)
-        (folder / "sentences.txt").write_bytes(text.encode("utf-8"))
+    def parse(self, sentences: Sequence[NumberedSentence]) -> list[Annotation]:
+        """Start EasyCCG for a batch. Raises UserError if it cannot analyse even a test sentence."""
+        try:
+            return self._run(sentences)
+        except ParsingError:
+            try:
+                self._run(TEST_SENTENCES)
+            except ParsingError as error:
+                raise broken_installation(self.name, error) from error
+            raise
+
+    def _run(self, sentences: Sequence[NumberedSentence]) -> list[Annotation]:
+        arguments = [
+            *("-jar", str(self._folder / self.settings.model_holds), "--model", str(self._model)),
+            *("--inputFile", "/dev/stdin", "--inputFormat", "tokenized", "--outputFormat", "ccgbank", "--nbest", "1"),
+            *("--maxLength", str(self.settings.max_words + 1)),
+        ]
+        text = "".join(_line(sentence.words) for sentence in sentences)
+        java = JavaProcess(self.name, arguments, memory_mb=self.settings.memory_mb, stdout=subprocess.PIPE)
+        seconds = START_SECONDS + self.settings.seconds_a_sentence * len(sentences)
+        try:
+            output, _ = java.communicate(text.encode("utf-8"), timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise took_too_long(self.name, seconds) from None
+        finally:
+            java.stop()
+        if java.returncode != 0:
+            raise java.failure()
+        lines = output.decode("utf-8", errors="replace").split("\n")
+        if len(lines) != 2 * len(sentences) + 1:
+            raise ParsingError(f"EasyCCG gave other sentences: {len(lines) // 2} for {len(sentences)}")
+        derivations = zip(lines[:-1:2], lines[1::2], sentences, strict=True)
         return [
-            *("-jar", str(self._jar), "--model", str(self._model), "--inputFile", "sentences.txt"),
-            *("--inputFormat", "tokenized", "--outputFormat", "ccgbank", "--nbest", "1"),
-            *("--maxLength", str(self._settings.max_words + 1)),
+            _read(header, derivation.strip(" "), number, sentence.words)
+            for number, (header, derivation, sentence) in enumerate(derivations, start=1)
         ]
 
-    def progress(self, folder: Path) -> int:
-        """Return the bytes of output so far."""
-        return (folder / "stdout").stat().st_size
 
-    def read(self, portions: Sequence[Portion], folder: Path) -> Iterator[list[Annotation] | str]:
-        """Read the derivations, up to the first of another sentence."""
-        with open(folder / "stdout", encoding="utf-8", errors="replace", newline="\n") as file:
-            for number, ((words,), output) in enumerate(zip(portions, _derivations(file), strict=False), start=1):
-                header, derivation = output
-                if header != f"ID={number}":
-                    yield f"EasyCCG gave other sentences: '{header[:100]}' for ID={number}"
-                    return
-                tags = None if derivation == FAILURE else leaf_categories(derivation, words)
-                if isinstance(tags, str):
-                    yield tags
-                    return
-                yield [failed("no CCG parse") if tags is None else Annotation(ccg=tags)]
+def _read(header: str, derivation: str, number: int, words: Sequence[str]) -> Annotation:
+    if header != f"ID={number}":
+        raise ParsingError(f"EasyCCG gave other sentences: '{header[:100]}' for ID={number}")
+    return failed("no CCG parse") if derivation == FAILURE else Annotation(ccg=leaf_categories(derivation, words))
 
 
-def _derivations(file: Iterator[str]) -> Iterator[tuple[str, str]]:
-    for header in file:
-        derivation = next(file, "")
-        # A line that was being written when EasyCCG was killed has no newline.
-        if derivation.endswith("\n"):
-            yield header.rstrip("\n"), derivation.strip(" \n")
-
-
-def leaf_categories(derivation: str, words: Words) -> list[str] | str:
-    """Read each word's category from a derivation's leaves; return the reason as a string if the words differ."""
+def leaf_categories(derivation: str, words: Sequence[str]) -> list[str]:
+    """Read each word's category from a derivation's leaves. Raises ParsingError if the words differ."""
     leaves = _LEAF.findall(derivation)
     parsed = [word for word in map(_without_quotes, words) if word]
     if [leaf for _, leaf in leaves] != [_BRACKETS.get(word, word) for word in parsed]:
         output = " ".join(leaf for _, leaf in leaves)
-        return f"EasyCCG gave other sentences: '{output[:100]}' for '{' '.join(parsed)[:100]}'"
-    categories = (category for category, _ in leaves)
-    quotes = 0
-    tags = []
-    for word in words:
-        if _without_quotes(word):
-            tags.append(next(categories))
-        else:
-            tags.append(_QUOTES[quotes % 2])
-            quotes += 1
-    return tags
+        raise ParsingError(f"EasyCCG gave other sentences: '{output[:100]}' for '{' '.join(parsed)[:100]}'")
+    categories, quotes = (category for category, _ in leaves), cycle(_QUOTES)
+    return [next(categories if _without_quotes(word) else quotes) for word in words]
 
 
 def _without_quotes(word: str) -> str:
@@ -120,7 +110,7 @@ def _without_quotes(word: str) -> str:
     return word.replace('"', "")
 
 
-def _line(words: Words) -> str:
+def _line(words: Sequence[str]) -> str:
     line = " ".join(words)
     return f" {line}\n" if line.startswith("#") else f"{line}\n"
 
@@ -131,12 +121,7 @@ def find_unpacked_model(folder: Path) -> Path:
     models = [candidate for candidate in candidates if (candidate / "categories").is_file()]
     if not models:
         raise UserError(
-            f"{folder} has {JAR} but no model, which is a folder with the files categories, classifier, "
+            f"{folder} has easyccg.jar but no model, which is a folder with the files categories, classifier, "
             "unaryRules...: unpack a model there, as https://github.com/mikelewis0/easyccg says."
         )
     return models[0]
-
-
-def open_annotator(settings: EasyCcgSettings, task: AnnotationTask) -> EasyCcg:
-    """Make the annotator; `with` finds Java and the model."""
-    return EasyCcg(settings, task.model_folders)

@@ -1,6 +1,8 @@
-"""Label vocabularies: the dependency labels, tags and supertags of the training split.
+"""What later stages read of annotations: label vocabularies and linearised parses.
 
-Each vocabulary has the name of the features column that holds its ids (`config.features.LABEL_COLUMNS`).
+A label vocabulary holds the dependency labels, tags or supertags of the training split, and has the name of the
+features column that holds its ids (`config.features.LABEL_COLUMNS`). Linearised parses are constituency trees without
+words, the targets of Currey and Heafield's second task.
 """
 
 from collections import Counter
@@ -13,9 +15,12 @@ import pyarrow.compute as pc
 
 from nmtcore.annotation.selection import selected_batches
 from nmtcore.config.features import LABEL_COLUMNS
+from nmtcore.corpus.pairs import WORDS
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json
+from nmtcore.parquet import paired_batches, row_writer
 from nmtcore.syntax.annotation import tree_fault
+from nmtcore.syntax.constituents import linearise, parse_constituents, same_words
 from nmtcore.syntax.supertags import dg_a_codes, dg_b_codes
 
 NO_LABEL, UNKNOWN_LABEL = 0, 1
@@ -28,6 +33,8 @@ SUPERTAGS = {"dg_a": dg_a_codes, "dg_b": dg_b_codes}
 """Labels that are computed from trees, with the functions that compute them."""
 RANDOM = "random"
 """Random tags replace CCG supertags, and have the same vocabulary."""
+LINEARISED_PARSES_SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("brackets", WORDS)])
+"""`annotation/{annotator}/{split}.{side}.brackets.parquet`: one row per pair; null without a parse."""
 
 
 def label_vocabularies(annotation: Path, output: Path, *, selection: Path | None = None) -> None:
@@ -69,10 +76,8 @@ def label_lists(annotation: pa.RecordBatch, column: str, *, where: object) -> pa
     """
     if column not in SUPERTAGS:
         return annotation.column(column)
-    heads, deprels = annotation.column("head"), annotation.column("deprel")
-    parsed = pc.and_(heads.is_valid(), deprels.is_valid())
-    ids = annotation.column("id").filter(parsed)
-    heads, deprels = heads.filter(parsed), deprels.filter(parsed)
+    parsed = pc.and_(annotation.column("head").is_valid(), annotation.column("deprel").is_valid())
+    ids, heads, deprels = (annotation.column(name).filter(parsed) for name in ("id", "head", "deprel"))
     lengths_B = heads.value_lengths().to_numpy()
     labels_per_sentence_B = deprels.value_lengths().to_numpy()
     for k in np.flatnonzero(lengths_B != labels_per_sentence_B)[:1]:
@@ -93,3 +98,30 @@ def label_lists(annotation: pa.RecordBatch, column: str, *, where: object) -> pa
     all_lengths[parsed.to_numpy(zero_copy_only=False)] = lengths_B
     offsets = pa.array(np.concatenate([[0], np.cumsum(all_lengths)]), pa.int32())
     return pa.ListArray.from_arrays(offsets, strings, mask=pc.invert(parsed))
+
+
+def write_linearised_parses(*, annotation: Path, corpus: Path, side: str, output: Path) -> None:
+    """Linearise every constituency parse of `annotation` into `output`, one row per pair of `corpus`.
+
+    A broken parse, or a parse of other words than the pair's, becomes null. Raises UserError, naming the row, if the
+    files hold different pairs.
+    """
+    words = f"{side}_words"
+    with row_writer(output, LINEARISED_PARSES_SCHEMA) as writer:
+        for pairs, parses in paired_batches(corpus, annotation, columns=([words], ["constituency"])):
+            linearised = map(
+                linearised_parse, parses.column("constituency").to_pylist(), pairs.column(words).to_pylist()
+            )
+            columns = [pairs.column("id"), pa.array(linearised, WORDS)]
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=LINEARISED_PARSES_SCHEMA))
+
+
+def linearised_parse(parse: str | None, words: list[str]) -> list[str] | None:
+    """Linearise one parse; return None if it is missing, broken, or a parse of other words."""
+    if parse is None:
+        return None
+    try:
+        tree = parse_constituents(parse)
+    except ValueError:
+        return None
+    return linearise(tree) if same_words(tree, words) else None

@@ -23,16 +23,16 @@ def find_model(name: str, folders: Sequence[Path], *, description: str, holds: s
     UserError if the name is not plain, and MissingModel, which lists the searched paths, if there is no such model.
     """
     try:
-        paths = candidate_paths(name, folders)
+        path = first_model_path(name, folders, holds=holds)
     except ValueError as error:
         raise UserError(f"{description}: {error}.") from error
-    if path := first_model_path(name, folders, holds=holds):
-        return path
-    raise MissingModel(
-        f"There is no {description} {_search_report(name, paths, holds)}. Add the folder that holds it to `models` in "
-        "config/config.yaml (for nmtcore also: --models FOLDER), or name a model of config/models, which the workflow "
-        "downloads."
-    )
+    if path is None:
+        raise MissingModel(
+            f"There is no {description} {_search_report(name, folders, holds)}. Add the folder that holds it to "
+            "`models` in config/config.yaml (for nmtcore also: --models FOLDER), or name a model of config/models, "
+            "which the workflow downloads."
+        )
+    return path
 
 
 def missing_models(
@@ -44,7 +44,7 @@ def missing_models(
     """
     tool = ANNOTATORS.name_of(settings)
     return [
-        f"there is no {tool} model {_search_report(name, candidate_paths(name, folders), settings.model_holds)}. Add "
+        f"there is no {tool} model {_search_report(name, folders, settings.model_holds)}. Add "
         "the folder that holds it to `models` in config/config.yaml, or use --config 'models=[\"FOLDER\"]'."
         + (install_advice(name) if tool == "spacy" else "")
         for name in settings.models
@@ -60,7 +60,8 @@ def install_advice(pipeline: str) -> str:
     return f" Or install it as a package: python -m spacy download {pipeline}." if _SPACY_PIPELINE(pipeline) else ""
 
 
-def _search_report(name: str, paths: Sequence[Path], holds: str) -> str:
+def _search_report(name: str, folders: Sequence[str | Path], holds: str) -> str:
+    paths = candidate_paths(name, folders)
     target = f"a folder that holds {holds}" if holds else "a file"
     searched = f"looked for it at {', '.join(map(str, paths))}" if paths else "there is no folder to search"
     return f"'{name}' ({target}): {searched}"

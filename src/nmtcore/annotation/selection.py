@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from nmtcore.config.datasets import CopiesSettings, SelectionSettings
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
-from nmtcore.parquet import ROWS_PER_GROUP, paired_batches, read_batches, row_count, row_writer
+from nmtcore.parquet import paired_batches, read_batches, row_count, row_writer
 
 SELECTION_SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("kept", pa.bool_(), nullable=False)])
 """`annotation/selection/train.parquet`: one row per row of `corpus/train.parquet`, in the same order."""
@@ -39,14 +39,16 @@ def select_pairs(
     """Write `SELECTION_SCHEMA` and a JSON `report`: pairs, kept pairs, dropped pairs by reason, copies.
 
     `annotations` maps each side and annotation name of `settings.parsed` to its file. A dropped pair is counted under
-    the first annotation that it lacks. Needs two bytes of memory per pair. Raises UserError if no pair is left.
+    the first annotation that it lacks. Needs some ten bytes of memory per pair. Raises UserError if no pair is left.
     """
     rows = row_count(corpus)
-    dropped: dict[str, int] = {}
     kept = np.ones(rows, dtype=bool)
+    dropped: dict[str, int] = {}
     for side, annotation_names in settings.parsed.items():
         for name in annotation_names:
-            annotated = _annotated_rows(corpus, annotations[side][name], rows, name)
+            columns = list(COLUMNS_BY_ANNOTATION[name])
+            pairs = paired_batches(corpus, annotations[side][name], columns=([], columns))
+            annotated = np.concatenate([kept[:0], *(has_annotation(batch, name) for _, batch in pairs)])
             dropped[f"no {name} on the {side} side"] = int((kept & ~annotated).sum())
             kept &= annotated
     facts: dict[str, Any] = {"pairs": rows, "dropped": dropped}
@@ -56,7 +58,9 @@ def select_pairs(
     if not kept.any():
         reasons = ", ".join(f"{reason} ({count})" for reason, count in dropped.items())
         raise UserError(f"{corpus}: no pair is left of {rows}: {reasons}. Check the annotations and `selection`.")
-    _write_selection(corpus, kept, output)
+    with row_writer(output, SELECTION_SCHEMA) as writer:
+        ids = [batch.column("id") for batch in read_batches(corpus, columns=["id"])]
+        writer.write_batch(pa.table([pa.chunked_array(ids), pa.array(kept)], schema=SELECTION_SCHEMA))
     facts["kept"] = int(kept.sum())
     write_json(report, facts)
     return facts
@@ -80,25 +84,11 @@ def has_annotation(batch: pa.RecordBatch, annotation_name: str) -> np.ndarray:
     return np.any([batch.column(column).is_valid().to_numpy(zero_copy_only=False) for column in columns], axis=0)
 
 
-def _annotated_rows(corpus: Path, annotation: Path, rows: int, annotation_name: str) -> np.ndarray:
-    """Return for every row of the corpus whether it has the annotation of this name: (rows,) bool."""
-    annotated = np.zeros(rows, dtype=bool)
-    columns = list(COLUMNS_BY_ANNOTATION[annotation_name])
-    row = 0
-    for _, batch in paired_batches(corpus, annotation, columns=([], columns)):
-        annotated[row : row + batch.num_rows] = has_annotation(batch, annotation_name)
-        row += batch.num_rows
-    return annotated
-
-
 def _sample_copies(settings: CopiesSettings, corpus: Path, kept: np.ndarray) -> dict[str, int]:
     """Change `kept` in place so that it keeps exactly `per_pair` copied sentences per kept sentence pair."""
-    copied = np.zeros(len(kept), dtype=bool)
-    row = 0
-    for batch in read_batches(corpus, columns=["origin"]):
-        origins = pc.starts_with(batch.column("origin"), f"{settings.corpus}:")
-        copied[row : row + batch.num_rows] = origins.to_numpy(zero_copy_only=False)
-        row += batch.num_rows
+    origins = (batch.column("origin") for batch in read_batches(corpus, columns=["origin"]))
+    are_copies = (pc.starts_with(origin, f"{settings.corpus}:") for origin in origins)
+    copied = np.concatenate([kept[:0], *(batch.to_numpy(zero_copy_only=False) for batch in are_copies)])
     usable = np.flatnonzero(kept & copied)
     needed = round(settings.per_pair * int((kept & ~copied).sum()))
     if needed > len(usable):
@@ -110,12 +100,3 @@ def _sample_copies(settings: CopiesSettings, corpus: Path, kept: np.ndarray) -> 
     kept &= ~copied
     kept[drawn] = True
     return {"sentences": int(copied.sum()), "usable": len(usable), "kept": needed}
-
-
-def _write_selection(corpus: Path, kept: np.ndarray, output: Path) -> None:
-    row = 0
-    with row_writer(output, SELECTION_SCHEMA) as writer:
-        for batch in read_batches(corpus, columns=["id"], size=ROWS_PER_GROUP):
-            mask = pa.array(kept[row : row + batch.num_rows])
-            writer.write_batch(pa.RecordBatch.from_arrays([batch.column("id"), mask], schema=SELECTION_SCHEMA))
-            row += batch.num_rows

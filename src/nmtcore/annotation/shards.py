@@ -9,19 +9,18 @@ import numpy as np
 import pyarrow as pa
 
 from nmtcore.annotation.base import INVALID, AnnotationTask, NumberedSentence, guarded, open_annotator
+from nmtcore.annotation.labels import STORED_LABELS
 from nmtcore.annotation.selection import COLUMNS_BY_ANNOTATION, has_annotation
 from nmtcore.config.annotators import AnnotatorSettings
 from nmtcore.corpus.pairs import ANNOTATION_FIELDS
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
-from nmtcore.parquet import RowWriter, paired_batches, read_batches, row_count, row_writer
+from nmtcore.parquet import paired_batches, read_batches, row_count, row_writer
 from nmtcore.syntax.annotation import COLUMNS, Annotation
-from nmtcore.syntax.shape import forest_shape
+from nmtcore.syntax.trees import forest_shape
 
 ANNOTATION_SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), *ANNOTATION_FIELDS])
 """`annotation/{annotator}/{split}.{side}.parquet`: one row per pair of `corpus/{split}.parquet`, in the same order."""
-
-_LABELS = ("deprel", "upos", "xpos", "ccg")
 
 
 def shard_rows(count: int, shard: int, shards: int) -> tuple[int, int]:
@@ -81,67 +80,64 @@ def gather_shards(shards: Sequence[Path], *, corpus: Path, output: Path, report:
     with row_writer(output, ANNOTATION_SCHEMA) as writer:
         for number, shard in enumerate(shards):
             start, stop = shard_rows(count, number, len(shards))
-            _append(writer, shard, corpus, start=start, stop=stop, summary=summary)
-        summary.check(output)
-    write_json(report, summary.report())
-
-
-def _append(writer: RowWriter, shard: Path, corpus: Path, *, start: int, stop: int, summary: "_Summary") -> None:
-    if (rows := row_count(shard)) != stop - start:
-        raise UserError(
-            f"{shard} has {rows} rows, but it annotates rows {start} to {stop - 1} of {corpus}, which are "
-            f"{stop - start}: delete the shard and annotate again."
-        )
-    for _, batch in paired_batches(corpus, shard, columns=([], list(COLUMNS)), start=start, stop=stop):
-        writer.write_batch(batch)
-        summary.add(batch)
+            if (rows := row_count(shard)) != stop - start:
+                raise UserError(
+                    f"{shard} has {rows} rows, but it annotates rows {start} to {stop - 1} of {corpus}, which are "
+                    f"{stop - start}: delete the shard and annotate again."
+                )
+            for _, batch in paired_batches(corpus, shard, columns=([], list(COLUMNS)), start=start, stop=stop):
+                writer.write_batch(batch)
+                summary.add(batch)
+        facts = summary.report(output)
+    write_json(report, facts)
 
 
 class _Summary:
     """Statistics of the gathered annotations."""
 
     def __init__(self) -> None:
-        self.sentences = self.trees = self.several_roots = self.nonprojective = self.deepest = self.depth_sum = 0
+        self.count: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
-        self.annotated: Counter[str] = Counter()
-        self.labels: dict[str, set[str]] = {column: set() for column in _LABELS}
+        self.given: Counter[str] = Counter(dict.fromkeys(COLUMNS_BY_ANNOTATION, 0))
+        self.labels: dict[str, set[str]] = {column: set() for column in STORED_LABELS}
+        self.first_reason, self.deepest = "", 0
 
     def add(self, batch: pa.RecordBatch) -> None:
-        self.sentences += batch.num_rows
         reasons = batch.column("reason").drop_null().to_pylist()
+        self.first_reason = self.first_reason or next(iter(reasons), "")
         self.reasons.update(reason.split(":")[0] for reason in reasons)
-        for name in COLUMNS_BY_ANNOTATION:
-            self.annotated[name] += int(has_annotation(batch, name).sum())
+        self.given.update({name: int(has_annotation(batch, name).sum()) for name in COLUMNS_BY_ANNOTATION})
         for column, labels in self.labels.items():
             labels.update(batch.column(column).flatten().unique().drop_null().to_pylist())
         heads = batch.column("head").drop_null()
         shape = forest_shape(heads.flatten().to_numpy(), heads.value_lengths().to_numpy())
-        self.trees += len(heads)
-        self.several_roots += int((shape.roots_B > 1).sum())
-        self.nonprojective += int((~shape.projective_B).sum())
-        self.depth_sum += int(shape.depth_B.sum())
+        self.count.update(
+            sentences=batch.num_rows,
+            trees=len(heads),
+            several_roots=int((shape.roots_B > 1).sum()),
+            nonprojective=int((~shape.projective_B).sum()),
+            depth=int(shape.depth_B.sum()),
+        )
         self.deepest = max(self.deepest, int(np.max(shape.depth_B, initial=0)))
 
-    def check(self, output: Path) -> None:
-        if self.sentences and sum(self.reasons.values()) == self.sentences:
+    def report(self, output: Path) -> dict[str, Any]:
+        """Return the report. Raises UserError if no sentence has an annotation."""
+        sentences, trees = self.count["sentences"], self.count["trees"]
+        if sentences and self.reasons.total() == sentences:
             reasons = "; ".join(f"{reason} ({count})" for reason, count in self.reasons.most_common(3))
             raise UserError(
-                f"{output}: none of {self.sentences} sentences could be annotated: {reasons}. Check the annotator."
+                f"{output}: none of {sentences} sentences could be annotated: {reasons}. The first: "
+                f"{self.first_reason}. Check the annotator."
             )
-
-    def report(self) -> dict[str, Any]:
         return {
-            "sentences": self.sentences,
+            "sentences": sentences,
             "nulls": dict(self.reasons.most_common()),
-            "null_share": self._share(self.reasons.total()),
-            "invalid_share": self._share(self.reasons[INVALID]),
-            "given": {name: self.annotated[name] for name in COLUMNS_BY_ANNOTATION},
-            "trees": self.trees,
-            "several_roots": self.several_roots,
-            "nonprojective": self.nonprojective,
-            "depth": {"mean": round(self.depth_sum / self.trees, 3) if self.trees else None, "max": self.deepest},
+            "null_share": round(self.reasons.total() / sentences, 6) if sentences else None,
+            "invalid_share": round(self.reasons[INVALID] / sentences, 6) if sentences else None,
+            "given": dict(self.given),
+            "trees": trees,
+            "several_roots": self.count["several_roots"],
+            "nonprojective": self.count["nonprojective"],
+            "depth": {"mean": round(self.count["depth"] / trees, 3) if trees else None, "max": self.deepest},
             "labels": {column: len(labels) for column, labels in self.labels.items()},
         }
-
-    def _share(self, sentences: int) -> float | None:
-        return round(sentences / self.sentences, 6) if self.sentences else None

@@ -11,14 +11,12 @@ such folders):
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence, first_line
+from nmtcore.annotation.base import Annotator, NumberedSentence, first_line
 from nmtcore.annotation.models import find_model
-from nmtcore.config.annotators import StanzaSettings
 from nmtcore.errors import UserError
 from nmtcore.files import system_temporary, temporary_folder
 from nmtcore.syntax.annotation import Annotation, failed
@@ -27,76 +25,75 @@ from nmtcore.syntax.annotation import Annotation, failed
 class Stanza(Annotator):
     """A Stanza pipeline that gets words instead of raw text, and keeps each line one sentence."""
 
-    def __init__(self, settings: StanzaSettings, task: AnnotationTask) -> None:
-        self._settings = settings
-        self._task = task
-        self._nlp: Any = None
-        self._threads = 1
+    name = "Stanza"
 
-    def __enter__(self) -> Self:
-        constituency = self._settings.constituency
-        folders, language = self._task.model_folders, self._task.language
-        self._nlp = load_stanza_pipeline(self._settings.model, folders, language=language, constituency=constituency)
-        import torch
+    def load(self) -> None:
+        """Load the pipeline, without network access, on a GPU if there is one.
 
+        Raises UserError if the folder or one of its models is missing, or if a model cannot be loaded.
+        """
+        # Models that need a transformer must find it on this machine.
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        try:
+            import stanza
+            import torch
+        except ImportError as error:
+            raise UserError("Stanza needs the package stanza: pip install stanza.") from error
+        model, holds = self.settings.model, self.settings.model_holds
+        folder = find_model(model, self.task.model_folders, description="Stanza model", holds=holds)
+        paths = _model_paths(folder, constituency=self.settings.constituency)
+        with temporary_folder(system_temporary("nmtcore-stanza")) as temporary:
+            # Stanza requires a list of its models; with an empty list it uses the paths of the options.
+            resources = temporary / "resources.json"
+            resources.write_text("{}", encoding="utf-8")
+            try:
+                self._model = stanza.Pipeline(
+                    self.task.language,
+                    dir=str(folder),
+                    resources_filepath=str(resources),
+                    download_method=None,
+                    allow_unknown_language=True,
+                    tokenize_pretokenized=True,
+                    use_gpu=torch.cuda.is_available(),
+                    verbose=False,
+                    **_options(folder, paths),
+                )
+            except (MemoryError, UserError):
+                raise
+            except Exception as error:
+                raise UserError(f"The Stanza models of {folder} cannot be loaded: {first_line(error)}") from error
         # Shards run in parallel, so several threads per shard are slower than one.
         self._threads = torch.get_num_threads()
         torch.set_num_threads(1)
-        return self
 
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
+        """Free the pipeline."""
         import torch
 
+        super().close()
         torch.set_num_threads(self._threads)
-        self._nlp = None
 
-    def annotate(self, sentences: Iterable[NumberedSentence]) -> Iterator[Annotation]:
-        """Yield one annotation per sentence; only the sentence on which the pipeline crashes is null."""
-        assert self._nlp is not None, "annotate is called inside `with`"
-        sentences = iter(sentences)
-        while batch := [sentence.words for sentence in islice(sentences, self._settings.batch_size)]:
-            yield from _annotate_batch(self._nlp, batch)
+    def parse(self, sentences: Sequence[NumberedSentence]) -> list[Annotation]:
+        """Run the pipeline on a batch."""
+        from stanza import Document
 
+        document = self._model(Document([[{"text": word} for word in words] for _, words in sentences]))
+        return [self._read(parsed, words) for parsed, (_, words) in zip(document.sentences, sentences, strict=True)]
 
-def open_annotator(settings: StanzaSettings, task: AnnotationTask) -> Stanza:
-    """Make the annotator; `with` loads its pipeline."""
-    return Stanza(settings, task)
-
-
-def load_stanza_pipeline(model: str, model_folders: Sequence[Path], *, language: str, constituency: bool) -> Any:
-    """Load a folder of models as a `stanza.Pipeline`, without network access, on a GPU if there is one.
-
-    Raises UserError if the folder or one of its models is missing, or if a model cannot be loaded.
-    """
-    # Models that need a transformer must find it on this machine.
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    try:
-        import stanza
-        import torch
-    except ImportError as error:
-        raise UserError("Stanza needs the package stanza: pip install stanza.") from error
-    folder = find_model(model, model_folders, description="Stanza model", holds=StanzaSettings.model_holds)
-    paths = _model_paths(folder, constituency=constituency)
-    with temporary_folder(system_temporary("nmtcore-stanza")) as temporary:
-        # Stanza requires a list of its models; with an empty list it uses the paths of the options.
-        resources = temporary / "resources.json"
-        resources.write_text("{}", encoding="utf-8")
-        try:
-            return stanza.Pipeline(
-                language,
-                dir=str(folder),
-                resources_filepath=str(resources),
-                download_method=None,
-                allow_unknown_language=True,
-                tokenize_pretokenized=True,
-                use_gpu=torch.cuda.is_available(),
-                verbose=False,
-                **_options(folder, paths),
-            )
-        except (MemoryError, UserError):
-            raise
-        except Exception as error:
-            raise UserError(f"The Stanza models of {folder} cannot be loaded: {first_line(error)}") from error
+    def _read(self, parsed: Any, words: Sequence[str]) -> Annotation:
+        if [word.text for word in parsed.words] != list(words):
+            return failed("Stanza changed the words")
+        lemmas = not self._model.processors["lemma"].use_identity
+        return Annotation(
+            lemma=[word.lemma or "_" for word in parsed.words] if lemmas else None,
+            upos=[word.upos or "_" for word in parsed.words],
+            xpos=[word.xpos or "_" for word in parsed.words],
+            feats=[word.feats or "_" for word in parsed.words],
+            head=[word.head for word in parsed.words],
+            deprel=[word.deprel for word in parsed.words],
+            # The tree on one line, with -LRB- and -RRB- for brackets in words.
+            constituency=str(parsed.constituency) if self.settings.constituency else None,
+        )
 
 
 def _model_paths(folder: Path, *, constituency: bool) -> dict[str, Path]:
@@ -126,53 +123,13 @@ def _options(folder: Path, paths: Mapping[str, Path]) -> dict[str, Any]:
 
 
 def _foundations(path: Path) -> list[str]:
-    """Read from a model which of pretrain, forward_charlm and backward_charlm it was trained with."""
+    """Read from a model, without its weights, which of pretrain and the two character models it was trained with."""
     import torch
 
-    trained = torch.load(path, map_location="cpu", weights_only=True)
+    trained = torch.load(path, map_location="meta", weights_only=True)
     if "params" in trained:
-        config = trained["params"]["config"]
-        vectors, characters = config.get("wordvec_pretrain_file"), config.get("charlm_forward_file")
+        config, names = trained["params"]["config"], ("wordvec_pretrain_file", "charlm_forward_file")
     else:
-        config = trained["config"]
-        vectors, characters = config.get("pretrain"), config.get("charlm")
+        config, names = trained["config"], ("pretrain", "charlm")
+    vectors, characters = map(config.get, names)
     return [*(["pretrain"] if vectors else []), *(["forward_charlm", "backward_charlm"] if characters else [])]
-
-
-def _annotate_batch(nlp: Any, sentences: Sequence[Sequence[str]]) -> list[Annotation]:
-    """Annotate sentences; after a crash, annotate each half alone, down to the faulty sentence."""
-    try:
-        return _run_pipeline(nlp, sentences)
-    except MemoryError:
-        raise
-    except Exception as error:
-        if len(sentences) == 1:
-            return [failed(f"Stanza failed: {type(error).__name__}: {first_line(error)}")]
-    half = len(sentences) // 2
-    return [*_annotate_batch(nlp, sentences[:half]), *_annotate_batch(nlp, sentences[half:])]
-
-
-def _run_pipeline(nlp: Any, sentences: Sequence[Sequence[str]]) -> list[Annotation]:
-    from stanza import Document
-
-    document = nlp(Document([[{"text": word} for word in words] for words in sentences]))
-    lemmas, constituents = not nlp.processors["lemma"].use_identity, "constituency" in nlp.processors
-    return [
-        _read_sentence(parsed, words, lemmas=lemmas, constituents=constituents)
-        for parsed, words in zip(document.sentences, sentences, strict=True)
-    ]
-
-
-def _read_sentence(parsed: Any, words: Sequence[str], *, lemmas: bool, constituents: bool) -> Annotation:
-    if [word.text for word in parsed.words] != list(words):
-        return failed("Stanza changed the words")
-    return Annotation(
-        lemma=[word.lemma or "_" for word in parsed.words] if lemmas else None,
-        upos=[word.upos or "_" for word in parsed.words],
-        xpos=[word.xpos or "_" for word in parsed.words],
-        feats=[word.feats or "_" for word in parsed.words],
-        head=[word.head for word in parsed.words],
-        deprel=[word.deprel for word in parsed.words],
-        # The tree on one line, with -LRB- and -RRB- for brackets in words.
-        constituency=str(parsed.constituency) if constituents else None,
-    )

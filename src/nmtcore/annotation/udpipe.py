@@ -1,12 +1,10 @@
 """Dependency trees, tags and lemmas from UDPipe 1 (Straka and Straková 2017), on tokenised text."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import Any, Self
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence
+from nmtcore.annotation.base import Annotator, NumberedSentence, ParsingError
 from nmtcore.annotation.models import find_model
-from nmtcore.config.annotators import UdPipeSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 
@@ -14,20 +12,21 @@ from nmtcore.syntax.annotation import Annotation, failed
 class UdPipe(Annotator):
     """A UDPipe model: its tagger and its parser, one sentence at a time, since UDPipe has no batches."""
 
-    def __init__(self, settings: UdPipeSettings, model_folders: Sequence[Path]) -> None:
-        self._settings = settings
-        self._model_folders = model_folders
-        self._model: Any = None
+    name = "UDPipe"
 
-    def __enter__(self) -> Self:
-        self._model = load_udpipe_model(self._settings.model, self._model_folders)
-        return self
+    def load(self) -> None:
+        """Load the model file. Raises UserError if it is missing or no UDPipe model."""
+        try:
+            from ufal.udpipe import Model
+        except ImportError as error:
+            raise UserError("UDPipe needs the package ufal.udpipe: pip install ufal.udpipe.") from error
+        path = find_model(self.settings.model, self.task.model_folders, description="UDPipe model")
+        self._model = Model.load(str(path))
+        if self._model is None:
+            raise UserError(f"{path} is no model of UDPipe 1, or is incomplete: download it again.")
 
-    def __exit__(self, *error: object) -> None:
-        self._model = None
-
-    def annotate(self, sentences: Iterable[NumberedSentence]) -> Iterator[Annotation]:
-        """Yield one annotation per sentence; a sentence on which UDPipe fails is null."""
+    def parse(self, sentences: Sequence[NumberedSentence]) -> Iterator[Annotation]:
+        """Yield the annotations. Raises ParsingError if UDPipe fails."""
         from ufal.udpipe import ProcessingError
         from ufal.udpipe import Sentence as UdPipeSentence
 
@@ -36,30 +35,10 @@ class UdPipe(Annotator):
             tokens = UdPipeSentence()
             for word in sentence.words:
                 tokens.addWord(word)
-            parsed = model.tag(tokens, model.DEFAULT, error) and model.parse(tokens, model.DEFAULT, error)
-            if parsed and not error.occurred():
-                yield _read_tokens(tokens, sentence.words)
-            else:
-                yield failed(f"UDPipe failed: {error.message or 'no reason given'}")
-                error = ProcessingError()
-
-
-def open_annotator(settings: UdPipeSettings, task: AnnotationTask) -> UdPipe:
-    """Make the annotator; `with` loads its model."""
-    return UdPipe(settings, task.model_folders)
-
-
-def load_udpipe_model(model: str, model_folders: Sequence[Path]) -> Any:
-    """Load a model file. Raises UserError if it is missing or no UDPipe model."""
-    try:
-        from ufal.udpipe import Model
-    except ImportError as error:
-        raise UserError("UDPipe needs the package ufal.udpipe: pip install ufal.udpipe.") from error
-    path = find_model(model, model_folders, description="UDPipe model")
-    loaded = Model.load(str(path))
-    if loaded is None:
-        raise UserError(f"{path} is no model of UDPipe 1, or is incomplete: download it again.")
-    return loaded
+            done = model.tag(tokens, model.DEFAULT, error) and model.parse(tokens, model.DEFAULT, error)
+            if not done or error.occurred():
+                raise ParsingError(f"UDPipe failed: {error.message or 'no reason given'}")
+            yield _read_tokens(tokens, sentence.words)
 
 
 def _read_tokens(tokens: Any, words: Sequence[str]) -> Annotation:

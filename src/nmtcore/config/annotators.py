@@ -112,7 +112,7 @@ class StanzaSettings(AnnotatorSettings):
 
 @settings_class
 class CoreNlpSettings(AnnotatorSettings):
-    """Stanford CoreNLP for English and German, by its command line; needs Java.
+    """Stanford CoreNLP for English and German, by its own server; needs Java.
 
     Gives dependencies and tags, or constituency with `analysis: constituents`.
     """
@@ -124,10 +124,10 @@ class CoreNlpSettings(AnnotatorSettings):
     """dependencies: trees and tags; constituents: by the shift-reduce parser (English) or the PCFG (German)."""
     memory_mb: Count = 3000
     """Memory of Java, in megabytes."""
-    batch_size: Count = 50_000
-    """Sentences per start of Java, which takes seconds; after a crash, up to a hundred sentences have no annotation."""
+    batch_size: Count = 100
+    """Sentences per request to the server."""
     seconds_a_sentence: Positive = 5.0
-    """Time limit per sentence: Java is stopped if a hundred sentences take a hundred times as long, plus a minute."""
+    """Time limit per sentence: Java is stopped if a batch takes as many times as long, plus a minute."""
 
     @property
     def gives(self) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ class EasyCcgSettings(AnnotatorSettings):
     batch_size: Count = 50_000
     """Sentences per start of Java, which takes long to load the model."""
     seconds_a_sentence: Positive = 5.0
-    """Time limit per sentence: Java is stopped if a sentence takes longer, plus a minute for its start."""
+    """Time limit per sentence: Java is stopped if a batch takes as many times as long, plus a minute."""
     max_words: Count = 70
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import is_punctuation
 from nmtcore.evaluation.counts import SentenceCounts, share_of_counts
-from nmtcore.syntax.random_trees import random_trees
+from nmtcore.syntax.random_syntax import random_trees
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 MEASURES = {

@@ -9,8 +9,8 @@ import numpy as np
 
 from nmtcore.errors import UserError
 from nmtcore.parquet import read_rows, row_count
+from nmtcore.syntax.categories import CONSTRUCTIONS, constructions
 from nmtcore.syntax.constituents import parse_constituents, phrase_labels
-from nmtcore.syntax.constructions import CONSTRUCTIONS, constructions
 
 FEW = 30
 """Sentences below which a subset is marked as too small to conclude anything from."""

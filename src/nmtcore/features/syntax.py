@@ -14,9 +14,8 @@ from nmtcore.features.examples import ragged_column, words_per_sentence
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import syntax_schema
 from nmtcore.syntax.annotation import tree_fault
-from nmtcore.syntax.random_tags import random_tags
-from nmtcore.syntax.shape import word_depths
-from nmtcore.syntax.trees import NO_GOVERNOR, governors_of, heads_of
+from nmtcore.syntax.random_syntax import random_tags
+from nmtcore.syntax.trees import NO_GOVERNOR, governors_of, heads_of, word_depths
 
 ANNOTATION_COLUMNS = ["head", "deprel", "upos", "xpos", "ccg"]
 """The annotation's columns from which features are computed."""

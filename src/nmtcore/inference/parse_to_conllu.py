@@ -15,9 +15,8 @@ from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.parse import Parser, parse_examples
 from nmtcore.inference.raw import LINES_PER_CHUNK, TextPart, TextReader, grouped_texts
 from nmtcore.inference.schemas import ParseMethod
-from nmtcore.syntax.annotation import Annotation
+from nmtcore.syntax.annotation import Annotation, conllu_sentence
 from nmtcore.syntax.trees import HEAD_OF_ROOT
-from nmtcore.syntax.write_conllu import conllu_sentence
 
 _HEAD_COLUMN = 6
 """The index of the head's column in CoNLL-U."""

@@ -39,7 +39,7 @@ CONSTRUCTION_LABELS = {
     "control_raising": "control or raising",
     "relative_subordinate": "relative clause",
 }
-"""What sentences show whose source has a supertag of a construction (`nmtcore.syntax.constructions`)."""
+"""What sentences show whose source has a supertag of a construction (`nmtcore.syntax.categories`)."""
 
 
 def demo_results(

@@ -1,11 +1,11 @@
-"""The analysis of one sentence by a parser or tagger, and its checks."""
+"""The analysis of one sentence by a parser or tagger: its checks, and its form in CoNLL-U."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nmtcore.syntax.categories import category_fault
 from nmtcore.syntax.constituents import constituency_fault
-from nmtcore.syntax.trees import HEAD_OF_ROOT
+from nmtcore.syntax.trees import HEAD_OF_ROOT, find_cycle
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,10 +39,7 @@ def failed(reason: str) -> Annotation:
 
 
 def tree_fault(heads: Sequence[int]) -> str | None:
-    """Return why `heads` (1-based, 0 = root) is no forest under the artificial root, or None if it is one.
-
-    Takes linear time: each word's path is followed upwards until a word that is known to reach the root.
-    """
+    """Return why `heads` (1-based, 0 = root) is no forest under the artificial root, or None if it is one."""
     n = len(heads)
     for word, head in enumerate(heads, start=1):
         if not 0 <= head <= n:
@@ -51,19 +48,8 @@ def tree_fault(heads: Sequence[int]) -> str | None:
             return f"word {word} is its own head"
     if n and HEAD_OF_ROOT not in heads:
         return "no word is a root (head 0)"
-    reached = bytearray(n + 1)
-    reached[HEAD_OF_ROOT] = 2
-    for start in range(1, n + 1):
-        path, word = [], start
-        while not reached[word]:
-            reached[word] = 1
-            path.append(word)
-            word = heads[word - 1]
-        if reached[word] == 1:
-            return f"the heads form a cycle at word {word}"
-        for word in path:
-            reached[word] = 2
-    return None
+    cycle = find_cycle(heads)
+    return f"the heads form a cycle at word {cycle[0]}" if cycle else None
 
 
 def annotation_fault(annotation: Annotation, words: int) -> str | None:
@@ -80,3 +66,26 @@ def annotation_fault(annotation: Annotation, words: int) -> str | None:
         if fault := category_fault(category):
             return f"word {number}: {fault}"
     return None if annotation.constituency is None else constituency_fault(annotation.constituency, words)
+
+
+def conllu_sentence(
+    words: Sequence[str], annotation: Annotation, *, sent_id: str | int | None = None, text: str | None = None
+) -> str:
+    """Format a sentence in CoNLL-U, including the empty line at its end; missing annotations are `_`.
+
+    White space in a word or in `text` becomes a space, because tabs and line breaks would break the format.
+    """
+    lines = [] if sent_id is None else [f"# sent_id = {sent_id}"]
+    lines += [] if text is None else [" ".join(["# text =", *text.split()])]
+    for k, word in enumerate(words):
+        cells = [str(k + 1), word, *(_conllu_cell(annotation, column, k) for column in _COLUMNS), "_", "_"]
+        lines.append("\t".join(" ".join(cell.split()) or "_" for cell in cells))
+    return "\n".join([*lines, "", ""])
+
+
+_COLUMNS = ("lemma", "upos", "xpos", "feats", "head", "deprel")
+
+
+def _conllu_cell(annotation: Annotation, column: str, k: int) -> str:
+    values = getattr(annotation, column)
+    return "_" if values is None else str(values[k])

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nmtcore.syntax.shape import governors_among_all
-from nmtcore.syntax.trees import GOVERNOR_OF_ROOT
+from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, governors_among_all
 
 ROOT_PARENT = "root"
 """The label of a root's parent in DG-A."""
@@ -44,16 +43,12 @@ def dg_a_codes(heads_W: np.ndarray, deprels_W: np.ndarray, lengths_B: np.ndarray
         labels: the dependency labels.
     """
     governors_W = governors_among_all(heads_W, lengths_B)
-    labels = list(labels)
-    root_parent = len(labels)
-    is_root_W = governors_W == GOVERNOR_OF_ROOT
-    parents_W = governors_W
-    if len(governors_W):
-        parents_W = np.where(is_root_W, root_parent, deprels_W[np.maximum(governors_W, 0)])
-    base = len(labels) + 1
-    combinations_W = deprels_W.astype(np.int64) * base + parents_W
     parent_labels = [*labels, ROOT_PARENT]
-    return _number_tags(combinations_W, lambda code: f"{labels[code // base]}|{parent_labels[code % base]}")
+    parents_W = np.append(deprels_W, len(labels))[governors_W]  # the governor of a root is -1: the last entry
+    combinations_W = deprels_W.astype(np.int64) * len(parent_labels) + parents_W
+    return _number_tags(
+        combinations_W, lambda code: "|".join(parent_labels[k] for k in divmod(code, len(parent_labels)))
+    )
 
 
 def dg_b_codes(heads_W: np.ndarray, deprels_W: np.ndarray, lengths_B: np.ndarray, *, labels: Sequence[str]) -> WordTags:
@@ -73,16 +68,7 @@ def dg_b_codes(heads_W: np.ndarray, deprels_W: np.ndarray, lengths_B: np.ndarray
 
 def _number_tags(combinations_W: np.ndarray, tag_of: Callable[[int], str]) -> WordTags:
     """Number the tags of the words' combinations; combinations with the same tag string share a number."""
-    if len(combinations_W) == 0:
-        return WordTags(np.zeros(0, dtype=np.int64), [])
-    # With few labels, a table of all combinations is faster than sorting the words.
-    if combinations_W.max() < 4 * len(combinations_W) + 1_000_000:
-        occurring = np.flatnonzero(np.bincount(combinations_W))
-        numbers = np.empty(int(combinations_W.max()) + 1, dtype=np.int64)
-        numbers[occurring] = np.arange(len(occurring))
-        numbers_W = numbers[combinations_W]
-    else:
-        occurring, numbers_W = np.unique(combinations_W, return_inverse=True)
+    occurring, numbers_W = np.unique(combinations_W, return_inverse=True)
     strings: dict[str, int] = {}
-    codes = np.array([strings.setdefault(tag_of(code), len(strings)) for code in occurring.tolist()], dtype=np.int64)
-    return WordTags(codes[numbers_W], list(strings))
+    codes = [strings.setdefault(tag_of(code), len(strings)) for code in occurring.tolist()]
+    return WordTags(np.array(codes, dtype=np.int64)[numbers_W], list(strings))

@@ -1,7 +1,6 @@
-"""Writing of CoNLL-U."""
+"""Annotations in CoNLL-U."""
 
-from nmtcore.syntax.annotation import Annotation, failed
-from nmtcore.syntax.write_conllu import conllu_sentence
+from nmtcore.syntax.annotation import Annotation, conllu_sentence, failed
 
 
 def test_a_sentence_has_ten_columns_and_ends_with_an_empty_line():

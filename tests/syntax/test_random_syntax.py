@@ -1,0 +1,96 @@
+"""Random trees against the enumeration of all trees; random tags: SplitMix64, uniformity and independence."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmtcore.syntax.annotation import tree_fault
+from nmtcore.syntax.random_syntax import random_tags, random_trees
+
+BITS = 2**64 - 1
+
+
+def is_tree(heads):
+    return heads.count(0) == 1 and tree_fault(heads) is None
+
+
+@pytest.mark.parametrize("words", [1, 2, 3, 4])
+def test_every_tree_with_one_root_is_equally_likely(words):
+    trees, draws = [heads for heads in itertools.product(range(words + 1), repeat=words) if is_tree(heads)], 20_000
+    assert len(trees) == words ** (words - 1)
+    counts = Counter(map(tuple, random_trees(words, draws, np.random.default_rng(5)).tolist()))
+    assert counts.keys() == set(trees)
+    expected = draws / len(trees)
+    chi_square = sum((counts[tree] - expected) ** 2 / expected for tree in trees)
+    assert chi_square < 120  # 63 degrees of freedom for four words: p < 0.0001
+
+
+@pytest.mark.parametrize("words", [0, 7, 60])
+def test_long_sentences_have_trees_and_empty_ones_have_none(words):
+    heads_AW = random_trees(words, 20, np.random.default_rng(1))
+    assert heads_AW.shape == (20, words)
+    assert all(is_tree(heads) for heads in heads_AW.tolist() if heads)
+
+
+def step(state):
+    """Compute one step of SplitMix64 in Python integers, from its description."""
+    z = state = (state + 0x9E3779B97F4A7C15) & BITS
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & BITS
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & BITS
+    return z ^ (z >> 31)
+
+
+def oracle(id, word, *, types, seed, side):
+    sentence = step(step(2 * seed + (side == "target")) ^ id)
+    return (step((sentence + word * 0x9E3779B97F4A7C15) & BITS) >> 32) * types >> 32
+
+
+corpora = st.lists(st.tuples(st.integers(0, 2**62), st.integers(0, 6)), max_size=6)
+
+
+def test_the_oracle_gives_the_published_numbers_of_splitmix64():
+    numbers = [step(1234567 + k * 0x9E3779B97F4A7C15) for k in range(3)]
+    assert numbers == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+
+
+@given(corpora, st.integers(1, 2**31 - 1), st.integers(0, 2**40), st.sampled_from(["source", "target"]))
+def test_tags_equal_those_computed_word_by_word(corpus, types, seed, side):
+    """So the tags of a sentence do not depend on other sentences either."""
+    ids, lengths = (np.array([pair[k] for pair in corpus], np.int64) for k in range(2))
+    tags = random_tags(ids, lengths, types=types, seed=seed, side=side)
+    assert tags.dtype == np.int64
+    assert tags.tolist() == [
+        oracle(id, word, types=types, seed=seed, side=side) for id, length in corpus for word in range(length)
+    ]
+    assert all(0 <= tag < types for tag in tags)
+
+
+def is_uniform(tags, types):
+    expected = len(tags) / types
+    statistic = ((np.bincount(tags, minlength=types) - expected) ** 2 / expected).sum()
+    return abs(statistic - (types - 1)) < 4 * np.sqrt(2 * (types - 1))
+
+
+@pytest.mark.parametrize(("types", "lengths"), [(294, np.full(6000, 10)), (507, np.ones(60_000, int)), (2, [60_000])])
+def test_tags_are_uniform(types, lengths):
+    tags = random_tags(np.arange(len(lengths)), np.array(lengths), types=types, seed=1, side="target")
+    assert is_uniform(tags, types)
+
+
+def test_tags_of_neighbours_seeds_and_sides_are_independent():
+    def draw(seed, side):
+        return random_tags(np.arange(2000), np.full(2000, 10), types=10, seed=seed, side=side).reshape(2000, 10)
+
+    tags = draw(1, "target")
+    for other in (np.roll(tags, 1, axis=1), np.roll(tags, 1, axis=0), draw(2, "target"), draw(1, "source")):
+        assert is_uniform((tags * 10 + other).ravel(), 100)
+
+
+@pytest.mark.parametrize("types", [0, -1, 2**31])
+def test_an_impossible_number_of_types_is_an_error(types):
+    with pytest.raises(ValueError):
+        random_tags(np.array([1]), np.array([1]), types=types, seed=1, side="source")
