@@ -35,8 +35,8 @@ from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import Column, Page, make_table
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.log import TrainingLog
-from nmtcore.training.optimiser import Adam
 from nmtcore.training.state import TrainingState
+from nmtcore.training.update import Adam
 
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
 SMALL_DISKS = 0.5
@@ -143,7 +143,7 @@ def _checkpoint(folder: Path, seed: int) -> None:
 
 def _history(folder: Path, seed: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    history = TrainingLog(folder, update=0)
+    history = TrainingLog(folder)
     try:
         for update in range(1, 2 + seed % 100):
             history.write({"update": update, "seconds": 1.0, "loss": seed})

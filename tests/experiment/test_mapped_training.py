@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from training.torchrun_job import write_job
+from training.launched import write_job
 
 from nmtcore.experiment.training import TrainingJob, train_run
 from nmtcore.training.trainer import Trainer

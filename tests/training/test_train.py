@@ -9,15 +9,15 @@ from dataclasses import replace
 
 import pytest
 import torch
-from factories import forced_logits, side, target_mask
+from factories import forced_logits, target_mask
 from training import tiny
 
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
 from nmtcore.training.checkpoints import Checkpoints, named_weights
-from nmtcore.training.data import prepare_training_data, unannotated
+from nmtcore.training.data import prepare_training_data
 from nmtcore.training.trainer import train
-from nmtcore.training.validation import perplexity
+from nmtcore.training.update import perplexity
 from nmtcore.training.world import Interrupted
 
 
@@ -98,12 +98,6 @@ def test_the_log_has_the_translations_loss_apart_from_the_objective(tmp_path, de
         assert line["loss/depparse"] > 0.1
 
 
-def test_training_writes_tensorboard_events(tmp_path):
-    pytest.importorskip("tensorboard")
-    train_tiny(tmp_path, tiny.settings(max_updates=3))
-    assert list((tmp_path / "checkpoints" / "tensorboard").iterdir())
-
-
 @pytest.mark.parametrize("parses", [False, True])
 def test_accumulation_changes_nothing(tmp_path, parses):
     # Some sentences have no tree, so the parser's loss must be divided by the count of the whole batch.
@@ -125,7 +119,7 @@ def test_one_update_is_adam_on_the_mean_over_all_tokens(tmp_path):
     _, model, _ = train_tiny(tmp_path, run, data=data, model=tiny.model_of(run).double())
 
     expected = tiny.model_of(run).double()
-    rows = prepare_training_data(run, expected, *data, print).plan(0)[0]
+    rows = prepare_training_data(run, expected, *data, print).main.plan(0)[0]
     batch = make_batch(data[0], rows, expected.components)
     losses = expected.loss(batch, label_smoothing=0.1, smoothing_over="all")
     words, heads = losses.parts
@@ -155,15 +149,6 @@ def test_validation_does_not_disturb_training(tmp_path):
 
     often = train_tiny(tmp_path / "b", tiny.settings(max_updates=10, validation={"every": 1}), validate=draw)[1]
     assert same_weights(seldom, often)
-
-
-def test_dropout_differs_between_updates_and_seeds(tmp_path):
-    first = train_tiny(tmp_path / "a", tiny.settings(seed=1, max_updates=2))[1]
-    repeated = train_tiny(tmp_path / "b", tiny.settings(seed=1, max_updates=2))[1]
-    run = tiny.settings(seed=1, max_updates=2)
-    other_seed = train_tiny(tmp_path / "c", replace(run, seed=2), model=tiny.model_of(run))[1]
-    assert same_weights(first, repeated)
-    assert not same_weights(first, other_seed)
 
 
 def bleu_scores(*values):
@@ -204,23 +189,6 @@ def test_checkpoints_that_are_not_needed_are_deleted(tmp_path):
     assert checkpoint_updates(tmp_path) == [4, 14, 16, 18, 20]
 
 
-def test_training_stops_early(tmp_path):
-    validate, _ = bleu_scores(1.0, 5.0, 5.0, 4.0, math.nan, 9.0)
-    run = tiny.settings(max_updates=50, validation={**BLEU, "stop_after": 3})
-    state, _, _ = train_tiny(tmp_path, run, validate=validate)
-    assert state.update == 10
-    assert state.stopped == "no better bleu in 3 validations"
-
-
-def test_a_plateau_lowers_the_rate(tmp_path):
-    validate, _ = bleu_scores(5.0, 4.0, 3.0, 6.0, 1.0)
-    schedule = {"kind": "plateau", "peak": 0.01, "factor": 0.5, "patience": 0, "warmup": 0}
-    run = tiny.settings(max_updates=10, validation=BLEU, schedule=schedule, log_every=1)
-    _, _, lines = train_tiny(tmp_path, run, validate=validate)
-    rates = [line["rate"] for line in lines if "validation" not in line]
-    assert rates == [0.01] * 4 + [0.005] * 2 + [0.0025] * 4
-
-
 FALLING = {"kind": "plateau", "peak": 0.01, "factor": 0.5, "patience": 0, "warmup": 0, "floor": 0.004}
 
 
@@ -240,31 +208,12 @@ def test_a_plateau_at_its_floor_ends_training_with_a_message(tmp_path):
     assert (endless.update, endless.stopped) == (10, "all 10 updates are done")
 
 
-def test_a_resumed_plateau_ends_at_the_same_update(tmp_path):
-    run = tiny.settings(max_updates=10, validation=BLEU, schedule={**FALLING, "stop_at_floor": True})
-    whole, model, _ = train_tiny(tmp_path / "whole", run, validate=bleu_scores(5.0, 4.0, 3.0)[0])
-
-    validate, weights = bleu_scores(5.0, 4.0)
-
-    def stop_at_the_second(model):
-        if len(weights) == 1:
-            os.kill(os.getpid(), signal.SIGUSR1)
-        return validate(model)
-
-    with pytest.raises(Interrupted, match="after update 4"):
-        train_tiny(tmp_path / "cut", run, validate=stop_at_the_second)
-    resumed, resumed_model, _ = train_tiny(tmp_path / "cut", run, validate=bleu_scores(4.0, 3.0)[0])
-    assert (resumed.update, resumed.stopped) == (whole.update, whole.stopped)
-    assert resumed.update == 6
-    assert same_weights(model, resumed_model)
-
-
 def test_training_ends_after_the_last_epoch(tmp_path):
     run = tiny.settings(max_epochs=2, max_updates=None)
     state, _, lines = train_tiny(tmp_path, run)
     model = tiny.model_of(run)
     data = prepare_training_data(run, model, tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1), print)
-    assert state.update == len(data.plan(0)) + len(data.plan(1))
+    assert state.update == len(data.main.plan(0)) + len(data.main.plan(1))
     assert state.epoch == 2
     assert lines[-1]["update"] == state.update
     # Two epochs have every target token twice.
@@ -274,28 +223,35 @@ def test_training_ends_after_the_last_epoch(tmp_path):
 
 
 def test_long_pairs_are_left_out_and_counted(tmp_path):
-    messages = []
-    run = tiny.settings(max_updates=2, batch={"max_length": 6})
-    data = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
-    train_tiny(tmp_path, run, data=data, log=messages.append)
-    lengths = data[0].source.ids.lengths
-    over = (lengths > 6).sum()
+    messages, data = [], (tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1))
+    train_tiny(tmp_path / "some", tiny.settings(max_updates=2, batch={"max_length": 6}), data=data, log=messages.append)
+    over = (data[0].source.ids.lengths > 6).sum()
     assert over > 0
     assert messages[0] == f"{over} of 120 training pairs have more than 6 subwords: left out."
-    long_pairs = data[0].take((lengths > 1).nonzero()[0])
-    with pytest.raises(UserError, match=f"None of the {len(long_pairs)} training pairs"):
-        train_tiny(tmp_path, tiny.settings(batch={"max_length": 1}), data=(long_pairs, data[1]))
-
-
-def test_without_a_limit_no_pair_is_left_out(tmp_path):
-    messages = []
-    data = tiny.examples(60, longest=300), tiny.examples(20, seed=1)
-    assert max(len(ids) for ids in data[0].source.ids) > 256
-    run = tiny.settings(max_updates=2, batch={"max_length": None, "size": 1000})
-    train_tiny(tmp_path, run, data=data, log=messages.append)
+    unlimited = tiny.settings(max_updates=2, batch={"max_length": None, "size": 1000})
+    messages.clear()
+    train_tiny(tmp_path / "all", unlimited, data=(tiny.examples(60, longest=300), data[1]), log=messages.append)
     assert not [line for line in messages if "left out" in line]
-    with pytest.raises(UserError, match="The training set of tiny is empty: there is nothing"):
-        train_tiny(tmp_path / "none", run, data=(tiny.examples(0), data[1]))
+
+
+@pytest.mark.parametrize(
+    ("longest", "train", "dev", "sentence"),
+    [
+        (6, 0, 20, r"There are no training pairs of tiny: there is nothing to train on\."),
+        (6, 20, 0, r"The dev set of tiny is empty: there is nothing to validate on\."),
+        (
+            1,
+            20,
+            20,
+            r"None of the \d+ training pairs of tiny has at most 1 subwords on each side: there is",
+        ),
+    ],
+)
+def test_nothing_to_train_on_is_an_error(tmp_path, longest, train, dev, sentence):
+    pairs, run = tiny.examples(train), tiny.settings(batch={"max_length": longest})
+    data = pairs.take((pairs.source.ids.lengths > 1).nonzero()[0]), tiny.examples(dev, seed=1)
+    with pytest.raises(UserError, match=sentence):
+        train_tiny(tmp_path, run, data=data)
 
 
 def test_sentences_without_a_feature_are_counted(tmp_path):
@@ -325,11 +281,6 @@ def test_sentences_without_a_feature_are_counted(tmp_path):
     source.features["governor"].values[:] = -1
     source.features["upos"].values[:] = 2
     assert messages_of(both) == []
-
-
-def test_a_sentence_without_words_lacks_no_feature():
-    sentences = side([[5, 6], [], [7]], features={"governor": [[-1, 0], [], [-2]]})
-    assert unannotated(sentences, "trees").tolist() == [False, False, True]
 
 
 def test_trees_that_diverge_are_an_error(tmp_path):
@@ -387,11 +338,6 @@ def test_a_finished_run_is_not_trained_again(tmp_path):
     assert lines == repeated_lines
 
 
-def test_a_metric_other_than_perplexity_needs_validate(tmp_path):
-    with pytest.raises(ValueError, match="bleu needs `validate`"):
-        train_tiny(tmp_path, tiny.settings(validation=BLEU))
-
-
 def test_a_validation_interrupted_by_a_signal_is_repeated_after_resuming(tmp_path):
     run = tiny.settings(max_updates=6, validation=BLEU, keep="best")
     whole = train_tiny(tmp_path / "whole", run, validate=bleu_scores(1.0, 3.0, 2.0)[0])[1]
@@ -432,12 +378,3 @@ def test_a_full_memory_is_an_error_and_training_resumes_with_smaller_pieces(tmp_
     messages = []
     assert train_tiny(tmp_path, smaller, log=messages.append)[0].update == 30
     assert any(line.startswith("Resuming from the checkpoint of update ") for line in messages)
-
-
-def test_training_prepares_its_device(tmp_path, monkeypatch):
-    prepared = []
-    monkeypatch.setattr(
-        "nmtcore.training.world.named_device", lambda name: prepared.append(name) or torch.device("cpu")
-    )
-    train_tiny(tmp_path, tiny.settings(max_updates=1), device="cuda")
-    assert prepared == ["cuda"]

@@ -16,36 +16,19 @@ def blocks(count: int) -> Iterator[slice]:
     return (slice(start, min(start + BLOCK, count)) for start in range(0, count, BLOCK))
 
 
-def row_type(count: int) -> np.dtype:
-    """Return the type of row numbers below `count`: 32 bits, if they suffice."""
-    return np.dtype(np.uint32 if count <= 2**32 else np.int64)
-
-
 def rows_where(mask_N: np.ndarray) -> np.ndarray:
-    """Return the rows whose mask is True, ascending, in `row_type`."""
-    rows, filled = np.empty(np.count_nonzero(mask_N), dtype=row_type(len(mask_N))), 0
-    for block in blocks(len(mask_N)):
-        selected = np.flatnonzero(mask_N[block])
-        np.add(selected, block.start, out=rows[filled : filled + len(selected)], casting="unsafe")
-        filled += len(selected)
-    return rows
+    """Return the rows whose mask is True, ascending, in 32 bits."""
+    parts = [(np.flatnonzero(mask_N[block]) + block.start).astype(np.uint32) for block in blocks(len(mask_N))]
+    return np.concatenate([np.zeros(0, np.uint32), *parts])
 
 
 def compact_lengths(offsets: np.ndarray, *, added: int = 0) -> np.ndarray:
-    """Return the length of every sequence plus `added`, in 16 bits if they suffice, else in int64.
+    """Return the length of every sequence plus `added`, in 16 bits if they suffice.
 
     `offsets` (n + 1) are those of a `Ragged`.
     """
-    count = len(offsets) - 1
-
-    def lengths(block: slice) -> np.ndarray:
-        return np.diff(offsets[block.start : block.stop + 1]) + added
-
-    longest = max((int(lengths(block).max()) for block in blocks(count)), default=0)
-    result = np.empty(count, dtype=np.uint16 if longest < 2**16 else np.int64)
-    for block in blocks(count):
-        result[block] = lengths(block)
-    return result
+    parts = [compact(np.diff(offsets[block.start : block.stop + 1]) + added) for block in blocks(len(offsets) - 1)]
+    return np.concatenate([np.zeros(0, np.uint16), *parts])
 
 
 def compact(values: np.ndarray) -> np.ndarray:
