@@ -151,11 +151,15 @@ def _history(folder: Path, seed: int) -> None:
         history.close()
 
 
+MAPPED = f"train.{'0' * 16}"
+"""The folder of mapped examples."""
+
+
 def _arrays(folder: Path, seed: int) -> None:
     draw = np.random.default_rng(seed)
     lists = [draw.integers(5, 9_000, draw.integers(9)).tolist() for _ in range(1 + seed % 500)]
     examples = Examples(id=np.arange(len(lists)), source=side(lists), target=side(lists))
-    map_blocks(folder, list(examples.columns), lambda: [examples], log=lambda line: None)
+    map_blocks(folder / MAPPED, lambda: [examples], log=lambda line: None)
 
 
 def _buckets(folder: Path, seed: int) -> None:

@@ -1,9 +1,7 @@
-"""Long arrays in few bytes, computed block by block, or appended to a file: a corpus may have 10^8 pairs."""
+"""Long arrays in few bytes, computed block by block, and written to files: a corpus may have 10^8 pairs."""
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
@@ -40,41 +38,15 @@ def compact(values: np.ndarray) -> np.ndarray:
     return values.astype(smallest) if smallest.itemsize < values.itemsize else values
 
 
-class GrowingFile:
-    """A one-dimensional array in one of numpy's .npy files, to which values can be appended."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._dtype, self._count = path, None, 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    def append(self, values: np.ndarray) -> None:
-        """Append values; if the array's type does not have all values of theirs, it is written again in another."""
-        if self._count and not len(values):
-            return
-        dtype = np.promote_types(self._dtype, values.dtype) if self._count else values.dtype
-        if dtype != self._dtype:
-            self._change_type(dtype)
-        self._count += len(values)
-        with open(self._path, "rb+") as file:
-            self._write_header(file)
-            file.seek(0, os.SEEK_END)
-            file.write(np.ascontiguousarray(values, dtype).data)
-
-    def _change_type(self, dtype: np.dtype) -> None:
-        written = open_array(self._path) if self._count else np.zeros(0, dtype)
-        self._path.unlink(missing_ok=True)  # it stays mapped
-        self._dtype, self._count = dtype, 0
-        with open(self._path, "xb") as file:
-            self._write_header(file)
-        for block in blocks(len(written)):
-            self.append(written[block].astype(dtype))
-
-    def _write_header(self, file: BinaryIO) -> None:
-        """Write the header, which always takes the same space: numpy pads it, so that arrays can grow."""
-        header = {"descr": self._dtype.str, "fortran_order": False, "shape": (self._count,)}
-        np.lib.format.write_array_header_1_0(file, header)
+def write_concatenated(path: Path, parts: Sequence[Path]) -> None:
+    """Concatenate arrays in .npy files (at least one) into another, in a type that has the values of all."""
+    arrays = [open_array(part) for part in parts]
+    arrays = [array for array in arrays if len(array)] or arrays[:1]
+    dtype, shape = np.result_type(*arrays), (sum(map(len, arrays)),)
+    with open(path, "xb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": dtype.str, "fortran_order": False, "shape": shape})
+        for array in arrays:
+            file.write(array.astype(dtype).data)
 
 
 def open_array(path: Path) -> np.ndarray:
