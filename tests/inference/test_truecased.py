@@ -14,6 +14,7 @@ from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
+from nmtcore.evaluation.references import read_references
 from nmtcore.experiment.output import TextOutput
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.bundle import load_bundle, save_bundle
@@ -91,7 +92,7 @@ def test_scored_texts_have_their_capitals(tokeniser, text, hypothesis, reference
     output = TextOutput(run, vocabulary, Segmenter.load(segmentation, run.segmentation, "target"), Transforms())
     tokens = vocabulary.ids(["the", "ca@@", "t", "."])
     assert output.text(Hypothesis(tokens=tokens, score=0.0, log_probability=0.0)) == hypothesis
-    assert output.references(rows(tmp_path / "test.parquet"), 1) == [reference]
+    assert read_references(run, rows(tmp_path / "test.parquet"), 1) == [reference]
 
 
 def test_given_translations_are_truecased_for_gates(tmp_path):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from training import tiny
-from training.test_train import checkpoint_updates, same_weights, train_tiny
+from training.test_train import checkpoint_updates, train_tiny
 
 from nmtcore.errors import UserError
 from nmtcore.training.checkpoints import Checkpoints
@@ -91,24 +91,6 @@ def test_a_trainer_that_lost_its_lock_writes_no_checkpoint(tmp_path):
         train_tiny(tmp_path, run, model=model)
     assert checkpoint_updates(tmp_path) == [4]
     assert (tmp_path / "checkpoints/lock").exists()
-
-
-@pytest.mark.parametrize("precision", ["bf16", "tf32"])
-def test_other_precisions_on_a_cpu_train_in_fp32(tmp_path, precision):
-    fp32 = train_tiny(tmp_path / "plain", tiny.settings(max_updates=4), log=(messages := []).append)[1]
-    other = train_tiny(tmp_path / "other", tiny.settings(max_updates=4, precision=precision), log=messages.append)[1]
-    assert same_weights(fp32, other)
-    assert not any("Training in" in line for line in messages)
-
-
-def test_log_lines_do_not_depend_on_micro_batches(tmp_path):
-    values = []
-    for size in (None, 40):
-        run = tiny.settings(parses=True, dropout=0.0, max_updates=4, log_every=1, batch={"device_size": size})
-        lines = train_tiny(tmp_path / str(size), run, model=tiny.model_of(run).double())[2]
-        keys = ("loss", "nll", "loss/depparse", "tokens")
-        values.append([line[key] for line in training_lines(lines) for key in keys])
-    assert values[0] == pytest.approx(values[1])
 
 
 def test_scores_that_are_not_finite_are_never_the_best():

@@ -12,6 +12,7 @@ from torch import nn
 
 from nmtcore.config.runs import RunSettings, run_from_json
 from nmtcore.evaluation.bleu import score_translations
+from nmtcore.evaluation.references import read_references
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
 from nmtcore.experiment.output import TextOutput
 from nmtcore.features.examples import concatenate
@@ -123,7 +124,7 @@ def _validator(
     segmenter = Segmenter.load(job.segmentation, run.segmentation, "target")
     output = TextOutput(run, vocabularies["target"], segmenter, transforms)
     dev = load_sources(run, transforms, Path(job.features), "dev")
-    references = output.references(Path(job.dev_corpus), len(dev))
+    references = read_references(run, Path(job.dev_corpus), len(dev))
     settings = transforms.search_settings(replace(run.decoding, beam=run.training.validation.beam))
 
     def validate(model: nn.Module) -> dict[str, float]:

@@ -72,8 +72,6 @@ class TrainingLog:
         with explain_os_errors(self.path):
             self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115 (closed by close)
         self._board = _open_tensorboard(folder / "tensorboard")
-        # Points get the times they would have if training had never paused.
-        self._board_began = time.time() - (records[-1]["seconds"] if records else 0)
         for record in records:
             self._add_points(record)
         self.total: int | None = None
@@ -106,8 +104,7 @@ class TrainingLog:
         with explain_os_errors(self.path):
             for key, value in values.items():
                 if key not in ("update", "updates", "seconds") and value is not None:
-                    when = self._board_began + record["seconds"]
-                    self._board.add_scalar(f"{name}/{key}", value, record["update"], walltime=when)
+                    self._board.add_scalar(f"{name}/{key}", value, record["update"])
 
     def write_updates(self, record: Mapping[str, Any]) -> None:
         """Add a training line, and show progress: update, speed and, if the number of updates is known, the time left.
@@ -162,19 +159,14 @@ def _finite_or_null(value: Any) -> Any:
 
 
 def _open_tensorboard(folder: Path) -> Any:
-    """Open a new event file if TensorBoard is installed, and empty earlier files: their points are written again.
-
-    A running TensorBoard continues from an emptied file to the next, but not from a deleted one; `purge_step=0` makes
-    it drop the points that it has already read.
-    """
+    """Open a new event file if TensorBoard is installed, in place of earlier ones: their points are written again."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         return None
     with explain_os_errors(folder):
-        for path in folder.glob("events.out.tfevents.*"):
-            path.write_bytes(b"")
-        return SummaryWriter(str(folder), purge_step=0)
+        shutil.rmtree(folder, ignore_errors=True)
+        return SummaryWriter(str(folder))
 
 
 def duration(seconds: float) -> str:
