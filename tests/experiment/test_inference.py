@@ -22,9 +22,9 @@ from nmtcore.evaluation.scores import score_tests
 from nmtcore.experiment import inference, training
 from nmtcore.experiment.inference import translate_tests
 from nmtcore.features.schema import TOKENS_SCHEMA, syntax_schema
-from nmtcore.features.transforms.chain import Transforms
 from nmtcore.files import read_json, read_lines
 from nmtcore.inference.bundle import load_bundle
+from nmtcore.model import trees
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.vocabulary import Vocabulary
 
@@ -96,6 +96,25 @@ def test_dev_is_translated_greedily_too_as_in_validation(tmp_path: Path, monkeyp
     assert validate(bundle.model) == {"bleu": bleu["dev.greedy"]["bleu"]}
 
 
+def test_validation_counts_a_translation_as_empty_if_the_trees_of_its_source_are_too_large(
+    tmp_path: Path, monkeypatch, capsys
+):
+    parts = {"evaluation": EvaluationSettings(text="tokens"), "decoding": DecodingSettings(beam=1), "tests": ("dev",)}
+    run = run_settings(HeadSelectionSettings(), base="recurrent", model=RecurrentSettings(width=16), **parts)
+    translate(tmp_path, run)
+    texts, references = (read_lines(tmp_path / f"hypotheses/dev{name}.txt") for name in ("", ".references"))
+    files = {"segmentation": tmp_path / "segmentation", "features": tmp_path / "features"}
+    bundle = load_bundle(tmp_path / "model")
+    job = SimpleNamespace(**files, dev_corpus=tmp_path / "dev.parquet")
+    validate = training._validator(run, bundle.vocabularies, bundle.transforms, job)
+    assert validate(bundle.model)["bleu"] == score_text(texts, references, text="tokens")["bleu"]
+    monkeypatch.setattr(trees, "LARGEST_INVERSE", 0.0)  # every sentence is eliminated
+    monkeypatch.setattr(trees, "LONGEST_ELIMINATED", 2)
+    assert validate(bundle.model)["bleu"] == score_text(["", *texts[1:]], references, text="tokens")["bleu"]
+    says = "A validation translates no sentence of more than 2 subwords: the memory is too small for the trees of the"
+    assert capsys.readouterr().out.startswith(says)
+
+
 def test_the_tags_of_translations_are_written_if_the_system_predicts_them(tmp_path: Path):
     settings = {"features": {"target": {"ccg_tags": "easyccg"}}, "tests": ("test", "dev")}
     folders = {weight: tmp_path / f"weight{weight}" for weight in (1.0, 0.0)}
@@ -131,15 +150,3 @@ def test_the_untrained_model_parses_treebanks_if_trees_are_induced(tmp_path: Pat
     assert untrained == parses[2, "gold_a.untrained.parquet"] == parses[1, "gold_a.parquet"]
     assert untrained != parses[2, "gold_a.parquet"]
     assert [len(row["one_root"]) for row in untrained] == [len(words) for words in SENTENCES]
-
-
-def test_gold_treebanks_are_parsed_in_batches_of_the_given_size(tmp_path: Path, monkeypatch):
-    options_used = []
-    bundle = SimpleNamespace(model=None, transforms=Transforms())
-    for name, result in {"load_bundle": bundle, "load_sources": SimpleNamespace(id=[])}.items():
-        monkeypatch.setattr(inference, name, lambda *_, result=result: result)
-    monkeypatch.setattr(inference, "parse_examples", lambda *_, **options: options_used.append(options) or [])
-    run = run_settings(gold=("gold_a",), decoding=DecodingSettings(batch_sentences=3))
-    folders = {"model": tmp_path, "features": tmp_path, "parses": tmp_path / "gold"}
-    inference.parse_gold(run, **folders, device="cpu", threads=1)
-    assert options_used == [{"batch_sentences": 3}]

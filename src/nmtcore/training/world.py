@@ -35,8 +35,8 @@ class _StopWork(Exception):
 class Signals:
     """Records the signals that stop training, within `with signals.handled():`.
 
-    Repeated signals have no further effect: Slurm and torchrun may both send the same one, and the checkpoint must
-    still be written.
+    Repeated signals have no further effect: Slurm and the process that has started this one may both send one, and the
+    checkpoint must still be written.
     """
 
     def __init__(self) -> None:
