@@ -6,8 +6,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from experiment.tokens import write_tokens
 from factories import run_settings
-from inference.tiny import PIECES, write_bundle
+from inference.tiny import write_bundle
 from pair_files import write_corpus
 
 from nmtcore.config.components.settings import DiagonalParseSettings, HeadSelectionSettings, TagAttentionSettings
@@ -21,12 +22,11 @@ from nmtcore.evaluation.bleu import score_text
 from nmtcore.evaluation.scores import score_tests
 from nmtcore.experiment import inference, training
 from nmtcore.experiment.inference import translate_tests
-from nmtcore.features.schema import TOKENS_SCHEMA, syntax_schema
+from nmtcore.features.schema import syntax_schema
 from nmtcore.files import read_json, read_lines
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.model import trees
 from nmtcore.parquet import read_rows, write_rows
-from nmtcore.segmentation.vocabulary import Vocabulary
 
 SENTENCES = [["the", "cat", "."], ["dog"], ["the", "dog"], ["a", "cat"]]
 
@@ -34,13 +34,8 @@ SENTENCES = [["the", "cat", "."], ["dog"], ["the", "dog"], ["a", "cat"]]
 def translate(folder: Path, run: RunSettings) -> None:
     """Write files for `SENTENCES` as every test split, and translate the first three with random weights."""
     corpora = {split: write_corpus(folder / f"{split}.parquet", SENTENCES) for split in run.tests}
-    vocabulary = Vocabulary.of(PIECES)
-    rows = [
-        {"id": i, "ids": vocabulary.ids(words), "word_of_subword": list(range(len(words)))}
-        for i, words in enumerate(SENTENCES[:3])
-    ]
     for split, side in product(run.tests, SIDES):
-        write_rows(folder / f"features/{split}.{side}.parquet", TOKENS_SCHEMA, rows)
+        write_tokens(folder / f"features/{split}.{side}.parquet", SENTENCES[:3])
     model = write_bundle(folder / "model", run)
     folders = {"features": folder / "features", "hypotheses": folder / "hypotheses"}
     translate_tests(run, model=model, **folders, corpora=corpora, device="cpu", threads=1)
@@ -135,10 +130,7 @@ def test_the_tags_of_translations_are_written_if_the_system_predicts_them(tmp_pa
 def test_the_untrained_model_parses_treebanks_if_trees_are_induced(tmp_path: Path):
     """The tiny bundle has the weights of its seed 2, the untrained model those of the run's seed 1."""
     run = run_settings(HeadSelectionSettings(), base="recurrent", model=RecurrentSettings(width=16), gold=("gold_a",))
-    vocabulary = Vocabulary.of(PIECES)
-    ids = [vocabulary.ids(words) for words in SENTENCES]
-    rows = [{"id": i, "ids": own, "word_of_subword": list(range(len(own)))} for i, own in enumerate(ids)]
-    write_rows(tmp_path / "features/gold_a.source.parquet", TOKENS_SCHEMA, rows)
+    write_tokens(tmp_path / "features/gold_a.source.parquet", SENTENCES)
     bundles = {seed: write_bundle(tmp_path / f"model{seed}", run, seed=seed) for seed in (1, 2)}
     parses = {}
     for seed, bundle in bundles.items():

@@ -129,7 +129,6 @@ class Trainer:
         self.compiled: Sequence[nn.Module] = ()
         """The layers that are compiled for updates; validation computes with them as they are."""
         self.plan: EpochPlan | None = None
-        self.planned_epoch: int | None = None
         self.saved = True
         """Whether a checkpoint has the current state; also true before the first update."""
         self.updates: list[FinishedUpdate] = []
@@ -186,7 +185,7 @@ class Trainer:
                 return
             if self.world.any(self.signals.received is not None):
                 self.stop_on_signal()
-            if self.planned_epoch != state.epoch:
+            if self.plan is None or state.step == 0:
                 self.plan_epoch()
             self.step()
             if state.update % settings.log_every == 0:
@@ -246,7 +245,7 @@ class Trainer:
         """Plan the epoch before its first update, or before the first update after resuming."""
         state, settings = self.state, self.settings
         self.plan = None  # of a large corpus, two plans at a time would take much memory
-        self.plan, self.planned_epoch = self.data.main.plan(state.epoch), state.epoch
+        self.plan = self.data.main.plan(state.epoch)
         for component in self.model.components:
             component.begin_epoch(state.epoch + 1)
         ends = [] if settings.max_updates is None else [settings.max_updates]
@@ -317,11 +316,9 @@ class Trainer:
 
     def load_final_weights(self) -> None:
         """Load the weights that the recipe keeps, unless they are those of the last update."""
-        state, keep = self.state, self.settings.keep
-        if keep == "best" and state.best_update not in (None, state.update):
-            self.checkpoints.load_average(self.model, [state.best_update])
-        elif keep == "average" and state.window:
-            self.checkpoints.load_average(self.model, state.window)
+        kept = {"best": [self.state.best_update], "average": self.state.window}.get(self.settings.keep, [])
+        if kept not in ([], [None], [self.state.update]):
+            self.checkpoints.load_average(self.model, kept)
 
 
 def _is_compilers(error: Exception) -> bool:
