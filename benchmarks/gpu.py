@@ -37,8 +37,8 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.device import explain_out_of_memory, named_device
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD
-from nmtcore.training.optimiser import Adam
 from nmtcore.training.update import (
+    Adam,
     accumulate_gradients,
     autocast,
     count_terms,

@@ -122,11 +122,11 @@ def train(job: Path) -> None:
     """Train in this process, and say when the first batch is there; end after `UPDATES` updates."""
     from nmtcore.experiment.training import train_run
     from nmtcore.job import leave_pandas_unloaded
-    from nmtcore.training.data import TrainingData
+    from nmtcore.training.data import TrainingSet
 
-    make_batches, times, cpu = TrainingData.make_batches, [], []
+    make_batches, times, cpu = TrainingSet.make_batches, [], []
 
-    def make_and_count(self: TrainingData, *arguments: object) -> list:
+    def make_and_count(self: TrainingSet, *arguments: object) -> list:
         batches = make_batches(self, *arguments)
         times.append(time.time())
         cpu.append(time.process_time())
@@ -135,7 +135,7 @@ def train(job: Path) -> None:
             os._exit(0)
         return batches
 
-    TrainingData.make_batches = make_and_count
+    TrainingSet.make_batches = make_and_count
     leave_pandas_unloaded()
     train_run(TrainingJob(**json.loads(job.read_text())))
 

@@ -400,9 +400,12 @@ def copy_columns(folder: Path, size: int) -> None:
 @stage("map token features", "segmentation, features", mapped_features, most=1e7)
 def map_columns(folder: Path, size: int) -> None:
     """Map the features of both sides into memory."""
-    from nmtcore.features.mapped import map_examples
+    from nmtcore.config.runs import run_from_json
+    from nmtcore.experiment.load_examples import load_training
+    from nmtcore.features.transforms.chain import Transforms
 
-    assert len(map_examples(folder / "features", "train")) == size
+    run = run_from_json(json.loads((folder / "job.json").read_text())["run"], where="the job")
+    assert len(load_training(run, Transforms(), folder / "features", "train", map_from=1)) == size
 
 
 TRAINING = "training, translation, evaluation, planning"
@@ -410,7 +413,7 @@ TRAINING = "training, translation, evaluation, planning"
 
 @stage(f"{UPDATES} updates, mapped features, 1 process", TRAINING, mapped_features, least=1000, factors=(1,))
 def train_1(folder: Path, size: int) -> None:
-    """Train a small model in one process under torchrun."""
+    """Train a small model in one process."""
     del size
     train(folder, 1)
 

@@ -35,8 +35,8 @@ from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import Column, Page, make_table
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.log import TrainingLog
-from nmtcore.training.optimiser import Adam
 from nmtcore.training.state import TrainingState
+from nmtcore.training.update import Adam
 
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
 SMALL_DISKS = 0.5
@@ -143,7 +143,7 @@ def _checkpoint(folder: Path, seed: int) -> None:
 
 def _history(folder: Path, seed: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    history = TrainingLog(folder, update=0)
+    history = TrainingLog(folder)
     try:
         for update in range(1, 2 + seed % 100):
             history.write({"update": update, "seconds": 1.0, "loss": seed})
@@ -151,11 +151,15 @@ def _history(folder: Path, seed: int) -> None:
         history.close()
 
 
+MAPPED = f"train.{'0' * 16}"
+"""The folder of mapped examples."""
+
+
 def _arrays(folder: Path, seed: int) -> None:
     draw = np.random.default_rng(seed)
     lists = [draw.integers(5, 9_000, draw.integers(9)).tolist() for _ in range(1 + seed % 500)]
     examples = Examples(id=np.arange(len(lists)), source=side(lists), target=side(lists))
-    map_blocks(folder, list(examples.columns), lambda: [examples], log=lambda line: None)
+    map_blocks(folder / MAPPED, lambda: [examples], log=lambda line: None)
 
 
 def _filtered(folder: Path, seed: int) -> None:

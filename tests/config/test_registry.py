@@ -82,11 +82,6 @@ def test_a_data_set_may_have_any_registered_filter():
 @pytest.mark.parametrize(
     ("registry", "name", "required"),
     [
-<<<<<<< HEAD
-        *((ANNOTATORS, name, "open_annotator") for name in ANNOTATORS),
-=======
-        *((FILTERS, name, "Filter") for name in FILTERS),
->>>>>>> w/annotation
         *((FORMATS, name, "parse") for name in FORMATS),
     ],
 )

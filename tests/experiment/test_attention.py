@@ -5,17 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from experiment.tokens import write_tokens
 from factories import run_settings
-from inference.tiny import PIECES, write_bundle
+from inference.tiny import write_bundle
 
 from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.experiment.measure import ModelOnSplit, measure_attention
-from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.inference.attention import load_observed_bundle, write_attention
 from nmtcore.inference.schemas import ATTENTION_SCHEMA
-from nmtcore.parquet import open_file, read_rows, write_rows
-from nmtcore.segmentation.vocabulary import Vocabulary
+from nmtcore.parquet import open_file, read_rows
 
 SENTENCES = [["the", "cat", "dog", "."], ["dog"], ["the", "dog", "a", "cat"], ["cat", "."]]
 RUNS = {
@@ -27,13 +26,7 @@ RUNS = {
 @pytest.fixture
 def features(tmp_path: Path) -> Path:
     """Write the features of the sentences; their ids have gaps, as after a filter."""
-    vocabulary = Vocabulary.of(PIECES)
-    rows = [
-        {"id": 3 * i, "ids": vocabulary.ids(words), "word_of_subword": list(range(len(words)))}
-        for i, words in enumerate(SENTENCES)
-    ]
-    write_rows(tmp_path / "features/test.source.parquet", TOKENS_SCHEMA, rows)
-    return tmp_path / "features"
+    return write_tokens(tmp_path / "features/test.source.parquet", SENTENCES, step=3)
 
 
 def measured(run, folder, features, sentences):

@@ -1,19 +1,18 @@
 """Contrastive pairs scored by the model of a run, from files."""
 
 import pytest
+from experiment.tokens import write_tokens
 from factories import run_settings
-from inference.tiny import PIECES, write_bundle
+from inference.tiny import write_bundle
 
 from nmtcore.config.runs import SentencesSettings
 from nmtcore.corpus.contrast_list import CONTRASTS_SCHEMA, read_contrast_list
 from nmtcore.errors import UserError
 from nmtcore.experiment.measure import ModelOnSplit, measure_contrasts
-from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.schemas import read_contrast_scores
 from nmtcore.inference.scoring import TextFile, score_text_pairs
 from nmtcore.parquet import write_rows
-from nmtcore.segmentation.vocabulary import Vocabulary
 
 PAIRS = [("the cat", "a dog"), ("the cat", "a cat"), ("dog", "the"), ("dog", "do@@ do@@"), ("dog", "dog")]
 LISTED = [(0, 0, 1, "number", 3), (1, 2, 3, "order", None), (1, 2, 4, "number", 1)]
@@ -21,13 +20,8 @@ LISTED = [(0, 0, 1, "number", 3), (1, 2, 3, "order", None), (1, 2, 4, "number", 
 
 @pytest.fixture
 def files(tmp_path):
-    vocabulary = Vocabulary.of(PIECES)
     for side, texts in zip(("source", "target"), zip(*PAIRS, strict=True), strict=True):
-        rows = [
-            {"id": i, "ids": vocabulary.ids(text.split()), "word_of_subword": list(range(len(text.split())))}
-            for i, text in enumerate(texts)
-        ]
-        write_rows(tmp_path / f"features/contrast_x.{side}.parquet", TOKENS_SCHEMA, rows)
+        write_tokens(tmp_path / f"features/contrast_x.{side}.parquet", [text.split() for text in texts])
     rows = [{"id": i, **dict(zip(CONTRASTS_SCHEMA.names[1:], values, strict=True))} for i, values in enumerate(LISTED)]
     write_rows(tmp_path / "list.parquet", CONTRASTS_SCHEMA, rows)
     return tmp_path

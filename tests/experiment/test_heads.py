@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from experiment.tokens import write_tokens
 from factories import run_settings
-from inference.tiny import PIECES, write_bundle
+from inference.tiny import write_bundle
 from pair_files import write_corpus
 
 from nmtcore.config.claimed_heads import claimed_heads
@@ -15,12 +16,10 @@ from nmtcore.evaluation.scores import output_files, read_gold_trees
 from nmtcore.experiment.inference import parse_gold
 from nmtcore.experiment.load_examples import load_sources
 from nmtcore.experiment.measure import ModelOnSplit, measure_heads
-from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.files import read_json
 from nmtcore.inference.attention import load_observed_bundle
 from nmtcore.inference.parse import attention_parser
 from nmtcore.parquet import read_rows, write_rows
-from nmtcore.segmentation.vocabulary import Vocabulary
 
 SENTENCES = [["the", "cat", "dog", "."], ["dog"], ["the", "dog", "a", "cat"], []]
 TREES = [([2, 3, 0, 3], ["DET", "NOUN", "NOUN", "PUNCT"]), (None, None), ([2, 0, 4, 2], None), ([], [])]
@@ -37,15 +36,9 @@ def files(tmp_path, run):
     write_corpus(tmp_path / "corpus.parquet", SENTENCES)
     schema = pa.schema([("head", pa.list_(pa.int32())), ("upos", pa.list_(pa.string()))])
     write_rows(tmp_path / "trees.parquet", schema, [{"head": heads, "upos": upos} for heads, upos in TREES])
-    vocabulary = Vocabulary.of(PIECES)
-    rows = [
-        {"id": i, "ids": vocabulary.ids(words), "word_of_subword": list(range(len(words)))}
-        for i, words in enumerate(SENTENCES)
-    ]
-    write_rows(tmp_path / "features/gold_a.source.parquet", TOKENS_SCHEMA, rows)
     return {
         "model": write_bundle(tmp_path / "model", run),
-        "features": tmp_path / "features",
+        "features": write_tokens(tmp_path / "features/gold_a.source.parquet", SENTENCES),
         "corpus": tmp_path / "corpus.parquet",
         "trees": tmp_path / "trees.parquet",
     }

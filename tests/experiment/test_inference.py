@@ -6,8 +6,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from experiment.tokens import write_tokens
 from factories import run_settings
-from inference.tiny import PIECES, write_bundle
+from inference.tiny import write_bundle
 from pair_files import write_corpus
 
 from nmtcore.config.components.settings import DiagonalParseSettings, HeadSelectionSettings, TagAttentionSettings
@@ -21,12 +22,11 @@ from nmtcore.evaluation.bleu import score_text
 from nmtcore.evaluation.scores import score_tests
 from nmtcore.experiment import inference, training
 from nmtcore.experiment.inference import translate_tests
-from nmtcore.features.schema import TOKENS_SCHEMA, syntax_schema
-from nmtcore.features.transforms.chain import Transforms
+from nmtcore.features.schema import syntax_schema
 from nmtcore.files import read_json, read_lines
 from nmtcore.inference.bundle import load_bundle
+from nmtcore.model import trees
 from nmtcore.parquet import read_rows, write_rows
-from nmtcore.segmentation.vocabulary import Vocabulary
 
 SENTENCES = [["the", "cat", "."], ["dog"], ["the", "dog"], ["a", "cat"]]
 
@@ -34,13 +34,8 @@ SENTENCES = [["the", "cat", "."], ["dog"], ["the", "dog"], ["a", "cat"]]
 def translate(folder: Path, run: RunSettings) -> None:
     """Write files for `SENTENCES` as every test split, and translate the first three with random weights."""
     corpora = {split: write_corpus(folder / f"{split}.parquet", SENTENCES) for split in run.tests}
-    vocabulary = Vocabulary.of(PIECES)
-    rows = [
-        {"id": i, "ids": vocabulary.ids(words), "word_of_subword": list(range(len(words)))}
-        for i, words in enumerate(SENTENCES[:3])
-    ]
     for split, side in product(run.tests, SIDES):
-        write_rows(folder / f"features/{split}.{side}.parquet", TOKENS_SCHEMA, rows)
+        write_tokens(folder / f"features/{split}.{side}.parquet", SENTENCES[:3])
     model = write_bundle(folder / "model", run)
     folders = {"features": folder / "features", "hypotheses": folder / "hypotheses"}
     translate_tests(run, model=model, **folders, corpora=corpora, device="cpu", threads=1)
@@ -96,6 +91,25 @@ def test_dev_is_translated_greedily_too_as_in_validation(tmp_path: Path, monkeyp
     assert validate(bundle.model) == {"bleu": bleu["dev.greedy"]["bleu"]}
 
 
+def test_validation_counts_a_translation_as_empty_if_the_trees_of_its_source_are_too_large(
+    tmp_path: Path, monkeypatch, capsys
+):
+    parts = {"evaluation": EvaluationSettings(text="tokens"), "decoding": DecodingSettings(beam=1), "tests": ("dev",)}
+    run = run_settings(HeadSelectionSettings(), base="recurrent", model=RecurrentSettings(width=16), **parts)
+    translate(tmp_path, run)
+    texts, references = (read_lines(tmp_path / f"hypotheses/dev{name}.txt") for name in ("", ".references"))
+    files = {"segmentation": tmp_path / "segmentation", "features": tmp_path / "features"}
+    bundle = load_bundle(tmp_path / "model")
+    job = SimpleNamespace(**files, dev_corpus=tmp_path / "dev.parquet")
+    validate = training._validator(run, bundle.vocabularies, bundle.transforms, job)
+    assert validate(bundle.model)["bleu"] == score_text(texts, references, text="tokens")["bleu"]
+    monkeypatch.setattr(trees, "LARGEST_INVERSE", 0.0)  # every sentence is eliminated
+    monkeypatch.setattr(trees, "LONGEST_ELIMINATED", 2)
+    assert validate(bundle.model)["bleu"] == score_text(["", *texts[1:]], references, text="tokens")["bleu"]
+    says = "A validation translates no sentence of more than 2 subwords: the memory is too small for the trees of the"
+    assert capsys.readouterr().out.startswith(says)
+
+
 def test_the_tags_of_translations_are_written_if_the_system_predicts_them(tmp_path: Path):
     settings = {"features": {"target": {"ccg_tags": "easyccg"}}, "tests": ("test", "dev")}
     folders = {weight: tmp_path / f"weight{weight}" for weight in (1.0, 0.0)}
@@ -116,10 +130,7 @@ def test_the_tags_of_translations_are_written_if_the_system_predicts_them(tmp_pa
 def test_the_untrained_model_parses_treebanks_if_trees_are_induced(tmp_path: Path):
     """The tiny bundle has the weights of its seed 2, the untrained model those of the run's seed 1."""
     run = run_settings(HeadSelectionSettings(), base="recurrent", model=RecurrentSettings(width=16), gold=("gold_a",))
-    vocabulary = Vocabulary.of(PIECES)
-    ids = [vocabulary.ids(words) for words in SENTENCES]
-    rows = [{"id": i, "ids": own, "word_of_subword": list(range(len(own)))} for i, own in enumerate(ids)]
-    write_rows(tmp_path / "features/gold_a.source.parquet", TOKENS_SCHEMA, rows)
+    write_tokens(tmp_path / "features/gold_a.source.parquet", SENTENCES)
     bundles = {seed: write_bundle(tmp_path / f"model{seed}", run, seed=seed) for seed in (1, 2)}
     parses = {}
     for seed, bundle in bundles.items():
@@ -131,15 +142,3 @@ def test_the_untrained_model_parses_treebanks_if_trees_are_induced(tmp_path: Pat
     assert untrained == parses[2, "gold_a.untrained.parquet"] == parses[1, "gold_a.parquet"]
     assert untrained != parses[2, "gold_a.parquet"]
     assert [len(row["one_root"]) for row in untrained] == [len(words) for words in SENTENCES]
-
-
-def test_gold_treebanks_are_parsed_in_batches_of_the_given_size(tmp_path: Path, monkeypatch):
-    options_used = []
-    bundle = SimpleNamespace(model=None, transforms=Transforms())
-    for name, result in {"load_bundle": bundle, "load_sources": SimpleNamespace(id=[])}.items():
-        monkeypatch.setattr(inference, name, lambda *_, result=result: result)
-    monkeypatch.setattr(inference, "parse_examples", lambda *_, **options: options_used.append(options) or [])
-    run = run_settings(gold=("gold_a",), decoding=DecodingSettings(batch_sentences=3))
-    folders = {"model": tmp_path, "features": tmp_path, "parses": tmp_path / "gold"}
-    inference.parse_gold(run, **folders, device="cpu", threads=1)
-    assert options_used == [{"batch_sentences": 3}]

@@ -1,14 +1,11 @@
 """Loading examples from valid and invalid feature files."""
 
-from functools import partial
-
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from nmtcore.errors import UserError
 from nmtcore.features.examples import concatenate, load_examples
-from nmtcore.features.mapped import map_examples
 from nmtcore.features.schema import syntax_schema
 from nmtcore.parquet import write_rows
 
@@ -42,18 +39,12 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.fixture(params=[load_examples, partial(map_examples, log=lambda line: None)], ids=["loaded", "mapped"])
-def read(request):
-    """A function that loads or maps examples."""
-    return request.param
-
-
 def lists_of(ragged):
     return [row.tolist() for row in ragged]
 
 
-def test_both_sides_and_their_features_are_loaded(read, folder):
-    examples = read(folder, "dev", features=BOTH)
+def test_both_sides_and_their_features_are_loaded(folder):
+    examples = load_examples(folder, "dev", features=BOTH)
     assert examples.id.tolist() == [0, 4, 5]
     assert lists_of(examples.source.ids) == [[7, 8, 9], [], [6]]
     assert lists_of(examples.target.ids) == [[17, 18, 19], [], [16]]
@@ -63,26 +54,26 @@ def test_both_sides_and_their_features_are_loaded(read, folder):
     assert examples.target.features == {}
 
 
-def test_features_and_target_are_optional(read, folder):
-    examples = read(folder, "dev", target=False)
+def test_features_and_target_are_optional(folder):
+    examples = load_examples(folder, "dev", target=False)
     assert examples.source.features == {}
     assert examples.target is None
-    assert examples.first(2).target is examples.take(np.array([1])).target is None
+    assert examples.take(np.array([1])).target is None
 
 
-def test_each_feature_is_read_from_the_file_of_its_annotator(read, folder):
+def test_each_feature_is_read_from_the_file_of_its_annotator(folder):
     annotators = {"trees": "spacy", "pos_tags": "gold", "ccg_tags": "spacy"}
-    columns = read(folder, "dev", features={"source": annotators}).source.features
+    columns = load_examples(folder, "dev", features={"source": annotators}).source.features
     labels = {name: columns[name].values.tolist() for name in ("deprel", "upos", "xpos", "ccg")}
     assert labels == {"deprel": [3] * 3, "upos": [4] * 3, "xpos": [4] * 3, "ccg": [3] * 3}
     assert set(columns) == {*labels, "governor", "parent_position"}
-    only = read(folder, "dev", features={"target": {}, "source": {"ccg_tags": "gold"}})
+    only = load_examples(folder, "dev", features={"target": {}, "source": {"ccg_tags": "gold"}})
     assert set(only.source.features) == {"ccg"}
     assert only.target.features == {}
 
 
-def test_take_copies_all_fields_of_rows(read, folder):
-    taken = read(folder, "dev", features=BOTH).take(np.array([2, 0]))
+def test_take_copies_all_fields_of_rows(folder):
+    taken = load_examples(folder, "dev", features=BOTH).take(np.array([2, 0]))
     assert taken.id.tolist() == [5, 0]
     assert lists_of(taken.source.ids) == [[6], [7, 8, 9]]
     assert lists_of(taken.target.word_of_subword) == [[0], [0, 0, 1]]
@@ -108,10 +99,6 @@ def test_a_range_of_rows_is_loaded(folder, start, stop):
     assert lists_of(examples.source.ids) == [row["ids"] for row in rows]
     assert lists_of(examples.source.features["governor"]) == GOVERNORS[start:stop]
     assert lists_of(examples.target.word_of_subword) == [row["word_of_subword"] for row in rows]
-    first = load_examples(folder, "dev", features=BOTH).first(2)
-    assert {name: lists_of(column) for name, column in first.columns.items()} == {
-        name: lists_of(column)[:2] for name, column in load_examples(folder, "dev", features=BOTH).columns.items()
-    }
 
 
 def test_rows_in_several_row_groups_are_loaded(tmp_path, monkeypatch):
@@ -151,11 +138,11 @@ def changed(rows, row, **values):
         ),
     ],
 )
-def test_files_that_do_not_match_are_refused(read, folder, name, rows, message):
+def test_files_that_do_not_match_are_refused(folder, name, rows, message):
     schema = SYNTAX if name == "source.spacy" else SIDE
     write_rows(folder / f"dev.{name}.parquet", pa.schema([schema.field(column) for column in rows[0]]), rows)
     with pytest.raises(UserError, match=message):
-        read(folder, "dev", features=BOTH)
+        load_examples(folder, "dev", features=BOTH)
 
 
 def test_rows_are_counted_from_the_first_of_the_file(folder):
@@ -164,10 +151,6 @@ def test_rows_are_counted_from_the_first_of_the_file(folder):
         load_examples(folder, "dev", start=1)
 
 
-def test_a_missing_file_and_an_unknown_side_are_named(read, folder):
+def test_a_missing_file_is_named(folder):
     with pytest.raises(UserError, match=r"dev\.target\.stanza\.parquet"):
-        read(folder, "dev", features={"target": {"pos_tags": "stanza"}})
-    with pytest.raises(ValueError, match="unknown side sauce"):
-        read(folder, "dev", features={"sauce": {"pos_tags": "spacy"}})
-    with pytest.raises(ValueError, match="unknown feature lags"):
-        read(folder, "dev", features={"source": {"lags": "spacy"}})
+        load_examples(folder, "dev", features={"target": {"pos_tags": "stanza"}})

@@ -1,11 +1,10 @@
 """Ragged arrays against lists of lists."""
 
 import numpy as np
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.features.arrays import GrowingFile, compact, open_array
+from nmtcore.features.arrays import compact
 from nmtcore.features.ragged import Ragged, concatenate_columns
 
 LISTS = st.lists(st.lists(st.integers(-9, 9), max_size=5), max_size=6)
@@ -47,11 +46,6 @@ def test_other_values_are_counted_in_all_blocks(monkeypatch):
     assert counts.tolist() == [sum(value != -2 for value in row) for row in lists]
 
 
-@given(LISTS, st.integers(0, 8))
-def test_first_returns_the_first_rows(lists, n):
-    assert lists_of(Ragged.from_lists(lists, np.int64).first(n)) == lists[:n]
-
-
 @given(LISTS, st.integers(0, 3), st.integers(0, 4))
 def test_padding_surrounds_the_rows(lists, offset, more):
     ragged = Ragged.from_lists(lists, np.int64)
@@ -66,21 +60,6 @@ def test_the_default_width_is_the_smallest_that_fits():
     ragged = Ragged.from_lists([[1, 2], [3]], np.float32)
     assert ragged.padded(fill=0.5, offset=1).tolist() == [[0.5, 1, 2], [0.5, 3, 0.5]]
     assert ragged.take(np.array([1])).padded(fill=0).shape == (1, 1)
-    with pytest.raises(ValueError, match="a width of 2 is too small for sequences that need 3"):
-        ragged.padded(fill=0, width=2, offset=1)
-
-
-def test_rows_out_of_range_are_refused():
-    ragged = Ragged.from_lists([[1]], np.int64)
-    for row in (1, -2):
-        with pytest.raises(IndexError):
-            ragged[row]
-
-
-@pytest.mark.parametrize("offsets", [[1, 3], [0, 2], [0, 4, 3], []])
-def test_offsets_that_do_not_fit_the_values_are_refused(offsets):
-    with pytest.raises(ValueError, match="offset"):
-        Ragged(np.arange(3), np.array(offsets, dtype=np.int64))
 
 
 @given(LISTS, st.integers(-9, 9))
@@ -115,23 +94,6 @@ def test_blocks_are_concatenated_in_small_types(lists, dtype):
     assert lists_of(columns["a"]) == [row for rows in lists for row in rows]
     parts = [array for rows in lists for array in [compact(Ragged.from_lists(rows, dtype).values)] if len(array)]
     assert columns["a"].values.dtype == (np.result_type(*parts) if parts else compact(np.zeros(0, dtype)).dtype)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(st.lists(st.integers(-9, 300) | st.just(70_000), max_size=5), min_size=1), st.sampled_from(["i4", "f4"])
-)
-def test_files_grow_and_numpy_reads_them(tmp_path, monkeypatch, parts, dtype):
-    monkeypatch.setattr("nmtcore.features.arrays.BLOCK", 3)
-    (tmp_path / "x.npy").unlink(missing_ok=True)
-    file, arrays = GrowingFile(tmp_path / "x.npy"), [compact(np.array(part, dtype)) for part in parts]
-    for array in arrays:
-        file.append(array)
-    expected = [value for part in parts for value in part]
-    assert open_array(tmp_path / "x.npy").tolist() == np.load(tmp_path / "x.npy").tolist() == expected
-    assert len(file) == len(expected)
-    not_empty = [array for array in arrays if len(array)]
-    assert np.load(tmp_path / "x.npy").dtype == (np.result_type(*not_empty) if not_empty else arrays[-1].dtype)
 
 
 def test_sequences_of_a_small_type_are_taken_and_changed_without_overflow():

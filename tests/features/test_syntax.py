@@ -12,7 +12,7 @@ from nmtcore.errors import UserError
 from nmtcore.features.extract import token_batch
 from nmtcore.features.schema import features_of, syntax_schema
 from nmtcore.features.syntax import syntax_batch
-from nmtcore.syntax.annotation import Annotation, failed
+from nmtcore.syntax.annotation import Annotation
 
 
 def features(sentences, names=tuple(FEATURES), *, ids=None, labels=VOCABULARY, side="source"):
@@ -111,20 +111,9 @@ def test_features_are_in_the_order_of_the_registry():
         (Annotation(head=[0, 1]), "pair 1: the annotation has 2 words, but the subwords have 3"),
         (Annotation(head=[0, 1, 1], upos=["X"]), "pair 1: the annotation has 1 words, but the subwords have 3"),
         (Annotation(head=[0, 1, 1], deprel=["X"] * 2), "pair 1: the annotation has 2 words, but the subwords have 3"),
-        (Annotation(head=[0, 1, 4]), "pair 1: head 4 in a sentence of 3 words"),
-        (Annotation(head=[0, -2, 1]), "pair 1: head -2 in a sentence of 3 words"),
-        (Annotation(head=[0, 3, 2]), "pair 1: the heads form a cycle at word 2"),
     ],
 )
 def test_mismatched_annotations_are_an_error_that_names_the_pair(annotation, message):
     for names in (("trees", "pos_tags"), tuple(FEATURES)):
         with pytest.raises(UserError, match=f"file, {message}"):
             features([([1], Annotation(head=[0], deprel=["obj"])), ([1, 1, 2], annotation)], names)
-
-
-@pytest.mark.parametrize("words", [[0, 2], [1, 1], [0, 1, 0], [-1, 0]])
-def test_a_word_without_subwords_is_an_error(words):
-    tokens = token_batch([([5], [0]), ([5] * len(words), words)])
-    trees = annotation_batch([failed("why")] * 2)
-    with pytest.raises(UserError, match="The subwords of pair 1, used with file, skip a word"):
-        syntax_batch(trees, tokens, VOCABULARY, features=("pos_tags",), side="source", where="file")

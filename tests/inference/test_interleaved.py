@@ -198,7 +198,7 @@ def test_training_keeps_pairs_whose_words_fit_and_counts_those_without_tags(tmp_
     lines = []
     data = prepare_training_data(replace(run, training=training), bundle.model, pairs, pairs, lines.append)
     assert data.main.kept.tolist() == [0, 2]
-    assert data.main.lengths.target.tolist() == [9, 11, 5, 6], "a batch in tokens counts real positions"
+    assert data.main.lengths.longer.tolist() == [9, 11, 5, 6], "a batch in tokens counts real positions"
     assert lines == [
         "2 of 4 training pairs have more than 4 subwords: left out.",
         "1 of 2 training sentences have no dg_a_tags on the target side: they are trained on as plain text.",

@@ -21,8 +21,8 @@ from nmtcore.planning.model_sizes import (
     vocabulary_sizes,
 )
 from nmtcore.training.checkpoints import KEPT, Checkpoints
-from nmtcore.training.optimiser import Adam
 from nmtcore.training.state import TrainingState
+from nmtcore.training.update import Adam
 
 CONFIG = Path(__file__).parents[2] / "config"
 PROJECT = Project.load(CONFIG)

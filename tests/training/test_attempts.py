@@ -32,14 +32,6 @@ def test_attempts_follow_each_other(tmp_path):
     assert second["energy"] == {"gpu": None}
 
 
-@pytest.mark.parametrize("text", ["{}", "[1]", '[{"ended": null}]', "["])
-def test_a_broken_record_is_one_sentence(text, tmp_path):
-    path = tmp_path / "attempts.json"
-    path.write_text(text)
-    with pytest.raises(UserError, match=str(path)):
-        read_attempts(path)
-
-
 def test_the_code_version_has_commit_and_lock(tmp_path):
     assert code_version(tmp_path) == {"version": __version__, "commit": None, "lock_sha256": None}
     lock = tmp_path / "requirements.lock"
@@ -63,10 +55,9 @@ def test_the_code_version_has_commit_and_lock(tmp_path):
     assert code_version(tmp_path / "inside")["commit"] is None, "the repository above is another one"
 
 
-@pytest.mark.parametrize("content", ["", "3", '[{"began": 1}]', '[{"began": "now", "energy": {"cpu": "much"}}]',
-                                     '[{"began": "now", "energy": []}]'])  # fmt: skip
+@pytest.mark.parametrize("content", ["", "[", "3", "{}", "[1]"])
 def test_a_damaged_record_is_to_be_deleted(tmp_path, content):
     path = tmp_path / "attempts.json"
     path.write_text(content)
-    with pytest.raises(UserError, match=r"^.*attempts\.json.*[Dd]elete it"):
+    with pytest.raises(UserError, match=r"attempts\.json.*: delete it\."):
         read_attempts(path)

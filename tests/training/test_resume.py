@@ -2,7 +2,6 @@
 
 import os
 import signal
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -10,9 +9,6 @@ from training import tiny
 from training.processes import final_weights, finish
 from training.test_train import bleu_scores, same_weights, train_tiny
 
-from nmtcore.training.checkpoints import named_weights
-from nmtcore.training.state import TrainingState
-from nmtcore.training.trainer import Trainer
 from nmtcore.training.world import Interrupted
 
 
@@ -55,19 +51,3 @@ def test_all_processes_start_with_the_weights_of_the_first(tmp_path, start_pair)
     finish(tmp_path / "unlike", *start_pair(tmp_path / "unlike", settings=settings, zeroed_rank=1))
     alike, unlike = final_weights(tmp_path / "alike"), final_weights(tmp_path / "unlike")
     assert all(torch.equal(alike[name], unlike[name]) for name in alike)
-
-
-def test_only_the_first_process_searches_for_checkpoints():
-    """A search deletes damaged checkpoints."""
-    run = tiny.settings()
-    loaded = []
-    checkpoints = SimpleNamespace(
-        newest=lambda: pytest.fail("the second process searched too"),
-        load=lambda update, model, optimiser: loaded.append(update) or TrainingState(update=update),
-    )
-    world = SimpleNamespace(is_main=False, device=torch.device("cpu"), sum=lambda numbers: [numbers[0] + 5.0])
-    unused = dict.fromkeys(("data", "signals", "lock", "validate"))
-    trainer = Trainer(run=run, model=tiny.model_of(run), checkpoints=checkpoints, world=world, log=print, **unused)
-    trainer.start_or_resume()
-    assert (loaded, trainer.state.update) == ([5], 5)
-    assert list(trainer.optimiser.parameters) == [name for name, _ in named_weights(trainer.model)]

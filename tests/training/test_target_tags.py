@@ -1,12 +1,9 @@
 """Training with tags of the target: the decay of their loss, its return, and accuracy on the development set."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
 from training import tiny
-from training.processes import finish, start
 from training.test_train import same_weights, train_tiny
 
 from nmtcore.model.batch import make_batch
@@ -71,18 +68,3 @@ def test_accuracy_is_a_mean_over_the_tags_of_the_development_set(tmp_path):
     tags_N = batch.extra["tag_attention.tags"]
     correct = [bool(p == tag) for p, tag in zip(predicted_N, tags_N, strict=True) if tag]
     assert scores["accuracy/tag_attention"] == pytest.approx(sum(correct) / len(correct))
-
-
-def validations(folder):
-    lines = [json.loads(line) for line in (folder / "training.jsonl").read_text().splitlines()]
-    return [line["validation"] for line in lines if "validation" in line]
-
-
-def test_two_processes_measure_the_same_accuracy_as_one(tmp_path, start_pair):
-    settings = {"tags": {}, "max_updates": 14, "dropout": 0.0}
-    finish(tmp_path / "pair", *start_pair(tmp_path / "pair", settings=settings, float64=True))
-    finish(tmp_path / "single", start(tmp_path / "single", settings=settings, float64=True))
-    pair, single = validations(tmp_path / "pair"), validations(tmp_path / "single")
-    assert [scores["accuracy/tag_attention"] for scores in pair] == [s["accuracy/tag_attention"] for s in single]
-    assert len(pair) == 2
-    assert pair == [pytest.approx(scores) for scores in single]

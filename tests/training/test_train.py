@@ -9,15 +9,14 @@ from dataclasses import replace
 
 import pytest
 import torch
-from factories import forced_logits, side, target_mask
 from training import tiny
 
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
 from nmtcore.training.checkpoints import Checkpoints, named_weights
-from nmtcore.training.data import prepare_training_data, unannotated
+from nmtcore.training.data import prepare_training_data
 from nmtcore.training.trainer import train
-from nmtcore.training.validation import perplexity
+from nmtcore.training.update import perplexity
 from nmtcore.training.world import Interrupted
 
 
@@ -38,40 +37,6 @@ def checkpoint_updates(folder):
 
 def same_weights(model, other):
     return all(torch.equal(a, b) for (_, a), (_, b) in zip(named_weights(model), named_weights(other), strict=True))
-
-
-def greedy_accuracy(model, data):
-    """Return the share of sentences in which the most likely word is right at every position."""
-    from nmtcore.model.batch import make_batch
-
-    batch = make_batch(data, range(len(data)), model.components)
-    with torch.no_grad():
-        guess = forced_logits(model, batch).argmax(-1)
-    return ((guess == batch.target_output_BT) | ~target_mask(batch)).all(1).float().mean().item()
-
-
-def test_a_tiny_model_learns_to_reverse_and_to_parse(tmp_path):
-    run = tiny.settings(
-        parses=True,
-        dropout=0.0,
-        max_updates=400,
-        batch={"size": 500},
-        validation={"every": 100},
-        checkpoint_every=100,
-        label_smoothing=0.0,
-        schedule={"warmup": 50},
-    )
-    data = tiny.examples(2000, unparsed=0.2, longest=5), tiny.examples(50, seed=1, longest=5)
-    state, model, lines = train_tiny(tmp_path, run, data=data)
-    model.eval()
-    assert greedy_accuracy(model, data[1]) > 0.6
-    assert state.update == 400
-    last = [line for line in lines if "validation" in line][-1]["validation"]
-    assert last["perplexity"] < 1.5
-    assert last["loss/depparse"] < 0.1
-    first = lines[0]
-    assert first["perplexity"] > 5
-    assert first["loss/depparse"] > 0.5
 
 
 def test_every_update_is_in_the_log_once(tmp_path):
@@ -98,20 +63,17 @@ def test_the_log_has_the_translations_loss_apart_from_the_objective(tmp_path, de
         assert line["loss/depparse"] > 0.1
 
 
-def test_training_writes_tensorboard_events(tmp_path):
-    pytest.importorskip("tensorboard")
-    train_tiny(tmp_path, tiny.settings(max_updates=3))
-    assert list((tmp_path / "checkpoints" / "tensorboard").iterdir())
-
-
 @pytest.mark.parametrize("parses", [False, True])
 def test_accumulation_changes_nothing(tmp_path, parses):
     # Some sentences have no tree, so the parser's loss must be divided by the count of the whole batch.
-    models = []
+    models, logged = [], []
     for device_size in (None, 40, 1):
         run = tiny.settings(parses=parses, dropout=0.0, max_updates=5, batch={"device_size": device_size})
         model = tiny.model_of(run).double()
-        models.append(train_tiny(tmp_path / str(device_size), run, model=model)[1])
+        _, model, lines = train_tiny(tmp_path / str(device_size), run, model=model)
+        models.append(model)
+        logged.append([lines[0][key] for key in ("loss", "nll", "tokens", "gradient")])
+    assert logged[0] == pytest.approx(logged[1]) == pytest.approx(logged[2])
     for other in models[1:]:
         for (name, a), (_, b) in zip(named_weights(models[0]), named_weights(other), strict=True):
             torch.testing.assert_close(a, b, rtol=1e-8, atol=1e-9, msg=name)
@@ -125,7 +87,7 @@ def test_one_update_is_adam_on_the_mean_over_all_tokens(tmp_path):
     _, model, _ = train_tiny(tmp_path, run, data=data, model=tiny.model_of(run).double())
 
     expected = tiny.model_of(run).double()
-    rows = prepare_training_data(run, expected, *data, print).plan(0)[0]
+    rows = prepare_training_data(run, expected, *data, print).main.plan(0)[0]
     batch = make_batch(data[0], rows, expected.components)
     losses = expected.loss(batch, label_smoothing=0.1, smoothing_over="all")
     words, heads = losses.parts
@@ -155,15 +117,6 @@ def test_validation_does_not_disturb_training(tmp_path):
 
     often = train_tiny(tmp_path / "b", tiny.settings(max_updates=10, validation={"every": 1}), validate=draw)[1]
     assert same_weights(seldom, often)
-
-
-def test_dropout_differs_between_updates_and_seeds(tmp_path):
-    first = train_tiny(tmp_path / "a", tiny.settings(seed=1, max_updates=2))[1]
-    repeated = train_tiny(tmp_path / "b", tiny.settings(seed=1, max_updates=2))[1]
-    run = tiny.settings(seed=1, max_updates=2)
-    other_seed = train_tiny(tmp_path / "c", replace(run, seed=2), model=tiny.model_of(run))[1]
-    assert same_weights(first, repeated)
-    assert not same_weights(first, other_seed)
 
 
 def bleu_scores(*values):
@@ -204,67 +157,12 @@ def test_checkpoints_that_are_not_needed_are_deleted(tmp_path):
     assert checkpoint_updates(tmp_path) == [4, 14, 16, 18, 20]
 
 
-def test_training_stops_early(tmp_path):
-    validate, _ = bleu_scores(1.0, 5.0, 5.0, 4.0, math.nan, 9.0)
-    run = tiny.settings(max_updates=50, validation={**BLEU, "stop_after": 3})
-    state, _, _ = train_tiny(tmp_path, run, validate=validate)
-    assert state.update == 10
-    assert state.stopped == "no better bleu in 3 validations"
-
-
-def test_a_plateau_lowers_the_rate(tmp_path):
-    validate, _ = bleu_scores(5.0, 4.0, 3.0, 6.0, 1.0)
-    schedule = {"kind": "plateau", "peak": 0.01, "factor": 0.5, "patience": 0, "warmup": 0}
-    run = tiny.settings(max_updates=10, validation=BLEU, schedule=schedule, log_every=1)
-    _, _, lines = train_tiny(tmp_path, run, validate=validate)
-    rates = [line["rate"] for line in lines if "validation" not in line]
-    assert rates == [0.01] * 4 + [0.005] * 2 + [0.0025] * 4
-
-
-FALLING = {"kind": "plateau", "peak": 0.01, "factor": 0.5, "patience": 0, "warmup": 0, "floor": 0.004}
-
-
-def test_a_plateau_at_its_floor_ends_training_with_a_message(tmp_path):
-    messages = []
-    validate, _ = bleu_scores(5.0, 4.0, 3.0, 6.0, 1.0)
-    schedule = {**FALLING, "stop_at_floor": True}
-    run = tiny.settings(max_updates=10, validation=BLEU, schedule=schedule, log_every=1)
-    state, _, lines = train_tiny(tmp_path, run, validate=validate, log=messages.append)
-    assert (state.update, state.stopped) == (6, "the learning rate reached its floor of 0.004")
-    assert messages[-1] == "Training ended after 6 updates: the learning rate reached its floor of 0.004."
-    assert [line["rate"] for line in lines if "validation" not in line] == [0.01] * 4 + [0.005] * 2
-    validate, _ = bleu_scores(5.0, 4.0, 3.0, 6.0, 1.0)
-    endless, _, _ = train_tiny(
-        tmp_path / "endless", tiny.settings(max_updates=10, validation=BLEU, schedule=FALLING), validate=validate
-    )
-    assert (endless.update, endless.stopped) == (10, "all 10 updates are done")
-
-
-def test_a_resumed_plateau_ends_at_the_same_update(tmp_path):
-    run = tiny.settings(max_updates=10, validation=BLEU, schedule={**FALLING, "stop_at_floor": True})
-    whole, model, _ = train_tiny(tmp_path / "whole", run, validate=bleu_scores(5.0, 4.0, 3.0)[0])
-
-    validate, weights = bleu_scores(5.0, 4.0)
-
-    def stop_at_the_second(model):
-        if len(weights) == 1:
-            os.kill(os.getpid(), signal.SIGUSR1)
-        return validate(model)
-
-    with pytest.raises(Interrupted, match="after update 4"):
-        train_tiny(tmp_path / "cut", run, validate=stop_at_the_second)
-    resumed, resumed_model, _ = train_tiny(tmp_path / "cut", run, validate=bleu_scores(4.0, 3.0)[0])
-    assert (resumed.update, resumed.stopped) == (whole.update, whole.stopped)
-    assert resumed.update == 6
-    assert same_weights(model, resumed_model)
-
-
 def test_training_ends_after_the_last_epoch(tmp_path):
     run = tiny.settings(max_epochs=2, max_updates=None)
     state, _, lines = train_tiny(tmp_path, run)
     model = tiny.model_of(run)
     data = prepare_training_data(run, model, tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1), print)
-    assert state.update == len(data.plan(0)) + len(data.plan(1))
+    assert state.update == len(data.main.plan(0)) + len(data.main.plan(1))
     assert state.epoch == 2
     assert lines[-1]["update"] == state.update
     # Two epochs have every target token twice.
@@ -274,28 +172,35 @@ def test_training_ends_after_the_last_epoch(tmp_path):
 
 
 def test_long_pairs_are_left_out_and_counted(tmp_path):
-    messages = []
-    run = tiny.settings(max_updates=2, batch={"max_length": 6})
-    data = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
-    train_tiny(tmp_path, run, data=data, log=messages.append)
-    lengths = data[0].source.ids.lengths
-    over = (lengths > 6).sum()
+    messages, data = [], (tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1))
+    train_tiny(tmp_path / "some", tiny.settings(max_updates=2, batch={"max_length": 6}), data=data, log=messages.append)
+    over = (data[0].source.ids.lengths > 6).sum()
     assert over > 0
     assert messages[0] == f"{over} of 120 training pairs have more than 6 subwords: left out."
-    long_pairs = data[0].take((lengths > 1).nonzero()[0])
-    with pytest.raises(UserError, match=f"None of the {len(long_pairs)} training pairs"):
-        train_tiny(tmp_path, tiny.settings(batch={"max_length": 1}), data=(long_pairs, data[1]))
-
-
-def test_without_a_limit_no_pair_is_left_out(tmp_path):
-    messages = []
-    data = tiny.examples(60, longest=300), tiny.examples(20, seed=1)
-    assert max(len(ids) for ids in data[0].source.ids) > 256
-    run = tiny.settings(max_updates=2, batch={"max_length": None, "size": 1000})
-    train_tiny(tmp_path, run, data=data, log=messages.append)
+    unlimited = tiny.settings(max_updates=2, batch={"max_length": None, "size": 1000})
+    messages.clear()
+    train_tiny(tmp_path / "all", unlimited, data=(tiny.examples(60, longest=300), data[1]), log=messages.append)
     assert not [line for line in messages if "left out" in line]
-    with pytest.raises(UserError, match="The training set of tiny is empty: there is nothing"):
-        train_tiny(tmp_path / "none", run, data=(tiny.examples(0), data[1]))
+
+
+@pytest.mark.parametrize(
+    ("longest", "train", "dev", "sentence"),
+    [
+        (6, 0, 20, r"There are no training pairs of tiny: there is nothing to train on\."),
+        (6, 20, 0, r"The dev set of tiny is empty: there is nothing to validate on\."),
+        (
+            1,
+            20,
+            20,
+            r"None of the \d+ training pairs of tiny has at most 1 subwords on each side: there is",
+        ),
+    ],
+)
+def test_nothing_to_train_on_is_an_error(tmp_path, longest, train, dev, sentence):
+    pairs, run = tiny.examples(train), tiny.settings(batch={"max_length": longest})
+    data = pairs.take((pairs.source.ids.lengths > 1).nonzero()[0]), tiny.examples(dev, seed=1)
+    with pytest.raises(UserError, match=sentence):
+        train_tiny(tmp_path, run, data=data)
 
 
 def test_sentences_without_a_feature_are_counted(tmp_path):
@@ -327,52 +232,36 @@ def test_sentences_without_a_feature_are_counted(tmp_path):
     assert messages_of(both) == []
 
 
-def test_a_sentence_without_words_lacks_no_feature():
-    sentences = side([[5, 6], [], [7]], features={"governor": [[-1, 0], [], [-2]]})
-    assert unannotated(sentences, "trees").tolist() == [False, False, True]
+@pytest.mark.parametrize(
+    ("recurrent", "problem"),
+    [
+        (False, "the loss is not finite"),
+        (True, r"the scores of the trees of the source sentence with the id \d+ are not finite"),
+    ],
+)
+def test_divergence_is_an_error_and_harms_no_checkpoint(tmp_path, recurrent, problem):
+    seldom = {"log_every": 100, "validation": {"every": 100}}
+    run = tiny.settings(recurrent=recurrent, max_updates=12, checkpoint_every=4, **seldom)
+    model, calls = tiny.model_of(run), []
 
+    def make_infinite(losses=None):
+        calls.append(1)
+        if len(calls) == 7:
+            diverging = model.components[0].queries.weight if recurrent else losses.parts[0].sum
+            diverging.data.fill_(math.inf)
 
-def test_trees_that_diverge_are_an_error(tmp_path):
-    run = tiny.settings(recurrent=True, max_updates=30, checkpoint_every=4, log_every=100, validation={"every": 100})
-    model = tiny.model_of(run)
-    calls = 0
-
-    def make_infinite():
-        nonlocal calls
-        calls += 1
-        if calls == 7:
-            model.components[0].queries.weight.data.fill_(math.inf)
-
-    tiny.around_loss(model, before=make_infinite)
+    tiny.around_loss(model, **({"before": make_infinite} if recurrent else {"after": make_infinite}))
     with pytest.raises(UserError) as error:
         train_tiny(tmp_path, run, model=model)
     assert re.fullmatch(
-        r"Training diverged: the scores of the trees of the source sentence with the id \d+ are not finite at update 7 "
-        r"\(learning rate 0\.0035\)\. Lower .* earlier checkpoints are intact\.",
+        rf"Training diverged: {problem} at update 7 \(learning rate 0\.0035\)\. Lower .* checkpoints are intact\.",
         str(error.value),
     )
-    assert 4 in checkpoint_updates(tmp_path)
-
-
-def test_divergence_is_an_error_and_harms_no_checkpoint(tmp_path):
-    run = tiny.settings(max_updates=30, checkpoint_every=4, log_every=100, validation={"every": 100})
-    model = tiny.model_of(run)
-    calls = 0
-
-    def make_infinite(losses):
-        nonlocal calls
-        calls += 1
-        if calls == 7:
-            losses.parts[0].sum.data.fill_(math.inf)
-
-    tiny.around_loss(model, after=make_infinite)
-    with pytest.raises(UserError, match=r"the loss is not finite at update 7 \(learning rate 0.0035\)"):
-        train_tiny(tmp_path, run, model=model)
     assert checkpoint_updates(tmp_path) == [4]
     assert not (tmp_path / "checkpoints/lock").exists()
-    # Without the infinite loss, training resumes from that checkpoint.
+    # From that checkpoint, training resumes as if nothing had been infinite.
     state, resumed, _ = train_tiny(tmp_path, run)
-    assert state.update == 30
+    assert state.update == 12
     assert same_weights(resumed, train_tiny(tmp_path / "whole", run)[1])
 
 
@@ -385,11 +274,6 @@ def test_a_finished_run_is_not_trained_again(tmp_path):
     assert same_weights(model, repeated)
     assert first == second
     assert lines == repeated_lines
-
-
-def test_a_metric_other_than_perplexity_needs_validate(tmp_path):
-    with pytest.raises(ValueError, match="bleu needs `validate`"):
-        train_tiny(tmp_path, tiny.settings(validation=BLEU))
 
 
 def test_a_validation_interrupted_by_a_signal_is_repeated_after_resuming(tmp_path):
@@ -432,12 +316,3 @@ def test_a_full_memory_is_an_error_and_training_resumes_with_smaller_pieces(tmp_
     messages = []
     assert train_tiny(tmp_path, smaller, log=messages.append)[0].update == 30
     assert any(line.startswith("Resuming from the checkpoint of update ") for line in messages)
-
-
-def test_training_prepares_its_device(tmp_path, monkeypatch):
-    prepared = []
-    monkeypatch.setattr(
-        "nmtcore.training.world.named_device", lambda name: prepared.append(name) or torch.device("cpu")
-    )
-    train_tiny(tmp_path, tiny.settings(max_updates=1), device="cuda")
-    assert prepared == ["cuda"]

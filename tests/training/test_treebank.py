@@ -1,10 +1,10 @@
 """Training on the gold trees of a treebank, together with sentence pairs or alone."""
 
+import itertools
 import json
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from training import tiny
@@ -13,7 +13,6 @@ from training.test_train import same_weights, train_tiny
 
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
-from nmtcore.training.batch_plan import EndlessPlan, EpochPlan
 from nmtcore.training.checkpoints import named_weights
 from nmtcore.training.data import prepare_training_data
 
@@ -62,7 +61,7 @@ def test_one_update_divides_every_term_by_its_own_count(tmp_path):
 
     expected = tiny.model_of(run).double()
     prepared = prepare_training_data(run, expected, *data, print, treebank=gold_trees)
-    pairs = make_batch(data[0], prepared.plan(0)[0], expected.components)
+    pairs = make_batch(data[0], prepared.main.plan(0)[0], expected.components)
     trees = make_batch(gold_trees, prepared.auxiliary.plan(0)[0], expected.components)
     assert 45 < int(trees.source_mask_BS.sum()) <= 90
     words, _ = expected.loss(pairs, label_smoothing=0.1, smoothing_over="all").parts
@@ -139,23 +138,18 @@ def test_training_on_a_treebank_alone_ends_after_its_epochs(tmp_path):
     run = tiny.on_treebank(tiny.settings(parses=True, max_updates=None, max_epochs=2), pairs=False)
     dev, gold_trees = tiny.examples(20, seed=1), tiny.treebank()
     state, model, _ = train_tiny(tmp_path, run, data=(None, dev), treebank=gold_trees)
-    plan = prepare_training_data(run, model, None, dev, print, treebank=gold_trees).plan
+    plan = prepare_training_data(run, model, None, dev, print, treebank=gold_trees).main.plan
     assert (state.epoch, state.update) == (2, len(plan(0)) + len(plan(1)))
 
 
-def test_an_endless_plan_gives_the_same_batch_n_in_any_order():
-    lengths = [3, 1, 2]
-
-    def plan(epoch):
-        n = lengths[epoch % 3]
-        rows = np.arange(n) + 100 * epoch
-        return EpochPlan(rows=rows, starts=np.arange(n), ends=np.arange(n) + 1)
-
-    expected = [100 * epoch + step for epoch in range(7) for step in range(lengths[epoch % 3])]
-    batches = EndlessPlan(plan)
-    assert [int(batches[n][0]) for n in range(len(expected))] == expected
-    assert [int(batches[n][0]) for n in (9, 2, 0, 11, 11)] == [expected[n] for n in (9, 2, 0, 11, 11)]
-    assert int(EndlessPlan(plan)[8][0]) == expected[8]
+def test_batches_of_a_treebank_go_on_from_any_number():
+    run = tiny.on_treebank(tiny.settings(parses=True), size=90)
+    data = tiny.examples(20), tiny.examples(20, seed=1)
+    trees = prepare_training_data(run, tiny.model_of(run), *data, print, treebank=tiny.treebank()).auxiliary
+    expected = [plan[step].tolist() for plan in map(trees.plan, range(3)) for step in range(len(plan))]
+    for first in (0, 1, len(expected) - 2):
+        batches = itertools.islice(trees.batches_from(first), len(expected) - first)
+        assert [rows.tolist() for rows in batches] == expected[first:]
 
 
 def test_sentences_that_train_nothing_are_counted(tmp_path):
@@ -167,10 +161,5 @@ def test_sentences_that_train_nothing_are_counted(tmp_path):
     unparsed = sum(row[0] == -2 for row in gold_trees.source.features["governor"] if len(row) <= 6)
     assert f"{(lengths > 6).sum()} of 60 treebank sentences have more than 6 subwords: left out." in messages
     assert f"{unparsed} of {(lengths <= 6).sum()} treebank sentences have no tree: training ignores them." in messages
-    with pytest.raises(UserError, match=r"None of the 60 sentences of treebank_tiny \(tiny\) has a tree"):
+    with pytest.raises(UserError, match=r"None of the \d+ short enough sentences of treebank_tiny \(tiny\) has a tree"):
         train_tiny(tmp_path / "none", run, data=data, treebank=tiny.treebank(unparsed=1.0))
-    run = tiny.on_treebank(tiny.settings(parses=True, max_updates=2, batch={"max_length": None}))
-    with pytest.raises(
-        UserError, match=r"None of the 60 sentences of treebank_tiny \(tiny\) has a tree: there is nothing"
-    ):
-        train_tiny(tmp_path / "unlimited", run, data=data, treebank=tiny.treebank(unparsed=1.0))

@@ -1,12 +1,15 @@
-"""The random state of an update depends on the seed, the update and the rank; and the precision of products."""
+"""The random state of an update, the precision of products, sentences that are left out, and the steps of Adam."""
 
 import pytest
 import torch
 from training import tiny
+from training.test_train import train_tiny
 
+from nmtcore.config.training import TrainingSettings
 from nmtcore.model import trees
 from nmtcore.model.batch import make_batch
 from nmtcore.training.update import (
+    Adam,
     accumulate_gradients,
     autocast,
     precision_message,
@@ -79,3 +82,37 @@ def test_an_update_leaves_out_sentences_whose_trees_are_too_large_and_names_them
     )
     named = [int(message.partition(" id ")[2].partition(",")[0]) for message in messages]
     assert named == [11, 0, 2, 2, 11, 0]
+
+
+def test_a_validation_leaves_out_sentences_whose_trees_are_too_large(tmp_path, monkeypatch):
+    run = tiny.settings(recurrent=True, max_updates=1, batch={"device_size": 20})
+    train, dev = tiny.examples(40, longest=4), tiny.examples(20, seed=1)
+    long = dev.source.ids.lengths > 4
+    assert 0 < long.sum() < 20
+    scores = []
+    for name, validated in (("fewer", dev.take((~long).nonzero()[0])), ("all", dev)):
+        messages = []
+        _, _, lines = train_tiny(tmp_path / name, run, data=(train, validated), log=messages.append)
+        scores.append(lines[-1]["validation"]["perplexity"])
+        monkeypatch.setattr(trees, "LARGEST_INVERSE", 0.0)  # every sentence is eliminated
+        monkeypatch.setattr(trees, "LONGEST_ELIMINATED", 4)
+    assert scores[0] == pytest.approx(scores[1])
+    left_out = [line for line in messages if line.startswith("A validation leaves out a sentence: the memory is too")]
+    assert len(left_out) == long.sum()
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+def test_steps_follow_the_equations_of_kingma_and_ba_with_the_decay_of_loshchilov_and_hutter(decay):
+    settings = TrainingSettings(max_updates=1, betas=(0.8, 0.95), epsilon=1e-6, weight_decay=decay)
+    model = torch.nn.Linear(5, 7).double()
+    adam = Adam(dict(model.named_parameters()), settings)
+    weight, mean, square = model.weight.detach().clone(), 0.0, 0.0
+    for update in range(1, 6):
+        model(torch.randn(3, 5).double()).square().sum().backward()
+        gradient, rate = model.weight.grad.clone(), 0.01 * update
+        adam.step(rate=rate)
+        mean, square = 0.8 * mean + 0.2 * gradient, 0.95 * square + 0.05 * gradient**2
+        unbiased = mean / (1 - 0.8**update), square / (1 - 0.95**update)
+        weight = weight - rate * (unbiased[0] / (unbiased[1].sqrt() + 1e-6) + decay * weight)
+        torch.testing.assert_close(model.weight.detach(), weight)
+        assert model.weight.grad is None

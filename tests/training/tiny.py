@@ -24,7 +24,6 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.losses import Losses
 from nmtcore.segmentation.vocabulary import SPECIALS
-from nmtcore.training.update import seed_update
 
 VOCABULARY = 15
 LABELS = {"target": {"ccg": ["<none>", "<unk>", "N", "V", "P"]}}
@@ -135,23 +134,16 @@ def lack_compiler(*_: object) -> NoReturn:
     raise OSError("no compiler")
 
 
-def print_and_seed(*key: int) -> None:
-    """Set the random state of an update, and print (seed, update, rank)."""
-    print("seeded with", *key)
-    seed_update(*key)
-
-
 def train_in_process(folder: Path, options: dict[str, Any], environment: dict[str, str]) -> None:
     """Train in this process with the given environment variables, and save the final weights.
 
     `options`: "settings" of the run; "treebank", settings for training on a treebank; "float64"; "pause", seconds
-    before every forward pass; "failing_rank", whose GPU's memory is full at the first forward pass; "print_seeds", the
-    seed of every update; "zeroed_rank", whose model starts with zeros as weights; "backend", of torch.compile;
-    "uncompiled_rank", where torch cannot compile.
+    before every forward pass; "failing_rank", whose GPU's memory is full at the first forward pass; "zeroed_rank",
+    whose model starts with zeros as weights; "backend", of torch.compile; "uncompiled_rank", where torch cannot
+    compile.
     """
     from safetensors.torch import save_file
 
-    from nmtcore.training import trainer
     from nmtcore.training.checkpoints import named_weights
     from nmtcore.training.trainer import train
 
@@ -171,8 +163,6 @@ def train_in_process(folder: Path, options: dict[str, Any], environment: dict[st
         around_loss(model, before=lambda: time.sleep(pause))
     if options.get("zeroed_rank") == int(os.environ.get("RANK", "0")):
         model.apply(lambda module: [parameter.data.zero_() for parameter in module.parameters(recurse=False)])
-    if options.get("print_seeds"):
-        trainer.seed_update = print_and_seed
     if "backend" in options:
         broken = options.get("uncompiled_rank") == int(os.environ.get("RANK", "0"))
         compile_with(lack_compiler if broken else options["backend"])

@@ -9,6 +9,7 @@ import torch
 from nmtcore.annotation.labels import read_labels
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import explain_os_errors
+from nmtcore.evaluation.references import read_references
 from nmtcore.evaluation.scores import output_files
 from nmtcore.experiment.load_examples import load_sources
 from nmtcore.experiment.output import TextOutput
@@ -56,7 +57,7 @@ def translate_tests(
         translations, parses = translate_and_parse(bundle.model, examples, bundle.search_settings(run.decoding))
         files = output_files(hypotheses, split)
         write_lines(files.translations, [output.text(nbest[0]) for nbest in translations])
-        write_lines(files.references, output.references(corpora[split], len(examples)))
+        write_lines(files.references, read_references(run, corpora[split], len(examples)))
         if parses is not None:
             write_parses(files.parses, examples.id, parses)
         if predicts_tags(bundle):

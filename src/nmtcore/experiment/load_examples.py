@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,16 +18,14 @@ from nmtcore.features.examples import (
     load_examples,
     load_linearised_parses,
 )
-from nmtcore.features.mapped import KEY_DIGITS, NotWritable, map_blocks, map_examples
+from nmtcore.features.mapped import KEY_DIGITS, map_blocks
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.layout import file_name
-from nmtcore.parquet import ROWS_PER_GROUP, content_key, row_count
+from nmtcore.parquet import content_key, row_count
 
-MAX_BLOCKS = 50
-"""Pairs are transformed in at most this many blocks: fewer need more memory, more open the files more often."""
-PAIRS_PER_MAPPED_BLOCK = 500_000
-"""The size of a block if transformed examples do not stay in memory."""
+PAIRS_PER_BLOCK = 500_000
+"""Pairs are transformed, and written to be mapped, in blocks of this size, a multiple of the rows of a row group."""
 
 
 def load_split(
@@ -54,62 +51,26 @@ def load_training(
     """Load and transform the examples of a split that a run trains on or validates with.
 
     The scale's limit counts sentence pairs, even if each yields two examples. If there are at least `map_from` pairs,
-    the examples are mapped into memory; `log` is told what that takes.
+    the examples are mapped into memory from a folder for each choice of transforms, features and pairs; `log` is told
+    if it has to be written.
     """
-    stop, tokens = run.sentences.of(split), folder / file_name("tokens", split=split, side="source")
-    if map_from is not None and _is_large(tokens, stop, map_from):
-        try:
-            return _map_training(run, transforms, folder, split, log)
-        except NotWritable as error:
-            log(f"{error}: features are loaded into memory instead.")
-    if not run.transforms:
-        return load_split(run, folder, split, stop=stop)
-    return concatenate(_transformed_blocks(run, transforms, folder, split))
+    pairs = _count_pairs(run, folder, split)
 
+    def blocks() -> Iterator[Examples]:
+        for start in range(0, max(pairs, 1), PAIRS_PER_BLOCK):
+            yield transforms.for_training(*_load_block(run, folder, split, start, min(start + PAIRS_PER_BLOCK, pairs)))
 
-def _map_training(
-    run: RunSettings, transforms: Transforms, folder: Path, split: str, log: Callable[[str], None]
-) -> Examples:
-    """Map the examples of a split; each choice of transforms, features and pairs has a folder of its own."""
-    stop, features = run.sentences.of(split), run.split_features(split)
-    if not run.transforms:
-        return map_examples(
-            folder, split, features=features, stop=stop, target="target" in run.sides_of(split), log=log
-        )
-    choice = _checksum([run_to_json(run)["transforms"], features, run.linearised_by, stop])
+    if map_from is None or pairs < map_from:
+        return concatenate(blocks())
+    features, sides = run.split_features(split), run.sides_of(split)
+    choice = _checksum([run_to_json(run)["transforms"], features, run.linearised_by, sides, pairs])
     contents = [content_key(folder / name) for name in run.feature_files(split)]
     key = _checksum([choice, transforms.key, contents])[:KEY_DIGITS]
-    return map_blocks(
-        folder / file_name("mapped") / f"{split}.{'_'.join(run.transforms)}.{choice[:8]}.{key}",
-        list(transforms.for_training(*_load_block(run, folder, split, 0, 0)).columns),
-        lambda: _transformed_blocks(run, transforms, folder, split, most=PAIRS_PER_MAPPED_BLOCK),
-        log=log,
-    )
+    return map_blocks(folder / file_name("mapped") / f"{split}.{choice[:8]}.{key}", blocks, log=log)
 
 
 def _checksum(values: Any) -> str:
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()
-
-
-def _transformed_blocks(
-    run: RunSettings, transforms: Transforms, folder: Path, split: str, *, most: int | None = None
-) -> Iterator[Examples]:
-    """Yield a split transformed block by block; a block comes from at most `most` pairs."""
-    for block in _blocks(_count_pairs(run, folder, split), most=most):
-        yield transforms.for_training(*_load_block(run, folder, split, *block))
-
-
-def _is_large(tokens: Path, stop: int | None, least: int) -> bool:
-    """Say whether a run reads at least so many rows of a file of tokens."""
-    return (stop is None or stop >= least) and row_count(tokens) >= least
-
-
-def _blocks(pairs: int, *, most: int | None = None) -> list[tuple[int, int]]:
-    """Divide pairs into blocks (start, stop) of whole row groups; return one empty block if there are no pairs."""
-    groups = math.ceil(math.ceil(pairs / MAX_BLOCKS) / ROWS_PER_GROUP)
-    groups = groups if most is None else min(groups, most // ROWS_PER_GROUP)
-    size = ROWS_PER_GROUP * max(1, groups)
-    return [(start, min(start + size, pairs)) for start in range(0, max(pairs, 1), size)]
 
 
 def _count_pairs(run: RunSettings, folder: Path, split: str) -> int:

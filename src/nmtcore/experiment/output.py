@@ -1,10 +1,7 @@
-"""A run's hypotheses as text, and the references to score them against."""
-
-from pathlib import Path
+"""A run's hypotheses as the text that is scored."""
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
-from nmtcore.evaluation.references import read_references
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.search import Hypothesis
 from nmtcore.segmentation.segmenter import Segmenter
@@ -12,7 +9,7 @@ from nmtcore.segmentation.vocabulary import Vocabulary
 
 
 class TextOutput:
-    """Turns the ids of a hypothesis into the text that is scored, and reads references in the same form."""
+    """Turns the ids of a hypothesis into the text that is scored; `read_references` has references in that form."""
 
     def __init__(self, run: RunSettings, vocabulary: Vocabulary, segmenter: Segmenter, transforms: Transforms) -> None:
         self._run, self._vocabulary, self._segmenter, self._transforms = run, vocabulary, segmenter, transforms
@@ -23,7 +20,3 @@ class TextOutput:
         words = self._transforms.words(hypothesis.tokens, self._vocabulary, self._segmenter)
         detokenised = self._run.evaluation.text == "detokenised"
         return self._words.join(words) if detokenised else " ".join(words)
-
-    def references(self, corpus: Path, count: int) -> list[str]:
-        """Read the references of the first `count` pairs of a split in the same form."""
-        return read_references(self._run, corpus, count)

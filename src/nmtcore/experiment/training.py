@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
 import torch
 from torch import nn
 
 from nmtcore.config.runs import RunSettings, run_from_json
 from nmtcore.evaluation.bleu import score_translations
+from nmtcore.evaluation.references import read_references
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
 from nmtcore.experiment.output import TextOutput
 from nmtcore.features.examples import concatenate
@@ -20,6 +22,7 @@ from nmtcore.files import write_json
 from nmtcore.inference.bundle import MANIFEST, load_initial_weights, save_bundle
 from nmtcore.inference.translate import translate_examples
 from nmtcore.layout import file_name
+from nmtcore.model import trees
 from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
 from nmtcore.reporting.manifest import write_interrupted_manifest
@@ -117,17 +120,30 @@ def _recorded(run: RunSettings, job: TrainingJob, folder: Path) -> Iterator[None
 def _validator(
     run: RunSettings, vocabularies: Mapping[str, Vocabulary], transforms: Transforms, job: TrainingJob
 ) -> Callable[[nn.Module], dict[str, float]] | None:
-    """Make the function that translates and scores the dev set; return None if the metric is perplexity."""
+    """Make the function that translates and scores the dev set; return None if the metric is perplexity.
+
+    The translation of a sentence whose trees do not fit into memory counts as empty.
+    """
     if run.training.validation.metric == "perplexity":
         return None
     segmenter = Segmenter.load(job.segmentation, run.segmentation, "target")
     output = TextOutput(run, vocabularies["target"], segmenter, transforms)
     dev = load_sources(run, transforms, Path(job.features), "dev")
-    references = output.references(Path(job.dev_corpus), len(dev))
+    references = read_references(run, Path(job.dev_corpus), len(dev))
     settings = transforms.search_settings(replace(run.decoding, beam=run.training.validation.beam))
 
+    def translations(model: nn.Module, rows: np.ndarray) -> dict[int, str]:
+        hypotheses = translate_examples(model, dev.take(rows), settings, scores=False)
+        return {row: output.text(best) for row, (best, *_) in zip(rows.tolist(), hypotheses, strict=True)}
+
     def validate(model: nn.Module) -> dict[str, float]:
-        best = [hypotheses[0] for hypotheses in translate_examples(model, dev, settings, scores=False)]
-        return {"bleu": score_translations(list(map(output.text, best)), references, run.evaluation)["bleu"]}
+        try:
+            texts = translations(model, np.arange(len(dev)))
+        except trees.TooLongForTrees as error:
+            longest = trees.LONGEST_ELIMINATED
+            print(f"A validation translates no sentence of more than {longest} subwords: {error.problem}.")
+            texts = translations(model, np.flatnonzero(dev.source.ids.lengths <= longest))
+        all_texts = [texts.get(row, "") for row in range(len(dev))]
+        return {"bleu": score_translations(all_texts, references, run.evaluation)["bleu"]}
 
     return validate

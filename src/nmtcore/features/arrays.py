@@ -1,9 +1,7 @@
-"""Long arrays in few bytes, computed block by block, or appended to a file: a corpus may have 10^8 pairs."""
+"""Long arrays in few bytes, computed block by block, and written to files: a corpus may have 10^8 pairs."""
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
@@ -16,36 +14,19 @@ def blocks(count: int) -> Iterator[slice]:
     return (slice(start, min(start + BLOCK, count)) for start in range(0, count, BLOCK))
 
 
-def row_type(count: int) -> np.dtype:
-    """Return the type of row numbers below `count`: 32 bits, if they suffice."""
-    return np.dtype(np.uint32 if count <= 2**32 else np.int64)
-
-
 def rows_where(mask_N: np.ndarray) -> np.ndarray:
-    """Return the rows whose mask is True, ascending, in `row_type`."""
-    rows, filled = np.empty(np.count_nonzero(mask_N), dtype=row_type(len(mask_N))), 0
-    for block in blocks(len(mask_N)):
-        selected = np.flatnonzero(mask_N[block])
-        np.add(selected, block.start, out=rows[filled : filled + len(selected)], casting="unsafe")
-        filled += len(selected)
-    return rows
+    """Return the rows whose mask is True, ascending, in 32 bits."""
+    parts = [(np.flatnonzero(mask_N[block]) + block.start).astype(np.uint32) for block in blocks(len(mask_N))]
+    return np.concatenate([np.zeros(0, np.uint32), *parts])
 
 
 def compact_lengths(offsets: np.ndarray, *, added: int = 0) -> np.ndarray:
-    """Return the length of every sequence plus `added`, in 16 bits if they suffice, else in int64.
+    """Return the length of every sequence plus `added`, in 16 bits if they suffice.
 
     `offsets` (n + 1) are those of a `Ragged`.
     """
-    count = len(offsets) - 1
-
-    def lengths(block: slice) -> np.ndarray:
-        return np.diff(offsets[block.start : block.stop + 1]) + added
-
-    longest = max((int(lengths(block).max()) for block in blocks(count)), default=0)
-    result = np.empty(count, dtype=np.uint16 if longest < 2**16 else np.int64)
-    for block in blocks(count):
-        result[block] = lengths(block)
-    return result
+    parts = [compact(np.diff(offsets[block.start : block.stop + 1]) + added) for block in blocks(len(offsets) - 1)]
+    return np.concatenate([np.zeros(0, np.uint16), *parts])
 
 
 def compact(values: np.ndarray) -> np.ndarray:
@@ -57,41 +38,15 @@ def compact(values: np.ndarray) -> np.ndarray:
     return values.astype(smallest) if smallest.itemsize < values.itemsize else values
 
 
-class GrowingFile:
-    """A one-dimensional array in one of numpy's .npy files, to which values can be appended."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._dtype, self._count = path, None, 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    def append(self, values: np.ndarray) -> None:
-        """Append values; if the array's type does not have all values of theirs, it is written again in another."""
-        if self._count and not len(values):
-            return
-        dtype = np.promote_types(self._dtype, values.dtype) if self._count else values.dtype
-        if dtype != self._dtype:
-            self._change_type(dtype)
-        self._count += len(values)
-        with open(self._path, "rb+") as file:
-            self._write_header(file)
-            file.seek(0, os.SEEK_END)
-            file.write(np.ascontiguousarray(values, dtype).data)
-
-    def _change_type(self, dtype: np.dtype) -> None:
-        written = open_array(self._path) if self._count else np.zeros(0, dtype)
-        self._path.unlink(missing_ok=True)  # it stays mapped
-        self._dtype, self._count = dtype, 0
-        with open(self._path, "xb") as file:
-            self._write_header(file)
-        for block in blocks(len(written)):
-            self.append(written[block].astype(dtype))
-
-    def _write_header(self, file: BinaryIO) -> None:
-        """Write the header, which always takes the same space: numpy pads it, so that arrays can grow."""
-        header = {"descr": self._dtype.str, "fortran_order": False, "shape": (self._count,)}
-        np.lib.format.write_array_header_1_0(file, header)
+def write_concatenated(path: Path, parts: Sequence[Path]) -> None:
+    """Concatenate arrays in .npy files (at least one) into another, in a type that has the values of all."""
+    arrays = [open_array(part) for part in parts]
+    arrays = [array for array in arrays if len(array)] or arrays[:1]
+    dtype, shape = np.result_type(*arrays), (sum(map(len, arrays)),)
+    with open(path, "xb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": dtype.str, "fortran_order": False, "shape": shape})
+        for array in arrays:
+            file.write(array.astype(dtype).data)
 
 
 def open_array(path: Path) -> np.ndarray:

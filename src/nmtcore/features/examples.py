@@ -1,17 +1,14 @@
 """Sentence pairs as subword ids and features of words, loaded from the feature files."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.features import FEATURES
 from nmtcore.errors import UserError
-from nmtcore.features.arrays import blocks
 from nmtcore.features.ragged import Ragged, concatenate_columns
 from nmtcore.features.schema import LINEARISED_TOKENS_SCHEMA, columns_of
 from nmtcore.layout import file_name
@@ -53,7 +50,7 @@ class SideExamples:
     @property
     def word_counts(self) -> np.ndarray:
         """The number of words of every sentence: the word of its last subword, plus 1; 0 without subwords."""
-        return words_per_sentence(self.word_of_subword, slice(0, len(self)))
+        return words_per_sentence(self.word_of_subword)
 
     @property
     def subword_counts(self) -> np.ndarray:
@@ -64,18 +61,13 @@ class SideExamples:
         """Copy the sentences `rows` (indices, in any order)."""
         return SideExamples.of({name: column.take(rows) for name, column in self.columns.items()})
 
-    def first(self, n: int) -> "SideExamples":
-        """Return the first `n` sentences (all, if there are fewer)."""
-        return SideExamples.of({name: column.first(n) for name, column in self.columns.items()})
 
-
-def words_per_sentence(word_of_subword: Ragged, block: slice) -> np.ndarray:
-    """Return the number of words (int64) of each sentence of a block."""
-    ends = word_of_subword.offsets[block.start + 1 : block.stop + 1]
-    counts = np.zeros(len(ends), dtype=np.int64)
-    not_empty = ends > word_of_subword.offsets[block]
-    counts[not_empty] = word_of_subword.values[ends[not_empty] - 1]
-    counts[not_empty] += 1
+def words_per_sentence(word_of_subword: Ragged) -> np.ndarray:
+    """Return the number of words (int64) of each sentence."""
+    starts, ends = word_of_subword.offsets[:-1], word_of_subword.offsets[1:]
+    counts = np.zeros(len(word_of_subword), dtype=np.int64)
+    counts[ends > starts] = word_of_subword.values[ends[ends > starts] - 1]
+    counts[ends > starts] += 1
     return counts
 
 
@@ -109,10 +101,6 @@ class Examples:
         """Copy the pairs `rows` (indices, in any order)."""
         return Examples.of(self.id[rows], {name: column.take(rows) for name, column in self.columns.items()})
 
-    def first(self, n: int) -> "Examples":
-        """Return the first `n` pairs (all, if there are fewer)."""
-        return Examples.of(self.id[:n], {name: column.first(n) for name, column in self.columns.items()})
-
 
 def concatenate(blocks: Iterable[Examples]) -> Examples:
     """Concatenate blocks of examples (at least one) with the same columns; all have targets, or none.
@@ -138,51 +126,22 @@ def load_examples(
 
     Raises `UserError` if the ids of a row differ between files, or if the lengths of its lists do not match.
     """
-
-    def load(path: Path, types: Mapping[str, np.dtype]) -> tuple[np.ndarray, dict[str, Ragged]]:
-        return concatenate_columns(read_columns(path, types, start=start, stop=stop))
-
-    return assemble_examples(Path(folder), split, load, features=features, start=start, target=target)
-
-
-ReadFile = Callable[[Path, Mapping[str, np.dtype]], tuple[np.ndarray, dict[str, Ragged]]]
-"""A function that reads the ids and some columns, with their types, of a feature file."""
-
-
-def assemble_examples(
-    folder: Path,
-    split: str,
-    read: ReadFile,
-    *,
-    features: Mapping[str, Mapping[str, str]] | None = None,
-    start: int = 0,
-    target: bool = True,
-) -> Examples:
-    """Read the files of a split with `read`, and check that they match; see `load_examples`.
-
-    `start` is the number of the first row that is read, for messages.
-    """
-    annotators = features or {}
-    if unknown := set(annotators) - set(SIDES):
-        raise ValueError(f"unknown side {sorted(unknown)[0]}: sides are {' and '.join(SIDES)}")
-    if unknown := {feature for side in annotators.values() for feature in side} - set(FEATURES):
-        raise ValueError(f"unknown feature {sorted(unknown)[0]}: features are {', '.join(FEATURES)}")
-    sides, source_ids, source_path = {}, None, None
+    sides, first = {}, None
     for side in SIDES if target else SIDES[:1]:
         path = folder / file_name("tokens", split=split, side=side)
-        ids, columns = read(path, _TOKENS)
-        if source_ids is None:
-            source_ids, source_path = ids, path
-        check_ids(source_ids, ids, source_path, path, start)
-        _check_lengths(path, ids, columns, columns["ids"].lengths_of, "subwords")
-        for annotator, names in group_by_annotator(annotators.get(side, {})).items():
-            features_path = folder / file_name("syntax", split=split, side=side, annotator=annotator)
-            features_ids, added = read(features_path, columns_of(names))
-            check_ids(ids, features_ids, path, features_path, start)
-            _check_lengths(features_path, ids, added, partial(words_per_sentence, columns["word_of_subword"]), "words")
+        ids, columns = concatenate_columns(read_columns(path, _TOKENS, start=start, stop=stop))
+        first = first or (ids, path)
+        check_ids(first[0], ids, first[1], path, start)
+        _check_lengths(path, ids, columns, columns["ids"].lengths, "subwords")
+        words = words_per_sentence(columns["word_of_subword"])
+        for annotator, names in group_by_annotator((features or {}).get(side, {})).items():
+            path = folder / file_name("syntax", split=split, side=side, annotator=annotator)
+            ids, added = concatenate_columns(read_columns(path, columns_of(names), start=start, stop=stop))
+            check_ids(first[0], ids, first[1], path, start)
+            _check_lengths(path, ids, added, words, "words")
             columns |= added
         sides[side] = SideExamples.of(columns)
-    return Examples(id=source_ids, **sides)
+    return Examples(id=first[0], **sides)
 
 
 def group_by_annotator(annotators: Mapping[str, str]) -> dict[str, list[str]]:
@@ -239,18 +198,15 @@ def check_counts(count: int, other_count: int, path: Path, other_path: Path) -> 
 
 
 def _check_lengths(
-    path: Path, ids: np.ndarray, columns: Mapping[str, Ragged], expected: Callable[[slice], np.ndarray], unit: str
+    path: Path, ids: np.ndarray, columns: Mapping[str, Ragged], expected_B: np.ndarray, unit: str
 ) -> None:
-    """Raise `UserError` unless the lists of each column have the lengths that `expected` gives for blocks of rows."""
-    for block in blocks(len(ids)):
-        expected_B = expected(block)
-        for name, column in columns.items():
-            lengths_B = column.lengths_of(block)
-            for row in np.flatnonzero(lengths_B != expected_B)[:1]:
-                raise UserError(
-                    f"{path}: the row with id {ids[block][row]} has {lengths_B[row]} values in {name}, but "
-                    f"{expected_B[row]} {unit}: delete the file and run the workflow again."
-                )
+    """Raise `UserError` unless the lists of each column have the expected lengths."""
+    for name, column in columns.items():
+        for row in np.flatnonzero(column.lengths != expected_B)[:1]:
+            raise UserError(
+                f"{path}: the row with id {ids[row]} has {column.lengths[row]} values in {name}, but "
+                f"{expected_B[row]} {unit}: delete the file and run the workflow again."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

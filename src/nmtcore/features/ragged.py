@@ -20,10 +20,7 @@ class Ragged:
     def __init__(self, values: np.ndarray, offsets: np.ndarray) -> None:
         self.values = np.asarray(values)
         self.offsets = np.asarray(offsets, dtype=np.int64)
-        if self.values.ndim != 1 or self.offsets.ndim != 1 or not len(self.offsets):
-            raise ValueError("a Ragged needs one-dimensional values and at least one offset")
-        falls = (self.offsets[1:] < self.offsets[:-1]).any()
-        if self.offsets[0] != 0 or self.offsets[-1] != len(self.values) or falls:
+        if self.offsets[0] != 0 or self.offsets[-1] != len(self.values):
             raise ValueError("the offsets of a Ragged must rise from 0 to the number of its values")
 
     @classmethod
@@ -41,6 +38,8 @@ class Ragged:
     @classmethod
     def concatenated(cls, parts: Sequence["Ragged"]) -> "Ragged":
         """Concatenate the sequences of parts (at least one), in a type that has the values of all."""
+        if len(parts) == 1:
+            return parts[0]
         values = [part.values for part in parts if len(part.values)]
         lengths = np.concatenate([part.lengths for part in parts])
         return cls.from_lengths(np.concatenate(values) if values else parts[0].values, lengths)
@@ -50,9 +49,7 @@ class Ragged:
 
     def __getitem__(self, i: int) -> np.ndarray:
         """Return sequence `i` as a view."""
-        if not -len(self) <= i < len(self):
-            raise IndexError(f"sequence {i} of {len(self)}")
-        i %= len(self)
+        i = range(len(self))[i]
         return self.values[self.offsets[i] : self.offsets[i + 1]]
 
     def __iter__(self) -> Iterator[np.ndarray]:
@@ -62,10 +59,6 @@ class Ragged:
     def lengths(self) -> np.ndarray:
         """The length of every sequence, int64."""
         return np.diff(self.offsets)
-
-    def lengths_of(self, block: slice) -> np.ndarray:
-        """Return the lengths of the sequences of a block, int64."""
-        return np.diff(self.offsets[block.start : block.stop + 1])
 
     def rows_and_columns(self) -> tuple[np.ndarray, np.ndarray]:
         """Return each value's sequence and its position in that sequence, both as long as `values`."""
@@ -77,14 +70,12 @@ class Ragged:
         """Count the values of each sequence that are not `value`."""
         if value < 0 and self.values.dtype.kind == "u":
             return compact_lengths(self.offsets)
-        counts = np.empty(len(self), dtype=np.int32)
+        parts = [np.zeros(0, np.int32)]
         for block in blocks(len(self)):
             ends = self.offsets[block.start : block.stop + 1]
-            lacking = self.values[ends[0] : ends[-1]] == value
-            counts[block] = np.diff(ends)
-            if lacking.any():
-                counts[block] -= np.diff(np.concatenate([[0], np.cumsum(lacking)])[ends - ends[0]])
-        return counts
+            others = np.cumsum(self.values[ends[0] : ends[-1]] != value, dtype=np.int32)
+            parts.append(np.diff(np.concatenate([[0], others])[ends - ends[0]]).astype(np.int32))
+        return np.concatenate(parts)
 
     def take(self, rows: np.ndarray) -> "Ragged":
         """Copy the sequences `rows` (indices, in any order; they may repeat), integers in at least 32 bits."""
@@ -94,11 +85,6 @@ class Ragged:
         indices = np.repeat(self.offsets[rows] - offsets[:-1], lengths)
         indices += np.arange(len(indices))
         return Ragged(self.values[indices].astype(_wide(self.values.dtype), copy=False), offsets)
-
-    def first(self, n: int) -> "Ragged":
-        """Return the first `n` sequences (all, if there are fewer) as a view."""
-        n = min(n, len(self))
-        return Ragged(self.values[: self.offsets[n]], self.offsets[: n + 1])
 
     def enclosed(self, before: np.ndarray | int, after: np.ndarray | int) -> "Ragged":
         """Copy the sequences with a value before and after each; `before` and `after` are scalars or (n,)."""
@@ -113,12 +99,9 @@ class Ragged:
     def padded(self, *, fill: float, width: int | None = None, offset: int = 0) -> np.ndarray:
         """Return a matrix with one sequence per row, from column `offset`, and `fill` elsewhere.
 
-        Its width is `width`, or the smallest that fits. Raises `ValueError` if a sequence does not fit.
+        Its width is `width`, or the smallest that fits.
         """
-        needed = offset + int(self.lengths.max(initial=0))
-        width = needed if width is None else width
-        if width < needed:
-            raise ValueError(f"a width of {width} is too small for sequences that need {needed}")
+        width = offset + int(self.lengths.max(initial=0)) if width is None else width
         array = np.full((len(self), width), fill, dtype=_wide(self.values.dtype))
         rows, columns = self.rows_and_columns()
         array[rows, columns + offset] = self.values

@@ -13,9 +13,8 @@ from nmtcore.errors import UserError
 from nmtcore.features.examples import ragged_column, words_per_sentence
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import syntax_schema
-from nmtcore.syntax.annotation import tree_fault
 from nmtcore.syntax.random_syntax import random_tags
-from nmtcore.syntax.trees import NO_GOVERNOR, governors_of, heads_of, word_depths
+from nmtcore.syntax.trees import NO_GOVERNOR, governors_of, heads_of
 
 ANNOTATION_COLUMNS = ["head", "deprel", "upos", "xpos", "ccg"]
 """The annotation's columns from which features are computed."""
@@ -28,7 +27,8 @@ RANDOM_SEED = 1
 class AnnotatedWords:
     """B sentences with W words and J subwords in all, sentence after sentence, and their annotation.
 
-    Properties raise `UserError` if annotation, words and subwords do not match.
+    Annotations are checked when they are made. Properties raise `UserError` if they have other numbers of words than
+    the subwords.
     """
 
     annotation: pa.RecordBatch
@@ -52,17 +52,7 @@ class AnnotatedWords:
     @cached_property
     def words_B(self) -> np.ndarray:
         """The number of words of each sentence: the word of its last subword, plus 1; 0 without subwords."""
-        words = self.word_of_subword
-        first = words.offsets[:-1][words.lengths > 0]
-        step_J = np.diff(words.values, prepend=0)
-        step_J[first] = 2 * words.values[first]
-        # From subword to subword the word increases by 0 or 1, starting at 0; so every word has a subword.
-        for j in np.flatnonzero((step_J < 0) | (step_J > 1))[:1]:
-            pair = self.id_B[_sentence_of(words.offsets, j)]
-            raise UserError(
-                f"The subwords of pair {pair}, used with {self.where}, skip a word: delete the features and run again."
-            )
-        return words_per_sentence(words, slice(0, len(words)))
+        return words_per_sentence(self.word_of_subword)
 
     @cached_property
     def offsets(self) -> np.ndarray:
@@ -72,35 +62,13 @@ class AnnotatedWords:
     @cached_property
     def governor_W(self) -> np.ndarray:
         """The governor of every word, from 0 in its sentence, with the sentinels of `syntax.trees`."""
-        governor_W = governors_of(self.per_word(self.annotation.column("head"), fill=heads_of(NO_GOVERNOR)))
-        words_W = np.repeat(self.words_B, self.words_B)
-        for w in np.flatnonzero((governor_W < NO_GOVERNOR) | (governor_W >= words_W))[:1]:
-            pair, head = self.id_B[_sentence_of(self.offsets, w)], heads_of(governor_W[w])
-            raise UserError(
-                f"{self.where}, pair {pair}: head {head} in a sentence of {words_W[w]} words: annotate again."
-            )
-        self._check_trees(governor_W)
-        return governor_W
+        return governors_of(self.per_word(self.annotation.column("head"), fill=heads_of(NO_GOVERNOR)))
 
     @cached_property
     def global_governor_W(self) -> np.ndarray:
         """The index among all W words of every word's governor; a word without a governor has its own index."""
         first_W = np.repeat(self.offsets[:-1], self.words_B)
         return np.where(self.governor_W >= 0, first_W + self.governor_W, np.arange(len(first_W)))
-
-    def _check_trees(self, governor_W: np.ndarray) -> None:
-        """Raise `UserError` if heads form a cycle; sentences with unknown governors are not checked."""
-        sentence_W = np.repeat(np.arange(len(self.words_B)), self.words_B)
-        complete_B = np.ones(len(self.words_B), bool)
-        complete_B[sentence_W[governor_W == NO_GOVERNOR]] = False
-        heads, lengths = heads_of(governor_W[complete_B[sentence_W]]), self.words_B[complete_B]
-        try:
-            word_depths(heads, lengths)
-        except ValueError:
-            for pair, tree in zip(self.id_B[complete_B], Ragged.from_lengths(heads, lengths), strict=True):
-                if fault := tree_fault(tree.tolist()):
-                    raise UserError(f"{self.where}, pair {pair}: {fault}: annotate again.") from None
-            raise
 
     def per_word(self, lists: pa.ListArray, *, fill: int) -> np.ndarray:
         """Flatten one list of values per sentence to (W,), with `fill` for the words of sentences without a list."""
@@ -132,11 +100,6 @@ class AnnotatedWords:
         words = int(self.offsets[-1])
         sum_W = np.bincount(self.global_word_J, weights=self.position_J, minlength=words)
         return sum_W / np.bincount(self.global_word_J, minlength=words)
-
-
-def _sentence_of(offsets: np.ndarray, index: int) -> int:
-    """Find the sentence to which a flat index belongs."""
-    return int(np.searchsorted(offsets, index, side="right")) - 1
 
 
 def syntax_batch(

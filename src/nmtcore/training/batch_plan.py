@@ -1,38 +1,27 @@
 """Batch plans: the sentence pairs of each update, as a function of lengths, settings, seed and epoch.
 
-Lengths are *padded* lengths: a sentence's subwords, `</s>` and the prefixes that components put before them. All
-devices share a batch: `micro_batches` picks a device's rows and cuts them into micro-batches that fit its memory.
+All devices share a batch: `micro_batches` picks a device's rows and cuts them into micro-batches that fit its memory.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from nmtcore.config.training import BatchSettings
-from nmtcore.features.arrays import blocks, row_type, rows_where
+from nmtcore.features.arrays import blocks, rows_where
 
 
-@dataclass(frozen=True, kw_only=True)
-class Lengths:
-    """Padded lengths (integers), one entry per sentence pair; target lengths are 0 if there are no targets."""
+class Lengths(NamedTuple):
+    """The *padded* lengths of sentence pairs (integers): subwords, `</s>` and prefixes that components put before them.
 
-    source: np.ndarray
-    target: np.ndarray
+    A batch's size in tokens is its rows times the largest of `longer`.
+    """
 
-    def take(self, rows: np.ndarray) -> "Lengths":
-        """Return the lengths of the pairs `rows`."""
-        return Lengths(source=self.source[rows], target=self.target[rows])
-
-    @property
-    def longer(self) -> np.ndarray:
-        """The length of each pair's longer side: a batch's size in tokens is its rows times the largest of these."""
-        return np.maximum(self.source, self.target)
-
-    @property
-    def shorter(self) -> np.ndarray:
-        """The length of each pair's shorter side."""
-        return np.minimum(self.source, self.target)
+    longer: np.ndarray
+    """Of the longer side of each pair."""
+    shorter: np.ndarray
+    """Of the shorter side."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,39 +54,12 @@ def plan_epoch(lengths: Lengths, kept: np.ndarray, settings: BatchSettings, *, s
     ends = [np.zeros(0, dtype=np.int64)]
     for start in range(0, len(shuffled), per_pool):
         pool = shuffled[start : start + per_pool]
-        sizes = lengths.take(pool)
-        longer = sizes.longer
-        order = np.lexsort((sizes.shorter, longer))
-        pool[:] = pool[order]
-        ends.append(start + _batch_ends(longer[order], unit=settings.unit, size=settings.size))
+        pool[:] = _by_length(pool, lengths)
+        ends.append(start + _batch_ends(lengths.longer[pool], unit=settings.unit, size=settings.size))
     stops = np.concatenate(ends)
     starts = np.concatenate([[0], stops[:-1]]).astype(np.int64)
     order = generator.permutation(len(stops))
     return EpochPlan(rows=shuffled, starts=starts[order], ends=stops[order])
-
-
-class EndlessPlan:
-    """The batches of one epoch after another, numbered from 0 without end.
-
-    Batch n depends only on n and on `plan`, a function of the epoch. Reading batches in order is fast, since each epoch
-    is planned once.
-    """
-
-    def __init__(self, plan: Callable[[int], EpochPlan]) -> None:
-        self._plan = plan
-        self._restart()
-
-    def _restart(self) -> None:
-        self._epoch, self._first, self._current = 0, 0, self._plan(0)
-
-    def __getitem__(self, number: int) -> np.ndarray:
-        if number < self._first:
-            self._restart()
-        while number >= self._first + len(self._current):
-            self._first += len(self._current)
-            self._epoch += 1
-            self._current = self._plan(self._epoch)
-        return self._current[number - self._first]
 
 
 def rows_within_length(source: np.ndarray, target: np.ndarray, *, max_length: int | None) -> np.ndarray:
@@ -105,9 +67,8 @@ def rows_within_length(source: np.ndarray, target: np.ndarray, *, max_length: in
 
     `source` and `target` count subwords without `</s>` and without the tags of words.
     """
-    if max_length is None:
-        return np.arange(len(source), dtype=row_type(len(source)))
-    return rows_where((source <= max_length) & (target <= max_length))
+    limit = np.inf if max_length is None else max_length
+    return rows_where((source <= limit) & (target <= limit))
 
 
 def micro_batches(
@@ -119,25 +80,28 @@ def micro_batches(
     `lengths` are those of all pairs. If a batch has fewer rows than there are devices, some get an empty list.
     """
     own_rows = rows_B[rank::world_size]
-    if not len(own_rows):
-        return []
-    size = settings.device_size or settings.size
-    ends = _batch_ends(lengths.take(own_rows).longer, unit=settings.unit, size=size)
-    return np.split(own_rows, ends[:-1])
+    return _cut(own_rows, lengths, settings) if len(own_rows) else []
 
 
 def validation_batches(lengths: Lengths, settings: BatchSettings) -> list[np.ndarray]:
     """Cut all rows, shortest first, into batches that fit one device."""
-    rows = np.lexsort((lengths.shorter, lengths.longer))
-    size = settings.device_size or settings.size
-    ends = _batch_ends(lengths.longer[rows], unit=settings.unit, size=size)
+    return _cut(_by_length(np.arange(len(lengths.longer)), lengths), lengths, settings)
+
+
+def _by_length(rows: np.ndarray, lengths: Lengths) -> np.ndarray:
+    return rows[np.lexsort((lengths.shorter[rows], lengths.longer[rows]))]
+
+
+def _cut(rows: np.ndarray, lengths: Lengths, settings: BatchSettings) -> list[np.ndarray]:
+    """Cut rows of rising length into batches that fit one device."""
+    ends = _batch_ends(lengths.longer[rows], unit=settings.unit, size=settings.device_size or settings.size)
     return np.split(rows, ends[:-1])
 
 
 def _rows_per_pool(lengths: Lengths, kept: np.ndarray, settings: BatchSettings) -> int:
     if settings.unit == "sentences":
         return max(1, settings.pool * settings.size)
-    tokens = sum(int(lengths.take(kept[block]).longer.sum()) for block in blocks(len(kept)))
+    tokens = sum(int(lengths.longer[kept[block]].sum()) for block in blocks(len(kept)))
     return max(1, round(settings.pool * (settings.size * len(kept) / max(1, tokens))))
 
 

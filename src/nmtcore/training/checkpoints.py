@@ -9,8 +9,8 @@ import hashlib
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +24,14 @@ from nmtcore.config.recorded import SAME_SETTINGS, differences
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.files import atomic_folder, read_json, sync_file, write_json
-from nmtcore.training.optimiser import Adam
 from nmtcore.training.state import TrainingState
+from nmtcore.training.update import Adam
 
-VERSION = 2
+VERSION = 3
 """To be raised when a change of the code would make old checkpoints resume differently, or not at all."""
 
 KEPT = 2
 """How many of the newest checkpoints are kept, in addition to those that they refer to."""
-
-_DIGITS = 16
-"""Hexadecimal digits of a checkpoint's checksum in its name."""
 
 
 class Checkpoints:
@@ -43,56 +40,51 @@ class Checkpoints:
     def __init__(self, folder: Path, *, log: Callable[[str], None] = print) -> None:
         self.folder = folder
         self._log = log
+        self._needed: set[int] = set()
+        """The updates that the last checkpoint which was saved or loaded refers to."""
 
     def paths(self) -> dict[int, Path]:
         """Return the file of each update that has a checkpoint, oldest first."""
-        files = sorted(self.folder.glob("*-*.safetensors"))
-        return {int(path.stem.partition("-")[0]): path for path in files if re.fullmatch(r"\d+-[0-9a-f]+", path.stem)}
+        return {int(path.name.partition("-")[0]): path for path in sorted(self.folder.glob("*-*.safetensors"))}
 
     def save(self, state: TrainingState, model: nn.Module, optimiser: Adam) -> None:
-        """Write a checkpoint, then delete those that none of the newest `KEPT` refers to."""
+        """Write a checkpoint; then delete those but the newest `KEPT` to which neither it nor the last one refers."""
         tensors = {f"model/{name}": tensor.detach() for name, tensor in named_weights(model)}
         tensors |= {f"optimiser/{name}": tensor for name, tensor in optimiser.tensors().items()}
-        before = self.paths().get(state.update)
-        with atomic_folder(self.folder / "checkpoint") as temporary:
-            written = temporary / "checkpoint.safetensors"
-            save_tensors(tensors, written, metadata={"state": json.dumps(state.to_json())})
-            name = f"{state.update:08d}-{_hash_file(written)[:_DIGITS]}.safetensors"
-            os.replace(written, self.folder / name)
-        if before is not None and before.name != name:
-            before.unlink()
-        self.prune()
+        written = self.folder / "checkpoint.safetensors"
+        save_tensors(tensors, written, metadata={"state": json.dumps(asdict(state))})
+        name = f"{state.update:08d}-{_checksum(written)}.safetensors"
+        replaced = self.paths().get(state.update)
+        os.replace(written, self.folder / name)
+        if replaced is not None and replaced.name != name:
+            replaced.unlink()
+        needed = {*list(self.paths())[-KEPT:], *state.needs(), *self._needed}
+        for update, other in self.paths().items():
+            if update not in needed:
+                other.unlink()
+        self._needed = state.needs()
 
     def newest(self) -> int | None:
-        """Return the update of the newest checkpoint that is complete with all that it refers to; None without any.
+        """Return the update of the newest checkpoint that is whole, as is all that it refers to; None without any.
 
-        Delete damaged checkpoints and those that refer to them, each with a message to `log`, and the incomplete files
-        of a killed process.
+        Delete newer ones, each with a message to `log`.
         """
-        for path in self.folder.glob(".*.partial"):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-        states: dict[int, TrainingState] = {}
-        for update, path in self.paths().items():
+        for update, path in reversed(self.paths().items()):
             try:
-                states[update] = self.state(update)
-            except UserError as error:
-                self._log(f"{error} Going back to the checkpoint before it.")
-                path.unlink()
-        for update in reversed(states):
-            missing = states[update].needs() - states.keys()
-            if not missing:
+                for needed in self.state(update).needs():
+                    self.state(needed)
                 return update
-            path = self.paths()[update]
-            self._log(f"{path} needs that of update {min(missing)}. Going back to the checkpoint before it.")
-            path.unlink()
+            except UserError as error:
+                self._log(f"{error} Going back to the checkpoint before update {update}.")
+                path.unlink()
         return None
 
     def load(self, update: int, model: nn.Module, optimiser: Adam) -> TrainingState:
-        """Load a checkpoint into model and optimiser. Raises `UserError` if it is damaged or of another model."""
-        state, path = self.state(update), self.paths()[update]
-        tensors = load_file(path)
-        _set_weights(model, _without_prefix("model/", tensors), path)
+        """Load a checkpoint into model and optimiser."""
+        state, tensors = self.state(update), load_file(self.paths()[update])
+        _set_weights(model, _without_prefix("model/", tensors))
         optimiser.restore(_without_prefix("optimiser/", tensors))
+        self._needed = state.needs()
         return state
 
     def load_average(self, model: nn.Module, updates: Sequence[int]) -> None:
@@ -102,25 +94,17 @@ class Checkpoints:
             self.state(update)
             for name, tensor in _without_prefix("model/", load_file(self.paths()[update])).items():
                 sums[name] = sums[name] + tensor.double() if name in sums else tensor.double()
-        _set_weights(model, {name: total / len(updates) for name, total in sums.items()}, self.folder)
-
-    def prune(self) -> None:
-        """Delete the checkpoints that none of the newest `KEPT` refers to."""
-        paths = self.paths()
-        needed: set[int] = set()
-        for update in list(paths)[-KEPT:]:
-            needed |= {update} | _read_state(paths[update]).needs()
-        for update in paths.keys() - needed:
-            paths[update].unlink()
+        _set_weights(model, {name: total / len(updates) for name, total in sums.items()})
 
     def state(self, update: int) -> TrainingState:
         """Read a checkpoint's state. Raises `UserError` if the file is missing or damaged."""
         path = self.paths().get(update)
         if path is None:
             raise UserError(f"{self.folder} has no checkpoint of update {update}.")
-        if not _hash_file(path).startswith(path.stem.partition("-")[2]):
+        if _checksum(path) != path.stem.partition("-")[2]:
             raise UserError(f"{path} is damaged (its sha256 differs from the one in its name).")
-        return _read_state(path)
+        with safe_open(path, "pt") as file:
+            return TrainingState(**json.loads(file.metadata()["state"]))
 
 
 def checkpoint_folder(
@@ -130,7 +114,7 @@ def checkpoint_folder(
 
     If `root` holds only folders of other settings or data, a message to `log` says what has changed.
     """
-    description = describe_training(run, data={path.name: _hash_file(path) for path in data})
+    description = describe_training(run, data={path.name: _checksum(path) for path in data})
     folder = root / fingerprint(description)
     if not (folder / "run.json").exists():
         others = sorted(root.glob("*/run.json"), key=lambda path: path.stat().st_mtime)
@@ -145,7 +129,7 @@ def checkpoint_folder(
 
 
 def describe_training(run: RunSettings, *, data: Mapping[str, str]) -> dict[str, Any]:
-    """Collect what a fingerprint covers: the settings, the sha256 of each file of data by its name, and `VERSION`."""
+    """Collect what a fingerprint covers: the settings, the checksum of each file of data by its name, and `VERSION`."""
     return {"version": VERSION, "data": dict(data), "settings": training_settings(run)}
 
 
@@ -187,18 +171,9 @@ def save_tensors(tensors: Mapping[str, torch.Tensor], path: Path, *, metadata: M
         os.replace(written, path)
 
 
-def _read_state(path: Path) -> TrainingState:
-    with safe_open(path, "pt") as file:
-        return TrainingState.from_json(json.loads(file.metadata()["state"]))
-
-
-def _set_weights(model: nn.Module, tensors: Mapping[str, torch.Tensor], path: Path) -> None:
-    own = dict(named_weights(model))
-    if {n: t.shape for n, t in own.items()} != {n: t.shape for n, t in tensors.items()}:
-        different = sorted(own.keys() ^ tensors.keys()) or [n for n in own if own[n].shape != tensors[n].shape]
-        raise UserError(f"{path} belongs to another model ({different[0]} differs): delete it and train again.")
+def _set_weights(model: nn.Module, tensors: Mapping[str, torch.Tensor]) -> None:
     with torch.no_grad():
-        for name, tensor in own.items():
+        for name, tensor in named_weights(model):
             tensor.copy_(tensors[name])
 
 
@@ -207,6 +182,7 @@ def _without_prefix(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[st
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
-def _hash_file(path: Path) -> str:
+def _checksum(path: Path) -> str:
+    """Return the first 16 hexadecimal digits of a file's sha256."""
     with explain_os_errors(path), open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]

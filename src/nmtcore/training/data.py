@@ -1,7 +1,8 @@
-"""The examples of a run prepared for training: padded lengths, epoch plans and validation batches."""
+"""The examples of a run prepared for training: what is left out, padded lengths, epoch plans and validation batches."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.base import Component
 from nmtcore.syntax.trees import NO_GOVERNOR
 from nmtcore.training.batch_plan import (
-    EndlessPlan,
     EpochPlan,
     Lengths,
     micro_batches,
@@ -36,7 +36,7 @@ class TrainingSet:
     examples: Examples
     lengths: Lengths
     kept: np.ndarray
-    """The rows that are not over the maximum length, in 32 bits if they suffice."""
+    """The rows that are not over the maximum length."""
     settings: BatchSettings
     seed: int
     terms: frozenset[str] | None = None
@@ -45,6 +45,13 @@ class TrainingSet:
     def plan(self, epoch: int) -> EpochPlan:
         """Plan an epoch (counted from 0)."""
         return plan_epoch(self.lengths, self.kept, self.settings, seed=self.seed, epoch=epoch)
+
+    def batches_from(self, number: int) -> Iterator[np.ndarray]:
+        """Yield the rows of batch `number` and of those after it, counted from 0, epoch after epoch without end."""
+        for epoch in count():
+            plan = self.plan(epoch)
+            yield from (plan[step] for step in range(number, len(plan)))
+            number = max(0, number - len(plan))
 
     def make_batches(self, rows_B: np.ndarray, components: Sequence[Component], world: World) -> list[Batch]:
         """Make this device's micro-batches of the batch with the rows `rows_B`."""
@@ -63,24 +70,6 @@ class TrainingData:
     dev: Examples
     dev_batches: list[np.ndarray]
     """The rows of each validation batch."""
-
-    def __post_init__(self) -> None:
-        # The plan caches its current epoch for speed; a batch depends only on the number of its update.
-        plan = None if self.auxiliary is None else EndlessPlan(self.auxiliary.plan)
-        object.__setattr__(self, "_auxiliary_plan", plan)
-
-    def plan(self, epoch: int) -> EpochPlan:
-        """Plan an epoch (counted from 0)."""
-        return self.main.plan(epoch)
-
-    def make_batches(
-        self, rows_B: np.ndarray, update: int, components: Sequence[Component], world: World
-    ) -> list[Batch]:
-        """Make this device's micro-batches of update `update` (counted from 0), whose main batch has `rows_B`."""
-        batches = self.main.make_batches(rows_B, components, world)
-        if self.auxiliary is not None:
-            batches += self.auxiliary.make_batches(self._auxiliary_plan[update], components, world)
-        return batches
 
 
 def prepare_training_data(
@@ -102,67 +91,54 @@ def prepare_training_data(
         raise UserError(f"The dev set of {run.dataset} is empty: there is nothing to validate on.")
     sets = []
     if train is not None:
-        pair_terms = None if treebank is None else frozenset(term_names(model.components)) - model.parser_terms
-        sets.append(_pair_set(run, model, train, pair_terms, log))
+        terms = None if treebank is None else frozenset(term_names(model.components)) - model.parser_terms
+        pairs = _training_set(run, model, train, run.training.batch, log, sentences="training pairs", terms=terms)
+        for line in count_unannotated(run.split_features("train"), train, pairs.kept):
+            log(line)
+        sets.append(pairs)
     if treebank is not None:
-        sets.append(_treebank_set(run, model, treebank, log))
+        treebank = replace(treebank, target=None)
+        batch = replace(run.training.batch, size=run.treebank.size or run.training.batch.size)
+        terms = model.parser_terms
+        trees = _training_set(run, model, treebank, batch, log, sentences="treebank sentences", terms=terms)
+        unparsed = unannotated(treebank.source, "trees")[trees.kept]
+        if unparsed.all():
+            treebanks = f"{', '.join(run.treebanks)} ({run.dataset})"
+            short = f"None of the {len(unparsed)} short enough sentences of {treebanks}"
+            raise UserError(f"{short} has a tree: there is nothing to train on.")
+        if unparsed.any():
+            log(f"{unparsed.sum()} of {len(unparsed)} treebank sentences have no tree: training ignores them.")
+        sets.append(trees)
     main, *others = sets
     dev_batches = validation_batches(padded_lengths(model, dev), run.training.batch)
     return TrainingData(main=main, auxiliary=others[0] if others else None, dev=dev, dev_batches=dev_batches)
 
 
-def _pair_set(
-    run: RunSettings, model: TranslationModel, train: Examples, terms: frozenset[str] | None, log: Callable[[str], None]
+def _training_set(
+    run: RunSettings,
+    model: TranslationModel,
+    examples: Examples,
+    settings: BatchSettings,
+    log: Callable[[str], None],
+    *,
+    sentences: str,
+    terms: frozenset[str] | None,
 ) -> TrainingSet:
-    settings = run.training.batch
-    if not len(train):
-        raise UserError(f"The training set of {run.dataset} is empty: there is nothing to train on.")
-    kept = rows_within_length(train.source.subword_counts, train.target.subword_counts, max_length=settings.max_length)
+    """Leave out examples that are too long, and measure all; `sentences` is what messages call them."""
+    source, target = examples.source, examples.target or examples.source
+    kept = rows_within_length(source.subword_counts, target.subword_counts, max_length=settings.max_length)
     if not len(kept):
         raise UserError(
-            f"None of the {len(train)} training pairs of {run.dataset} has at most {settings.max_length} subwords on "
-            "both sides: there is nothing to train on. Raise training.batch.max_length."
+            f"None of the {len(examples)} {sentences} of {run.dataset} has at most {settings.max_length} subwords on "
+            "each side: there is nothing to train on. Raise training.batch.max_length."
+            if len(examples)
+            else f"There are no {sentences} of {run.dataset}: there is nothing to train on."
         )
-    _log_too_long(log, train, kept, settings, unit="training pairs")
-    for line in count_unannotated(run.split_features("train"), train, kept):
-        log(line)
-    lengths = padded_lengths(model, train)
-    return TrainingSet(examples=train, lengths=lengths, kept=kept, settings=settings, seed=run.seed, terms=terms)
-
-
-def _treebank_set(
-    run: RunSettings, model: TranslationModel, treebank: Examples, log: Callable[[str], None]
-) -> TrainingSet:
-    settings = replace(run.training.batch, size=run.treebank.size or run.training.batch.size)
-    source_lengths = treebank.source.subword_counts
-    kept = rows_within_length(source_lengths, np.zeros_like(source_lengths), max_length=settings.max_length)
-    unparsed = unannotated(treebank.source, "trees")[kept]
-    if unparsed.all():
-        limit = settings.max_length
-        short = "" if limit is None else f" and at most {limit} subwords (training.batch.max_length)"
-        raise UserError(
-            f"None of the {len(treebank)} sentences of {', '.join(run.treebanks)} ({run.dataset}) has a tree{short}: "
-            "there is nothing to train on."
-        )
-    _log_too_long(log, treebank, kept, settings, unit="treebank sentences")
-    if unparsed.any():
-        log(f"{unparsed.sum()} of {len(kept)} treebank sentences have no tree: training ignores them.")
-    return TrainingSet(
-        examples=replace(treebank, target=None),
-        lengths=padded_lengths(model, replace(treebank, target=None)),
-        kept=kept,
-        settings=settings,
-        seed=run.seed,
-        terms=model.parser_terms,
-    )
-
-
-def _log_too_long(
-    log: Callable[[str], None], examples: Examples, kept: np.ndarray, settings: BatchSettings, *, unit: str
-) -> None:
-    too_long = len(examples) - len(kept)
-    if too_long:
-        log(f"{too_long} of {len(examples)} {unit} have more than {settings.max_length} subwords: left out.")
+    if len(kept) < len(examples):
+        too_long = f"{len(examples) - len(kept)} of {len(examples)} {sentences}"
+        log(f"{too_long} have more than {settings.max_length} subwords: left out.")
+    lengths = padded_lengths(model, examples)
+    return TrainingSet(examples=examples, lengths=lengths, kept=kept, settings=settings, seed=run.seed, terms=terms)
 
 
 def count_unannotated(features: Mapping[str, Mapping[str, str]], train: Examples, kept: np.ndarray) -> Iterator[str]:
@@ -171,15 +147,12 @@ def count_unannotated(features: Mapping[str, Mapping[str, str]], train: Examples
     `features` has the annotator of each feature that components and transforms read, by side. Rows that a transform has
     added, whose ids are negative, do not count: they have no features by design.
     """
-    if not any(features.values()):
-        return
-    pairs = kept[(train.id >= 0)[kept]]
+    pairs = kept[(train.id >= 0)[kept]] if any(features.values()) else kept
     for side, annotators in features.items():
         for feature in annotators:
-            unannotated_count = int(unannotated(getattr(train, side), feature)[pairs].sum())
-            if unannotated_count:
-                lacking = f"{unannotated_count} of {len(pairs)} training sentences have no {feature} on the {side} side"
-                yield f"{lacking}: they are trained on as plain text."
+            if lacking := int(unannotated(getattr(train, side), feature)[pairs].sum()):
+                sentences = f"{lacking} of {len(pairs)} training sentences have no {feature} on the {side} side"
+                yield f"{sentences}: they are trained on as plain text."
 
 
 def unannotated(side: SideExamples, feature: str) -> np.ndarray:
@@ -195,6 +168,7 @@ def padded_lengths(model: TranslationModel, examples: Examples) -> Lengths:
     """Return the lengths to which `make_batch` pads: subwords, `</s>` and the components' prefixes (`<ROOT>`)."""
     prefix = sum(len(component.source_prefix) for component in model.components)
     source = compact_lengths(examples.source.ids.offsets, added=1 + prefix)
-    if examples.target is None:
-        return Lengths(source=source, target=np.zeros_like(source))
-    return Lengths(source=source, target=compact_lengths(examples.target.ids.offsets, added=1))
+    target = np.zeros_like(source)
+    if examples.target is not None:
+        target = compact_lengths(examples.target.ids.offsets, added=1)
+    return Lengths(longer=np.maximum(source, target), shorter=np.minimum(source, target))

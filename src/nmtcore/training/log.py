@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -35,8 +36,8 @@ def read_history(path: Path) -> Iterator[dict[str, Any]]:
 class TrainingLog:
     """The open log `folder/training.jsonl`; opening it deletes the lines about updates after `update`.
 
-    A killed process has lost those updates; the next attempt repeats them, and validations after update `validated`
-    (default: the same).
+    A killed process has lost those updates; the next attempt repeats them, and validations after update `validated`.
+    `log` gets messages.
 
     A training line has these keys:
     - "update": the last update of the line; "updates": how many updates it covers; "epoch" (from 1)
@@ -53,34 +54,39 @@ class TrainingLog:
     """
 
     def __init__(
-        self, folder: Path, *, update: int, validated: int | None = None, log: Callable[[str], None] = print
+        self,
+        folder: Path,
+        *,
+        update: int = 0,
+        validated: int = 0,
+        log: Callable[[str], None] = print,
+        terminal: TextIO | None = None,
     ) -> None:
-        self._log = log
         self.path = folder / file_name("history")
-        validated = update if validated is None else validated
         records = [
             record
-            for record in self._readable()
+            for record in self._whole_lines()
             if record["update"] <= (validated if "validation" in record else update)
         ]
         write_lines(self.path, [json.dumps(record) for record in records])
         with explain_os_errors(self.path):
             self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115 (closed by close)
         self._board = _open_tensorboard(folder / "tensorboard")
-        # Points get the times they would have if training had never paused.
-        self._began = time.time() - (records[-1]["seconds"] if records else 0)
         for record in records:
             self._add_points(record)
+        self.total: int | None = None
+        """The expected number of updates, an estimate if the number of epochs is fixed; None if it is unknown."""
+        self._first, self._log, self._began = update, log, time.monotonic()
+        self._last_line = self._began
+        stream = terminal or sys.stderr
+        self._terminal = stream if stream.isatty() else None
+        self._logs_lines = self._terminal is None or stream is not sys.stderr
 
-    def _readable(self) -> list[dict[str, Any]]:
-        """Read the lines of earlier attempts; a damaged one, such as the last of a killed process, is dropped."""
-        if not self.path.exists():
-            return []
-        records = [_record(line) for line in self.path.read_bytes().split(b"\n") if line]
-        if None in records[:-1]:
-            damaged = records[:-1].count(None)
-            self._log(f"{self.path} is damaged: {damaged} of its {len(records)} lines cannot be read and are dropped.")
-        return [record for record in records if record is not None]
+    def _whole_lines(self) -> Iterator[dict[str, Any]]:
+        """Yield the lines of earlier attempts but those that a killed process has cut."""
+        for line in self.path.read_bytes().split(b"\n") if self.path.exists() else ():
+            with suppress(ValueError):
+                yield json.loads(line)
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Add a line; replace numbers that are not finite by null."""
@@ -94,82 +100,73 @@ class TrainingLog:
         """Add the values of a line to TensorBoard's curves."""
         if self._board is None:
             return
-        hidden = ("update", "updates", "seconds", "best")
         name, values = ("validation", record["validation"]) if "validation" in record else ("training", record)
         with explain_os_errors(self.path):
             for key, value in values.items():
-                if key not in hidden and value is not None:
-                    when = self._began + record["seconds"]
-                    self._board.add_scalar(f"{name}/{key}", value, record["update"], walltime=when)
+                if key not in ("update", "updates", "seconds") and value is not None:
+                    self._board.add_scalar(f"{name}/{key}", value, record["update"])
+
+    def write_updates(self, record: Mapping[str, Any]) -> None:
+        """Add a training line, and show progress: update, speed and, if the number of updates is known, the time left.
+
+        The line of progress is drawn over and over on `terminal` (default: standard error) if that is a terminal; else,
+        or if the terminal is another one, a line goes to `log` every ten seconds.
+        """
+        self.write(record)
+        quality, expected, now = f"loss {record['loss']:.3f}", "", time.monotonic()
+        if record["tokens"]:
+            quality = f"perplexity {record['perplexity']:.2f}, {record['tokens_per_second']:,.0f} tokens/s"
+        if self.total is not None:
+            seconds_per_update = (now - self._began) / (record["update"] - self._first)
+            quality += f", {duration(seconds_per_update * max(0, self.total - record['update']))} left"
+            expected = f" of {self.total}"
+        line = f"update {record['update']}{expected}, epoch {record['epoch']}, {quality}"
+        self._draw(line[: shutil.get_terminal_size().columns - 1])
+        if self._logs_lines and now - self._last_line >= PERIOD:
+            self._last_line = now
+            self._log(line)
+
+    def write_validation(self, record: Mapping[str, Any]) -> None:
+        """Add a validation line, and log it in place of the line of progress."""
+        self.write(record)
+        self._draw("")
+        scores = ", ".join(f"{name} {value:.4g}" for name, value in record["validation"].items())
+        best = " (the best so far)" if record["best"] else ""
+        self._log(f"validation at update {record['update']}: {scores}{best}")
+
+    def _draw(self, line: str) -> None:
+        if self._terminal is not None:
+            self._terminal.write(f"\r\x1b[K{line}")
+            self._terminal.flush()
 
     def publish(self, folder: Path) -> None:
         """Copy the log to `folder`, where Snakemake deletes it before each attempt."""
-        write_lines(folder / file_name("history"), read_lines(self.path))
+        write_lines(folder / self.path.name, read_lines(self.path))
 
     def close(self) -> None:
-        """Close the log and TensorBoard's event file."""
+        """Close the log and TensorBoard's event file, and clear the line of progress."""
+        self._draw("")
         with explain_os_errors(self.path):
             self._file.close()
             if self._board is not None:
                 self._board.close()
 
 
-class Progress:
-    """Shows the update, the expected number of updates, target tokens per second and the time left.
+def _finite_or_null(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite_or_null(inner) for key, inner in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
-    If validation scores decide when training ends, it shows the time to the next validation instead. The line is drawn
-    over and over on `terminal` (default: standard error) if that is a terminal; else, or if the terminal is another
-    one, a line goes to `log` every ten seconds.
-    """
 
-    def __init__(self, *, done: int, log: Callable[[str], None], terminal: TextIO | None = None) -> None:
-        self.total: int | None = None
-        """The expected number of updates (an estimate if the number of epochs is fixed)."""
-        self.validation_every: int | None = None
-        """Updates between validations, for training whose number of updates they decide."""
-        self._first = done
-        self._log = log
-        self._began = self._last_line = time.monotonic()
-        stream = terminal or sys.stderr
-        self._terminal = stream if stream.isatty() else None
-        self._logs_lines = self._terminal is None or stream is not sys.stderr
-
-    def show(self, record: Mapping[str, Any]) -> None:
-        """Show the progress that a training line of the log reports."""
-        update, now = record["update"], time.monotonic()
-        quality = f"loss {record['loss']:.3f}"
-        if record["tokens"]:
-            quality = f"perplexity {record['perplexity']:.2f}, {record['tokens_per_second']:,.0f} tokens/s"
-        total = f" of {self.total}" if self.total else ""
-        line = f"update {update}{total}, epoch {record['epoch']}, {quality}{self._time_left(update, now)}"
-        if self._terminal is not None:
-            self._terminal.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
-            self._terminal.flush()
-        if self._logs_lines and now - self._last_line >= PERIOD:
-            self._last_line = now
-            self._log(line)
-
-    def write_line(self, line: str) -> None:
-        """Write a line to the log, in place of the line on the terminal."""
-        self.close()
-        self._log(line)
-
-    def close(self) -> None:
-        """Clear the line on the terminal."""
-        if self._terminal is not None:
-            self._terminal.write("\r\x1b[K")
-            self._terminal.flush()
-
-    def _time_left(self, update: int, now: float) -> str:
-        if update == self._first:
-            return ""
-        seconds_per_update = (now - self._began) / (update - self._first)
-        if self.total:
-            return f", {duration(seconds_per_update * max(0, self.total - update))} left"
-        if self.validation_every:
-            remaining = self.validation_every - update % self.validation_every
-            return f", {duration(seconds_per_update * remaining)} to the next validation"
-        return ""
+def _open_tensorboard(folder: Path) -> Any:
+    """Open a new event file if TensorBoard is installed, in place of earlier ones: their points are written again."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    with explain_os_errors(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        return SummaryWriter(str(folder))
 
 
 def duration(seconds: float) -> str:
@@ -188,37 +185,3 @@ def _two_units(amount: int, large: str, small: str) -> str:
     """Write an amount in two units, of which the larger is 60 of the smaller; leave out 0 of the smaller."""
     whole, rest = divmod(amount, 60)
     return f"{whole} {large}" + (f" {rest} {small}" if rest else "")
-
-
-def _record(line: bytes) -> dict[str, Any] | None:
-    """Read a line as `TrainingLog` writes it; None if it is damaged."""
-    try:
-        record = json.loads(line)
-        numbers = {**record, **record.get("validation", {}), "best": 0, "validation": 0}.values()
-        complete = isinstance(record["update"], int) and isinstance(record["seconds"], int | float)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-    return record if complete and all(value is None or isinstance(value, int | float) for value in numbers) else None
-
-
-def _finite_or_null(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _finite_or_null(inner) for key, inner in value.items()}
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _open_tensorboard(folder: Path) -> Any:
-    """Open a new event file if TensorBoard is installed, and empty earlier files: their points are written again.
-
-    TensorBoard reads several files in the order of their names (seconds, machine, process), which may not be the order
-    of writing, and drops points if steps go back. A running TensorBoard continues from an emptied file to the next, but
-    not from a deleted one; `purge_step=0` makes it drop the points that it has already read.
-    """
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        return None
-    with explain_os_errors(folder):
-        for path in folder.glob("events.out.tfevents.*"):
-            path.write_bytes(b"")
-        return SummaryWriter(str(folder), purge_step=0)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.training import BatchSettings, TrainingSettings
+from nmtcore.config.training import BatchSettings
 from nmtcore.errors import shortened
 from nmtcore.features.examples import Examples
 from nmtcore.lock import Lock, locked
@@ -21,17 +21,19 @@ from nmtcore.model.trees import DivergedTrees
 from nmtcore.training.batch_plan import EpochPlan
 from nmtcore.training.checkpoints import Checkpoints, named_weights
 from nmtcore.training.data import TrainingData, prepare_training_data
-from nmtcore.training.optimiser import Adam
-from nmtcore.training.reporter import FinishedUpdate, Reporter, divergence
-from nmtcore.training.schedules import after_validation, end_reason, learning_rate, may_end_training
-from nmtcore.training.state import TrainingState
+from nmtcore.training.log import TrainingLog
+from nmtcore.training.state import TrainingState, end_reason, learning_rate, lowers_rate
 from nmtcore.training.update import (
+    Adam,
+    FinishedUpdate,
     accumulate_gradients,
     count_terms,
+    divergence,
     precision_message,
     seed_update,
     term_names,
     tf32,
+    training_line,
 )
 from nmtcore.training.validation import Validate, is_better, metric_score, validation_scores
 from nmtcore.training.world import Interrupted, Signals, World, join_world, silent
@@ -58,29 +60,28 @@ def train(
 
     The log is written in `checkpoint_folder` and copied to `log_folder` at the end. `validate` returns at least the
     recipe's metric; it may be None if that is perplexity. `log` gets messages; progress is shown on `terminal`
-    (default: standard error) if that is a terminal. Under torchrun, every process calls this with the same arguments.
+    (default: standard error) if that is a terminal. With several processes (`join_world`), each of them calls this with
+    the same arguments.
 
     Raises `Interrupted` if a signal stops training (a checkpoint is written first), and `UserError` if there is nothing
     to train on, training diverges, a GPU's memory is full, another process ended (`OtherProcessEnded`), or another
     trainer holds the folder for too long.
     """
-    if validate is None and run.training.validation.metric != "perplexity":
-        raise ValueError(f"the metric {run.training.validation.metric} needs `validate`")
     signals, memory = Signals(), explain_out_of_memory(_memory_advice(run.training.batch))
     with memory, join_world(device) as world, _folder_lock(world, checkpoint_folder, log) as lock, signals.handled():
-        log = log if world.is_main else silent
+        say, log = log, log if world.is_main else silent
         if world.device.type == "cuda":
             log(precision_message(run.training, world.device))
         data = prepare_training_data(run, model, train, dev, log, treebank=treebank)
         checkpoints = Checkpoints(checkpoint_folder, log=log)
         parts = {"run": run, "model": model, "data": data, "checkpoints": checkpoints, "lock": lock}
-        trainer = Trainer(**parts, world=world, signals=signals, validate=validate, log=log)
+        trainer = Trainer(**parts, world=world, signals=signals, validate=validate, log=log, say=say)
         trainer.start_or_resume()
-        reporter = Reporter(checkpoint_folder, state=trainer.state, world=world, log=log, terminal=terminal)
-        with tf32(run.training, world.device), closing(reporter):
-            trainer.train(reporter)
+        with tf32(run.training, world.device), trainer.open_log(terminal) as history:
+            trainer.train()
             log(f"Training ended after {trainer.state.update} updates: {trainer.state.stopped}.")
-            reporter.publish(log_folder)
+            if history is not None:
+                history.publish(log_folder)
         trainer.load_final_weights()
         world.wait()
 
@@ -96,11 +97,7 @@ def _memory_advice(batch: BatchSettings) -> str:
 @contextmanager
 def _folder_lock(world: World, folder: Path, log: Callable[[str], None]) -> Iterator[Lock | None]:
     """Hold the folder's lock in the first process; the others wait until it has the lock."""
-    if not world.is_main:
-        world.wait()
-        yield None
-        return
-    with locked(folder / "lock", log=log) as lock:
+    with locked(folder / "lock", log=log) if world.is_main else nullcontext() as lock:
         world.wait()
         yield lock
 
@@ -119,6 +116,9 @@ class Trainer:
     """Held by the first process; None in the others."""
     validate: Validate | None
     log: Callable[[str], None]
+    """Logs what concerns all processes, in the first one."""
+    say: Callable[[str], None]
+    """Logs what concerns this process."""
 
     def __post_init__(self) -> None:
         self.settings, self.state = self.run.training, TrainingState()
@@ -129,9 +129,10 @@ class Trainer:
         self.compiled: Sequence[nn.Module] = ()
         """The layers that are compiled for updates; validation computes with them as they are."""
         self.plan: EpochPlan | None = None
-        self.planned_epoch: int | None = None
         self.saved = True
         """Whether a checkpoint has the current state; also true before the first update."""
+        self.updates: list[FinishedUpdate] = []
+        """The updates since the last line of the log."""
 
     def start_or_resume(self) -> None:
         """Load the newest complete checkpoint, if there is one, in all processes alike.
@@ -150,27 +151,41 @@ class Trainer:
             self.log(f"Resuming from the checkpoint of update {update}.")
         self.began = time.monotonic() - self.state.seconds
 
-    def train(self, reporter: Reporter) -> None:
+    @contextmanager
+    def open_log(self, terminal: TextIO | None) -> Iterator[TrainingLog | None]:
+        """Keep the log open inside the block, in the first process."""
+        self.history, state = None, self.state
+        if not self.world.is_main:
+            yield None
+            return
+        folder, positions = self.checkpoints.folder, {"update": state.update, "validated": state.validated}
+        with closing(TrainingLog(folder, **positions, log=self.log, terminal=terminal)) as self.history:
+            yield self.history
+
+    def train(self) -> None:
         """Train to the end: between updates, validate, write a checkpoint and end, each when it is due."""
         state, settings = self.state, self.settings
         if settings.compile:
             self.compile_layers()
-        self.reporter = reporter
+        if self.data.auxiliary is not None:
+            self.auxiliary_batches = self.data.auxiliary.batches_from(state.update)
+        self.line_began = time.monotonic()
         while True:
-            ended = _end_of_schedule(settings, state)
+            ended = end_reason(settings, state)
             better = False
             if state.validated < state.update and (ended or state.update % settings.validation.every == 0):
                 better = self.run_validation()
-            ended = ended or _early_stop(settings, state)
+            ended = ended or end_reason(settings, state)
             if not self.saved and (ended or better or state.update % settings.checkpoint_every == 0):
                 state.stopped = ended
-                self.select_for_averaging()
+                if settings.keep == "average" and (ended or state.update % settings.checkpoint_every == 0):
+                    state.window = [*(u for u in state.window if u != state.update), state.update][-settings.average :]
                 self.save_checkpoint()
             if ended:
                 return
             if self.world.any(self.signals.received is not None):
                 self.stop_on_signal()
-            if self.planned_epoch != state.epoch:
+            if self.plan is None or state.step == 0:
                 self.plan_epoch()
             self.step()
             if state.update % settings.log_every == 0:
@@ -180,9 +195,11 @@ class Trainer:
         """Do one update."""
         state, world, components = self.state, self.world, self.model.components
         update, epoch, parameters = state.update + 1, state.epoch + 1, list(self.parameters.values())
-        batches = self.data.make_batches(self.plan[state.step], state.update, components, world)
+        batches = self.data.main.make_batches(self.plan[state.step], components, world)
+        if self.data.auxiliary is not None:
+            batches += self.data.auxiliary.make_batches(next(self.auxiliary_batches), components, world)
         counts = world.sum_by_name(count_terms(batches, self.names))
-        rate = learning_rate(self.settings.schedule, state.schedule, update)
+        rate = learning_rate(self.settings.schedule, update, lowered=state.lowered)
         weights = {component.name: component.loss_weight for component in components if component.name in self.names}
         try:
             sums = self.add_gradients(batches, counts, update)
@@ -195,28 +212,22 @@ class Trainer:
         self.optimiser.step(rate=rate)
         state.advance(batches=len(self.plan))
         self.saved = False
-        self.reporter.add(
-            FinishedUpdate(
-                number=update, epoch=epoch, rate=rate, weights=weights, counts=counts, sums=sums, gradient_norm=norm
-            )
-        )
+        self.updates.append(FinishedUpdate(update, epoch, rate, weights, counts, sums, norm))
 
     def add_gradients(self, batches: Sequence[Batch], counts: dict[str, float], update: int) -> dict[str, Tensor]:
         """Compute the gradients and sums of an update's batches, with compiled layers as long as these work."""
         seed_update(self.run.seed, update, self.world.rank)
         try:
-            log = self.log if self.world.is_main else print
-            return accumulate_gradients(self.model, batches, counts, self.settings, self.world.device, log=log)
+            return accumulate_gradients(self.model, batches, counts, self.settings, self.world.device, log=self.say)
         except Exception as error:
             if not self.compiled or not _is_compilers(error):
                 raise
             cause = shortened(" ".join(str(error).split()))
-            self.log(f"Training goes on without compiled layers, with the same results; torch.compile failed: {cause}")
+            self.say(f"Training goes on without compiled layers, with the same results; torch.compile failed: {cause}")
         for layer in self.compiled:
             layer._compiled_call_impl = None  # what `Module.compile` sets; torch has no method that undoes it
         self.compiled = ()
-        for parameter in self.model.parameters():
-            parameter.grad = None
+        self.model.zero_grad()
         return self.add_gradients(batches, counts, update)
 
     def compile_layers(self) -> None:
@@ -232,50 +243,44 @@ class Trainer:
 
     def plan_epoch(self) -> None:
         """Plan the epoch before its first update, or before the first update after resuming."""
-        state = self.state
+        state, settings = self.state, self.settings
         self.plan = None  # of a large corpus, two plans at a time would take much memory
-        self.plan, self.planned_epoch = self.data.plan(state.epoch), state.epoch
+        self.plan = self.data.main.plan(state.epoch)
         for component in self.model.components:
             component.begin_epoch(state.epoch + 1)
-        if may_end_training(self.settings.schedule):
-            self.reporter.progress.validation_every = self.settings.validation.every
-            return
-        ends = [] if self.settings.max_updates is None else [self.settings.max_updates]
-        if self.settings.max_epochs is not None:
-            remaining = (self.settings.max_epochs - state.epoch) * len(self.plan) - state.step
-            ends.append(state.update + remaining)
-        self.reporter.progress.total = min(ends)
+        ends = [] if settings.max_updates is None else [settings.max_updates]
+        if settings.max_epochs is not None:
+            ends.append(state.update - state.step + (settings.max_epochs - state.epoch) * len(self.plan))
+        if self.history is not None:
+            self.history.total = min(ends, default=None)
 
     def run_validation(self) -> bool:
         """Validate and record the scores; return whether they are the best so far. A signal stops training here."""
-        state = self.state
+        state, settings = self.state, self.settings
         self.report_updates()
         # A search calls layers in many ways, each of which would be compiled, and compiling may fail.
         with torch.compiler.set_stance("force_eager") if self.compiled else nullcontext():
-            scores = validation_scores(
-                self.model, self.data.dev, self.data.dev_batches, self.settings, self.world, self.signals, self.validate
-            )
+            parts = self.model, self.data, settings, self.world, self.signals, self.validate
+            scores = validation_scores(*parts, log=self.say)
         if scores is None:
             self.stop_on_signal()
-        score = metric_score(scores, self.settings.validation.metric)
+        score, perplexity = metric_score(scores, settings.validation.metric), scores["perplexity"]
         better = is_better(score, state.best_score)
         if better:
             state.best_score, state.best_update = score, state.update
         state.waited = 0 if better else state.waited + 1
+        before = state.scores.get("perplexity")
+        state.lowered += lowers_rate(settings.schedule, waited=state.waited, perplexity=perplexity, before=before)
         state.scores, state.validated = scores, state.update
-        after_validation(self.settings.schedule, state.schedule, better=better, perplexity=scores["perplexity"])
         for component in self.model.components:
             component.after_validation(scores)
         self.saved = False
         state.seconds = time.monotonic() - self.began
-        self.reporter.add_validation(state, better=better)
+        if self.history is not None:
+            position = {"update": state.update, "epoch": state.epoch + 1, "seconds": round(state.seconds, 3)}
+            self.history.write_validation({**position, "validation": scores, "best": better})
+        self.line_began = time.monotonic()
         return better
-
-    def select_for_averaging(self) -> None:
-        """Add the next checkpoint to those that are averaged, if it is a regular one or the last of training."""
-        state, settings = self.state, self.settings
-        if settings.keep == "average" and (state.stopped or state.update % settings.checkpoint_every == 0):
-            state.window = [*(u for u in state.window if u != state.update), state.update][-settings.average :]
 
     def save_checkpoint(self) -> None:
         """Write a checkpoint in the first process, after the log lines about its updates."""
@@ -292,7 +297,13 @@ class Trainer:
 
     def report_updates(self) -> None:
         """Write the log line about the updates since the last line."""
-        self.reporter.flush(seconds=time.monotonic() - self.began)
+        if not self.updates:
+            return
+        line, now = training_line(self.updates, self.world), time.monotonic()
+        line["tokens_per_second"] = round(line["tokens"] / max(now - self.line_began, 1e-9), 1)
+        self.updates, self.line_began = [], now
+        if self.history is not None:
+            self.history.write_updates({**line, "seconds": round(now - self.began, 3)})
 
     def stop_on_signal(self) -> NoReturn:
         """Write a checkpoint if there is none of the current state, and raise `Interrupted`."""
@@ -305,11 +316,9 @@ class Trainer:
 
     def load_final_weights(self) -> None:
         """Load the weights that the recipe keeps, unless they are those of the last update."""
-        state, keep = self.state, self.settings.keep
-        if keep == "best" and state.best_update not in (None, state.update):
-            self.checkpoints.load_average(self.model, [state.best_update])
-        elif keep == "average" and state.window:
-            self.checkpoints.load_average(self.model, state.window)
+        kept = {"best": [self.state.best_update], "average": self.state.window}.get(self.settings.keep, [])
+        if kept not in ([], [None], [self.state.update]):
+            self.checkpoints.load_average(self.model, kept)
 
 
 def _is_compilers(error: Exception) -> bool:
@@ -317,20 +326,3 @@ def _is_compilers(error: Exception) -> bool:
     from torch._dynamo.exc import TorchDynamoException
 
     return isinstance(error, TorchDynamoException)
-
-
-def _end_of_schedule(settings: TrainingSettings, state: TrainingState) -> str | None:
-    """Say which limit of the settings training has reached, if any."""
-    if settings.max_updates is not None and state.update >= settings.max_updates:
-        return f"all {settings.max_updates} updates are done"
-    if settings.max_epochs is not None and state.epoch >= settings.max_epochs:
-        return f"all {settings.max_epochs} epochs are done"
-    return None
-
-
-def _early_stop(settings: TrainingSettings, state: TrainingState) -> str | None:
-    """Say why validation scores end training, if they do."""
-    patience = settings.validation.stop_after
-    if patience is not None and state.waited >= patience:
-        return f"no better {settings.validation.metric} in {patience} validations"
-    return end_reason(settings.schedule, state.schedule)

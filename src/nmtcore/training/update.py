@@ -1,17 +1,22 @@
-"""The gradient of one update, independent of the number of micro-batches and devices."""
+"""One update: its gradient, independent of the number of micro-batches and devices, the step of Adam, its log line."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from nmtcore.config.training import TrainingSettings
+from nmtcore.errors import UserError
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component
 from nmtcore.model.losses import TRANSLATION, Losses
 from nmtcore.model.trees import TooLongForTrees
+from nmtcore.training.log import TRANSLATION_LOSS
+from nmtcore.training.world import World
 
 
 def term_names(components: Sequence[Component]) -> tuple[str, ...]:
@@ -39,43 +44,46 @@ def accumulate_gradients(
     """Add up the gradients of this device's batches, each term of the objective divided by its count in the update.
 
     `counts` are those of all devices. A sentence whose trees do not fit into memory is counted, but adds nothing; `log`
-    gets its id. Returns this device's `loss_sums`, and its part of the "objective".
+    gets its id. Returns this device's `zero_sums` with the losses added.
     """
-    sums = {"objective": torch.zeros((), dtype=torch.float64, device=device), **loss_sums(tuple(counts), device)}
+
+    def smoothed_losses(batch: Batch) -> Losses:
+        over = {"label_smoothing": settings.label_smoothing, "smoothing_over": settings.smoothing_over}
+        return model.loss(batch, **over, loss_chunk=settings.loss_chunk)
+
+    sums = zero_sums(tuple(counts), device)
     for batch in batches:
         with autocast(settings, device):
-            losses = _possible_losses(model, batch, settings, log)
-        if losses is None:
-            continue
-        objective = losses.objective(counts)
-        if objective.requires_grad:  # the weights of all terms of a batch may be 0
-            objective.backward()
-        sums["objective"] += objective.detach()
-        add_losses(sums, losses)
+            losses, _ = possible_losses(batch, smoothed_losses, lambda line: log(f"An update leaves out {line}"))
+        if losses is not None:
+            objective = losses.objective(counts)
+            if objective.requires_grad:  # the weights of all terms of a batch may be 0
+                objective.backward()
+            sums["objective"].add_(objective.detach())
+            add_losses(sums, losses)
     return sums
 
 
-def _possible_losses(
-    model: nn.Module, batch: Batch, settings: TrainingSettings, log: Callable[[str], None]
-) -> Losses | None:
-    """Compute the losses of a batch without the sentences whose trees do not fit into memory; None if none remain."""
+def possible_losses(
+    batch: Batch, compute: Callable[[Batch], Losses], log: Callable[[str], None]
+) -> tuple[Losses | None, Batch]:
+    """Compute the losses of a batch without the sentences whose trees do not fit into memory.
+
+    Returns the batch of the other sentences, too; the losses are None if there are none. `log` gets "a sentence: " and
+    the problem of each that is left out.
+    """
     while len(batch):
         try:
-            return model.loss(
-                batch,
-                label_smoothing=settings.label_smoothing,
-                smoothing_over=settings.smoothing_over,
-                loss_chunk=settings.loss_chunk,
-            )
+            return compute(batch), batch
         except TooLongForTrees as error:
-            log(f"An update leaves out a sentence: {error.problem}.")
+            log(f"a sentence: {error.problem}.")
             batch = batch.without(error.row)
-    return None
+    return None, batch
 
 
-def loss_sums(names: Sequence[str], device: torch.device) -> dict[str, Tensor]:
-    """Return zeros (float64) to add the losses of batches to: "nll", and "loss/{name}" for each term."""
-    keys = ("nll", *(f"loss/{name}" for name in names))
+def zero_sums(names: Sequence[str], device: torch.device) -> dict[str, Tensor]:
+    """Return zeros (float64) to add the losses of batches to: "objective", "nll", and "loss/{name}" for each term."""
+    keys = ("objective", "nll", *(f"loss/{name}" for name in names))
     return {key: torch.zeros((), dtype=torch.float64, device=device) for key in keys}
 
 
@@ -84,6 +92,41 @@ def add_losses(sums: Mapping[str, Tensor], losses: Losses) -> None:
     sums["nll"].add_(losses.nll_sum)
     for part in losses.parts:
         sums[f"loss/{part.name}"].add_(part.sum.detach())
+
+
+class Adam:
+    """Adam (Kingma and Ba 2015), or AdamW (Loshchilov and Hutter 2019) if the weights decay, with torch's fused kernel.
+
+    All parameters have one device.
+    """
+
+    def __init__(self, parameters: Mapping[str, nn.Parameter], settings: TrainingSettings) -> None:
+        self.parameters = dict(parameters)
+        self._adam = torch.optim.Adam(
+            self.parameters.values(),
+            betas=settings.betas,
+            eps=settings.epsilon,
+            weight_decay=settings.weight_decay,
+            decoupled_weight_decay=True,
+            fused=True,
+        )
+
+    def step(self, *, rate: float) -> None:
+        """Update the weights with learning rate `rate`, and drop the gradients."""
+        self._adam.param_groups[0]["lr"] = rate
+        self._adam.step()
+        self._adam.zero_grad()
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return the tensors of a checkpoint by name: of every parameter both moments and the number of steps."""
+        states = {name: self._adam.state[parameter] for name, parameter in self.parameters.items()}
+        return {f"{name}/{key}": tensor for name, state in states.items() for key, tensor in state.items()}
+
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """Continue from the tensors that `tensors` returned."""
+        for name, parameter in self.parameters.items():
+            state = {key: tensors[f"{name}/{key}"] for key in ("step", "exp_avg", "exp_avg_sq")}
+            self._adam.state[parameter] = {key: tensor.to(parameter.device) for key, tensor in state.items()}
 
 
 def autocast(settings: TrainingSettings, device: torch.device) -> AbstractContextManager:
@@ -125,3 +168,68 @@ def seed_update(seed: int, update: int, rank: int) -> None:
     numbers, such as validation, changes it.
     """
     torch.manual_seed(int(np.random.SeedSequence((seed, update, rank)).generate_state(1, np.uint64)[0] >> np.uint64(1)))
+
+
+class FinishedUpdate(NamedTuple):
+    """What the log needs of one update: its number and epoch, both from 1, and what follows."""
+
+    number: int
+    epoch: int
+    rate: float
+    weights: dict[str, float]
+    """The factor of each component's mean loss in the objective, by the component's name."""
+    counts: dict[str, float]
+    """The count of each term of the objective, over all devices."""
+    sums: dict[str, Tensor]
+    """The sums of this device (`accumulate_gradients`)."""
+    gradient_norm: Tensor
+    """The norm of the gradient over all devices."""
+
+
+def training_line(updates: Sequence[FinishedUpdate], world: World) -> dict[str, Any]:
+    """Summarise updates as a line of the log (`TrainingLog`), without times; only here are losses read from the device.
+
+    Raises `UserError` if a loss or a gradient is not finite.
+    """
+    last, keys = updates[-1], list(updates[0].sums)
+    flat = world.sum(torch.stack([update.sums[key] for update in updates for key in keys]).tolist())
+    sums = [dict(zip(keys, flat[i : i + len(keys)], strict=True)) for i in range(0, len(flat), len(keys))]
+    norms = torch.stack([update.gradient_norm for update in updates]).tolist()
+    for update, update_sums, norm in zip(updates, sums, norms, strict=True):
+        for quantity, value in (("loss", update_sums["objective"]), ("gradient", norm)):
+            if not math.isfinite(value):
+                raise divergence(f"the {quantity} is not finite", update=update.number, rate=update.rate)
+    counts = {name: sum(update.counts[name] for update in updates) for name in last.counts}
+    totals = {key: sum(update_sums[key] for update_sums in sums) for key in keys}
+    losses = {f"loss/{name}": totals[f"loss/{name}"] / max(count, 1) for name, count in counts.items()}
+    tokens, nll = counts[TRANSLATION], math.nan
+    if tokens:
+        nll = totals["nll"] / tokens
+    else:
+        losses[TRANSLATION_LOSS] = math.nan
+    return {
+        "update": last.number,
+        "updates": len(updates),
+        "epoch": last.epoch,
+        "loss": totals["objective"] / len(updates),
+        "nll": nll,
+        "perplexity": perplexity(nll) if tokens else math.nan,
+        **losses,
+        **{f"weight/{name}": weight for name, weight in last.weights.items()},
+        "rate": last.rate,
+        "gradient": sum(norms) / len(norms),
+        "tokens": int(tokens),
+    }
+
+
+def perplexity(nll: float) -> float:
+    """Raise e to the mean negative log-likelihood; infinity if the result does not fit into a float."""
+    return math.exp(nll) if nll < 700 else math.inf
+
+
+def divergence(problem: str, *, update: int, rate: float) -> UserError:
+    """Make the error that says that training diverged."""
+    return UserError(
+        f"Training diverged: {problem} at update {update} (learning rate {rate:.3g}). Lower training.schedule.peak, "
+        "raise training.schedule.warmup or set training.clip_norm; earlier checkpoints are intact."
+    )

@@ -3,16 +3,23 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
 import torch
 from torch import nn
 
 from nmtcore.config.training import TrainingSettings
-from nmtcore.features.examples import Examples
-from nmtcore.model.batch import make_batch
+from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.base import measure_names
-from nmtcore.model.losses import TRANSLATION
-from nmtcore.training.update import add_losses, autocast, count_terms, loss_sums, term_names
+from nmtcore.model.losses import TRANSLATION, Losses
+from nmtcore.training.data import TrainingData
+from nmtcore.training.update import (
+    add_losses,
+    autocast,
+    count_terms,
+    perplexity,
+    possible_losses,
+    term_names,
+    zero_sums,
+)
 from nmtcore.training.world import Signals, World
 
 Validate = Callable[[nn.Module], dict[str, float]]
@@ -21,21 +28,21 @@ Validate = Callable[[nn.Module], dict[str, float]]
 
 def validation_scores(
     model: nn.Module,
-    dev: Examples,
-    dev_batches: Sequence[np.ndarray],
+    data: TrainingData,
     settings: TrainingSettings,
     world: World,
     signals: Signals,
     validate: Validate | None,
+    log: Callable[[str], None],
 ) -> dict[str, float] | None:
     """Return "perplexity", each component's mean loss as "loss/{name}", its measures, and the scores of `validate`.
 
-    Every process gets the recipe's metric; only the first one gets the other scores of `validate`. Return None if a
-    signal interrupted validation.
+    Every process gets the recipe's metric; only the first one gets the other scores of `validate`. A sentence whose
+    trees do not fit into memory is left out, and `log` gets its id. Return None if a signal interrupted validation.
     """
     model.eval()
     try:
-        sums = signals.interruptible(lambda: _process_sums(model, dev, dev_batches, settings, world))
+        sums = signals.interruptible(lambda: _process_sums(model, data, settings, world, log))
         scores = {} if not world.is_main or validate is None else signals.interruptible(lambda: dict(validate(model)))
     finally:
         model.train()
@@ -57,26 +64,27 @@ def metric_score(scores: Mapping[str, float], metric: str) -> float:
     return -scores["perplexity"] if metric == "perplexity" else scores[metric]
 
 
-def perplexity(nll: float) -> float:
-    """Raise e to the mean negative log-likelihood; infinity if the result does not fit into a float."""
-    return math.exp(nll) if nll < 700 else math.inf
-
-
 def _process_sums(
-    model: nn.Module, dev: Examples, dev_batches: Sequence[np.ndarray], settings: TrainingSettings, world: World
+    model: nn.Module, data: TrainingData, settings: TrainingSettings, world: World, log: Callable[[str], None]
 ) -> dict[str, float]:
-    """Sum over this process's batches, every `world.size`-th one: `loss_sums`, "count/{name}" and measures."""
+    """Sum over this process's batches, every `world.size`-th one: `zero_sums`, "count/{name}" and measures."""
+
+    def plain_losses(batch: Batch) -> Losses:
+        return model.loss(batch, loss_chunk=settings.loss_chunk)
+
     names = term_names(model.components)
-    sums, counts = loss_sums(names, world.device), dict.fromkeys(names, 0)
+    counts = dict.fromkeys(names, 0)
+    sums = zero_sums(names, world.device)
     sums |= {name: torch.zeros_like(sums["nll"]) for name in measure_names(model.components)}
-    for rows_B in dev_batches[world.rank :: world.size]:
-        batch = make_batch(dev, rows_B, model.components, world.device)
+    for rows_B in data.dev_batches[world.rank :: world.size]:
+        batch = make_batch(data.dev, rows_B, model.components, world.device)
         with torch.no_grad(), autocast(settings, world.device):
-            losses = model.loss(batch, loss_chunk=settings.loss_chunk)
-        add_losses(sums, losses)
-        for name, measured in losses.measures.items():
-            sums[name].add_(measured)
-        counts = {name: counts[name] + count for name, count in count_terms([batch], names).items()}
+            losses, batch = possible_losses(batch, plain_losses, lambda line: log(f"A validation leaves out {line}"))
+        if losses is not None:
+            add_losses(sums, losses)
+            for name, measured in losses.measures.items():
+                sums[name].add_(measured)
+            counts = {name: counts[name] + count for name, count in count_terms([batch], names).items()}
     numbers = torch.stack(list(sums.values())).tolist()
     return dict(zip(sums, numbers, strict=True)) | {f"count/{name}": float(count) for name, count in counts.items()}
 

@@ -4,7 +4,6 @@ import datetime
 import os
 import re
 import signal
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -14,17 +13,15 @@ import torch
 from torch import distributed, nn
 
 from nmtcore.errors import UserError
-from nmtcore.model.device import check_gpu_count, named_device
+from nmtcore.model.device import named_device
 
 T = TypeVar("T")
 
 HANDLED = (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT)
 """The signals that stop training: it finishes the update, writes a checkpoint and ends."""
 
-_NUMBER_TIMEOUT = datetime.timedelta(hours=6)
-"""For sums of numbers: the others wait while the first process takes the lock, validates or writes a checkpoint."""
-_TENSOR_TIMEOUT = datetime.timedelta(minutes=10)
-"""For gradients and weights, which all processes exchange at about the same time."""
+_TIMEOUT = datetime.timedelta(hours=6)
+"""The longest wait: for the first process to take the lock, to validate or to write a checkpoint."""
 
 
 class Interrupted(UserError):
@@ -38,8 +35,8 @@ class _StopWork(Exception):
 class Signals:
     """Records the signals that stop training, within `with signals.handled():`.
 
-    Repeated signals have no further effect: Slurm and torchrun may both send the same one, and the checkpoint must
-    still be written.
+    Repeated signals have no further effect: Slurm and the process that has started this one may both send one, and the
+    checkpoint must still be written.
     """
 
     def __init__(self) -> None:
@@ -49,10 +46,7 @@ class Signals:
 
     @contextmanager
     def handled(self) -> Iterator[None]:
-        """Handle the signals inside the block; do nothing outside the main thread, where Python does not allow it."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
+        """Handle the signals inside the block, which must be in the main thread."""
         previous = {number: signal.signal(number, self._handle) for number in HANDLED}
         try:
             yield
@@ -99,12 +93,10 @@ def _detect_ended_processes() -> Iterator[None]:
 class World:
     """One of the `size` processes of a training, with its device. With one process, sums return their arguments."""
 
-    def __init__(self, *, rank: int = 0, size: int = 1, device: torch.device, tensor_group: object = None) -> None:
+    def __init__(self, *, rank: int = 0, size: int = 1, device: torch.device) -> None:
         self.rank = rank
         self.size = size
         self.device = device
-        self._tensor_group = tensor_group
-        """The process group for tensors on the devices. Numbers go over the CPU, so that no process waits for a GPU."""
 
     @property
     def is_main(self) -> bool:
@@ -112,7 +104,7 @@ class World:
         return self.rank == 0
 
     def sum(self, numbers: Sequence[float]) -> list[float]:
-        """Sum numbers (float64), entry by entry, over all processes."""
+        """Sum numbers (float64), entry by entry, over all processes: on the CPU, so that none waits for a GPU."""
         if self.size == 1:
             return list(numbers)
         vector = torch.tensor(numbers, dtype=torch.float64)
@@ -141,7 +133,7 @@ class World:
             return
         flat = torch.cat([parameter.grad.flatten() for parameter in parameters])
         with _detect_ended_processes():
-            distributed.all_reduce(flat, group=self._tensor_group)
+            distributed.all_reduce(flat)
         pieces = flat.split([parameter.numel() for parameter in parameters])
         for parameter, piece in zip(parameters, pieces, strict=True):
             parameter.grad.copy_(piece.view_as(parameter))
@@ -151,12 +143,12 @@ class World:
         if self.size > 1:
             with _detect_ended_processes():
                 for tensor in tensors:
-                    distributed.broadcast(tensor.detach(), src=0, group=self._tensor_group)
+                    distributed.broadcast(tensor.detach(), src=0)
 
 
 @contextmanager
 def join_world(device: torch.device | str) -> Iterator[World]:
-    """Join the processes that torchrun started, found by its environment variables, or run as a single process.
+    """Join the processes of a training, found by torch's environment variables, or run as a single process.
 
     On GPUs, a process takes the device with the number `LOCAL_RANK`. Inside the block, an exchange with a process that
     has ended raises `OtherProcessEnded`.
@@ -165,29 +157,20 @@ def join_world(device: torch.device | str) -> Iterator[World]:
     if size == 1:
         yield World(device=named_device(device))
         return
-    device = _process_device(torch.device(device), size)
-    # Long waits use gloo, which notices at once when a process ends; NCCL notices only after its timeout.
-    distributed.init_process_group("gloo", timeout=_NUMBER_TIMEOUT)
-    backend = "nccl" if device.type == "cuda" else "gloo"
-    tensor_group = distributed.new_group(backend=backend, timeout=_TENSOR_TIMEOUT)
+    is_cuda = torch.device(device).type == "cuda"
+    device = named_device(f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if is_cuda else device)
+    if is_cuda:
+        torch.cuda.set_device(device)
+    # Numbers, and so all long waits, use gloo, which notices at once when a process ends; NCCL does after its timeout.
+    distributed.init_process_group("cpu:gloo,cuda:nccl" if is_cuda else "gloo", timeout=_TIMEOUT)
     try:
-        yield World(rank=distributed.get_rank(), size=size, device=device, tensor_group=tensor_group)
+        yield World(rank=distributed.get_rank(), size=size, device=device)
     except Interrupted:
         distributed.destroy_process_group()
         raise
     # All processes get here, or to the branch above, together. A process that fails on its own destroys no group: it
     # would wait for exchanges that the others have begun. They notice when it ends.
     distributed.destroy_process_group()
-
-
-def _process_device(device: torch.device, size: int) -> torch.device:
-    """Return the device of this process: a GPU of its own, or the CPU."""
-    if device.type != "cuda":
-        return named_device(device)
-    check_gpu_count(int(os.environ.get("LOCAL_WORLD_SIZE", size)))
-    device = named_device(torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))))
-    torch.cuda.set_device(device)
-    return device
 
 
 def silent(_: str) -> None:

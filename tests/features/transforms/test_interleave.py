@@ -148,13 +148,6 @@ def test_sources_to_translate_have_tags_and_no_targets_are_needed():
     assert transforms.text_words(words_BS) is words_BS
 
 
-def test_labels_of_other_words_are_refused():
-    transforms, _ = transforms_of(TARGET)
-    for labels in ([[2]], [[2, 2, 2]]):
-        with pytest.raises(ValueError, match="one label per word"):
-            transforms.for_training(examples_of(side([[]]), side_of([[[5], [6]]], labels)))
-
-
 @pytest.mark.parametrize("joint", [True, False])
 def test_the_vocabulary_has_every_tag_once(tmp_path, joint):
     folder = write_segmentation(tmp_path)
@@ -180,12 +173,6 @@ def test_labels_that_are_missing_are_an_error(column):
         UserError, match=rf"ccg of the target's words.* is {'empty' if column else 'missing'}\. Name an"
     ):
         transforms_of(TARGET, labels=labels)
-
-
-@pytest.mark.parametrize("label", ["", "N\nP"])
-def test_labels_that_cannot_be_tags_are_an_error(label):
-    with pytest.raises(UserError, match="among the ccg of the target side cannot be a tag"):
-        transforms_of(TARGET, labels={"target": {"ccg": [*LABEL_SPECIALS, "N", label]}})
 
 
 SEGMENTER = Segmenter(apply_bpe.BPE(StringIO("\n".join(["#version: 0.2", *MERGES]))))

@@ -1,7 +1,6 @@
 """The second task, parsing, against an obvious loop over pairs."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -92,12 +91,3 @@ def test_words_of_the_text_keep_their_numbers(sentences, prefix):
 def test_tags_are_stripped():
     assert TASK.strip(["a", tag_entry("<TR>"), "<TR>", tag_entry("<PA>"), "<PA>"]) == ["a", "<TR>", "<PA>"]
     assert TASK.strip([]) == []
-
-
-def test_sources_with_features_are_refused():
-    plain = side_of([[[5]]])
-    tagged = SideExamples(
-        ids=plain.ids, word_of_subword=plain.word_of_subword, features={"upos": Ragged.from_lists([[1]], np.int32)}
-    )
-    with pytest.raises(ValueError, match="tags have no syntactic features"):
-        TASK.for_translation(Examples(id=np.arange(1), source=tagged))

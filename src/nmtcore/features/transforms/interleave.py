@@ -42,7 +42,7 @@ class Interleave(Transform):
     def tags(settings: InterleaveSettings, labels: Labels) -> Mapping[str, Sequence[str]]:
         """Return the labels of the side's words, with `<unk>` for unknown ones.
 
-        Raises UserError if the vocabulary of these labels is missing or empty, or has a label that cannot be a tag.
+        Raises UserError if the vocabulary of these labels is missing or empty.
         """
         side, column = settings.side, _column_of(settings)
         vocabulary = labels.get(side, {}).get(column, ())
@@ -53,12 +53,6 @@ class Interleave(Transform):
                 f"labels {fault}. Name an annotator that provides them in `syntax` of the data set, and run the "
                 "workflow again."
             )
-        for label in vocabulary:
-            if not label or "\n" in label:
-                raise UserError(
-                    f"The label {label!r} among the {column} of the {side} side cannot be a tag: it is empty or has a "
-                    "line break. Correct the annotation, and run the workflow again."
-                )
         return {side: vocabulary[UNKNOWN_LABEL:]}
 
     @property
@@ -86,14 +80,11 @@ def interleave_tags(side: SideExamples, labels: Ragged, tag_of_label: np.ndarray
 
     `labels` has one label id per word, and `tag_of_label` the subword id of every label's tag, including `NO_LABEL`.
     """
-    if not np.array_equal(labels.lengths, side.word_counts):
-        raise ValueError("there must be one label per word")
     ids_J, words_J = (column.values.astype(np.int32) for column in (side.ids, side.word_of_subword))
     offsets = side.word_of_subword.offsets
     lengths_B = side.word_of_subword.lengths
     sentences = np.arange(len(side))
-    has_labels_B = np.zeros(len(side), bool)
-    has_labels_B[np.repeat(sentences, labels.lengths)[labels.values != NO_LABEL]] = True
+    has_labels_B = labels.count_other_values(NO_LABEL) > 0
     begins_word_J = np.diff(words_J, prepend=NO_WORD) != 0
     begins_word_J[offsets[:-1][lengths_B > 0]] = True
     places = np.flatnonzero(begins_word_J & np.repeat(has_labels_B, lengths_B))

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from nmtcore.annotation.labels import NO_LABEL
-from nmtcore.config.features import LABEL_COLUMNS
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.features.examples import NO_WORD, Examples, LinearisedParses, SideExamples, concatenate
 from nmtcore.features.ragged import Ragged
@@ -65,8 +64,6 @@ class ParsingTask(Transform):
 
 def _without_labels(side: SideExamples, columns: Mapping[str, Ragged]) -> SideExamples:
     """Add columns like `columns`, in which no word has a label."""
-    if not set(columns) <= set(LABEL_COLUMNS):
-        raise ValueError("the words of a linearised parse can lack labels, but not governors")
     lengths = side.word_counts
     return replace(
         side,
@@ -79,7 +76,5 @@ def _without_labels(side: SideExamples, columns: Mapping[str, Ragged]) -> SideEx
 
 def _enclose(side: SideExamples, tag: np.ndarray | int) -> SideExamples:
     """Add a tag before and after every sentence, each counted as a word; `tag` is one id, or (B,)."""
-    if side.features:
-        raise ValueError("tags have no syntactic features: planning should have rejected this system")
     words = Ragged(side.word_of_subword.values + np.int32(1), side.word_of_subword.offsets)
     return SideExamples(ids=side.ids.enclosed(tag, tag), word_of_subword=words.enclosed(0, side.word_counts + 1))

@@ -1,4 +1,4 @@
-"""A small training job on disk, and the torchrun processes that do it."""
+"""A small training job on disk, and the processes that do it."""
 
 import json
 import os
@@ -64,7 +64,7 @@ def write_job(folder: Path) -> TrainingJob:
 
 
 class Launched:
-    """A process that does a job by starting torchrun."""
+    """A process that starts the processes that do a job."""
 
     def __init__(self, job: TrainingJob) -> None:
         self._folder = Path(job.checkpoints)
