@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import math
 from dataclasses import replace
 
 import pytest
@@ -29,22 +28,14 @@ def pairs_without_trees(n=120):
     return pairs
 
 
-@pytest.mark.parametrize("pairs", [True, False])
-def test_the_parser_learns_from_the_treebank(tmp_path, pairs):
+def test_the_parser_learns_from_the_treebank_alone(tmp_path):
     intervals = {"log_every": 1, "checkpoint_every": 50, "validation": {"every": 50}}
-    run = tiny.on_treebank(tiny.settings(parses=True, dropout=0.0, max_updates=150, **intervals), pairs=pairs)
-    train = pairs_without_trees(400) if pairs else None
-    data = train, tiny.examples(20, seed=1, longest=5)
+    run = tiny.on_treebank(tiny.settings(parses=True, dropout=0.0, max_updates=150, **intervals), pairs=False)
+    data = None, tiny.examples(20, seed=1, longest=5)
     state, model, lines = train_tiny(tmp_path, run, data=data, treebank=tiny.treebank(300, longest=5))
     training = [line for line in lines if "validation" not in line]
     assert training[0]["loss/depparse"] > 0.5
-    assert training[-1]["loss/depparse"] < 0.1
-    assert state.scores["loss/depparse"] < 0.1
-    assert training[-1]["loss"] < training[0]["loss"]
-    assert math.isfinite(training[-1]["gradient"])
-    if pairs:
-        assert training[-1]["perplexity"] < training[0]["perplexity"]
-        return
+    assert max(training[-1]["loss/depparse"], state.scores["loss/depparse"]) < 0.1
     assert all(line["tokens"] == 0 and line["perplexity"] is line["nll"] is None for line in training)
     assert all(line["loss"] == pytest.approx(line["loss/depparse"]) for line in training)
     before = dict(named_weights(tiny.model_of(run)))
