@@ -45,12 +45,6 @@ def test_training_on_mapped_features_equals_training_on_loaded_ones(job, capsys)
     assert same(loaded, second)
 
 
-def test_a_limit_of_pairs_holds_for_mapped_features(job):
-    job.run["sentences"] = {"train": 150}
-    assert same(weights_of(job, "loaded"), weights_of(job, "mapped", map_features_from=150))
-    assert Path(job.features, "mapped").exists()
-
-
 @pytest.mark.parametrize("changes", [{"map_features_from": 1}, {}])
 def test_an_interrupted_run_resumes_with_mapped_or_loaded_features(job, monkeypatch, capsys, changes):
     whole, step = weights_of(job, "whole"), Trainer.step

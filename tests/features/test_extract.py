@@ -6,7 +6,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pair_files import write_corpus
 
-from nmtcore.annotation.labels import label_vocabularies
 from nmtcore.annotation.selection import SELECTION_SCHEMA
 from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.segmentation import SegmentationSettings
@@ -66,13 +65,6 @@ def test_features_are_extracted_and_loaded(tmp_path):
     examples = load_examples(tmp_path, "train", features={"source": {"trees": "spacy"}}, target=False)
     assert examples.source.features["governor"][0].tolist() == [1, -1, 1]
     assert set(examples.source.features) == {"governor", "deprel", "parent_position"}
-
-
-def test_an_annotator_of_ccg_has_only_ccg_features(tmp_path):
-    write_features(tmp_path, [([1, 2], Annotation(ccg=["obj", "x"]))])
-    (row,) = extract(tmp_path, annotation_names=("ccg", "constituency"))
-    assert set(row) == {"id", "ccg", "random"}
-    assert row["ccg"] == [3, 1]
 
 
 def test_annotations_without_features_are_an_error(tmp_path):
@@ -140,25 +132,3 @@ def test_tokens_match_the_segmenter(tmp_path, name):
             assert segmenter.join(vocabulary.tokens(row["ids"])) == words
         else:
             assert row["ids"].count(UNK) == sum(word not in vocabulary.entries for word in words)
-
-
-def test_only_selected_rows_are_learned_from(tmp_path):
-    sentences = [["low", "low"], ["wide", "wide", "wide"], [], ["low", "new"]]
-    ids, kept = [0, 3, 4, 9], [True, False, True, True]
-    corpus = write_corpus(tmp_path / "corpus", sentences, ids=ids)
-    chosen = write_corpus(tmp_path / "chosen", [s for s, k in zip(sentences, kept, strict=True) if k], ids=[0, 4, 9])
-    selection = write_selection(tmp_path / "selection", kept, ids)
-    segmentation = SegmentationSettings.parse("bpe_joint_4")
-    learn_segmentation(corpus, segmentation, tmp_path / "cut", selection=selection)
-    learn_segmentation(chosen, segmentation, tmp_path / "cut_of_chosen")
-    for name in ("codes", "source.vocab", "target.vocab", "report.json"):
-        assert (tmp_path / "cut" / name).read_text() == (tmp_path / "cut_of_chosen" / name).read_text()
-
-
-def test_labels_collected_from_the_annotation_are_used(tmp_path):
-    tree = Annotation(head=[0, 1], deprel=["root", "obj"], upos=["NOUN", "VERB"])
-    write_features(tmp_path, [([1, 1], tree)])
-    label_vocabularies(tmp_path / "trees", tmp_path / "labels")
-    (row,) = extract(tmp_path)
-    assert (row["deprel"], row["upos"], row["xpos"], row["ccg"]) == ([3, 2], [2, 3], [0, 0], [0, 0])
-    assert (row["dg_a"], row["dg_b"]) == ([3, 2], [3, 2])
