@@ -68,7 +68,7 @@ def test_processes_end_together_with_a_reason_and_resume(tmp_path: Path):
     assert expected.keys() == actual.keys()
     assert all(torch.equal(expected[name], actual[name]) for name in expected)
     assert not list((tmp_path / "cut").rglob("*.failed.txt"))
-    assert list((tmp_path / "cut/features/mapped").glob("train.target.*/ids.values.npy"))
+    assert list((tmp_path / "cut/features/mapped").glob("train.*/target.ids.values.npy"))
     assert not (tmp_path / "whole/features/mapped").exists()
 
 
