@@ -257,8 +257,8 @@ def test_a_filter_of_ones_own_sees_what_is_left(bench, own, processes):
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        ("[0]", r"The filter odd returned an array of int64 of shape \(1,\) for 0 pairs: return a boolean for each"),
-        ("np.zeros(5, bool)", r"returned an array of bool of shape \(5,\) for 0 pairs"),
+        ("[0]", r"The filter odd returned an array of int64 of shape \(1,\) for 5 pairs: return a boolean for each"),
+        ("np.zeros(3, bool)", r"returned an array of bool of shape \(3,\) for 5 pairs"),
         ("np.zeros(len(pairs), bool) if not len(pairs) else os.kill(os.getpid(), signal.SIGKILL)", "was killed"),
     ],
 )

@@ -56,7 +56,7 @@ def filter_split(
 
     `dataset` is the data set's name, for messages. A pair is counted under the first filter, in the data set's order,
     that drops it. `other_raws` are the raw files of the other splits, for `held_out`. Costly filters run in `processes`
-    processes (None: one per core). Memory: one byte per pair, and some 80 more for filters that compare pairs. Raises
+    processes (None: one per core). Memory: one byte per pair, and some 60 more for filters that compare pairs. Raises
     `UserError` if the filters drop all pairs.
     """
     names = [FILTERS.name_of(filter_settings) for filter_settings in settings.filters]
@@ -105,6 +105,8 @@ def _apply(
     name: str, drops: Filter, settings: FilterSettings, languages: Mapping[str, str], pairs: pa.RecordBatch
 ) -> np.ndarray:
     dropped = np.asarray(drops(settings, pairs, languages))
+    if not pairs.num_rows:
+        return np.zeros(0, bool)
     if dropped.dtype != bool or dropped.shape != (pairs.num_rows,):
         raise UserError(
             f"The filter {name} returned an array of {dropped.dtype} of shape {dropped.shape} for {pairs.num_rows} "
