@@ -3,9 +3,7 @@
 import html
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
-
-from lxml import etree
+from typing import Any, NamedTuple
 
 from nmtcore.corpus.formats.rows import Format, Inputs, Row, check_same_ids, collapse_spaces, pair_pieces
 from nmtcore.corpus.pairs import SIDES, Side
@@ -157,6 +155,8 @@ def _variant_side(piece: Piece, variants: Sequence[Variant], language: str) -> S
 
 def units(file: Input) -> Iterator[tuple[Piece, tuple[Variant, ...]]]:
     """Yield each `<tu>` of a file as soon as it ends."""
+    from lxml import etree
+
     path, root = str(file.path), None
     with open_stream(file.path, file.member) as stream:
         events = etree.iterparse(stream, events=("start", "end"), resolve_entities=False, no_network=True)
@@ -179,7 +179,9 @@ def units(file: Input) -> Iterator[tuple[Piece, tuple[Variant, ...]]]:
             ) from error
 
 
-def _unit(element: etree._Element, file: Input) -> tuple[Piece, tuple[Variant, ...]]:
+def _unit(element: Any, file: Input) -> tuple[Piece, tuple[Variant, ...]]:
+    from lxml import etree
+
     variants = []
     for variant in element.iterchildren("tuv"):
         language = variant.get("{http://www.w3.org/XML/1998/namespace}lang") or variant.get("lang")
