@@ -26,9 +26,9 @@ from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import DuplicatesSettings, EmptySettings, HeldOutSettings, LengthSettings, RatioSettings
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
-from nmtcore.corpus.download import sidecar_path
 from nmtcore.corpus.filters import filter_split
 from nmtcore.corpus.read import read_split
+from nmtcore.corpus.sources import sidecar_path
 from nmtcore.files import write_json
 from nmtcore.layout import file_name
 from nmtcore.parquet import read_batches

@@ -1,6 +1,5 @@
 """Damaged corpora of every format. Each text has the number of its pair, so that a misaligned pair is seen."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings
 WORDS = ["ein", "zwei", "Häuser", "&", "der", "<b>", "日本", ",", '"', "naïve", "10", "zur"]
 SHOWN = ("sgm", "conllu")
 """Formats of several files that have ids, and so show a misaligned pair."""
-ENCODINGS = (("UTF-8", "utf-8"), ("UTF8", "utf-8"), ("utf-16-le", "utf-16-le"), ("rot13", "utf-16"))
+ENCODINGS = (("UTF-8", "utf-8"), ("utf-16-le", "utf-16-le"), ("rot13", "utf-16"))
 """Declared and true encodings of TMX."""
 ID_FORMATS = ("n{0}", "wsj/{0}", "chapter {0}", "a/n{0}/{1}")
 """Ids of sentences, with their number and a zone."""
@@ -135,11 +134,8 @@ def _czeng(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], di
 
 
 def _contrastive(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict]:
-    entries = [
-        {"source": s, "reference": t, "errors": [{"contrastive": f"{t} x", "type": "number", "distance": 2}]}
-        for s, t in zip(sources, targets, strict=True)
-    ]
-    return {"pairs": json.dumps(entries, ensure_ascii=False, indent=1).encode()}, {}
+    lines = (f"{s}\t{t}\t{t} x\tnumber\t2\n" for s, t in zip(sources, targets, strict=True))
+    return {"pairs": ("source\tright\twrong\tphenomenon\tdistance\n" + "".join(lines)).encode()}, {}
 
 
 FORMATS: dict[str, Callable[[list[str], list[str]], tuple[dict[str, bytes], dict]]] = {

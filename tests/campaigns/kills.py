@@ -18,7 +18,8 @@ from campaigns.run import WrongOutput
 
 from nmtcore.config.corpora import FileSettings
 from nmtcore.corpus import remote
-from nmtcore.corpus.download import checksums_path, download, sidecar_path
+from nmtcore.corpus.download import checksums_path, download
+from nmtcore.corpus.sources import sidecar_path
 from nmtcore.files import read_json
 from nmtcore.lock import STALE
 

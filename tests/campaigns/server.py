@@ -11,8 +11,7 @@ from campaigns.damage import HOSTILE, damaged_bytes
 from campaigns.run import WrongOutput
 
 from nmtcore.config.corpora import FileSettings
-from nmtcore.corpus import remote
-from nmtcore.corpus.download import download
+from nmtcore.corpus import download
 
 DATA = b"".join(b"line %d\n" % i for i in range(5000))
 
@@ -56,7 +55,7 @@ class Handler(BaseHTTPRequestHandler):
 
 def attempt(random: Random, folder: Path) -> str:
     """Download a file whose sum, or length, may be known."""
-    remote.PAUSE, remote.TIMEOUT, remote.MIN_PROGRESS = 0.001, 2, 1
+    download.PAUSE, download.TIMEOUT = 0.001, 2
     pins = {"sha256": hashlib.sha256(DATA).hexdigest()} if random.random() < 0.6 else {}
     pins |= {"length": len(DATA)} if random.random() < 0.5 else {}
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
@@ -65,7 +64,7 @@ def attempt(random: Random, folder: Path) -> str:
         thread.start()
         file = FileSettings(name="file", url=f"http://127.0.0.1:{server.server_port}/file", **pins)
         try:
-            download(file, target=folder / "file", manual_folder=folder, http_hosts=["127.0.0.1"])
+            download.download(file, target=folder / "file", manual_folder=folder, http_hosts=["127.0.0.1"])
         finally:
             server.shutdown()
     if pins.get("sha256") and (folder / "file").read_bytes() != DATA:

@@ -143,7 +143,7 @@ def test_a_copy_of_the_baseline_is_noted(texts, tmp_path, capsysbinary):
         (["base"], "base is a folder: name a file in it, or several as a pattern, 'base/*.txt'."),
         (["x=base/"], "base/ is a folder: name a file in it, or several as a pattern, 'base/*.txt'."),
         (["ref.txt"], "ref.txt is given as the references and as translations: name two different files."),
-        (["latin.txt"], "latin.txt, line 1: byte 1 is not UTF-8"),
+        (["latin.txt"], "latin.txt, line 1: is not valid UTF-8 (byte 1)"),
     ],
 )
 def test_mistakes_are_one_sentence(texts, tmp_path, capsys, arguments, sentence):

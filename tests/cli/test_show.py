@@ -93,7 +93,7 @@ def test_what_is_left_out_is_said_on_the_page_and_in_the_terminal(show):
     [
         ([], b"", "nmtcore show: standard input contains no sentences."),
         ([], b"\n \n", "nmtcore show: standard input contains no sentences."),
-        ([], b"the\n\xff\n", "nmtcore show: standard input, line 2: byte 1 is not UTF-8"),
+        ([], b"the\n\xff\n", "nmtcore show: standard input, line 2: is not valid UTF-8 (byte 1)"),
         (
             [],
             b"the " * 1001,

@@ -11,6 +11,7 @@ from nmtcore.config.filters import FilterSettings
 from nmtcore.config.formats import FORMATS, PlainOptions
 from nmtcore.config.registry import Registry
 from nmtcore.config.typed import convert
+from nmtcore.corpus.formats import make_format
 from nmtcore.errors import UserError
 
 
@@ -79,11 +80,6 @@ def test_a_data_set_may_have_any_registered_filter():
     assert convert((NewSettings(),), hint, where="filters") == (NewSettings(),)
 
 
-@pytest.mark.parametrize(
-    ("registry", "name", "required"),
-    [
-        *((FORMATS, name, "parse") for name in FORMATS),
-    ],
-)
-def test_every_registered_module_has_the_required_function(registry, name, required):
-    assert callable(getattr(registry.module(name), required))
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_has_its_class(name):
+    assert callable(make_format(name, None, None).parse)

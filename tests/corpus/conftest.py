@@ -10,9 +10,9 @@ from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
-from nmtcore.corpus.download import sidecar_path
 from nmtcore.corpus.filters import filter_split
 from nmtcore.corpus.read import read_split
+from nmtcore.corpus.sources import sidecar_path
 from nmtcore.files import read_json, write_json
 from nmtcore.parquet import read_rows
 

@@ -4,7 +4,7 @@ import pytest
 
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
-from nmtcore.corpus.formats.rows import Input, Piece
+from nmtcore.corpus.text_lines import Input, Piece
 from nmtcore.errors import LineError, UserError
 
 
@@ -62,44 +62,27 @@ def test_extra_empty_lines_are_ignored(tmp_path):
     assert [piece.line for piece in sentences(Input(tmp_path / "x", None))] == [3, 6]
 
 
-BROKEN = {
-    "a cycle": ("tree", ["1 a 2 x", "2 b 1 x", "3 c 0 root"], 1, "the heads form a cycle"),
-    "no root": ("tree", ["1 a 2 x", "2 b 1 x"], 1, "no word is a root"),
-    "head out of range": ("tree", ["1 a 0 root", "2 b 3 x"], 1, "word 2 has head 3, but the sentence has 2 words"),
-    "its own head": ("tree", ["1 a 0 root", "2 b 2 x"], 1, "word 2 is its own head"),
-    "no head": ("tree", ["1 a _ root"], 1, "the head '_' is not a number"),
-    "numbers jump": ("columns", ["1 a 0 root", "3 b 1 x"], 2, "the word's number is '3', not 2"),
-    "numbers with a dot": (
-        "columns",
-        ["1 a 0 root", "2. b 1 x"],
-        2,
-        "the word's number is '2.'; an empty node would be 1.1",
-    ),
-    "words for numbers": ("columns", ["1 a 0 root", "x.y b 1 x"], 2, "the word's number is 'x.y'; an empty node"),
-    "empty nodes jump": ("columns", ["1 a 0 root", "1.2 b _ _"], 2, "the word's number is '1.2'; .* 1.1 here"),
-    "other digits": ("tree", ["1 a ٠ root"], 1, "the head '٠' is not a number"),
-    "a huge head": ("tree", [f"1 a {'9' * 5000} root"], 1, "the head '9{77}...' is not a number"),
-    "a huge range": ("columns", [f"1-{'9' * 5000} a _ _", "1 a 0 root"], 1, "'1-9{75}...' is not a range"),
-    "overlapping ranges": (
-        "columns",
-        ["1-2 ab _ _", "1 a 0 root", "2-3 bc _ _", "2 b 1 x", "3 c 1 x"],
-        3,
-        "the range 2-3",
-    ),
-    "a late range": ("columns", ["1 a 0 root", "2 b 1 x", "1-2 ab _ _"], 3, "the range 1-2 is out of place"),
-    "a range past the end": (
-        "columns",
-        ["1-3 ab _ _", "1 a 0 root", "2 b 1 x"],
-        1,
-        "the range 1-3 ends after the last word",
-    ),
-    "a broken range": ("columns", ["2-1 a _ _", "1 a 0 root"], 1, "'2-1' is not a range"),
-}
+BROKEN = [
+    ("tree", ["1 a 2 x", "2 b 1 x", "3 c 0 root"], 1, "the heads form a cycle"),
+    ("tree", ["1 a 2 x", "2 b 1 x"], 1, "no word is a root"),
+    ("tree", ["1 a 0 root", "2 b 3 x"], 1, "word 2 has head 3, but the sentence has 2 words"),
+    ("tree", ["1 a 0 root", "2 b 2 x"], 1, "word 2 is its own head"),
+    ("tree", ["1 a _ root"], 1, "the head '_' is not a number"),
+    ("tree", ["1 a ٠ root"], 1, "the head '٠' is not a number"),
+    ("tree", [f"1 a {'9' * 5000} root"], 1, "the head '9{77}...' is not a number"),
+    ("columns", ["1 a 0 root", "3 b 1 x"], 2, "the word's number is '3', not 2"),
+    ("columns", ["1 a 0 root", "2. b 1 x"], 2, "the word's number is '2.', not 2"),
+    ("columns", ["1 a 0 root", "3.1 b _ _"], 2, "the word's number is '3.1', not 2"),
+    ("columns", [f"1-{'9' * 5000} a _ _", "1 a 0 root"], 1, "the range '1-9{75}...' is out of place"),
+    ("columns", ["1-2 ab _ _", "1 a 0 root", "2-3 bc _ _", "2 b 1 x", "3 c 1 x"], 3, "the range '2-3' is out of"),
+    ("columns", ["1 a 0 root", "2 b 1 x", "1-2 ab _ _"], 3, "the range '1-2' is out of place or overlaps another"),
+    ("columns", ["1-3 ab _ _", "1 a 0 root", "2 b 1 x"], 1, "a range of words ends with 3, after the last word, 2"),
+    ("columns", ["2-1 a _ _", "1 a 0 root"], 1, "the range '2-1' is out of place"),
+]
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_malformed_sentence_raises_or_is_dropped(name, bench):
-    reason, lines, line, sentence = BROKEN[name]
+@pytest.mark.parametrize(("reason", "lines", "line", "sentence"), BROKEN)
+def test_a_malformed_sentence_raises_or_is_dropped(reason, lines, line, sentence, bench):
     source = words("1 a 0 root") + words(*lines) + words("1 c 0 root")
     target = words("1 x 0 root") * 3
     with pytest.raises(LineError, match=f"s\\.conllu, line {line + 2}: {sentence}"):
@@ -191,8 +174,8 @@ def test_text_may_differ_from_the_words_by_white_space(bench):
 
 
 def test_a_text_that_differs_from_the_words_raises(bench):
-    for text, fault in {"an a": "'na' where the words have its end", "": "its end where the words have 'a'"}.items():
-        with pytest.raises(LineError, match=f"s.conllu, line 1: `# text` goes on with {fault}"):
+    for text in ("an a", ""):
+        with pytest.raises(LineError, match=f"s.conllu, line 1: `# text` is '{text}', but the words are 'a'"):
             bench.read(dataset(bench, f"# text = {text}\n" + words("1 a 0 root"), words("1 x 0 root")))
 
 
@@ -200,7 +183,7 @@ def test_a_text_that_differs_from_the_words_raises(bench):
     "text", ["#text=y", "# text\t= y", "#\ttext =y", "# text = y\n# text = x", "# text = x\n# text=y"]
 )
 def test_every_text_is_compared_with_the_words(text, bench):
-    with pytest.raises(LineError, match=r"s\.conllu, line 1: `# text` goes on with 'y' where the words have 'x'"):
+    with pytest.raises(LineError, match=r"s\.conllu, line 1: `# text` is 'y', but the words are 'x'"):
         bench.read(dataset(bench, f"{text}\n" + words("1 x 0 root"), words("1 x 0 root")))
     other = f"# text_en = y\n# newtext = y\n# text = x\n{text.replace('y', 'x')}\n"
     assert bench.read(dataset(bench, other + words("1 x 0 root"), words("1 x 0 root")))[0][0]["source"] == "x"
@@ -212,29 +195,22 @@ def test_every_text_is_compared_with_the_words(text, bench):
         (["wsj/1", "wsj/2"], ["wsj/2", "wsj/1"]),
         (["chap 1", "chap 2"], ["chap 2", "chap 1"]),
         (["a/b c", "a/b d"], ["a/b d", "a/b c"]),
-        (["x/1/en", "x/2/en"], ["x/2/cs", "x/1/cs"]),
+        (["x/1/cs", "x/2/cs"], ["x/2/en", "x/1/en"]),
         (["1\n# sent_id = 2", "2"], ["1", "2\n# sent_id = 1"]),
         (["1", "2\n#\tsent_id=2"], ["2", "1"]),
+        (["a/xx"], ["a/zz"]),
     ],
 )
 def test_whole_ids_are_compared(source, target, bench):
     texts = ["".join(f"# sent_id = {id_}\n" + words("1 a 0 root") for id_ in ids) for ids in (source, target)]
     with pytest.raises(LineError, match=r"s\.conllu, line 1: has the id"):
         bench.read(dataset(bench, *texts))
-    assert len(bench.read(dataset(bench, texts[0], texts[0]))[0]) == 2
-    with pytest.raises(UserError, match="2"):
-        bench.read(dataset(bench, *texts, max_bad_lines=1))
+    assert len(bench.read(dataset(bench, texts[0], texts[0].replace("/cs", "/en")))[0]) == len(source)
 
 
 @pytest.mark.parametrize(
-    ("source", "target"), [("n1/en n2/en", "n1/cs n2/cs"), ("n1/en_src n2/en_src", "n1 n2"), ("a/1/en", "a/1/pt-BR")]
+    ("source", "target"), [("n1/cs n2/cs", "n1/en n2/en"), ("n1/cs_src n2/cs_src", "n1 n2"), ("a/1/CS", "a/1/en-US")]
 )
 def test_zones_may_differ(source, target, bench):
     texts = ["".join(f"# sent_id = {i}\n" + words("1 a 0 root") for i in ids.split()) for ids in (source, target)]
     assert len(bench.read(dataset(bench, *texts))[0]) == len(source.split())
-
-
-def test_a_file_has_one_zone(bench):
-    texts = ["".join(f"# sent_id = a/{i}\n" + words("1 a 0 root") for i in ids) for ids in (["xx", "yy"], ["xx", "zz"])]
-    with pytest.raises(LineError, match=r"s\.conllu, line 4: has the id 'a/yy', but the other .* has 'a/zz'"):
-        bench.read(dataset(bench, *texts))

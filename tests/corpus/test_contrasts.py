@@ -1,99 +1,166 @@
-"""Files of contrastive pairs: LingEval97's JSON, lines with tabs, and their faults."""
+"""Contrastive pairs: files with tabs, their faults, and splits of such pairs with the list of right and wrong rows."""
 
 import gzip
-import json
+from dataclasses import replace
 
 import pytest
 
-from nmtcore.corpus.contrasts import ContrastRows, contrast_rows, read_contrasts
-from nmtcore.corpus.formats.rows import Input
+from nmtcore.config.corpora import PartSettings
+from nmtcore.config.stages import ReadingSettings
+from nmtcore.corpus.contrasts import (
+    CONTRASTS_SCHEMA,
+    ContrastRows,
+    contrast_rows,
+    list_contrasts,
+    read_contrast_list,
+    read_contrasts,
+)
+from nmtcore.corpus.text_lines import Input
+from nmtcore.demo import generate
+from nmtcore.demo.contrasts import generate_contrasts
 from nmtcore.errors import LineError, UserError
+from nmtcore.parquet import open_file
 
-ENTRY = {
-    "source": "Prague Stock Market falls",
-    "reference": "Die Prager Börse stürzt.",
-    "origin": "newstest2009.1",
-    "errors": [
-        {"type": "np_agreement", "contrastive": "Der Prager Börse stürzt.", "distance": 2, "frequency": 2020},
-        {"type": "polarity_particle_nicht_ins", "contrastive": "Die Prager Börse stürzt nicht."},
-    ],
-}
 HEADER = "source\tright\twrong\tphenomenon\tdistance\n"
+LINES = f"{HEADER}s\tr\tw1\tp\t3\ns\tr\tw2\tword order\t\ns2\tr2\tw3\tp\t1\n"
+OTHER = "phenomenon\tnote\twrong\tright\tsource\nq\t?\tw4\tr3\ts3\n"
 
 
-def read(tmp_path, content):
+def read_file(tmp_path, content):
     path = tmp_path / "pairs"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return list(read_contrasts(Input(path, None)))
 
 
-def plain_entries(entries):
-    return [
+def test_lines_of_one_source_and_right_translation_are_an_entry(tmp_path):
+    entries = read_file(tmp_path, gzip.compress((LINES + "s\tr\tw5\tp\t0\n").replace("\n", "\r\n").encode()))
+    assert [
         (e.source.text, e.right.text, [(w.side.text, w.phenomenon, w.distance) for w in e.wrong], e.place)
         for e in entries
+    ] == [
+        ("s", "r", [("w1", "p", 3), ("w2", "word order", None)], "line 2"),
+        ("s2", "r2", [("w3", "p", 1)], "line 4"),
+        ("s", "r", [("w5", "p", 0)], "line 5"),
     ]
-
-
-@pytest.mark.parametrize("start", ["", "\ufeff", "  \n"])
-def test_lingeval_is_read_in_its_own_form(tmp_path, start):
-    without_errors = {"source": "a", "reference": "b", "errors": []}
-    entries = read(tmp_path, start + json.dumps([without_errors, ENTRY], ensure_ascii=False))
-    wrong = [
-        ("Der Prager Börse stürzt.", "np_agreement", 2),
-        ("Die Prager Börse stürzt nicht.", "polarity_particle_nicht_ins", None),
-    ]
-    assert plain_entries(entries) == [(ENTRY["source"], ENTRY["reference"], wrong, "entry 2")]
-
-
-def test_lines_of_one_sentence_are_one_entry(tmp_path):
-    lines = ["s\tr\tw1\tnumber\t3", "s\tr\tw2\tword order\t", "s2\tr\tw1\tnumber\t0", "s\tr\tw3\tnumber\t1"]
-    entries = read(tmp_path, gzip.compress((HEADER + "\r\n".join(lines)).encode()))
-    assert plain_entries(entries) == [
-        ("s", "r", [("w1", "number", 3), ("w2", "word order", None)], "line 2"),
-        ("s2", "r", [("w1", "number", 0)], "line 4"),
-        ("s", "r", [("w3", "number", 1)], "line 5"),
-    ]
-    assert [(s.text, t.text) for entry in entries[:2] for s, t in entry.pairs] == [
-        ("s", "r"), ("s", "w1"), ("s", "w2"), ("s2", "r"), ("s2", "w1"),
-    ]  # fmt: skip
     assert list(contrast_rows(entries)) == [
-        ContrastRows(0, 1, "number", 3),
+        ContrastRows(0, 1, "p", 3),
         ContrastRows(0, 2, "word order", None),
-        ContrastRows(3, 4, "number", 0),
-        ContrastRows(5, 6, "number", 1),
+        ContrastRows(3, 4, "p", 1),
+        ContrastRows(5, 6, "p", 0),
     ]
 
 
-def test_columns_have_any_order_and_others_are_ignored(tmp_path):
-    content = "phenomenon\tnote\twrong\tright\tsource\nnumber\t?\tw\tr\ts\n"
-    assert plain_entries(read(tmp_path, content)) == [("s", "r", [("w", "number", None)], "line 2")]
+FAULTS = [
+    ("", "pairs has no contrastive pairs: check the file."),
+    (HEADER, "pairs has no contrastive pairs: check the file."),
+    ("a\tb\n", "pairs, line 1: the header must name each of the columns source, right, wrong, phenomenon once"),
+    ("source\tsource\tright\twrong\tphenomenon\n", "source is there twice"),
+    (HEADER + "s\tr\tw\tp\n", "pairs, line 2: there are 4 columns, but the header has 5: correct the line."),
+    (HEADER + "s\tr\tw\tp\t1\ns\t \tw\tp\t1\n", "pairs, line 3: right is empty: correct the line."),
+    (HEADER + "s\tr\tw\t\t1\n", "pairs, line 2: the phenomenon '' is not a name of letters, digits and _ . + : -"),
+    (HEADER + "s\tr\tw\ta|b\t1\n", "the phenomenon 'a|b' is not a name"),
+    (HEADER + "s\tr\tw\tp\t-1\n", "pairs, line 2: the distance '-1' is not a whole number of words: correct"),
+    (HEADER.encode() + b"s\tr\t\xff\tp\t1\n", "pairs, line 2: is not valid UTF-8 (byte 5)"),
+    ('[{"source": "s"}]', "pairs, line 1: JSON, the form of LingEval97, is not read any more: write one pair per line"),
+]
+
+
+@pytest.mark.parametrize(("content", "sentence"), FAULTS)
+def test_faults_are_explained(content, sentence, tmp_path):
+    with pytest.raises(UserError) as error:
+        read_file(tmp_path, content)
+    assert sentence in str(error.value)
+    assert isinstance(error.value, LineError) == (", line " in str(error.value))
+
+
+def with_contrasts(bench, corpora, **values):
+    """Return a plain data set with corpora of contrastive pairs as the split `contrast_x`."""
+    plain = bench.dataset(bench.plain("a\nb\n", "x\ny\n"), **values)
+    splits = plain.splits | {"contrast_x": tuple(PartSettings(corpus=name) for name in corpora)}
+    return replace(plain, corpora=plain.corpora | corpora, splits=splits)
+
+
+def read(bench, dataset):
+    """Read the split and its list."""
+    settings = ReadingSettings.of(dataset, "contrast_x")
+    rows, _ = bench.read(dataset, "contrast_x")
+    output = bench.folder / "list.parquet"
+    options = {"dataset": "bench", "downloads": bench.folder / "downloads", "output": output}
+    assert list_contrasts(settings, **options) == len(read_contrast_list(output))
+    with open_file(output) as file:
+        assert file.schema_arrow.equals(CONTRASTS_SCHEMA)
+    return rows, output
+
+
+def test_rows_are_the_sources_with_each_translation(bench):
+    corpora = {
+        "lines": bench.corpus("contrastive", pairs=bench.file("a.tsv", LINES)),
+        "others": bench.corpus("contrastive", pairs=bench.file("b.tsv", OTHER)),
+    }
+    rows, output = read(bench, with_contrasts(bench, corpora))
+    assert [(row["id"], row["source"], row["target"]) for row in rows] == [
+        (0, "s", "r"), (1, "s", "w1"), (2, "s", "w2"), (3, "s2", "r2"), (4, "s2", "w3"), (5, "s3", "r3"),
+        (6, "s3", "w4"),
+    ]  # fmt: skip
+    assert read_contrast_list(output) == [
+        ContrastRows(0, 1, "p", 3), ContrastRows(0, 2, "word order", None), ContrastRows(3, 4, "p", 1),
+        ContrastRows(5, 6, "q", None),
+    ]  # fmt: skip
+    assert read_contrast_list(output, entries=1) == read_contrast_list(output)[:2]
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_the_demo_has_the_trees_of_its_sources(bench, swap):
+    options = {"split": "test", "count": 12, "swap": swap}
+    rows, output = read(
+        bench, with_contrasts(bench, {"demo": bench.corpus("demo_contrastive", options)}, words="given")
+    )
+    listed = read_contrast_list(output)
+    texts = {pair.source.text: pair for pair in generate(split="test", count=12)}
+    expected = [
+        (wrong.phenomenon, wrong.distance, pair.target.text if swap else pair.source.text, wrong.text)
+        for pair, errors in generate_contrasts(split="test", count=12, target="en" if swap else "de")
+        for wrong in errors
+    ]
+    shown = [(own.phenomenon, own.distance, rows[own.wrong]["source"], rows[own.wrong]["target"]) for own in listed]
+    assert shown == expected
+    for own in listed:
+        right, wrong = rows[own.right], rows[own.wrong]
+        pair = texts[right["target" if swap else "source"]]
+        source, target = (pair.target, pair.source) if swap else (pair.source, pair.target)
+        assert right["source_words"] == wrong["source_words"] == source.words
+        assert right["source_annotation"]["head"] == wrong["source_annotation"]["head"] == source.annotation.head
+        assert (right["target_words"], right["target_annotation"]) == (target.words, None)
+
+
+def test_a_broken_line_is_an_error_even_if_bad_lines_are_allowed(bench):
+    corpora = {"lines": bench.corpus("contrastive", pairs=bench.file("a.tsv", LINES + "s\tr\n"))}
+    with pytest.raises(LineError, match=r"a\.tsv, line 5: there are 2 columns, but the header has 5"):
+        bench.read(with_contrasts(bench, corpora, max_bad_lines=9), "contrast_x")
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("splits", "sentence"),
     [
-        ("", "pairs has no contrastive pairs: check the file."),
-        ("[]", "pairs has no contrastive pairs: check the file."),
-        (HEADER, "pairs has no contrastive pairs: check the file."),
-        ("a\tb\n", "pairs, line 1: the header must name each of the columns source, right, wrong, phenomenon once"),
-        ("source\tsource\tright\twrong\tphenomenon\n", "source is there twice"),
-        (HEADER + "s\tr\tw\tp\n", "pairs, line 2: there are 4 columns, but the header has 5: correct the line."),
-        (HEADER + "s\tr\tw\tp\t1\ns\t \tw\tp\t1\n", "pairs, line 3: right is empty: correct the line."),
-        (HEADER + "s\tr\tw\t\t1\n", "pairs, line 2: the phenomenon '' is not a name of letters, digits and _ . + : -"),
-        (HEADER + "s\tr\tw\ta|b\t1\n", "the phenomenon 'a|b' is not a name"),
-        (HEADER + "s\tr\tw\tp\t-1\n", "pairs, line 2: the distance '-1' is not a whole number of words: correct"),
-        (HEADER.encode() + b"s\tr\t\xff\tp\t1\n", "pairs, line 2: is not valid UTF-8 (byte 5)"),
-        ('[{"source": 1,\n}]', "pairs, line 2: not valid JSON"),
-        ('{"source": "s"}', "pairs must be a list of objects with source, reference and errors, as in LingEval97."),
-        ('["s"]', "pairs, entry 1: source is missing: correct the entry."),
-        ('[{"source": "s", "reference": 3}]', "pairs, entry 1: reference is not a text: correct the entry."),
-        ('[{"source": "s", "reference": "r", "errors": {}}]', "pairs, entry 1: errors is not a list"),
-        ('[{"source": "s", "reference": "r", "errors": [{"type": "p"}]}]', "entry 1: contrastive is missing"),
-        (b'["\xff"]', "pairs is not UTF-8 from byte 3 on: convert it (see `iconv`)."),
+        ({"contrast_x": PartSettings(corpus="c")}, "contrast_x: a split of contrastive pairs needs a corpus of the"),
+        ({"test": PartSettings(corpus="p")}, "splits.test: the corpus 'p' has contrastive pairs: call the split cont"),
+        ({"contrast_x": PartSettings(corpus="p", last=3)}, "splits.contrast_x: contrastive pairs are read whole"),
+        ({"contrast_x": PartSettings(corpus="p", sample=3)}, "contrastive pairs are read whole: leave out first, last"),
     ],
 )
-def test_faults_are_explained(tmp_path, content, sentence):
-    with pytest.raises(UserError) as error:
-        read(tmp_path, content)
-    assert sentence in str(error.value)
-    assert isinstance(error.value, LineError) == (", line " in str(error.value))
+def test_splits_of_contrastive_pairs_consist_of_whole_corpora_of_pairs(bench, splits, sentence):
+    plain = bench.dataset(bench.plain("a\n", "x\n"))
+    corpora = plain.corpora | {"p": bench.corpus("contrastive", pairs=bench.file("a.tsv", LINES))}
+    parts = {name: (part,) for name, part in splits.items()}
+    with pytest.raises(ValueError, match=sentence):
+        replace(plain, corpora=corpora, splits=plain.splits | parts)
+
+
+def test_contrastive_pairs_are_no_test_and_have_annotated_sources_only(bench):
+    corpora = {"p": bench.corpus("contrastive", pairs=bench.file("a.tsv", LINES))}
+    dataset = with_contrasts(bench, corpora)
+    assert dataset.contrasts == ("contrast_x",)
+    assert dataset.tests == ("test", "dev")
+    assert dataset.sides("contrast_x") == ("source", "target")
+    assert dataset.annotated_sides("contrast_x") == ("source",)
+    assert dataset.annotated_sides("dev") == ("source", "target")

@@ -8,8 +8,6 @@ import types
 import pytest
 
 from nmtcore.config.formats import DEMO_PAIRS
-from nmtcore.corpus.formats.czeng import _factors
-from nmtcore.corpus.formats.rows import BadRow, Piece
 from nmtcore.demo import Pair
 from nmtcore.demo.trees import Realisation
 from nmtcore.errors import LineError, UserError
@@ -110,17 +108,18 @@ def test_the_real_czeng_sample_matches_its_fields(bench, shared):
 
 @pytest.mark.parametrize(
     ("token", "form", "lemma"),
-    [("a|b|T|1|0|X", "a", "b"), ("|||T|1|0|X", None, None), ("||||T|1|0|X", "|", "|"), ("||b|T|1|0|X", "|", "b"),
-     ("a||||T|1|0|X", None, None), ("a|||T|1|0|X", "a", "|"), ("a|b|c|T|1|0|X", None, None), ("|b|T|1|0|X", None, None),
-     ("a||T|1|0|X", None, None), ("a|T|1|0|X", None, None), ("a|b||1|0|X", None, None)],
+    [("a|b", "a", "b"), ("||", None, None), ("|||", "|", "|"), ("||b", "|", "b"), ("a|||", None, None),
+     ("a||", "a", "|"), ("a|b|c", None, None), ("|b", None, None), ("a|", None, None), ("a", None, None)],
 )  # fmt: skip
-def test_a_czeng_token_is_parsed_from_the_right(token, form, lemma):
-    piece = Piece("file", 3, token.encode())
+def test_a_czeng_token_is_parsed_from_the_right(token, form, lemma, bench):
+    corpus = bench.corpus("czeng", pairs=bench.file("x", czeng_line(f"{token}|T|1|0|X", "a|a|N|1|0|Sb")))
+    dataset = bench.dataset(corpus, words="given")
     if form is None:
-        with pytest.raises(BadRow, match="not form"):
-            _factors(token, piece, 3)
+        with pytest.raises(LineError, match="is not form"):
+            bench.read(dataset)
     else:
-        assert _factors(token, piece, 3) == (form, lemma, "T", "1", "0", "X")
+        (row,), _ = bench.read(dataset)
+        assert (row["source_words"], row["source_annotation"]["lemma"]) == ([form], [lemma])
 
 
 BROKEN = {

@@ -3,8 +3,7 @@
 import pytest
 
 from nmtcore.corpus.filters import detect_language
-from nmtcore.corpus.survey import SplitSurvey
-from nmtcore.corpus.survey_dataset import DatasetSurvey
+from nmtcore.corpus.survey import DatasetSurvey, SplitSurvey
 from nmtcore.corpus.survey_languages import language_shares
 
 ENGLISH = [
@@ -36,7 +35,7 @@ def test_swapped_files_are_a_fault():
     assert (shares["source"].swapped, shares["target"].swapped) == (4, 4)
     words = {"source": "moses", "target": "moses"}
     survey = DatasetSurvey(
-        languages=LANGUAGES, words=words, splits={"dev": SplitSurvey("dev", sides={})}, shares={"dev": shares}
+        languages=LANGUAGES, words=words, splits={"dev": SplitSurvey(sides={})}, shares={"dev": shares}
     )
     assert survey.faults == [
         f"dev: 4 of 4 {side} sentences drawn seem to be in the language of the other side, not in '{code}': are the "

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from corpus.test_encodings import TEXTS
+from corpus.test_text_lines import TEXTS
 
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.tokenisation import mecab_words

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
-from nmtcore.corpus.formats.rows import Input
+from nmtcore.corpus.text_lines import Input
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import is_punctuation
 from nmtcore.evaluation.induction import (

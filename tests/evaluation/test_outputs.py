@@ -84,7 +84,7 @@ def test_files_from_anywhere_are_systems_and_their_seeds(tmp_path, monkeypatch):
         (["ref"], "ref is given as the references and as translations: name two different files."),
         (["empty"], "empty is empty: provide one line per sentence."),
         (["short"], "short has 1 lines, but the references ref have 2: provide one line for each."),
-        (["latin"], "latin, line 2: byte 3 is not UTF-8"),
+        (["latin"], "latin, line 2: is not valid UTF-8 (byte 3)"),
         (["wide"], "wide is UTF-16, not UTF-8: convert it (iconv"),
     ],
 )

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
-from nmtcore.corpus.formats.rows import Input
+from nmtcore.corpus.text_lines import Input
 from nmtcore.errors import UserError
 from nmtcore.evaluation.productions import (
     count_productions,

@@ -6,7 +6,7 @@ from factories import run_settings
 from inference.tiny import write_bundle
 
 from nmtcore.config.runs import SentencesSettings
-from nmtcore.corpus.contrast_list import CONTRASTS_SCHEMA, read_contrast_list
+from nmtcore.corpus.contrasts import CONTRASTS_SCHEMA, read_contrast_list
 from nmtcore.errors import UserError
 from nmtcore.experiment.measure import ModelOnSplit, measure_contrasts
 from nmtcore.inference.bundle import load_bundle

@@ -56,7 +56,7 @@ def test_n_best_lines_are_numbered_and_scored(model):
 @pytest.mark.parametrize(
     ("arguments", "text", "sentence"),
     [
-        (["--batch", "1"], b"the\n\xff\n", "standard input, line 2: byte 1 is not UTF-8"),
+        (["--batch", "1"], b"the\n\xff\n", "standard input, line 2: is not valid UTF-8 (byte 1)"),
         ([], "the cat\n".encode("utf-16"), "standard input is UTF-16, not UTF-8: convert it (iconv -f UTF-16 -t UTF-8"),
         (["--n-best", "9"], b"the\n", "use a wider beam"),
         (["--device", "abacus"], b"the\n", "'abacus' cannot be used"),

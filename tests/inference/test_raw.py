@@ -198,7 +198,7 @@ def test_other_unicode_encodings_are_named(text, codec, name):
         list(clean_lines(lines, where="standard input"))
 
 
-@pytest.mark.parametrize("lines", [[b"a\0b\n", b"c\n"], [b"a\n"] * 5000 + [b"\0a\0b\0c\0d\0e\n"], ["a", "\0a\0b\0c"]])
+@pytest.mark.parametrize("lines", [[b"a\0b\n", b"c\n"], [b"a\n"] * 5000 + [b"\0a\0b\0c\0d\0e\n"], ["a", "a\0b"]])
 def test_nul_characters_are_an_error(lines):
     with pytest.raises(LineError, match="contains a NUL character"):
         list(clean_lines(lines, where="here"))
@@ -206,7 +206,7 @@ def test_nul_characters_are_an_error(lines):
 
 def test_invalid_utf8_is_an_error_before_the_next_line_is_read():
     lines = iter([b"gr\xfc\xdfe\n", b"next\n"])
-    with pytest.raises(LineError, match="here, line 1: byte 3 is not UTF-8"):
+    with pytest.raises(LineError, match=r"here, line 1: is not valid UTF-8 \(byte 3\)"):
         next(clean_lines(lines, where="here"))
     assert next(lines) == b"next\n"
 

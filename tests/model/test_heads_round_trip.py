@@ -10,7 +10,7 @@ from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.components.settings import DepParseSettings, SisaSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.corpus.formats.conllu import parse_sentence
-from nmtcore.corpus.formats.rows import Piece
+from nmtcore.corpus.text_lines import Piece
 from nmtcore.features.examples import Examples, SideExamples, ragged_column
 from nmtcore.features.extract import token_batch
 from nmtcore.features.ragged import Ragged

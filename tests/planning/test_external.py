@@ -227,7 +227,7 @@ def test_a_report_on_reading_also_says_the_number_of_pairs(make, tmp_path):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"gr\xfc\xdfe\n", "t, line 1: byte 3 is not UTF-8"),
+        (b"gr\xfc\xdfe\n", "t, line 1: is not valid UTF-8 \\(byte 3\\)"),
         ("Größe\nab\n".encode("utf-16"), "t is UTF-16, not UTF-8"),
         (b"", r"t is empty: provide one line for each pair of the split test of parsed"),
     ],

@@ -108,7 +108,7 @@ def test_without_a_gpu_training_requests_what_one_takes_and_no_gpu(rules):
 def test_the_snakefile_imports_no_heavy_packages(root):
     rules = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk"))
     imports = re.findall(r"^from (nmtcore\S*) import", rules + (root / "Snakefile").read_text(), re.MULTILINE)
-    assert {"nmtcore.config.project", "nmtcore.corpus.download_plan", "nmtcore.job"} <= set(imports)
+    assert {"nmtcore.config.project", "nmtcore.corpus.sources", "nmtcore.job"} <= set(imports)
     code = "\n".join(f"import {name}" for name in imports) + (
         "\nimport sys\nheavy = {'torch', 'pandas', 'spacy', 'stanza', 'numpy', 'pyarrow', 'sacrebleu'}"
         "\nprint(*sorted(heavy & set(sys.modules)))"

@@ -7,7 +7,7 @@ from pathlib import Path
 from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod, Quietness
 
-from nmtcore.corpus.download_plan import free_bytes, planned_downloads
+from nmtcore.corpus.sources import free_bytes, planned_downloads
 from nmtcore.errors import UserError
 from nmtcore.job import call_around
 from nmtcore.layout import model_of
@@ -112,7 +112,7 @@ def announce(files):
 
 def ask_length(url):
     """Ask a server for the length of a file; not called in a dry run, which needs no network."""
-    from nmtcore.corpus.remote import remote_length
+    from nmtcore.corpus.download import remote_length
 
     return remote_length(url, SETTINGS.http_hosts)
 

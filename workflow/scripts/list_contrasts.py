@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nmtcore.corpus.contrast_list import list_contrasts
+from nmtcore.corpus.contrasts import list_contrasts
 from nmtcore.job import job, job_settings
 
 with job(snakemake):

@@ -44,7 +44,7 @@ def _run_check(chosen: argparse.Namespace) -> None:
         project = project_of_folder(folder, **folders)
         for sentence in project.settings.missing_folders:
             print(escape_controls(sentence), file=sys.stderr)
-        check = check_dataset(project, chosen.dataset, limit=chosen.limit, announce=_announce)
+        check = check_dataset(project, chosen.dataset, limit=chosen.limit)
     _show(f"{project.dataset_files[chosen.dataset]}: {check.dataset.description}\n\nFiles:")
     _show("\n".join(location_lines(check.locations, check.dataset)))
     unread = [split for split in check.dataset.splits if split not in check.survey.splits]
@@ -58,10 +58,6 @@ def _run_check(chosen: argparse.Namespace) -> None:
         return
     _show("\nThis would stop the workflow, or the systems that need it:", *check.faults)
     sys.exit(1)
-
-
-def _announce(sentence: str) -> None:
-    print(f"{escape_controls(sentence)} `--limit N` reads only the first N pairs of each split.", file=sys.stderr)
 
 
 def _show(heading: str, *lines: str) -> None:

@@ -7,8 +7,8 @@ from nmtcore.cli.options import annotator_folders, device_name, model_command
 from nmtcore.cli.streams import write_output
 
 _DETAILS = (
-    "PAIRS is the JSON of LingEval97, or a file whose first line names the columns source, right, wrong, phenomenon "
-    "and, if there are distances, distance, with tabs between them. A pair counts as right if the log-probability of "
+    "The first line of PAIRS names the columns source, right, wrong, phenomenon and, if there are distances, distance, "
+    "with tabs between them. A pair counts as right if the log-probability of "
     "the whole right translation (see nmtcore logprob) is higher than that of the wrong one; a tie counts as wrong."
 )
 
@@ -33,7 +33,7 @@ def add_contrast(commands: argparse._SubParsersAction) -> None:
 
 def _run_contrast(chosen: argparse.Namespace) -> None:
     from nmtcore.corpus.contrasts import read_contrasts
-    from nmtcore.corpus.formats.rows import Input
+    from nmtcore.corpus.text_lines import Input
     from nmtcore.inference.bundle import load_bundle
     from nmtcore.inference.scoring import score_entries
     from nmtcore.reporting.contrast_report import ContrastReport

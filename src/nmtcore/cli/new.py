@@ -3,9 +3,7 @@
 import argparse
 import json
 import shlex
-import sys
 from contextlib import chdir
-from functools import partial
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -126,14 +124,13 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
         parser=chosen.parser,
     )
     format_name, files = corpus_files(request)
-    announce = partial(print, file=sys.stderr, flush=True)
     models, folder = own_folders(models=chosen.models), _make_folder(chosen.folder)
     with chdir(folder):  # as Snakemake does: relative folders in config.yaml start there
         # config.yaml may name the new data set already.
         changes = {"datasets": [], "systems": [], "baseline": None, **models}
         project = project_of_folder(folder, **changes)
         path = check_new_name(chosen.name, project, force=chosen.force)
-        draft, survey = draft_dataset(request, format_name, files, project, announce)
+        draft, survey = draft_dataset(request, format_name, files, project)
         print("\n".join(survey_lines(survey)))
         schemas = path.parent.parent / "schemas"
         texts = {} if schemas.exists() else schema_texts(schemas)

@@ -1,6 +1,6 @@
 """Options of the corpus formats.
 
-To add a format: its options here, a line in `FORMATS`, its reader in `corpus/formats/{name}.py`.
+To add a format: its options here, two lines in `FORMATS`, its reader, a class of its name, in `corpus/formats/`.
 """
 
 from collections.abc import Mapping
@@ -128,10 +128,10 @@ class DemoOptions(FormatOptions):
 
 @settings_class
 class ContrastiveOptions(FormatOptions):
-    """Contrastive pairs, for a split called contrast_...: the JSON of LingEval97, or one pair per line.
+    """Contrastive pairs, for a split called contrast_...: one pair per line.
 
-    The first line of the latter names the columns, with tabs between them: source, right, wrong, phenomenon, and
-    distance, which may be missing or empty.
+    The first line names the columns, with tabs between them: source, right, wrong, phenomenon, and distance, which may
+    be missing or empty.
     """
 
     roles: ClassVar[tuple[str, ...]] = ("pairs",)
@@ -169,7 +169,15 @@ FORMATS = Registry[FormatOptions](
         "demo_contrastive": DemoContrastiveOptions,
     },
     noun="format",
-    package="nmtcore.corpus.formats",
+    package="nmtcore.corpus",
+    modules={
+        **dict.fromkeys(("plain", "tsv", "copied", "czeng"), "formats.lines"),
+        **dict.fromkeys(("sgm", "tmx"), "formats.markup"),
+        "conllu": "formats.conllu",
+        "demo": "formats.demo",
+        "contrastive": "contrasts",
+        "demo_contrastive": "formats.demo_contrastive",
+    },
 )
 
 

@@ -1,26 +1,46 @@
 """Contrastive pairs: a source with a right translation and wrong ones, which differ from it in one phenomenon each.
 
-A file of pairs is JSON in the form of LingEval97 (Sennrich 2017, "How Grammatical is Character-level Neural Machine
-Translation? Assessing MT Quality with Contrastive Translation Pairs"), or lines with tabs below a header.
+A file of pairs has lines with tabs below a header.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
-from nmtcore.corpus.formats.rows import BadRow, Input, Piece, decode, lines
+import pyarrow as pa
+
+from nmtcore.config.formats import corpus_options
+from nmtcore.config.stages import ReadingSettings
+from nmtcore.corpus.formats import make_format
+from nmtcore.corpus.formats.rows import Format, Inputs, ReadingContext, Row
 from nmtcore.corpus.pairs import Side
-from nmtcore.corpus.streams import open_stream
+from nmtcore.corpus.read import corpus_inputs
+from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines
 from nmtcore.errors import LineError, UserError, quoted
-from nmtcore.files import parse_json
+from nmtcore.numerals import natural_number
+from nmtcore.parquet import read_rows, write_rows
 
 COLUMNS = ("source", "right", "wrong", "phenomenon", "distance")
-"""The columns of a file with tabs, in any order; `distance` may be missing or empty, and others are ignored."""
+"""The columns of a file, in any order; `distance` may be missing or empty, and others are ignored."""
+CONTRASTS_SCHEMA = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("entry", pa.int64()),
+        ("right", pa.int64()),
+        ("wrong", pa.int64()),
+        ("phenomenon", pa.string()),
+        ("distance", pa.int64()),
+    ]
+)
+"""`corpus/{split}.contrasts.parquet`, one row per pair, `id` counting them from 0.
+
+`entry` counts sources with their right translations; `right` and `wrong` are ids of sentence pairs of the split.
+"""
 
 _REQUIRED = COLUMNS[:-1]
 _PHENOMENON = re.compile(r"\w[\w.+: -]*")
-_JSON_STARTS = (b"[", b"{")
 
 
 class WrongTranslation(NamedTuple):
@@ -40,7 +60,7 @@ class ContrastEntry(NamedTuple):
     right: Side
     wrong: Sequence[WrongTranslation]
     place: str = ""
-    """Where it is in its file: "line 2", or "entry 1" of a list of JSON."""
+    """Where it is in its file: "line 2"."""
 
     @property
     def pairs(self) -> Iterator[tuple[Side, Side]]:
@@ -58,122 +78,121 @@ class ContrastRows(NamedTuple):
     distance: int | None
 
 
+class Contrastive(Format):
+    """The format `contrastive`: each source with its right translation, and then with each wrong one."""
+
+    def rows(self, inputs: Inputs) -> Iterator[Row]:
+        """Yield finished pairs."""
+        return (pair for entry in self.entries(inputs) for pair in entry.pairs)
+
+    def entries(self, inputs: Inputs) -> Iterator[ContrastEntry]:
+        """Yield the entries of all files, one after the other."""
+        return (entry for file in inputs["pairs"] for entry in read_contrasts(file))
+
+
 def contrast_rows(entries: Iterable[ContrastEntry]) -> Iterator[ContrastRows]:
     """Yield the rows of each wrong translation and of the right one, in the order of the entries."""
+    return (rows for _, rows in _numbered_rows(entries))
+
+
+def _numbered_rows(entries: Iterable[ContrastEntry]) -> Iterator[tuple[int, ContrastRows]]:
     first = 0
-    for entry in entries:
+    for number, entry in enumerate(entries):
         for row, wrong in enumerate(entry.wrong, start=first + 1):
-            yield ContrastRows(first, row, wrong.phenomenon, wrong.distance)
+            yield number, ContrastRows(first, row, wrong.phenomenon, wrong.distance)
         first += 1 + len(entry.wrong)
 
 
 def read_contrasts(file: Input) -> Iterator[ContrastEntry]:
-    """Yield the entries of a file of pairs that have wrong translations; see `COLUMNS` for a file with tabs.
+    """Yield the entries of a file of pairs; see `COLUMNS`.
 
-    Consecutive lines with the same source and right translation are one entry. JSON is a list of objects with `source`,
-    `reference` and `errors`, each with `contrastive`, `type` and perhaps `distance`. Raises `LineError` or, for JSON,
-    `UserError` if an entry is broken or a text is empty, and `UserError` if there is no pair.
+    Consecutive lines with the same source and right translation are one entry. Raises `LineError` if a line is broken
+    or a text is empty, and `UserError` if there is no pair.
     """
-    with open_stream(file.path, file.member) as stream:
-        is_json = stream.peek(64)[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_JSON_STARTS)
-    count = 0
-    for entry in _json_entries(file) if is_json else _tab_entries(file):
-        count += len(entry.wrong)
-        if entry.wrong:
-            yield entry
-    if not count:
+    rows = lines(file)
+    header = next(rows, None)
+    names = [] if header is None else _header(header)
+    parsed = (_parsed(piece, names) for piece in rows)
+    is_empty = True
+    for (source, right), group in groupby(parsed, key=lambda row: (row[1], row[2])):
+        is_empty = False
+        places, _, _, wrong = zip(*group, strict=True)
+        yield ContrastEntry(Side(text=source), Side(text=right), wrong, f"line {places[0]}")
+    if is_empty:
         raise UserError(f"{file.path} has no contrastive pairs: check the file.")
 
 
-def _tab_entries(file: Input) -> Iterator[ContrastEntry]:
-    rows = lines(file)
-    header = next(rows, None)
-    if header is None:
-        return
-    names = _decoded(header).split("\t")
+def _header(piece: Piece) -> list[str]:
+    text = _decoded(piece)
+    if text.lstrip().startswith(("[", "{")):
+        raise LineError(
+            piece.path,
+            piece.line,
+            "JSON, the form of LingEval97, is not read any more: write one pair per line, with tabs between the "
+            f"columns {', '.join(COLUMNS)}, below a line with these names.",
+        )
+    names = text.split("\t")
     if missing := [name for name in _REQUIRED if names.count(name) != 1]:
         raise LineError(
-            header.path,
-            1,
+            piece.path,
+            piece.line,
             f"the header must name each of the columns {', '.join(_REQUIRED)} once, with tabs between them; "
-            f"{missing[0]} is {'missing' if missing[0] not in names else 'there twice'}. (LingEval97's own file is "
-            "JSON, a list of objects.)",
+            f"{missing[0]} is {'missing' if missing[0] not in names else 'there twice'}.",
         )
-    parsed = (_tab_row(piece, names) for piece in rows)
-    for (source, right), group in groupby(parsed, key=lambda row: (row[1], row[2])):
-        group = list(group)
-        yield ContrastEntry(Side(text=source), Side(text=right), [row[3] for row in group], f"line {group[0][0]}")
+    return names
 
 
-def _tab_row(piece: Piece, names: Sequence[str]) -> tuple[int, str, str, WrongTranslation]:
+def _parsed(piece: Piece, names: Sequence[str]) -> tuple[int, str, str, WrongTranslation]:
     """Return the line's number, the source, the right translation and the wrong one."""
     cells = _decoded(piece).split("\t")
-    try:
-        if len(cells) != len(names):
-            raise ValueError(f"there are {len(cells)} columns, but the header has {len(names)}")
-        values = dict(zip(names, cells, strict=True))
-        texts = [_text(values[name], name) for name in ("source", "right", "wrong")]
-        distance = values.get("distance", "").strip()
-        wrong = _wrong_translation(texts[2], values["phenomenon"], distance or None)
-    except ValueError as error:
-        raise LineError(piece.path, piece.line, f"{error}: correct the line.") from error
-    return piece.line, texts[0], texts[1], wrong
-
-
-def _json_entries(file: Input) -> Iterator[ContrastEntry]:
-    with open_stream(file.path, file.member) as stream:
-        values = parse_json(stream.read(), file.path)
-    if not isinstance(values, list):
-        raise UserError(f"{file.path} must be a list of objects with source, reference and errors, as in LingEval97.")
-    for number, value in enumerate(values, start=1):
-        try:
-            yield _json_entry(value, number)
-        except ValueError as error:
-            raise UserError(f"{file.path}, entry {number}: {error}: correct the entry.") from error
-
-
-def _json_entry(value: Any, number: int) -> ContrastEntry:
-    source, right = (Side(text=_text(_member(value, name), name)) for name in ("source", "reference"))
-    errors = _member(value, "errors")
-    if not isinstance(errors, list):
-        raise ValueError("errors is not a list")
-    wrong = [
-        _wrong_translation(
-            _text(_member(error, "contrastive"), "contrastive"), _member(error, "type"), error.get("distance")
-        )
-        for error in errors
-    ]
-    return ContrastEntry(source, right, wrong, f"entry {number}")
-
-
-def _member(value: Any, name: str) -> Any:
-    if not isinstance(value, dict) or name not in value:
-        raise ValueError(f"{name} is missing")
-    return value[name]
-
-
-def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{name} is {'empty' if isinstance(value, str) else 'not a text'}")
-    return " ".join(value.splitlines())
-
-
-def _wrong_translation(text: str, phenomenon: Any, distance: Any) -> WrongTranslation:
-    if not isinstance(phenomenon, str) or not _PHENOMENON.fullmatch(phenomenon.strip()):
-        raise ValueError(f"the phenomenon {quoted(str(phenomenon))} is not a name of letters, digits and _ . + : -")
-    return WrongTranslation(Side(text=text), phenomenon.strip(), _distance(distance))
-
-
-def _distance(value: Any) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not re.fullmatch("[0-9]{1,9}", str(value)):
-        raise ValueError(f"the distance {quoted(str(value))} is not a whole number of words")
-    return int(value)
+    values = dict(zip(names, cells, strict=False))
+    fault = None
+    if len(cells) != len(names):
+        fault = f"there are {len(cells)} columns, but the header has {len(names)}"
+    elif empty := [name for name in ("source", "right", "wrong") if not values[name].strip()]:
+        fault = f"{empty[0]} is empty"
+    elif not _PHENOMENON.fullmatch(values["phenomenon"].strip()):
+        fault = f"the phenomenon {quoted(values['phenomenon'])} is not a name of letters, digits and _ . + : -"
+    elif (distance := values.get("distance", "").strip()) and natural_number(distance) is None:
+        fault = f"the distance {quoted(distance)} is not a whole number of words"
+    if fault:
+        raise LineError(piece.path, piece.line, f"{fault}: correct the line.")
+    source, right, wrong = (" ".join(values[name].splitlines()) for name in ("source", "right", "wrong"))
+    translation = WrongTranslation(Side(text=wrong), values["phenomenon"].strip(), natural_number(distance))
+    return piece.line, source, right, translation
 
 
 def _decoded(piece: Piece) -> str:
     try:
         return decode(piece)
     except BadRow as error:
-        raise LineError(error.path, error.line, error.fault) from error
+        raise LineError(error.path, error.line, f"{error.fault}: correct the file.") from error
+
+
+def list_contrasts(settings: ReadingSettings, *, dataset: str, downloads: Path, output: Path) -> int:
+    """Write the contrastive pairs of a split, which consists of whole corpora, as `CONTRASTS_SCHEMA`; count them.
+
+    The settings are those of reading the split, and so are the errors.
+    """
+    rows = _numbered_rows(_split_entries(settings, dataset, downloads))
+    values = ({"id": id_, "entry": entry, **row._asdict()} for id_, (entry, row) in enumerate(rows))
+    return write_rows(output, CONTRASTS_SCHEMA, values)
+
+
+def _split_entries(settings: ReadingSettings, dataset: str, downloads: Path) -> Iterator[ContrastEntry]:
+    context = ReadingContext(settings.languages["source"], settings.languages["target"])
+    for part in settings.parts:
+        corpus = settings.corpora[part.corpus]
+        options = corpus_options(corpus.format, corpus.options, corpus.files, where=f"{dataset}: corpora.{part.corpus}")
+        inputs = corpus_inputs(corpus, downloads, max_line_bytes=settings.max_line_bytes)
+        yield from make_format(corpus.format, options, context).entries(inputs)
+
+
+def read_contrast_list(path: Path, *, entries: int | None = None) -> list[ContrastRows]:
+    """Read the pairs of the first `entries` sources (None: all) of a file that `list_contrasts` wrote."""
+    rows = read_rows(path, columns=["entry", *ContrastRows._fields])
+    return [
+        ContrastRows(**{name: row[name] for name in ContrastRows._fields})
+        for row in rows
+        if entries is None or row["entry"] < entries
+    ]

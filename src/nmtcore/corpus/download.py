@@ -1,46 +1,49 @@
 """Download corpus files: try the sources of a file in order, verify the first that has it, then move it into place."""
 
+import fcntl
 import hashlib
-import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import os
+import shutil
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from nmtcore.config.corpora import FileSettings
-from nmtcore.corpus.partial import CHUNK, PartialDownload, SourceFailed, open_partial
-from nmtcore.corpus.sources import Source, list_sources, missing_manual
-from nmtcore.errors import UserError, explain_os_errors
-from nmtcore.files import read_json, write_json
-from nmtcore.layout import file_name, model_of
+from nmtcore.corpus.sources import Source, list_sources, missing_manual, partial_path, sidecar_path
+from nmtcore.errors import UserError, explain_os_errors, shortened
+from nmtcore.files import atomic_path, read_json, write_json
+from nmtcore.layout import model_of
+from nmtcore.numerals import natural_number
 
-UNITS = {"length": " bytes", "sha256": "", "md5": ""}
+CHUNK = 1 << 20
+"""Bytes read at a time."""
+TIMEOUT = 60
+"""Seconds to wait for an answer, or for further bytes."""
+ATTEMPTS = 5
+"""Consecutive attempts without progress after which a source is given up."""
+PAUSE = 1.0
+"""Seconds before the second attempt; the pause doubles with each further attempt."""
+TEMPORARY_STATUSES = (408, 416, 425, 429, 500, 502, 503, 504)
+"""HTTP statuses after which another attempt may succeed."""
+PROPERTIES = {"length": " bytes", "sha256": "", "md5": ""}
 """The properties of a file that are compared, with their units."""
+_HTML = (b"<!doctype html", b"<html")
+"""The first bytes of an HTML page that a server sends instead of a file."""
 
 
-def sidecar_path(target: Path) -> Path:
-    """Return the path of the record of a download: {source, mirror, sha256, length, passed_over}."""
-    return target.with_name(file_name("download_record", file=target.name))
+class SourceFailed(Exception):
+    """A source could not provide the file; the message says why."""
+
+
+class _TemporaryFailure(Exception):
+    """An attempt failed, but another attempt may succeed."""
 
 
 def checksums_path(target: Path) -> Path:
     """Return the path of the checksums of first downloads, which outlast the file and its sidecar."""
     return target.with_name(f".{target.name}.known.json")
-
-
-def member_to_read(settings: FileSettings, downloads: Path) -> str | None:
-    """Return which member of a downloaded file to read: the member of the mirror it came from, or the file's own."""
-    target = Path(downloads) / settings.name
-    mirror = read_json(sidecar_path(target))["mirror"]
-    if mirror is None:
-        return settings.member
-    for mirror_settings in settings.mirrors:
-        if mirror_settings.path == mirror:
-            return mirror_settings.member
-    raise UserError(
-        f"{target} was fetched from {mirror}, which is no longer a mirror in the data set: delete the file, so that it"
-        " is fetched again."
-    )
 
 
 def download(
@@ -56,17 +59,17 @@ def download(
 
     Pinned lengths and checksums must match. If none is pinned, the checksum of the first download is recorded next to
     the target (`checksums_path`) and must match from then on, whatever the source; a mirror with a different file (in
-    another archive, or with its own pins) has its own record. The sidecar says why sources were passed over. Bytes
-    received from a server are kept for the next run. Raises `UserError`, with all reasons, if all sources fail.
+    another archive, or with its own pins) has its own record. The sidecar says why sources were passed over. Of a file
+    whose checksum is known, the bytes received are kept for the next run. Raises `UserError`, with all reasons, if all
+    sources fail.
     """
     if sentence := missing_manual(settings, manual_folder=manual_folder, mirror_roots=mirror_roots):
         raise UserError(sentence)
-    records = _read_records(checksums_path(target))
-    sources = list_sources(settings, mirror_roots=mirror_roots, manual_folder=manual_folder)
+    records = read_json(checksums_path(target)) if checksums_path(target).exists() else {}
     passed_over = []
-    for source in sources:
+    for source in list_sources(settings, mirror_roots=mirror_roots, manual_folder=manual_folder):
         try:
-            checked = _fetch(source, target, _recorded(records, source, sources), http_hosts, progress=progress)
+            checked = _fetch(source, target, records.get(source.record, {}), http_hosts, progress=progress)
         except SourceFailed as error:
             passed_over.append(f"{source.location}: {error}")
             continue
@@ -74,34 +77,8 @@ def download(
         sidecar = {"source": source.location, "mirror": source.mirror, **checked, "passed_over": passed_over}
         write_json(sidecar_path(target), sidecar)
         return sidecar
-    reasons = passed_over or ["nowhere: it has no URL, and no mirror root is set"]
-    tried = "\n".join(f"  {reason}" for reason in reasons)
+    tried = "\n".join(f"  {reason}" for reason in passed_over or ["nowhere: it has no URL, and no mirror root is set"])
     raise UserError(f"{settings.name} could not be fetched. Tried:\n{tried}\nWithout a network, {_offline(settings)}.")
-
-
-def _read_records(path: Path) -> dict[str, dict[str, Any]]:
-    """Read the checksums of first downloads. Raises `UserError` if the file is damaged."""
-    if not path.exists():
-        return {}
-    try:
-        records = read_json(path)
-        fault = "it does not hold checksums"
-    except UserError as error:
-        records, fault = None, str(error)
-    if isinstance(records, dict) and all(
-        isinstance(record, dict) and record.keys() <= UNITS.keys() for record in records.values()
-    ):
-        return records
-    raise UserError(
-        f"{path}, the record of what was fetched first, is damaged ({fault}): restore it or, to trust the next "
-        "download, delete it."
-    )
-
-
-def _recorded(records: dict, source: Source, sources: Sequence[Source]) -> dict[str, Any]:
-    """Return the recorded checksum of a source's file. Older releases recorded it under the source's location."""
-    locations = (other.location for other in sources if other.record == source.record)
-    return next((records[key] for key in (source.record, *locations) if key in records), {})
 
 
 def _offline(settings: FileSettings) -> str:
@@ -112,116 +89,204 @@ def _offline(settings: FileSettings) -> str:
 
 
 def _fetch(
-    source: Source, target: Path, recorded: dict, http_hosts: Collection[str], *, progress: bool
+    source: Source, target: Path, recorded: Mapping[str, Any], http_hosts: Collection[str], *, progress: bool
 ) -> dict[str, Any]:
+    """Fetch and verify the file of one source, and move it to `target`; return its checksum and length."""
     if source.local is not None and not source.local.is_file():
         raise SourceFailed("there is no such file")
-    length = source.length if source.length is not None else recorded.get("length")
-    with (
-        explain_os_errors(target),
-        _progress_bar(target.name, length, progress=progress) as show_length,
-        open_partial(target, show_length) as partial,
-    ):
-        try:
+    can_resume = source.local is None and bool(source.sha256 or source.md5 or recorded)
+    with explain_os_errors(target), _open_partial(target, keep=can_resume) as file:
+        was_begun = file.tell() > 0
+        while True:
             if source.local is not None:
-                _copy_local(source.local, partial)
+                _copy_local(source.local, file)
             else:
-                has_checksum = bool(source.sha256 or source.md5 or recorded)
-                _fetch_remote(source, partial, http_hosts, has_checksum=has_checksum)
-            checked = _verify(source, partial, recorded, target)
-            partial.move_to(target)
-        except BaseException:
-            if partial.origin is None:  # it cannot be resumed
-                partial.discard()
-            raise
-    return checked
-
-
-def _fetch_remote(source: Source, partial: PartialDownload, http_hosts: Collection[str], *, has_checksum: bool) -> None:
-    from nmtcore.corpus.remote import Address, fetch
-
-    address = Address(url=source.location, length=source.length, has_checksum=has_checksum, http_hosts=http_hosts)
-    fetch(address, partial)
-
-
-def _verify(source: Source, partial: PartialDownload, recorded: dict, target: Path) -> dict[str, Any]:
-    """Return the checksum and length of a complete file. If they are wrong, discard it, so that it is never resumed."""
-    try:
-        return _verify_pins(source, partial, recorded, target)
-    except SourceFailed:
-        partial.restart()
-        raise
-
-
-def _verify_pins(source: Source, partial: PartialDownload, recorded: dict, target: Path) -> dict[str, Any]:
-    if partial.is_html_page():
-        raise SourceFailed("it is an HTML page, perhaps an error or login page, not a corpus file")
-    actual = {"length": partial.length, **partial.sums}
-    if fault := _mismatch(source, actual):
-        raise SourceFailed(fault)
-    for key, unit in UNITS.items():
-        if getattr(source, key) is None and recorded.get(key, actual[key]) != actual[key]:
-            raise SourceFailed(
-                f"its {key} is {actual[key]}{unit}, but it was {recorded[key]}{unit} when it was first fetched; "
-                f"if the new file is right, delete {checksums_path(target)}"
-            )
+                length = source.length if source.length is not None else recorded.get("length")
+                _receive(source.location, file, length, http_hosts, can_resume=can_resume, progress=progress)
+            actual = _properties(file)
+            fault = _mismatch(source, actual, recorded, target) or _html_fault(file)
+            if not fault:
+                break
+            file.truncate(0)
+            if not was_begun:
+                raise SourceFailed(fault)
+            was_begun = False  # the bytes of an earlier run may have been those of another file
+        with atomic_path(target) as temporary:
+            os.replace(partial_path(target), temporary)
     return {"sha256": actual["sha256"], "length": actual["length"]}
 
 
-def _mismatch(pinned: Source | FileSettings, actual: Mapping[str, Any]) -> str | None:
-    """Say how a file differs from its pinned length and checksums; None if it does not."""
-    for key, unit in UNITS.items():
+@contextmanager
+def _open_partial(target: Path, *, keep: bool) -> Iterator[BinaryIO]:
+    """Open and lock the partial file of `target`; without `keep`, it begins empty, and is deleted if the block fails.
+
+    Raises `UserError` if another process holds the lock.
+    """
+    path = partial_path(target)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UserError(f"{target} is being downloaded by another process: wait for it.") from error
+        try:
+            if not keep:
+                file.truncate(0)
+            yield file
+        except BaseException:
+            if not keep or file.seek(0, os.SEEK_END) == 0:
+                path.unlink(missing_ok=True)
+            raise
+
+
+def _copy_local(path: Path, file: BinaryIO) -> None:
+    try:
+        local = path.open("rb")
+    except OSError as error:
+        raise SourceFailed(error.strerror or str(error)) from error
+    with local:
+        shutil.copyfileobj(local, file, CHUNK)
+
+
+def _html_fault(file: BinaryIO) -> str | None:
+    file.seek(0)
+    start = file.read(512).lower().lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(_HTML) or (start.startswith(b"<?xml") and _HTML[0] in start):
+        return "it is an HTML page, perhaps an error or login page, not a corpus file"
+    return None
+
+
+def _properties(file: BinaryIO) -> dict[str, Any]:
+    """Return the length and the checksums of a file."""
+    file.flush()
+    sums = {}
+    for name in ("sha256", "md5"):
+        file.seek(0)
+        sums[name] = hashlib.file_digest(file, lambda name=name: hashlib.new(name, usedforsecurity=False)).hexdigest()
+    return {"length": file.seek(0, os.SEEK_END), **sums}
+
+
+def _mismatch(
+    pinned: Source | FileSettings, actual: Mapping[str, Any], recorded: Mapping[str, Any], target: Path
+) -> str | None:
+    """Say how a file differs from its pinned or else recorded properties; None if it does not."""
+    for key, unit in PROPERTIES.items():
         expected = getattr(pinned, key)
-        if expected is not None and actual[key] != expected:
+        if expected not in (None, actual[key]):
             return f"its {key} is {actual[key]}{unit}, not {expected}{unit} as the data set says"
+        if expected is None and recorded.get(key, actual[key]) != actual[key]:
+            return (
+                f"its {key} is {actual[key]}{unit}, but it was {recorded[key]}{unit} when it was first fetched; "
+                f"if the new file is right, delete {checksums_path(target)}"
+            )
     return None
 
 
 def check_own_file(settings: FileSettings) -> None:
     """Raise `UserError` if a file of the user's own differs from its pinned length or checksums."""
-    if settings.sha256 is None and settings.md5 is None and settings.length is None:
-        return
-    hashes = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}
-    length = 0
-    with explain_os_errors(settings.path), open(settings.path, "rb") as file:
-        while chunk := file.read(CHUNK):
-            length += len(chunk)
-            for file_hash in hashes.values():
-                file_hash.update(chunk)
-    actual = {"length": length, **{name: file_hash.hexdigest() for name, file_hash in hashes.items()}}
-    if fault := _mismatch(settings, actual):
-        raise UserError(f"{settings.path}: {fault}: put the right file there, or correct the data set.")
+    if any(getattr(settings, key) is not None for key in PROPERTIES):
+        path = Path(settings.path)
+        with explain_os_errors(path), path.open("rb") as file:
+            fault = _mismatch(settings, _properties(file), {}, path)
+        if fault:
+            raise UserError(f"{path}: {fault}: put the right file there, or correct the data set.")
 
 
-def _copy_local(path: Path, partial: PartialDownload) -> None:
-    """Copy a local file. Reading errors raise `SourceFailed`; writing errors, such as a full disk, pass through."""
-    partial.restart()
-    with _open_local(path) as file:
-        while chunk := _read_local(file):
-            partial.write(chunk)
-
-
-def _open_local(path: Path) -> BinaryIO:
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise SourceFailed(error.strerror or str(error)) from error
-
-
-def _read_local(file: BinaryIO) -> bytes:
-    try:
-        return file.read(CHUNK)
-    except OSError as error:
-        raise SourceFailed(f"reading it failed ({error})") from error
-
-
-@contextmanager
-def _progress_bar(name: str, total: int | None, *, progress: bool) -> Iterator[Callable[[int], Any]]:
-    """Show a progress bar if `progress` is true; yield a function that updates the number of bytes received."""
-    if not progress:
-        yield lambda length: None
-        return
+def _receive(
+    url: str, file: BinaryIO, length: int | None, http_hosts: Collection[str], *, can_resume: bool, progress: bool
+) -> None:
+    """Append what is missing of a URL to `file`. Raises `SourceFailed` if that fails."""
     from tqdm import tqdm
 
-    with tqdm(total=total, unit="B", unit_scale=True, desc=name, file=sys.stderr) as bar:
-        yield lambda length: bar.update(length - bar.n)
+    failures = 0
+    with (
+        _session(http_hosts) as session,
+        tqdm(total=length, unit="B", unit_scale=True, desc=url.rpartition("/")[2], disable=not progress) as bar,
+    ):
+        while (start := file.seek(0, os.SEEK_END)) == 0 or start != length:
+            try:
+                response = _answer(session, url, {"Range": f"bytes={start}-"} if start else {})
+                _append(response, file, length, bar, can_resume=can_resume)
+                return
+            except _TemporaryFailure as error:
+                if not can_resume:
+                    file.truncate(0)
+                received = file.seek(0, os.SEEK_END)
+                failures = 1 if received > start else failures + 1
+                if failures == ATTEMPTS:
+                    kept = f"; {received} bytes are kept, and the next run resumes there" if received else ""
+                    raise SourceFailed(f"{error}, {ATTEMPTS} times in a row{kept}") from error
+                time.sleep(PAUSE * 2 ** (failures - 1))
+
+
+def _append(response: Any, file: BinaryIO, length: int | None, bar: Any, *, can_resume: bool) -> None:
+    """Append the bytes that a server sends, or begin again if it sends all of them."""
+    import urllib3
+
+    start = file.seek(0, os.SEEK_END)
+    if response.status_code in (200, 416):  # 416: there are no such bytes, so those received are of another file
+        file.truncate(start := 0)
+    if response.status_code != (206 if start else 200):
+        failure = _TemporaryFailure if response.status_code in TEMPORARY_STATUSES else SourceFailed
+        raise failure(f"the server answers {response.status_code} {shortened(response.reason)}")
+    announced = natural_number(response.headers.get("Content-Length", ""))
+    if announced is None and not response.raw.chunked and length is None and not can_resume:
+        raise SourceFailed(
+            "the server does not report the length, so a cut-off file could pass for a complete one: pin the `length`"
+        )
+    if None not in (length, announced) and start + announced != length:
+        raise SourceFailed(f"its length is {start + announced} bytes, not {length} bytes as expected")
+    bar.n = start
+    try:
+        while chunk := response.raw.read(CHUNK, decode_content=False):
+            file.write(chunk)
+            bar.update(len(chunk))
+    except urllib3.exceptions.HTTPError as error:
+        raise _TemporaryFailure(f"the transfer broke off ({_said(error)})") from error
+
+
+def _session(http_hosts: Collection[str]) -> Any:
+    """Make a session that reaches https addresses and plain http on some hosts, also when it is redirected."""
+    import requests
+
+    session = requests.Session()
+    session.headers.update({"User-Agent": "nmtcore", "Accept-Encoding": "identity"})
+    del session.adapters["http://"]
+    for host in http_hosts:
+        for end in ("/", ":"):
+            session.mount(f"http://{host}{end}", requests.adapters.HTTPAdapter())
+    return session
+
+
+def _answer(session: Any, url: str, headers: Mapping[str, str]) -> Any:
+    """Send a request and return the response, whose body is not read yet."""
+    import requests
+    import urllib3
+
+    try:
+        return session.get(url, headers=headers, stream=True, timeout=TIMEOUT)
+    except requests.exceptions.InvalidSchema as error:
+        raise SourceFailed(f"only https, and http on `http_hosts`, is supported ({shortened(str(error))})") from error
+    except requests.RequestException as error:
+        reason = error.args[0] if error.args else error
+        if isinstance(error, requests.Timeout) or isinstance(reason, urllib3.exceptions.ProtocolError):
+            raise _TemporaryFailure(f"the server does not answer ({_said(reason)})") from error
+        raise SourceFailed(f"cannot be reached ({_said(getattr(reason, 'reason', reason))})") from error
+
+
+def _said(error: Any) -> str:
+    """Return what an exception of requests or urllib3 says, without the objects that it names first."""
+    text = error.args[0] if isinstance(error, Exception) and error.args else error
+    return shortened(str(text).rpartition(": ")[2])
+
+
+def remote_length(url: str, http_hosts: Collection[str]) -> int | None:
+    """Ask a server for a file's length in bytes; None if it does not say or cannot be reached."""
+    import requests
+
+    try:
+        with _session(http_hosts) as session:
+            response = session.head(url, timeout=10, allow_redirects=True)
+    except requests.RequestException:
+        return None
+    return natural_number(response.headers.get("Content-Length", "")) if response.ok else None

@@ -27,17 +27,15 @@ def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
         yield batch
 
 
-def ordered_map(
-    function: Callable[[Item], Result], items: Iterable[Item], *, processes: int, min_items: int = 2
-) -> Iterator[Result]:
-    """Yield `function(item)` for every item, in order.
+def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], *, processes: int) -> Iterator[Result]:
+    """Yield `function(item)` for every item, in order; a single item needs no worker process.
 
-    Worker processes are started only if `processes` is at least 2 and there are at least `min_items` items. At most
-    twice as many items as processes are in progress at a time. Raises `UserError` if a worker is killed.
+    At most twice as many items as processes are in progress at a time. Raises `UserError` if a worker is killed
+    (`multiprocessing.Pool` would wait for it forever).
     """
     items = iter(items)
-    first = list(islice(items, min_items))
-    if processes < 2 or len(first) < min_items:
+    first = list(islice(items, 2))
+    if processes < 2 or len(first) < 2:
         yield from map(function, chain(first, items))
         return
     # Fork: a spawned process would import the main module again, which fails in Snakemake's scripts.

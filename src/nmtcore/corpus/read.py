@@ -1,34 +1,45 @@
-"""Read the corpus files of a split into one Parquet file of tokenised sentence pairs, before filtering."""
+"""Read the corpus files of a split into one Parquet file of tokenised sentence pairs, before filtering.
+
+The files are cut into rows by one process; chunks of rows are parsed and tokenised by worker processes.
+"""
 
 from collections import Counter
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import compress, islice
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.own_files import own_files
 from nmtcore.config.stages import ReadingSettings
-from nmtcore.corpus.download import check_own_file, member_to_read
-from nmtcore.corpus.formats.rows import Input, Inputs, ReadingContext, Row, row_bytes
-from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES
+from nmtcore.corpus.download import check_own_file
+from nmtcore.corpus.formats import make_format
+from nmtcore.corpus.formats.rows import Format, Inputs, ReadingContext, Row, replace_separators
+from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES, Side
 from nmtcore.corpus.parallel import available_cores, batched, ordered_map
-from nmtcore.corpus.record_batches import BadPair, CorpusReader, RawBatch, RowChunk, read_chunk
-from nmtcore.corpus.sampling import MAX_POPULATION, draw_sample
+from nmtcore.corpus.sources import member_to_read
+from nmtcore.corpus.text_lines import BadRow, Input
 from nmtcore.corpus.tokenisation import WordTokenizer
-from nmtcore.corpus.writing_systems import unsegmented_warning
+from nmtcore.corpus.writing_systems import count_unspaced, unsegmented_warning
 from nmtcore.errors import LineError, UserError
 from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, row_writer
+from nmtcore.syntax.annotation import COLUMNS, annotation_fault, failed
+from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 ROWS_PER_CHUNK = 2_000
 """Rows per task of a worker process."""
-BYTES_PER_CHUNK = 1 << 22
-"""Bytes after which a task has enough rows, so that long lines take no more memory than others."""
 REPORTED_FAULTS = 20
 """Bad lines that the report describes; all are counted."""
+SEGMENTED_BY_SPACES = ("spaces", "moses")
+"""Kinds of words that do not segment scripts without spaces."""
+WORDS_DIFFER = "the words are not those of the tree"
+"""The reason for a missing annotation if tokenisation changed the words of a tree."""
 
 
 def read_split(
@@ -40,19 +51,21 @@ def read_split(
     output: Path,
     report: Path,
     processes: int | None = None,
+    limit: int | None = None,
 ) -> dict:
     """Read one split of a data set into `output` (RAW_SCHEMA); write counts and warnings to `report` (JSON).
 
     `dataset` and `split` are used in messages. Up to `settings.max_bad_lines` pairs that cannot be read are dropped, on
     both sides, and counted by reason; one more raises `LineError`. Ids count the rows of the split, dropped rows
     included: a pair's id does not depend on which rows were dropped, and may be larger than its row in `output`.
-    `processes` (None: one per core) does not change the result. The report's `warnings` name likely mistakes. Raises
-    `UserError` if no pair is left.
+    `processes` (None: one per core) does not change the result; only the first `limit` rows are read (None: all). The
+    report's `warnings` name likely mistakes. Raises `UserError` if no pair is left.
     """
     processes = available_cores() if processes is None else processes
     tally = _Tally(settings)
     with row_writer(output, RAW_SCHEMA) as writer:
-        chunks = _row_chunks(settings, downloads, dataset=dataset, split=split)
+        rows = islice(_split_rows(settings, downloads, dataset=dataset, split=split), limit)
+        chunks = enumerate(batched(rows, ROWS_PER_CHUNK))
         batches = ordered_map(read_chunk, chunks, processes=processes)
         # Small chunks balance the load of the worker processes; the file's row groups are larger.
         for group in batched(batches, max(1, ROWS_PER_GROUP // ROWS_PER_CHUNK)):
@@ -60,16 +73,30 @@ def read_split(
                 tally.add(batch)
             writer.write_batch(pa.Table.from_batches([batch.pairs for batch in group]))
         if not tally.kept:
-            raise UserError(f"The split '{split}' of {dataset} has no pairs: check its files and rows.")
+            first = "".join(f" {sentence}." for sentence in tally.first_dropped[:1])
+            raise UserError(f"The split '{split}' of {dataset} has no pair that can be read.{first}")
     counts = tally.report()
     write_json(report, counts)
     return counts
 
 
-def _row_chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, split: str) -> Iterator[RowChunk]:
+@dataclass(frozen=True, kw_only=True)
+class CorpusReader:
+    """Everything that a worker process needs to turn the rows of a corpus into sentence pairs."""
+
+    corpus: str
+    format_name: str
+    format: Format
+    tokenizers: dict[str, WordTokenizer]
+
+
+NumberedRow = tuple[CorpusReader, int, Row]
+"""What reads a row, the number of the row in its corpus (from 1), and the row."""
+
+
+def _split_rows(settings: ReadingSettings, downloads: Path, *, dataset: str, split: str) -> Iterator[NumberedRow]:
     tokenizers = {side: WordTokenizer(settings.words[side], settings.languages[side]) for side in SIDES}
     context = ReadingContext(settings.languages["source"], settings.languages["target"], treebank=settings.treebank)
-    next_id = 0
     for part in settings.parts:
         corpus = settings.corpora[part.corpus]
         where = f"{dataset}: corpora.{part.corpus}"
@@ -80,34 +107,14 @@ def _row_chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, spl
                 f" or treebank_...), not the split '{split}'."
             )
         reader = CorpusReader(
-            corpus=part.corpus, format=corpus.format, options=options, context=context, tokenizers=tokenizers
+            corpus=part.corpus,
+            format_name=corpus.format,
+            format=make_format(corpus.format, options, context),
+            tokenizers=tokenizers,
         )
         inputs = corpus_inputs(corpus, downloads, max_line_bytes=settings.max_line_bytes)
-        rows = part_rows(reader, inputs, part, where=f"{dataset}: splits.{split}")
-        for numbers, chunk_rows in _chunks(rows):
-            yield RowChunk(reader, numbers, next_id, chunk_rows)
-            next_id += len(chunk_rows)
-
-
-def _chunks(rows: Iterator[tuple[int, Row]]) -> Iterator[tuple[list[int], list[Row]]]:
-    """Split numbered rows into lists of at most `ROWS_PER_CHUNK` rows and not much more than `BYTES_PER_CHUNK`."""
-    numbers, chunk, size = [], [], 0
-    for number, row in rows:
-        numbers.append(number)
-        chunk.append(row)
-        size += row_bytes(row)
-        if len(chunk) == ROWS_PER_CHUNK or size >= BYTES_PER_CHUNK:
-            yield numbers, chunk
-            numbers, chunk, size = [], [], 0
-    if chunk:
-        yield numbers, chunk
-
-
-def part_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
-    """Yield a part's rows with their numbers in the corpus."""
-    if part.sample is None:
-        return _range_rows(reader, inputs, part, where=where)
-    return _sampled_rows(reader, inputs, part, where=where)
+        for number, row in _part_rows(reader.format, inputs, part, where=f"{dataset}: splits.{split}"):
+            yield reader, number, row
 
 
 def corpus_inputs(corpus: CorpusSettings, downloads: Path, *, max_line_bytes: int) -> Inputs:
@@ -120,53 +127,131 @@ def corpus_inputs(corpus: CorpusSettings, downloads: Path, *, max_line_bytes: in
     }
 
 
-def _range_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
-    """Yield rows first..last of a corpus; read parallel files to the end, to check that they have equal length."""
-    rows = reader.module.rows(inputs, reader.options)
-    skipped = sum(1 for _ in islice(rows, part.first - 1))
-    range_length = None if part.last is None else part.last - part.first + 1
-    count = 0
-    for row in islice(rows, range_length):
-        yield part.first + count, row
-        count += 1
-    if count < (range_length or 1):
-        last, existing = part.last or part.first, skipped + count
-        if not existing:
-            raise UserError(f"{where}: the files of '{part.corpus}' have no rows: are they empty?")
-        raise UserError(
-            f"{where} asks for row {last} of '{part.corpus}', which has only {existing} rows: correct the range."
-        )
-    if reader.module.ALIGNED:
-        for _ in rows:
-            pass
+def _input(file: FileSettings, downloads: Path) -> Input:
+    if file.path is not None:
+        return Input(Path(file.path), file.member)
+    return Input(downloads / file.name, member_to_read(file, downloads))
 
 
-def _sampled_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
-    """Yield a sample of rows first..last: the first pass counts the rows, the second pass reads the sampled rows."""
-    population = sum(1 for _ in _range_rows(reader, inputs, part, where=where))
+def _part_rows(format: Format, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
+    """Yield a part's rows with their numbers in the corpus."""
+    if part.sample is None:
+        return _range_rows(format, inputs, part, where=where)
+    # The first pass counts the rows, the second reads the sampled ones.
+    population = sum(1 for _ in _range_rows(format, inputs, part, where=where))
     if population < part.sample:
         raise UserError(
             f"{where} asks for a sample of {part.sample} rows of '{part.corpus}', but it has only {population} from"
             f" row {part.first}{f' to {part.last}' if part.last else ' on'}: reduce `sample` or extend the range."
         )
-    if population >= MAX_POPULATION:
+    is_drawn = draw_sample(population, part.sample, seed=part.seed)
+    return compress(_range_rows(format, inputs, part, where=where), is_drawn)
+
+
+def draw_sample(population: int, sample: int, *, seed: int) -> np.ndarray:
+    """Draw rows at random, without replacement: return a mask of `population` rows, of which `sample` are true."""
+    mask = np.zeros(population, bool)
+    mask[np.random.default_rng(seed).choice(population, sample, replace=False, shuffle=False)] = True
+    return mask
+
+
+def _range_rows(format: Format, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
+    """Yield rows first..last of a corpus; read parallel files to the end, to check that they have equal length."""
+    number, rows = 0, enumerate(format.rows(inputs), start=1)
+    for number, row in rows:
+        if number >= part.first:
+            yield number, row
+        if number == part.last:
+            break
+    if not number:
+        raise UserError(f"{where}: the files of '{part.corpus}' have no rows: are they empty?")
+    if number < (part.last or part.first):
         raise UserError(
-            f"{where} asks for a sample from {population} rows; at most {MAX_POPULATION - 1} are possible: set `last`."
+            f"{where} asks for row {part.last or part.first} of '{part.corpus}', which has only {number} rows:"
+            " correct the range."
         )
-    rows = islice(reader.module.rows(inputs, reader.options), part.first - 1, None)
-    next_number = 0
-    for number in draw_sample(population, part.sample, seed=part.seed):
-        row = next(islice(rows, number - next_number, None), None)
-        if row is None:
-            raise UserError(f"{where}: the files of '{part.corpus}' became shorter while they were read: start again.")
-        yield part.first + number, row
-        next_number = number + 1
+    if format.aligned:
+        for _ in rows:
+            pass
 
 
-def _input(file: FileSettings, downloads: Path) -> Input:
-    if file.path is not None:
-        return Input(Path(file.path), file.member)
-    return Input(downloads / file.name, member_to_read(file, downloads))
+@dataclass
+class RawBatch:
+    """The readable pairs of a chunk, its bad pairs and its counts."""
+
+    pairs: pa.RecordBatch
+    bad: list[tuple[str, str, int, str]] = field(default_factory=list)
+    """The reason, the path, the line and the fault of each `BadRow`."""
+    counts: Counter = field(default_factory=Counter)
+    """Counts by (name, side or corpus) or (name, side, reason)."""
+
+
+def read_chunk(numbered: tuple[int, Sequence[NumberedRow]]) -> RawBatch:
+    """Read a chunk of rows, given with its number in the split.
+
+    Raises `UserError` for faults that do not concern a single row.
+    """
+    first_id = numbered[0] * ROWS_PER_CHUNK
+    columns: dict[str, list[Any]] = {name: [] for name in RAW_SCHEMA.names}
+    bad, counts = [], Counter()
+    for id_, (reader, number, row) in enumerate(numbered[1], start=first_id):
+        counts["pairs", reader.corpus] += 1
+        try:
+            sides = reader.format.parse(row)
+        except BadRow as error:
+            bad.append((error.reason, error.path, error.line, error.fault))
+            continue
+        if reader.format.context.treebank and all(side.words is None for side in sides):
+            raise UserError(
+                f"The corpus '{reader.corpus}' is used as a treebank (a split called gold_... or treebank_...), but its"
+                f" format {reader.format_name} has no words: use {{format: conllu}} or {{format: czeng}}."
+            )
+        counts["kept", reader.corpus] += 1
+        columns["id"].append(id_)
+        columns["origin"].append(f"{reader.corpus}:{number}")
+        for name, side in zip(SIDES, sides, strict=True):
+            _append_side(columns, name, _with_words(side, reader, name, counts), counts)
+    arrays = [pa.array(columns[name], type=RAW_SCHEMA.field(name).type) for name in RAW_SCHEMA.names]
+    pairs = pa.RecordBatch.from_arrays(arrays, schema=RAW_SCHEMA)
+    for name in SIDES:
+        unspaced = count_unspaced(pairs[name], pairs[f"{name}_words"])
+        counts.update({("unspaced", name, unit): number for unit, number in unspaced.items()})
+    return RawBatch(pairs, bad, counts)
+
+
+def _with_words(side: Side, reader: CorpusReader, name: str, counts: Counter) -> Side:
+    """Clean a side's text and fix its words. If its tree has other words, replace the tree by a reason.
+
+    A treebank keeps the words of its format, even if the data set tokenises other text differently.
+    """
+    text, words, annotation = replace_separators(side.text), side.words, side.annotation
+    counts["line_separators", name] += text != side.text
+    tokenizer = reader.tokenizers[name]
+    if tokenizer.settings.kind == "given" and words is None:
+        raise UserError(
+            f"The {name} side has `words: given`, but the format {reader.format_name} of corpus '{reader.corpus}' has"
+            " no words: write `words: moses` or `spaces`."
+        )
+    if tokenizer.settings.kind != "given" and (words is None or not reader.format.context.treebank):
+        format_words, words = words, tokenizer.split(text)
+        if annotation is not None and annotation.reason is None and list(format_words or ()) != words:
+            annotation = failed(WORDS_DIFFER)
+    return replace(side, text=text, words=words, annotation=annotation)
+
+
+def _append_side(columns: dict[str, list[Any]], name: str, side: Side, counts: Counter) -> None:
+    columns[name].append(side.text)
+    columns[f"{name}_words"].append(side.words)
+    annotation = side.annotation
+    columns[f"{name}_annotation"].append(annotation and {column: getattr(annotation, column) for column in COLUMNS})
+    counts["words", name] += len(side.words)
+    counts["empty", name] += not side.words
+    if annotation is not None:
+        fault = annotation_fault(annotation, len(side.words))
+        assert fault is None, fault
+        counts["several_roots", name] += (annotation.head or ()).count(HEAD_OF_ROOT) > 1
+        if annotation.reason is not None:
+            counts["null_annotations", name, annotation.reason] += 1
 
 
 class _Tally:
@@ -174,52 +259,52 @@ class _Tally:
 
     def __init__(self, settings: ReadingSettings) -> None:
         self._settings = settings
-        self._max_bad = settings.max_bad_lines
-        self._bad: list[BadPair] = []
         self._dropped: Counter = Counter()
         self._counts: Counter = Counter()
-        self._corpora: dict[str, Counter] = {}
+        self.first_dropped: list[str] = []
         self.kept = 0
 
     def add(self, batch: RawBatch) -> None:
         self.kept += batch.pairs.num_rows
         self._counts.update(batch.counts)
-        corpus = self._corpora.setdefault(batch.corpus, Counter(pairs=0, kept=0))
-        corpus.update(pairs=batch.pairs.num_rows + len(batch.bad), kept=batch.pairs.num_rows)
-        for bad in batch.bad:
-            self._dropped[bad.reason] += 1
-            self._bad += [bad] if len(self._bad) < REPORTED_FAULTS else []
-            if self._dropped.total() > self._max_bad:
-                dropped = f" ({self._max_bad} bad lines were already dropped, as max_bad_lines allows)"
-                raise LineError(bad.path, bad.line, bad.fault + (dropped if self._max_bad else ""))
+        for reason, path, line, fault in batch.bad:
+            self._dropped[reason] += 1
+            if len(self.first_dropped) < REPORTED_FAULTS:
+                self.first_dropped.append(f"{path}, line {line}: {fault}")
+            if self._dropped.total() > (most := self._settings.max_bad_lines):
+                already = f" ({most} bad lines were already dropped, as max_bad_lines allows)" if most else ""
+                advice = "correct the file, or raise max_bad_lines to drop the pair"
+                raise LineError(path, line, f"{fault}{already}: {advice}.")
 
     def report(self) -> dict:
         """Return the counts as written to the JSON report."""
         nulls: dict[str, Counter] = {side: Counter() for side in SIDES}
-        for (name, side, *reason), count in self._counts.items():
+        for (name, side, *reason), number in self._counts.items():
             if name == "null_annotations":
-                nulls[side][reason[0]] += count
+                nulls[side][reason[0]] += number
         names = ("words", "empty", "several_roots", "line_separators")
+        corpora = dict.fromkeys(part.corpus for part in self._settings.parts)
         return {
             "pairs": self.kept + self._dropped.total(),
             "kept": self.kept,
             "dropped": dict(self._dropped.most_common()),
-            "corpora": {corpus: dict(counts) for corpus, counts in self._corpora.items()},
-            "first_dropped": [f"{bad.path}, line {bad.line}: {bad.fault}" for bad in self._bad],
+            "corpora": {
+                corpus: {name: self._counts[name, corpus] for name in ("pairs", "kept")}
+                for corpus in corpora
+                if self._counts["pairs", corpus]
+            },
+            "first_dropped": self.first_dropped,
             **{name: {side: self._counts[name, side] for side in SIDES} for name in names},
             "null_annotations": {side: dict(nulls[side].most_common()) for side in SIDES},
             "warnings": self._warnings(),
         }
 
     def _warnings(self) -> list[str]:
-        warnings = (
-            unsegmented_warning(
-                self._counts,
-                side,
-                words_kind=self._settings.words[side].kind,
-                language=self._settings.languages[side],
-                lines=self.kept - self._counts["empty", side],
-            )
-            for side in SIDES
-        )
+        settings, warnings = self._settings, []
+        for side in SIDES:
+            words, language = settings.words[side].kind, settings.languages[side]
+            if words in SEGMENTED_BY_SPACES:
+                units = ("texts", "lines", "words", "characters")
+                counts = Counter({unit: self._counts["unspaced", side, unit] for unit in units})
+                warnings.append(unsegmented_warning(counts, side, words_kind=words, language=language))
         return [warning for warning in warnings if warning]

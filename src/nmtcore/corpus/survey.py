@@ -1,26 +1,29 @@
 """Look at the text of a data set before anything is made of it: lengths, odd pairs, overlap of splits, a sample.
 
-Files are read as a stream by the readers of the corpus formats; memory does not grow with the training split.
+The workflow's reading writes each split to a temporary file, over whose columns everything is counted.
 """
 
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
-from random import Random
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from nmtcore.config.corpora import PartSettings
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.formats import corpus_options
-from nmtcore.corpus.formats.rows import BadRow, Input, Inputs, ReadingContext
-from nmtcore.corpus.overlap import HeldOut
+from nmtcore.config.segmentation import WordsSettings
+from nmtcore.config.stages import ReadingSettings
+from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.pairs import SIDES
-from nmtcore.corpus.read import part_rows
-from nmtcore.corpus.record_batches import CorpusReader
-from nmtcore.corpus.streams import open_stream
+from nmtcore.corpus.read import read_split
+from nmtcore.corpus.survey_languages import LanguageShare, language_shares
 from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, unsegmented_length
 from nmtcore.errors import UserError
+from nmtcore.parquet import read_batches
 
 LONG_WORDS, LONG_CHARACTERS = 250, 2_500
 """A longer side makes a pair very long."""
@@ -32,209 +35,239 @@ SAMPLE_CHARACTERS = 1_000
 """Characters that a sample keeps of a text."""
 SHOWN_ROWS = 3
 """Odd pairs whose numbers a survey keeps; all are counted."""
-LINE_FORMATS = ("plain", "tsv", "copied", "czeng", "conllu")
-"""Formats in which the ends of lines matter."""
+MOST_SWAPPED = 0.5
+"""From this share of sentences in the language of the other side on, the sides are taken to be swapped."""
+ANY_NUMBER = 10**9
+"""Lines that cannot be read are counted, however many there are."""
 ODD = {
     "empty": "with an empty side",
     "identical": "with both sides identical",
     "long": f"with a side of over {LONG_WORDS} words or {LONG_CHARACTERS:,} characters",
     "unbalanced": f"with one side over {HIGH_RATIO:g} times as long as the other",
-    "control": "with control characters or separators of lines inside a line",
+    "control": "with control characters",
     "replaced": "with U+FFFD, the trace of an earlier wrong conversion",
 }
 """What is odd about a pair, by a short name."""
-_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
-
-
-@dataclass
-class OddPairs:
-    """The number of pairs with one oddity, and where the first ones are (corpus and row, from 1)."""
-
-    count: int = 0
-    first: list[str] = field(default_factory=list)
-
-    def add(self, place: str) -> None:
-        """Count a pair."""
-        self.count += 1
-        if len(self.first) < SHOWN_ROWS:
-            self.first.append(place)
+_COLUMNS = ["origin", *SIDES, *(f"{side}_words" for side in SIDES)]
 
 
 @dataclass
 class SideSurvey:
-    """One side of a split: its lengths in words (between white space) and in characters, each with its frequency."""
+    """One side of a split: the length of each text in words (between white space) and in characters."""
 
-    side: str
-    words: Counter[int] = field(default_factory=Counter)
-    characters: Counter[int] = field(default_factory=Counter)
-    unspaced: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Texts, words and characters in scripts without spaces, as `count_unspaced` counts them."""
+    words: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    characters: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    unspaced: Counter = field(default_factory=Counter)
+    """What `count_unspaced` counts."""
 
-    def add(self, text: str, words: Sequence[str]) -> None:
-        """Count a text."""
-        self.words[len(words)] += 1
-        self.characters[len(text)] += 1
-        count_unspaced(text, words, self.side, self.unspaced)
+    def add(self, texts: pa.Array, words: pa.Array) -> None:
+        """Count a batch of texts."""
+        self.words = np.concatenate([self.words, pc.list_value_length(words)])
+        self.characters = np.concatenate([self.characters, pc.utf8_length(texts)])
+        self.unspaced += count_unspaced(texts, words)
 
     @property
     def unit(self) -> str:
         """The unit of lengths: characters if most texts are in a script without spaces, else words."""
-        return "characters" if 2 * self.unspaced["unspaced_lines", self.side] > self.words.total() else "words"
+        return "characters" if 2 * self.unspaced["lines"] > len(self.words) else "words"
 
     @property
-    def lengths(self) -> Counter[int]:
-        """The frequencies of the lengths in `unit`."""
-        return self.characters if self.unit == "characters" else self.words
-
-    @property
-    def unsegmented_length(self) -> float | None:
-        """The characters per word if the text is in a script without spaces and looks unsegmented."""
-        return unsegmented_length(self.unspaced, self.side, lines=self.words.total() - self.words[0])
+    def lengths(self) -> np.ndarray:
+        """The lengths in `unit`."""
+        return getattr(self, self.unit)
 
 
 @dataclass
 class SplitSurvey:
     """What a split's text looks like."""
 
-    split: str
     sides: dict[str, SideSurvey]
     """The sides that have text (treebanks may have only one; then no pair is odd)."""
     pairs: int = 0
     """Pairs that can be read."""
-    odd: dict[str, OddPairs] = field(default_factory=lambda: {name: OddPairs() for name in ODD})
+    odd: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in ODD})
+    """Where pairs with each oddity are (corpus and row, from 1)."""
     bad: Counter[str] = field(default_factory=Counter)
     """Pairs that cannot be read, by reason."""
     first_bad: list[str] = field(default_factory=list)
     """The first of these, with file and line."""
-    windows_lines: dict[str, int] = field(default_factory=dict)
-    """Lines that end like those of Windows, by file; files without any are left out."""
+    separators: int = 0
+    """Texts with separators of lines, which become spaces."""
     sample: list[tuple[str, str]] = field(default_factory=list)
     """Pairs drawn at random, cut to `SAMPLE_CHARACTERS`."""
+    hashes: np.ndarray = field(default_factory=lambda: np.zeros((2, 0), np.int64))
+    """Hashes of the words of each source and of each pair, [2, N]; equal words have equal hashes in one process."""
     fault: str | None = None
     """The error that ended reading, if there was one."""
     is_cut: bool = False
-    """Whether the survey ended after a given number of pairs, before the end of the files."""
-
-    def add_bad(self, row: BadRow) -> None:
-        """Count a pair that cannot be read."""
-        self.bad[row.reason] += 1
-        if len(self.first_bad) < SHOWN_ROWS:
-            self.first_bad.append(f"{row.path}, line {row.line}: {row.fault}")
+    """Whether the survey ended after a given number of pairs."""
 
 
-def survey_split(
-    dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs], held_out: HeldOut, *, limit: int | None = None
-) -> SplitSurvey:
-    """Survey a split, whose corpora have the files `inputs`.
+@dataclass(frozen=True, kw_only=True)
+class Overlap:
+    """Pairs of a development or test split that the training split has too."""
 
-    Pairs of the training split are compared with `held_out`, to which those of other splits are added; so survey the
-    training split last. A fault that ends reading, such as files of different lengths, is recorded. At most `limit`
-    pairs are read (None: all).
-    """
-    surveyor = _Surveyor(dataset, split, held_out, limit)
-    survey = surveyor.survey
-    try:
-        for part in dataset.splits[split]:
-            surveyor.read_part(part, inputs[part.corpus])
-            if not survey.is_cut and dataset.corpora[part.corpus].format in LINE_FORMATS:
-                _count_windows_lines(survey, inputs[part.corpus])
-    except UserError as error:
-        survey.fault = str(error)
-    if not survey.pairs and survey.fault is None:
-        survey.fault = f"{split} has no pair that can be read." + (f" {survey.first_bad[0]}" if survey.bad else "")
+    compared: int
+    """Pairs of the split."""
+    pairs: int
+    """Those of which both sides are a training pair."""
+    sources: int
+    """Those of which the source is the source of a training pair."""
+
+
+@dataclass(kw_only=True)
+class DatasetSurvey:
+    """What the text of a data set looks like; all values are by split."""
+
+    languages: Mapping[str, str]
+    """Language codes, by side."""
+    words: Mapping[str, str]
+    """How text becomes words (kinds of `WordsSettings`), by side."""
+    splits: dict[str, SplitSurvey]
+    """In the order of the data set."""
+    shares: dict[str, dict[str, LanguageShare]] = field(default_factory=dict)
+    """Sentences in other languages, by side."""
+    overlaps: dict[str, Overlap] = field(default_factory=dict)
+    """Pairs of development and test splits that are in the training split."""
+
+    @property
+    def faults(self) -> list[str]:
+        """One sentence for each mistake in the text that would stop reading, or make training useless."""
+        faults = [survey.fault for survey in self.splits.values() if survey.fault]
+        for split, shares in self.shares.items():
+            for side, share in shares.items():
+                if share.texts and share.swapped > MOST_SWAPPED * share.texts:
+                    faults.append(
+                        f"{split}: {share.swapped} of {share.texts} {side} sentences drawn seem to be in the language "
+                        f"of the other side, not in '{self.languages[side]}': are the files swapped?"
+                    )
+        return faults
+
+    @property
+    def unsegmented(self) -> list[str]:
+        """One sentence for each side whose training text has no spaces between words, which its `words` expect."""
+        sides = self.splits["train"].sides.items() if "train" in self.splits else ()
+        return [
+            f"train: the {side} side looks unsegmented (average {length:.0f} characters per word): segment it first, "
+            "with spaces between words."
+            for side, survey in sides
+            if self.words[side] in ("moses", "spaces") and (length := unsegmented_length(survey.unspaced)) is not None
+        ]
+
+
+def survey_dataset(
+    dataset: DatasetSettings, inputs: Mapping[str, Inputs], *, limit: int | None = None
+) -> DatasetSurvey:
+    """Survey each split all of whose corpora have files in `inputs` (by corpus); at most `limit` pairs per split."""
+    known = [split for split, parts in dataset.splits.items() if all(part.corpus in inputs for part in parts)]
+    surveys = {split: _survey_split(dataset, split, inputs, limit) for split in known}
+    languages = {"source": dataset.source, "target": dataset.target}
+    return DatasetSurvey(
+        languages=languages,
+        words={side: words.kind for side, words in dataset.words.items()},
+        splits=surveys,
+        shares={split: language_shares(surveys[split].sample, languages) for split in known},
+        overlaps={
+            split: _overlap(surveys[split], surveys["train"])
+            for split in dataset.tests
+            if {split, "train"} <= surveys.keys()
+        },
+    )
+
+
+def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs], limit: int | None) -> SplitSurvey:
+    """Survey a split; an error that ends reading, such as files of different lengths, is its fault."""
+    survey = SplitSurvey(sides={side: SideSurvey() for side in dataset.sides(split)})
+    with TemporaryDirectory(prefix="nmtcore-") as folder:
+        raw = Path(folder) / "raw.parquet"
+        try:
+            report = read_split(
+                _settings(dataset, split, inputs),
+                dataset=dataset.name,
+                split=split,
+                downloads=Path(folder),
+                output=raw,
+                report=raw.with_suffix(".json"),
+                limit=limit,
+            )
+        except UserError as error:
+            survey.fault = str(error)
+            return survey
+        survey.bad = Counter(report["dropped"])
+        survey.first_bad = report["first_dropped"][:SHOWN_ROWS]
+        survey.separators = sum(report["line_separators"].values())
+        survey.is_cut = report["pairs"] == limit
+        draw = np.random.default_rng(SAMPLE_SEED)
+        drawn = draw.choice(report["kept"], min(report["kept"], SAMPLE_PAIRS), replace=False, shuffle=False)
+        for batch in read_batches(raw, columns=_COLUMNS):
+            _add_batch(survey, batch, drawn)
     return survey
 
 
-def percentile(lengths: Counter[int], share: float) -> int:
-    """Return the smallest length that at least `share` of all texts do not exceed; 0 if there are none."""
-    below = 0
-    for length in sorted(lengths):
-        below += lengths[length]
-        if below >= share * lengths.total():
-            return length
-    return 0
-
-
-class _Surveyor:
-    """Reads the parts of a split."""
-
-    def __init__(self, dataset: DatasetSettings, split: str, held_out: HeldOut, limit: int | None) -> None:
-        self.survey = SplitSurvey(split, sides={side: SideSurvey(side) for side in dataset.sides(split)})
-        self._dataset = dataset
-        self._context = ReadingContext(dataset.source, dataset.target, treebank=split in dataset.treebanks)
-        self._held_out = held_out
-        self._limit = limit
-        self._draw = Random(SAMPLE_SEED)
-
-    def read_part(self, part: PartSettings, inputs: Inputs) -> None:
-        """Survey rows of a corpus."""
-        survey, corpus = self.survey, self._dataset.corpora[part.corpus]
-        options = corpus_options(corpus.format, corpus.options, corpus.files, where=f"corpora.{part.corpus}")
-        reader = CorpusReader(
-            corpus=part.corpus, format=corpus.format, options=options, context=self._context, tokenizers={}
+def _settings(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs]) -> ReadingSettings:
+    """Return the settings to read a split, with its files where they are now and words between white space."""
+    settings = ReadingSettings.of(dataset, split)
+    corpora = {
+        name: replace(
+            corpus,
+            files={
+                role: tuple(FileSettings(path=str(file.path), member=file.member) for file in files)
+                for role, files in inputs[name].items()
+            },
         )
-        limit = self._dataset.max_line_bytes
-        inputs = {role: [file._replace(max_line_bytes=limit) for file in files] for role, files in inputs.items()}
-        rows = part_rows(reader, inputs, part, where=f"splits.{survey.split}")
-        remaining = None if self._limit is None else self._limit - survey.pairs - survey.bad.total()
-        for number, row in islice(rows, remaining):
-            try:
-                source, target = reader.module.parse(row, options, self._context)
-            except BadRow as error:
-                survey.add_bad(error)
-            else:
-                self._add_pair(f"{part.corpus}:{number}", (source.text, target.text))
-        survey.is_cut = remaining is not None and next(rows, None) is not None
-
-    def _add_pair(self, place: str, texts: tuple[str, str]) -> None:
-        survey, words = self.survey, [text.split() for text in texts]
-        for side, text, side_words in zip(SIDES, texts, words, strict=True):
-            if side in survey.sides:
-                survey.sides[side].add(text, side_words)
-        for name in oddities(texts) if len(survey.sides) == len(SIDES) else ():
-            survey.odd[name].add(place)
-        if survey.split == "train":
-            self._held_out.compare(words)
-        elif survey.split in self._dataset.tests:
-            self._held_out.add(survey.split, words)
-        self._draw_pair(texts)
-        survey.pairs += 1
-
-    def _draw_pair(self, texts: tuple[str, str]) -> None:
-        """Add a pair to the sample so that all samples of the pairs so far are equally likely (reservoir sampling)."""
-        pairs = self.survey.pairs
-        place = pairs if pairs < SAMPLE_PAIRS else self._draw.randrange(pairs + 1)
-        if place < SAMPLE_PAIRS:
-            cut = (texts[0][:SAMPLE_CHARACTERS], texts[1][:SAMPLE_CHARACTERS])
-            self.survey.sample[place : place + 1] = [cut]
-
-
-def oddities(texts: tuple[str, str]) -> list[str]:
-    """Name what is odd about a pair (of `ODD`). Scripts without spaces are compared by characters, not words."""
-    words = [text.split() for text in texts]
-    counts = list(map(len, texts if any(map(has_unspaced, texts)) else words))
-    checks = {
-        "empty": not all(words),
-        "identical": words[0] == words[1] != [],
-        "long": max(map(len, words)) > LONG_WORDS or max(map(len, texts)) > LONG_CHARACTERS,
-        "unbalanced": all(words) and max(counts) > HIGH_RATIO * min(counts),
-        "control": any(not text.isprintable() and _CONTROL.search(text) for text in texts),
-        "replaced": any("\ufffd" in text for text in texts),
+        for name, corpus in settings.corpora.items()
     }
-    return [name for name, holds in checks.items() if holds]
+    words = dict.fromkeys(SIDES, WordsSettings(kind="spaces"))
+    return replace(settings, corpora=corpora, words=words, max_bad_lines=ANY_NUMBER)
 
 
-def _count_windows_lines(survey: SplitSurvey, inputs: Inputs) -> None:
-    for file in (file for files in inputs.values() for file in files):
-        if count := windows_lines(file):
-            survey.windows_lines[str(file.path)] = count
+def _add_batch(survey: SplitSurvey, batch: pa.RecordBatch, drawn: np.ndarray) -> None:
+    """Count a batch of pairs; those whose numbers are among `drawn` join the sample."""
+    for side, side_survey in survey.sides.items():
+        side_survey.add(batch[side], batch[f"{side}_words"])
+    if len(survey.sides) == len(SIDES):
+        for name, is_odd in oddities(batch).items():
+            survey.odd[name] += batch["origin"].filter(pa.array(is_odd)).to_pylist()
+    source, target = (pc.binary_join(batch[f"{side}_words"], " ") for side in SIDES)
+    both = pc.binary_join_element_wise(source, target, "\n")
+    hashes = np.array([[hash(text) for text in texts.to_pylist()] for texts in (source, both)], np.int64)
+    survey.hashes = np.concatenate([survey.hashes, hashes], axis=1)
+    rows = np.sort(drawn[(drawn >= survey.pairs) & (drawn < survey.pairs + batch.num_rows)]) - survey.pairs
+    sample = (pc.utf8_slice_codeunits(batch[side].take(pa.array(rows)), 0, SAMPLE_CHARACTERS) for side in SIDES)
+    survey.sample += zip(*(texts.to_pylist() for texts in sample), strict=True)
+    survey.pairs += batch.num_rows
 
 
-def windows_lines(file: Input) -> int:
-    """Count the lines of a file that end in a carriage return and a line feed."""
-    count, last = 0, b""
-    with open_stream(file.path, file.member) as stream:
-        while block := stream.read(1 << 16):
-            count += block.count(b"\r\n") + (last == b"\r" and block.startswith(b"\n"))
-            last = block[-1:]
-    return count
+def oddities(batch: pa.RecordBatch) -> dict[str, np.ndarray]:
+    """Say which pairs have each oddity (of `ODD`). Scripts without spaces are compared by characters, not words."""
+    texts = [batch[side] for side in SIDES]
+    words = [pc.list_value_length(batch[f"{side}_words"]).to_numpy() for side in SIDES]
+    characters = [pc.utf8_length(own).to_numpy() for own in texts]
+    unspaced = has_unspaced(texts[0]) | has_unspaced(texts[1])
+    lengths = np.where(unspaced, characters, words)
+    joined = [pc.binary_join(batch[f"{side}_words"], " ") for side in SIDES]
+    not_empty = np.minimum(*words) > 0
+    return {
+        "empty": ~not_empty,
+        "identical": not_empty & pc.equal(*joined).to_numpy(zero_copy_only=False),
+        "long": (np.maximum(*words) > LONG_WORDS) | (np.maximum(*characters) > LONG_CHARACTERS),
+        "unbalanced": not_empty & (lengths.max(0) > HIGH_RATIO * lengths.min(0)),
+        "control": _match(texts, r"[^\P{Cc}\t]"),
+        "replaced": _match(texts, "\ufffd"),
+    }
+
+
+def _match(texts: list[pa.Array], pattern: str) -> np.ndarray:
+    """Say which pairs have a text that a regular expression matches."""
+    source, target = (pc.match_substring_regex(own, pattern).to_numpy(zero_copy_only=False) for own in texts)
+    return source | target
+
+
+def _overlap(survey: SplitSurvey, train: SplitSurvey) -> Overlap:
+    sources, pairs = (int(np.isin(*hashes).sum()) for hashes in zip(survey.hashes, train.hashes, strict=True))
+    return Overlap(compared=survey.pairs, pairs=pairs, sources=sources)
+
+
+def percentile(lengths: np.ndarray, share: float) -> int:
+    """Return the smallest length that at least `share` of all texts do not exceed; 0 if there are none."""
+    return int(np.quantile(lengths, share, method="inverted_cdf")) if len(lengths) else 0

@@ -1,13 +1,91 @@
-"""Lines of plain text files of a user, decoded and checked."""
+"""Lines of text files, one sentence per line: as raw pieces for the corpus formats, or decoded and checked."""
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from nmtcore.config.datasets import MAX_LINE_BYTES
-from nmtcore.corpus.encodings import SAMPLE, convert_advice, wide_encoding
+from nmtcore.corpus.streams import open_stream
 from nmtcore.errors import LineError, UserError, explain_os_errors
 
+SAMPLE = 1 << 12
+"""Bytes from which an encoding is guessed."""
+_BYTE_ORDER_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32",
+    b"\0\0\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
 _TOO_LONG = f"the line has more than {MAX_LINE_BYTES:,} bytes: is it text, with one sentence per line? Split the line."
+_REST = 1 << 16
+"""Bytes of a long line that are read and dropped at a time."""
+
+
+class Input(NamedTuple):
+    """A file of a corpus, and the member to read if it is an archive."""
+
+    path: Path
+    member: str | None
+    max_line_bytes: int = MAX_LINE_BYTES
+    """The most bytes of a line, and of the lines of one sentence, segment or unit."""
+
+
+class Piece(NamedTuple):
+    """Consecutive lines of a file as raw bytes, and the number (from 1) of the first line."""
+
+    path: str
+    line: int
+    data: bytes
+    cut_at: int = 0
+    """The `max_line_bytes` of the file if the lines have more; `data` is then empty. 0: they do not."""
+    ids: tuple[str, ...] = ()
+    """What identifies the lines in their file, such as a document and a segment; "" for an id that is not given."""
+
+
+class BadRow(Exception):
+    """A pair that cannot be read: where and why, and the `reason` under which reports count it.
+
+    `fault` goes on after "FILE, line N: "; it has no full stop, since others add what to do.
+    """
+
+    def __init__(self, reason: str, piece: Piece, fault: str, *, line: int = 0) -> None:
+        super().__init__(fault)
+        self.reason = reason
+        self.path = piece.path
+        self.line = piece.line + line
+        self.fault = fault
+
+
+def lines(file: Input) -> Iterator[Piece]:
+    """Yield each line without its end (`\\n` or `\\r\\n`) and without a byte order mark.
+
+    A line of more than the file's `max_line_bytes` is cut. Raises `UserError` if the file is in UTF-16 or UTF-32.
+    """
+    path = str(file.path)
+    with open_stream(file.path, file.member) as stream:
+        member = f", member {file.member}," if file.member else ""
+        check_encoding(stream.peek(SAMPLE), f"{path}{member}")
+        yield from _pieces(stream, path, file.max_line_bytes)
+
+
+def decode(piece: Piece) -> str:
+    """Decode the text of a piece. Raises `BadRow` if it is too long, not UTF-8, or contains a NUL character."""
+    check_length(piece)
+    if (place := piece.data.find(b"\0")) >= 0:
+        raise BadRow("nul byte", piece, "contains a NUL character", line=piece.data.count(b"\n", 0, place))
+    try:
+        return piece.data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        column = error.start - piece.data.rfind(b"\n", 0, error.start)
+        line = piece.data.count(b"\n", 0, error.start)
+        raise BadRow("not utf-8", piece, f"is not valid UTF-8 (byte {column})", line=line) from error
+
+
+def check_length(piece: Piece) -> None:
+    """Raise `BadRow` if a piece was cut because it is too long."""
+    if piece.cut_at:
+        raise BadRow("too long", piece, f"has more than the {piece.cut_at:,} bytes that max_line_bytes allows")
 
 
 def read_text_lines(path: str | Path) -> list[str]:
@@ -39,43 +117,58 @@ def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
     Of an open file, hardly more than `MAX_LINE_BYTES` are read for a line. Raises `LineError` for a longer line and for
     one that is not UTF-8 or contains a NUL, and `UserError` for a text in UTF-16 or UTF-32.
     """
-    lines = _lines_read(lines)
-    start = b""
-    for number, line in enumerate(lines, start=1):
+    start, pieces = b"", _pieces(lines, where, MAX_LINE_BYTES)
+    for piece in pieces:
+        start += piece.data[: SAMPLE - len(start)] + b"\n" if len(start) < SAMPLE else b""
         try:
-            if isinstance(line, bytes):
-                start += line[: SAMPLE - len(start)]
-                if len(line) > MAX_LINE_BYTES and len(line.rstrip(b"\r\n")) > MAX_LINE_BYTES:
-                    raise LineError(where, number, _TOO_LONG)
-                line = _decode(line, number, where)
-            if "\0" in line:
-                raise LineError(where, number, "the line contains a NUL character, so this is not a text file.")
-        except LineError as error:
-            raise _encoding_error(start, lines, where) or error from error.__cause__
-        yield (line.removeprefix("\ufeff") if number == 1 else line).rstrip("\r\n")
+            yield decode(piece)
+        except BadRow as error:
+            if error.reason == "nul byte":  # a short line may not show the encoding
+                start += b"\n".join(following.data for following in islice(pieces, 50))
+            check_encoding(start, where)
+            fault = _TOO_LONG if piece.cut_at else f"{error.fault}: correct the text, or convert it (see `iconv`)."
+            raise LineError(where, error.line, fault) from error
 
 
-def _lines_read(lines: Iterable[str | bytes]) -> Iterator[str | bytes]:
-    """Yield lines; a line of an open file that is too long is cut where that shows."""
+def _pieces(lines: Iterable[str | bytes], path: str, limit: int) -> Iterator[Piece]:
+    """Yield lines without their ends and a leading byte order mark; those of more than `limit` bytes are cut."""
+    for number, line in enumerate(_cut_lines(lines, limit), start=1):
+        data = line.encode(errors="surrogatepass") if isinstance(line, str) else line
+        data = data.removesuffix(b"\n").removesuffix(b"\r")
+        if number == 1:
+            data = data.removeprefix(b"\xef\xbb\xbf")
+        yield Piece(path, number, data) if len(data) <= limit else Piece(path, number, b"", limit)
+
+
+def _cut_lines(lines: Iterable[str | bytes], limit: int) -> Iterator[str | bytes]:
+    """Yield lines; of an open file, hardly more than `limit` bytes of each are in memory."""
     if not hasattr(lines, "readline"):
         yield from lines
         return
-    while line := lines.readline(MAX_LINE_BYTES + len("\r\n")):
+    while line := lines.readline(limit + len("\r\n")):
         yield line
+        if len(line) > limit:
+            while line and line[-1:] not in (b"\n", "\n"):
+                line = lines.readline(_REST)
 
 
-def _decode(line: bytes, number: int, where: str) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        problem = f"byte {error.start + 1} is not UTF-8; convert the text (see `iconv`)."
-        raise LineError(where, number, problem) from error
+def check_encoding(start: bytes, name: str) -> None:
+    """Raise `UserError` if a text that begins with `start` is in UTF-16 or UTF-32."""
+    if encoding := wide_encoding(start):
+        raise UserError(f"{name} is {encoding}, not UTF-8: convert it (iconv -f {encoding} -t UTF-8 OLD > NEW).")
 
 
-def _encoding_error(start: bytes, rest: Iterator[bytes], where: str) -> UserError | None:
-    """Return an error that names the encoding of a text that begins with `start`, if it is UTF-16 or UTF-32."""
-    # A short line may not show the encoding.
-    while b"\0" in start and len(start) < SAMPLE and (line := next(rest, None)):
-        start += line
-    encoding = wide_encoding(start)
-    return UserError(f"{where} {convert_advice(encoding)}.") if encoding else None
+def wide_encoding(start: bytes) -> str | None:
+    """Name the encoding, as `iconv -f` calls it, of a text that begins with `start`; None if not UTF-16 or UTF-32.
+
+    The evidence is a byte order mark or, without one, NUL bytes: UTF-16 text has many ASCII characters (at least spaces
+    and line ends), each with a NUL byte on the same side.
+    """
+    for mark, name in _BYTE_ORDER_MARKS.items():
+        if start.startswith(mark):
+            return name
+    start = start[:SAMPLE]
+    little, big = start[1::2].count(0), start[::2].count(0)
+    if max(little, big) < 3 or max(little, big) < 0.075 * len(start) or min(little, big) > 0.1 * max(little, big):
+        return None
+    return "UTF-16LE" if little > big else "UTF-16BE"

@@ -7,7 +7,7 @@ import torch
 
 from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.runs import RunSettings
-from nmtcore.corpus.contrast_list import read_contrast_list
+from nmtcore.corpus.contrasts import read_contrast_list
 from nmtcore.errors import UserError
 from nmtcore.evaluation.induction import BASELINES, score_induction
 from nmtcore.evaluation.scores import read_gold_trees

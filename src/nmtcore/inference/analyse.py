@@ -10,8 +10,7 @@ import numpy as np
 
 from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.corpus.formats.conllu import sentences
-from nmtcore.corpus.formats.rows import Input
-from nmtcore.corpus.text_lines import clean_lines
+from nmtcore.corpus.text_lines import Input, clean_lines
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.attention import attention_of_translations

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
-from nmtcore.corpus.formats.rows import BadRow, Input, Piece, decode
 from nmtcore.corpus.pairs import Side
-from nmtcore.corpus.text_lines import clean_lines
+from nmtcore.corpus.text_lines import BadRow, Input, Piece, clean_lines, decode
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.parse import Parser, parse_examples

@@ -1,6 +1,6 @@
 """Check a data set before its jobs start: its files, its annotators' models, and the systems that can be planned."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,9 +11,8 @@ from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.corpus.formats.rows import Inputs
-from nmtcore.corpus.locations import FileLocation, locate_file
-from nmtcore.corpus.sources import missing_manual
-from nmtcore.corpus.survey_dataset import DatasetSurvey, survey_announcement, survey_dataset
+from nmtcore.corpus.sources import FileLocation, locate_file, missing_manual
+from nmtcore.corpus.survey import DatasetSurvey, survey_dataset
 from nmtcore.errors import UserError
 
 
@@ -55,19 +54,14 @@ class DatasetCheck:
         ]
 
 
-def check_dataset(
-    project: Project, name: str, *, limit: int | None = None, announce: Callable[[str], None] | None = None
-) -> DatasetCheck:
+def check_dataset(project: Project, name: str, *, limit: int | None = None) -> DatasetCheck:
     """Check a data set; nothing is downloaded, and at most `limit` pairs of each split are read.
 
-    `announce` gets a sentence before text is read if that takes long. Raises `UserError` if there is no such data set,
-    or if its file is not valid.
+    Raises `UserError` if there is no such data set, or if its file is not valid.
     """
     dataset = project.dataset(name, where=str(project.folders[0]))
     locations = locate_corpora(project, dataset)
     inputs = _inputs_here(locations)
-    if announce is not None and (sentence := survey_announcement(dataset, inputs, limit=limit)):
-        announce(sentence)
     check = DatasetCheck(
         dataset=dataset,
         locations=locations,

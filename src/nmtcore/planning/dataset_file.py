@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmtcore.config.corpora import SIDES
-from nmtcore.corpus.formats.rows import Input
 from nmtcore.corpus.survey import SplitSurvey, percentile
 from nmtcore.corpus.survey_languages import LanguageShare
+from nmtcore.corpus.text_lines import Input
 from nmtcore.corpus.writing_systems import looks_tokenised, main_script
 from nmtcore.planning.known_parsers import KnownParser
 
@@ -101,11 +101,11 @@ def _corpora(draft: DatasetDraft, config: Path) -> list[str]:
 
 def _bad_lines(draft: DatasetDraft) -> list[str]:
     """Allow as many broken lines as the worst split has."""
-    worst = max(draft.surveys.values(), key=lambda survey: survey.bad.total())
+    split, worst = max(draft.surveys.items(), key=lambda item: item[1].bad.total())
     if not worst.bad:
         return []
     return [
-        f"# {worst.split} has lines that cannot be read; they are dropped and counted. The first one is",
+        f"# {split} has lines that cannot be read; they are dropped and counted. The first one is",
         f"# {json.dumps(worst.first_bad[0], ensure_ascii=False)[1:-1]}",
         f"max_bad_lines: {worst.bad.total()}",
     ]

@@ -1,7 +1,7 @@
 """A data set of the user's own: its files, checked and surveyed, and the file that describes it."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +12,8 @@ from nmtcore.config.language_codes import check_language_code
 from nmtcore.config.project import Project
 from nmtcore.config.short_forms import full_form
 from nmtcore.config.yaml_files import yaml_files
-from nmtcore.corpus.formats.rows import Input
-from nmtcore.corpus.survey_dataset import DatasetSurvey, survey_announcement, survey_dataset
+from nmtcore.corpus.survey import DatasetSurvey, survey_dataset
+from nmtcore.corpus.text_lines import Input
 from nmtcore.errors import UserError
 from nmtcore.layout import RESERVED
 from nmtcore.planning.dataset_file import DatasetDraft, fixed_words
@@ -86,20 +86,16 @@ def draft_dataset(
     format_name: str,
     files: Mapping[str, Mapping[str, list[Input]]],
     project: Project,
-    announce: Callable[[str], None],
 ) -> tuple[DatasetDraft, DatasetSurvey]:
     """Read the files (as `corpus_files` returns them), and choose what fits them.
 
-    `announce` gets a sentence before the files are read if that takes long. Raises `UserError` for the first fault in
-    them.
+    Raises `UserError` for the first fault in them.
     """
     languages = dict(zip(SIDES, (request.source, request.target), strict=True))
     parsers = {side: () for side in SIDES}
     if request.parser != "none":
         parsers = choose_parsers(project, languages, request.parser)
     dataset = _settings(request.name, languages, format_name, files)
-    if sentence := survey_announcement(dataset, files):
-        announce(sentence)
     survey = survey_dataset(dataset, files)
     for split, split_survey in survey.splits.items():
         _check_survey(split, split_survey.bad.total(), split_survey.pairs, split_survey.first_bad)

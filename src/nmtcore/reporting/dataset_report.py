@@ -3,10 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.corpus.locations import FileLocation
-from nmtcore.corpus.overlap import MOST_HELD_OUT
-from nmtcore.corpus.survey import ODD, SAMPLE_PAIRS, SAMPLE_SEED, SplitSurvey, percentile
-from nmtcore.corpus.survey_dataset import DatasetSurvey
+from nmtcore.corpus.sources import FileLocation
+from nmtcore.corpus.survey import (
+    ODD,
+    SAMPLE_PAIRS,
+    SAMPLE_SEED,
+    SHOWN_ROWS,
+    DatasetSurvey,
+    SplitSurvey,
+    percentile,
+)
 from nmtcore.reporting.terminal_table import terminal_table
 
 SHOWN_SYSTEMS = 4
@@ -39,15 +45,14 @@ def _rows(survey: DatasetSurvey, split: str) -> Iterable[list[str]]:
     split_survey = survey.splits[split]
     for side, side_survey in split_survey.sides.items():
         lengths = side_survey.lengths
-        total = sum(length * count for length, count in lengths.items())
         share = survey.shares.get(split, {}).get(side)
         yield [
             split,
             survey.languages[side],
             f"{split_survey.pairs:,}" + ("+" if split_survey.is_cut else ""),
-            f"{total:,} {side_survey.unit}",
+            f"{lengths.sum():,} {side_survey.unit}",
             *(f"{percentile(lengths, part):,}" for part in (0.5, 0.99)),
-            f"{max(lengths, default=0):,}",
+            f"{lengths.max(initial=0):,}",
             "not checked" if share is None else f"{100 * share.share:.1f} %",
         ]
 
@@ -60,12 +65,12 @@ def _odd_lines(split: str, survey: SplitSurvey) -> list[str]:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in survey.bad.most_common())
         lines.append(f"{split}: {_number(bad)} cannot be read ({reasons}):")
         lines += [f"  {sentence}" for sentence in survey.first_bad]
-    for name, odd in survey.odd.items():
-        if odd.count:
-            more = ", ..." if odd.count > len(odd.first) else ""
-            lines.append(f"{split}: {_number(odd.count)} {ODD[name]} ({', '.join(odd.first)}{more})")
-    for path, count in survey.windows_lines.items():
-        lines.append(f"{split}: {count:,} lines of {path} end like those of Windows, which does no harm.")
+    for name, places in survey.odd.items():
+        if places:
+            more = ", ..." if len(places) > SHOWN_ROWS else ""
+            lines.append(f"{split}: {_number(len(places))} {ODD[name]} ({', '.join(places[:SHOWN_ROWS])}{more})")
+    if survey.separators:
+        lines.append(f"{split}: {survey.separators:,} texts have separators of lines inside, which become spaces.")
     if not lines and survey.fault is None:
         lines.append(f"{split}: no odd lines.")
     return lines
@@ -74,10 +79,9 @@ def _odd_lines(split: str, survey: SplitSurvey) -> list[str]:
 def _overlap_lines(survey: DatasetSurvey) -> list[str]:
     lines = []
     for split, overlap in survey.overlaps.items():
-        cut = f" (only its first {MOST_HELD_OUT:,} were compared)" if overlap.compared == MOST_HELD_OUT else ""
         lines.append(
             f"{split}: {overlap.pairs:,} of {_number(overlap.compared)} and {overlap.sources:,} of its sources are also"
-            f" in train{cut}."
+            " in train."
         )
     return lines
 

@@ -1,8 +1,19 @@
-"""Corpus formats, one module each. Every module offers:
+"""Corpus formats, each a class that is constructed from the format's options and the `ReadingContext`.
 
-- `rows(inputs, options) -> Iterator[Row]`: cuts the files into rows as cheaply as possible, in order;
-- `parse(row, options, context) -> (Side, Side)`: parses one row, or raises `BadRow`; a pure function, so that rows can
-  be parsed in other processes. `context` (`rows.ReadingContext`) gives the languages and whether it is a treebank;
-- of contrastive pairs, `entries(inputs, options) -> Iterator[ContrastEntry]`: what the rows are made of;
-- `ALIGNED`: whether the rows come from several files, so that only reading to the end shows whether they are parallel.
+- `rows(inputs) -> Iterator[Row]` cuts the files into rows as cheaply as possible, in order;
+- `parse(row) -> (Side, Side)` parses one row, or raises `BadRow`; a pure function, so that rows can be parsed in other
+  processes;
+- of contrastive pairs, `entries(inputs) -> Iterator[ContrastEntry]`: what the rows are made of;
+- `aligned` says whether the rows come from several files, so that only reading to the end shows whether they are
+  parallel.
 """
+
+from typing import Any
+
+from nmtcore.config.formats import FORMATS, FormatOptions
+from nmtcore.corpus.formats.rows import ReadingContext
+
+
+def make_format(name: str, options: FormatOptions, context: ReadingContext) -> Any:
+    """Construct a format by its name: `demo_contrastive` is the class `DemoContrastive`."""
+    return FORMATS.member(name, "".join(map(str.capitalize, name.split("_"))))(options, context)

@@ -2,25 +2,25 @@
 
 from collections.abc import Iterator
 
-from nmtcore.config.formats import DemoOptions
-from nmtcore.corpus.formats.rows import Inputs, ReadingContext, Row
+from nmtcore.corpus.formats.rows import Format, Inputs, Row
 from nmtcore.corpus.pairs import Side
 
-ALIGNED = False
 
+class Demo(Format):
+    """Pairs of the demo corpus."""
 
-def rows(inputs: Inputs, options: DemoOptions) -> Iterator[Row]:
-    """Yield finished pairs."""
-    from nmtcore.demo import generate, swap
+    def rows(self, inputs: Inputs) -> Iterator[Row]:
+        """Yield finished pairs."""
+        from nmtcore.demo import generate, swap
 
-    pairs = generate(split=options.split, count=options.pairs, seed=options.seed)
-    return ((swap(pair) if options.swap else pair,) for pair in pairs)
+        options = self.options
+        pairs = generate(split=options.split, count=options.pairs, seed=options.seed)
+        return ((swap(pair) if options.swap else pair,) for pair in pairs)
 
-
-def parse(row: Row, options: DemoOptions, context: ReadingContext) -> tuple[Side, Side]:
-    """Return the sides of a finished pair."""
-    source, target = (
-        Side(text=realisation.text, words=realisation.words, annotation=realisation.annotation)
-        for realisation in (row[0].source, row[0].target)
-    )
-    return source, target
+    def parse(self, row: Row) -> tuple[Side, Side]:
+        """Return the sides of a finished pair."""
+        source, target = (
+            Side(text=realisation.text, words=realisation.words, annotation=realisation.annotation)
+            for realisation in (row[0].source, row[0].target)
+        )
+        return source, target

@@ -1,12 +1,14 @@
 """Where files of corpora are: the user's own, downloaded, on a mirror, in the manual folder, or nowhere."""
 
 import json
+import subprocess
+import sys
+from functools import partial
 
 import pytest
 
 from nmtcore.config.corpora import FileSettings, MirrorSettings
-from nmtcore.corpus.download import sidecar_path
-from nmtcore.corpus.locations import locate_file
+from nmtcore.corpus.sources import locate_file, missing_manual, partial_path, planned_downloads, sidecar_path
 
 URL = "https://example.org/a.gz"
 
@@ -81,3 +83,55 @@ def test_a_file_that_only_a_mirror_could_have(tmp_path):
     file = FileSettings(name="a", mirrors=(MirrorSettings(path="a"),))
     located = locate_file(file, downloads=tmp_path, mirror_roots=[str(tmp_path / "no")], manual_folder=tmp_path)
     assert located.fault == "a is in no folder of `mirrors` in config.yaml, and has no address."
+
+
+def test_control_characters_of_other_peoples_data_sets_are_escaped(tmp_path):
+    for values in ({"name": "x\x1b[2J", "url": "https://x"}, {"name": "x", "url": "x\x1b[2J"}):
+        with pytest.raises(ValueError, match=r"^(name|url) 'x\\x1b\[2J' has control characters"):
+            FileSettings(**values)
+    file = FileSettings(name="x", mirrors=(MirrorSettings(path="y\x07"),))
+    plan = planned_downloads(
+        [(file, "CC\x1b[2J BY\u202e")],
+        downloads=tmp_path,
+        manual_folder=tmp_path,
+        mirror_roots=["https://example.org"],
+    )
+    assert plan[1] == r"  x: unknown size, from https://example.org/y\x07; licence: CC\x1b[2J BY\u202e"
+    sentence = missing_manual(FileSettings(name="x", manual="Ask\x1b[2J."), tmp_path, [])
+    assert sentence.startswith(r"x must be fetched by hand: Ask\x1b[2J. Put")
+
+
+def test_a_plan_names_sizes_sources_and_licences(tmp_path):
+    downloads = tmp_path / "downloads"
+    files = [
+        (FileSettings(name="x", url="https://example.org/x", mirrors=(MirrorSettings(path="m/x.gz"),)), "CC BY"),
+        (FileSettings(name="y", url="https://example.org/y", megabytes=1200), "no licence"),
+        (FileSettings(name="z", url="https://example.org/z"), ""),
+        (FileSettings(name="hand", manual="Ask.", length=5), "by contract"),
+    ]
+    plan = partial(planned_downloads, downloads=downloads, manual_folder=tmp_path / "manual")
+    root_folder = write(tmp_path / "root/m/x.gz", "x" * 50_000).parents[1]
+    assert plan(files, mirror_roots=[str(root_folder)]) == [
+        "To be fetched: 4 files, 1,200.1 MB, and 1 of unknown size.",
+        f"  x: 0.1 MB, from {root_folder}/m/x.gz; licence: CC BY",
+        "  y: 1,200.0 MB, from https://example.org/y; licence: no licence",
+        "  z: unknown size, from https://example.org/z; licence: not stated",
+        "  hand: 1 kB, by hand, not there yet; licence: by contract",
+    ]
+    downloads.mkdir()
+    partial_path(downloads / "y").write_bytes(b"x" * 2_000_000)
+    assert plan(files[1:2], mirror_roots=[])[1].startswith("  y: 1,200.0 MB, of which 2.0 MB are there, from https")
+    write(downloads / "x")
+    assert plan(files[:1], mirror_roots=[]) == []
+    lengths = {"https://example.org/z": 7_000_000, "https://example.org/x": None}
+    lines = plan(files[1:], mirror_roots=[], ask_length=lengths.get)
+    assert lines[0] == "To be fetched: 3 files, 1,207.0 MB."
+    huge = FileSettings(name="y", url="https://example.org/y", megabytes=1e12)
+    assert "MB are free at" in plan([(huge, "")], mirror_roots=[])[0]
+
+
+def test_planning_loads_nothing_heavy():
+    heavy = "{'pyarrow', 'numpy', 'torch', 'http.client'}"
+    code = f"import sys, nmtcore.corpus.sources; print(*{heavy} & set(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert loaded.strip() == ""

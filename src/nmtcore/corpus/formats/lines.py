@@ -1,0 +1,93 @@
+"""Formats with one pair per line: two plain text files, columns of one file, copied text, and CzEng's export format."""
+
+import re
+from collections.abc import Iterator
+
+from nmtcore.corpus.formats.rows import Format, Inputs, Row, pair_pieces, replace_separators
+from nmtcore.corpus.pairs import SIDES, Side
+from nmtcore.corpus.text_lines import BadRow, Piece, decode, lines
+from nmtcore.errors import quoted
+from nmtcore.numerals import natural_number
+from nmtcore.syntax.annotation import Annotation, failed, tree_fault
+
+CZENG_BLOCKS = 15
+_FORM_AND_LEMMA = re.compile(r"(\||[^|]+)\|(\||[^|]+)")
+
+
+class Plain(Format):
+    """Two parallel plain text files."""
+
+    aligned = True
+
+    def rows(self, inputs: Inputs) -> Iterator[Row]:
+        """Yield (source line, target line)."""
+        return pair_pieces(inputs, dict.fromkeys(SIDES, lines))
+
+    def parse(self, row: Row) -> tuple[Side, Side]:
+        """Decode both lines."""
+        return Side(text=decode(row[0])), Side(text=decode(row[1]))
+
+
+class Tsv(Format):
+    """Columns that are separated by tabs or another separator."""
+
+    def parse(self, row: Row) -> tuple[Side, Side]:
+        """Take the source and target columns. Raises `BadRow` if the line has too few columns."""
+        options, columns = self.options, decode(row[0]).split(self.options.separator)
+        last_column = max(options.source_column, options.target_column)
+        if len(columns) < last_column:
+            raise BadRow("columns", row[0], f"has {len(columns)} columns, but the options name column {last_column}")
+        return Side(text=columns[options.source_column - 1]), Side(text=columns[options.target_column - 1])
+
+
+class Copied(Format):
+    """Monolingual text that is used as both sides (Currey et al. 2017)."""
+
+    role = "text"
+
+    def parse(self, row: Row) -> tuple[Side, Side]:
+        """Decode the line once, for both sides."""
+        side = Side(text=decode(row[0]))
+        return side, side
+
+
+class Czeng(Format):
+    """CzEng's export format: 15 blocks between tabs, two of them the a-layers (surface trees) of both sides.
+
+    An a-layer is a sequence of space-separated tokens of the form `form|lemma|tag|ord|head|afun`. Tokens are parsed
+    from the right: the last four factors contain no bar, but the form and the lemma may each be a bar.
+    """
+
+    def parse(self, row: Row) -> tuple[Side, Side]:
+        """Parse both a-layers. Raises `BadRow` if the blocks, the factors or a tree are malformed."""
+        blocks = replace_separators(decode(row[0])).split("\t")
+        if len(blocks) != CZENG_BLOCKS:
+            fault = f"has {len(blocks)} tab-separated blocks, but CzEng's export format has {CZENG_BLOCKS}"
+            raise BadRow("blocks", row[0], fault)
+        numbers = self.options.blocks(self.context.source)
+        source, target = (_parse_block(blocks[number - 1], row[0], number) for number in numbers)
+        return source, target
+
+
+def _parse_block(block: str, piece: Piece, number: int) -> Side:
+    tokens = [_factors(token, piece, number) for token in block.split()]
+    if not tokens:
+        return Side(text="", words=[], annotation=failed("no words"))
+    forms, lemmas, tags, orders, heads, afuns = zip(*tokens, strict=True)
+    for factor in (*orders, *heads):
+        if natural_number(factor) is None:
+            raise BadRow("factors", piece, f"block {number}: ord and head must be numbers, not {quoted(factor)}")
+    orders, heads = [int(order) for order in orders], [int(head) for head in heads]
+    if orders != list(range(1, len(orders) + 1)):
+        raise BadRow("factors", piece, f"block {number}: the tokens' ord factors do not count from 1 to {len(orders)}")
+    if fault := tree_fault(heads):
+        raise BadRow("tree", piece, f"block {number}: {fault}")
+    annotation = Annotation(lemma=lemmas, xpos=tags, head=heads, deprel=afuns)
+    return Side(text=" ".join(forms), words=forms, annotation=annotation)
+
+
+def _factors(token: str, piece: Piece, number: int) -> tuple[str, ...]:
+    front, *rest = token.rsplit("|", 4)
+    if len(rest) == 4 and all(rest) and (match := _FORM_AND_LEMMA.fullmatch(front)):
+        return (*match.groups(), *rest)
+    raise BadRow("factors", piece, f"block {number}: {quoted(token)} is not form|lemma|tag|ord|head|afun")
