@@ -37,8 +37,8 @@ from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.inference.bundle import Bundle, load_bundle
 from nmtcore.inference.ctranslate2_model import check_exportable, write_model
-from nmtcore.inference.search import length_limits
-from nmtcore.inference.translate import translate_examples
+from nmtcore.inference.search import length_limits, translate_examples
+from nmtcore.inference.text import TextReader, read_text
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import SPECIALS
 
@@ -75,8 +75,8 @@ class Task:
 def trained_task(bundle: Bundle, lines: list[bytes]) -> Task:
     """Read the sources of a trained model."""
     search = bundle.search_settings(bundle.decoding_settings())
-    with bundle.reader() as reader:
-        examples, _ = reader.examples([line.decode("utf-8").strip() for line in lines])
+    with TextReader(bundle) as reader:
+        examples = reader.read(list(read_text(lines))).examples
     return Task(
         model=bundle.model,
         examples=examples,

@@ -23,7 +23,7 @@ from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.inference.bundle import to_device
-from nmtcore.inference.translate import translate_examples
+from nmtcore.inference.search import translate_examples
 
 VOCABULARY = 6000
 

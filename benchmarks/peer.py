@@ -166,7 +166,7 @@ def scorer(examples: Examples, vocabulary: Vocabulary, options: argparse.Namespa
 
 
 def train_ours(options: argparse.Namespace) -> None:
-    from nmtcore.inference.translate import translate_examples
+    from nmtcore.inference.search import translate_examples
     from nmtcore.training.trainer import train
 
     run, (examples, vocabularies) = settings(), load(options)
@@ -191,7 +191,7 @@ def train_ours(options: argparse.Namespace) -> None:
 
 
 def decode_ours(options: argparse.Namespace) -> None:
-    from nmtcore.inference.translate import translate_examples
+    from nmtcore.inference.search import translate_examples
     from nmtcore.training.checkpoints import Checkpoints
 
     run, (examples, vocabularies) = settings(), load(options)

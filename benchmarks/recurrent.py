@@ -32,7 +32,7 @@ from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.translate import translate_examples
+from nmtcore.inference.search import translate_examples
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.trees import tree_marginals

@@ -446,7 +446,7 @@ def translate(folder: Path, size: int) -> None:
     from nmtcore.config.transformer import TransformerSettings
     from nmtcore.features.examples import Examples, SideExamples
     from nmtcore.features.ragged import Ragged
-    from nmtcore.inference.translate import translate_examples
+    from nmtcore.inference.search import translate_examples
 
     torch.set_num_threads(1)
     settings = TransformerSettings(width=32, feed_forward=64, heads=2, encoder_layers=2, decoder_layers=1)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 from factories import run_settings
-from inference.test_parse_to_conllu import GOLD
+from inference.test_parse import GOLD
 from inference.tiny import write_bundle
 from packaging.requirements import Requirement
 

@@ -20,7 +20,7 @@ from nmtcore.files import read_json, write_text
 
 if TYPE_CHECKING:
     from nmtcore.inference.bundle import Bundle
-    from nmtcore.inference.shown_sentences import AnalysedModel, AnalysedSentence, AttentionHead
+    from nmtcore.inference.schemas import AnalysedModel, AnalysedSentence, AttentionHead
 
 _LAST_LINES = 20
 """Lines of Snakemake's output in the message about a failed run."""
@@ -115,9 +115,10 @@ class LoadedModel:
 
     def look_at(self, sentence: str) -> "SentenceView":
         """Translate a sentence, and keep all that can be drawn of it. Raises `UserError` if it has no words."""
-        from nmtcore.inference.analyse import analyse_sentences, read_text_sentences
+        from nmtcore.inference.analyse import analyse_sentences
+        from nmtcore.inference.text import read_text
 
-        model = analyse_sentences(self.bundle, read_text_sentences([sentence], where="the sentence"), limit=1)
+        model = analyse_sentences(self.bundle, read_text([sentence], where="the sentence"), limit=1)
         if not model.sentences:
             raise UserError("The sentence has no words: give one with some text.")
         return SentenceView(model, model.sentences[0])
@@ -151,7 +152,7 @@ class SentenceView:
         Layers and heads count from 0; `stack` is `encoder`, or `cross` for the decoder's attention to the source.
         Raises `UserError` if there is no such head.
         """
-        from nmtcore.inference.shown_sentences import is_of_decoder
+        from nmtcore.inference.schemas import is_of_decoder
         from nmtcore.reporting.maps_figure import map_drawing
         from nmtcore.reporting.svg import titled_svg
 

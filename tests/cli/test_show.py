@@ -8,7 +8,7 @@ import sys
 import pytest
 from called import call_nmtcore
 from factories import run_settings
-from inference.test_parse_to_conllu import GOLD
+from inference.test_parse import GOLD
 from inference.tiny import write_bundle
 
 from nmtcore.cli import main

@@ -11,7 +11,8 @@ from nmtcore.errors import UserError
 from nmtcore.experiment.measure import ModelOnSplit, measure_contrasts
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.schemas import read_contrast_scores
-from nmtcore.inference.scoring import TextFile, score_text_pairs
+from nmtcore.inference.scoring import score_text_pairs
+from nmtcore.inference.text import read_text
 from nmtcore.parquet import write_rows
 
 PAIRS = [("the cat", "a dog"), ("the cat", "a cat"), ("dog", "the"), ("dog", "do@@ do@@"), ("dog", "dog")]
@@ -40,7 +41,7 @@ def scored(files, **values):
 def test_scores_are_those_of_the_listed_pairs(files):
     bundle, scores = scored(files)
     texts = [
-        TextFile([text.replace("@@ ", "") for text in side], name)
+        read_text([text.replace("@@ ", "") for text in side], where=name)
         for side, name in zip(zip(*PAIRS[:3], PAIRS[4], strict=True), "st", strict=True)
     ]
     first, second, third, fifth = score_text_pairs(bundle, *texts)

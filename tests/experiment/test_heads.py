@@ -65,8 +65,8 @@ def test_scores_are_those_of_each_head_as_a_parser(tmp_path: Path, run, files):
     assert list(result["baselines"]) == ["left", "right", "random"]
     for name, values in result["heads"].items():
         layer, head = map(int, name.split("."))
-        parses = attention_parser(bundle, layer=layer, head=head)(examples, ["one_root"])
-        expected = score_induction([*gold, gold_tree([], [], [])], {"mine": [parse.one_root for parse in parses]})
+        trees = attention_parser(bundle, layer=layer, head=head, method="one_root")(examples)
+        expected = score_induction([*gold, gold_tree([], [], [])], {"mine": trees})
         assert values == expected["mine"]
         assert values["scored_words"] == 5
         assert result["baselines"]["left"] == expected["left"]

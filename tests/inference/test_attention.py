@@ -135,10 +135,6 @@ def test_a_recurrent_model_without_cross_is_an_error(tmp_path):
     assert not (tmp_path / "maps.parquet").exists()
 
 
-def test_lines_without_words_have_no_rows_for_a_recurrent_model(tmp_path):
-    assert written(tmp_path / "maps.parquet", recurrent_folder(tmp_path, "tree"), ["", " "], cross=True) == []
-
-
 def test_without_cross_only_the_encoder_is_written(folder, tmp_path):
     rows = written(tmp_path / "maps.parquet", folder)
     assert {row["attention"] for row in rows} == {"encoder"}
@@ -150,20 +146,11 @@ def test_without_cross_only_the_encoder_is_written(folder, tmp_path):
     assert words[-1] == -1
 
 
-def test_observing_changes_no_translation(folder):
-    assert list(load_observed_bundle(folder).translate(LINES)) == list(load_bundle(folder).translate(LINES))
-
-
-def test_parts_of_a_very_long_line_are_numbered(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("nmtcore.inference.raw.MAX_SUBWORDS", 3)
-    rows = written(tmp_path / "maps.parquet", folder, ["cat", "the " * 7, "dog"])
-    assert [(row["id"], row["part"]) for row in rows[::4]] == [(0, 0), (1, 0), (1, 1), (1, 2), (2, 0)]
-
-
-def test_lines_are_numbered_across_chunks(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(attention, "LINES_PER_CHUNK", 2)
-    rows = written(tmp_path / "maps.parquet", folder)
-    assert [row["id"] for row in rows[::4]] == [0, 2, 3]
+def test_lines_and_parts_of_very_long_lines_are_numbered_across_chunks(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 3)
+    monkeypatch.setattr("nmtcore.inference.text.MAX_CHARACTERS", 5)
+    rows = written(tmp_path / "maps.parquet", folder, ["cat", "", "the " * 7, "dog"])
+    assert [(row["id"], row["part"]) for row in rows[::4]] == [(0, 0), (2, 0), (2, 1), (2, 2), (3, 0)]
 
 
 def test_empty_input_gives_an_empty_file_and_bad_input_none(folder, tmp_path):

@@ -1,22 +1,19 @@
 """Sources without words: they are translated, parsed, trained on and observed like others, in any batch."""
 
-import io
-import sys
-
 import numpy as np
 import pytest
 import torch
 from factories import run_settings, side
 from inference.tiny import random_examples, write_bundle
 
-from nmtcore.cli import main
 from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.features.examples import Examples
-from nmtcore.inference.attention import load_observed_bundle, observe
+from nmtcore.inference.attention import attention_rows, load_observed_bundle
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.parse import parse_examples, translate_and_parse
+from nmtcore.inference.search import translate_examples
 from nmtcore.model.batch import make_batch
 
 SYSTEMS = {
@@ -79,24 +76,13 @@ def test_empty_sources_are_trained_on(folder):
 
 def test_empty_sources_are_observed(folder):
     bundle, examples = load_observed_bundle(folder), some_empty()
-    (observed,) = observe(bundle, examples, lambda observed, _: observed)
-    weights = [*(weights_BHQK[:, -1] for weights_BHQK in observed.maps.values()), *observed.source_weights.values()]
-    for weights_BSS in weights:
-        assert torch.isfinite(weights_BSS).all()
-    for weights_BSS in observed.source_weights.values():
-        sums_BS = weights_BSS.sum(-1)
-        words_BS = torch.from_numpy(observed.words_BS) >= 0
-        torch.testing.assert_close(sums_BS, words_BS.float())
-
-
-@pytest.mark.parametrize("command", [["translate"], ["parse"], ["attention", "--cross", "-o", "maps.parquet"]])
-def test_commands_skip_lines_without_words(folder, tmp_path, monkeypatch, capsysbinary, command):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\n  \n\n")))
-    if command == ["parse"] and not load_bundle(folder).model.parses:
-        with pytest.raises(SystemExit):
-            main(["parse", str(folder)])
-        return
-    main([command[0], str(folder), *command[1:]])
-    lines = {"translate": 3, "parse": 9, "attention": 0}[command[0]]
-    assert capsysbinary.readouterr().out.count(b"\n") == lines
+    translations = [hypotheses[0].tokens for hypotheses in translate_examples(bundle.model, examples, SETTINGS)]
+    (rows_of_examples,) = attention_rows(bundle, examples, translations)
+    for words, rows in zip(examples.source.word_counts.tolist(), rows_of_examples, strict=True):
+        for row in rows:
+            assert np.isfinite(row["weights"]).all()
+            if row["layer"] is None:
+                assert row["weights"].sum(axis=1) == pytest.approx(
+                    [float(word >= 0) for word in row["key_words"]], abs=1e-5
+                )
+                assert max(row["key_words"]) == words - 1

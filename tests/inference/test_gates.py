@@ -11,12 +11,11 @@ from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.config.components.settings import HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import Examples
-from nmtcore.inference import gates, scoring
+from nmtcore.features.examples import NO_WORD, Examples
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.gates import gate_norms, plain_line, read_gates, write_gates
 from nmtcore.inference.schemas import GATES_SCHEMA, GatedSentence, shades
-from nmtcore.inference.scoring import TextFile
+from nmtcore.inference.text import read_text
 from nmtcore.parquet import open_file, read_rows, write_rows
 from nmtcore.segmentation.vocabulary import BOS, EOS, Vocabulary
 from nmtcore.syntax.annotation import Annotation, failed
@@ -48,11 +47,11 @@ def draw_pairs():
 
 
 @pytest.mark.parametrize("selection", WITH_GATES)
-def test_norms_equal_loops_in_any_batch(monkeypatch, selection):
+def test_norms_equal_loops_in_any_batch(selection):
     model, examples = model_of(WITH_GATES[selection]), draw_pairs()
     norms = gate_norms(model, examples)
-    monkeypatch.setattr(gates, "SENTENCES_PER_BATCH", 1)
-    for row, (norms_T, alone_T) in enumerate(zip(norms, gate_norms(model, examples), strict=True)):
+    alone = [gate_norms(model, examples.take(np.array([row])))[0] for row in range(len(examples))]
+    for row, (norms_T, alone_T) in enumerate(zip(norms, alone, strict=True)):
         source, target = [*examples.source.ids[row], EOS], [BOS, *examples.target.ids[row]]
         expected_T = Oracle(model).gate_norms(source, target)
         np.testing.assert_allclose(norms_T, expected_T, atol=1e-5)
@@ -60,32 +59,18 @@ def test_norms_equal_loops_in_any_batch(monkeypatch, selection):
         assert norms_T.dtype == np.float32
 
 
-def test_hidden_states_do_not_depend_on_later_targets():
-    model = model_of(HeadSelectionSettings())
-    examples = draw_pairs()
-    longer = [[*ids, 7, 8] for ids in examples.target.ids]
-    norms = gate_norms(model, examples)
-    longer_norms = gate_norms(model, Examples(id=examples.id, source=examples.source, target=side(longer)))
-    for norms_T, longer_T in zip(norms, longer_norms, strict=True):
-        np.testing.assert_allclose(norms_T, longer_T[: len(norms_T)], atol=1e-5)
-
-
 @pytest.mark.parametrize("system", WITHOUT_GATES)
 def test_models_without_a_gate_in_the_decoder_are_refused(tmp_path, system):
-    with pytest.raises(ValueError, match="no gate in the decoder"):
-        gate_norms(model_of(*WITHOUT_GATES[system]), draw_pairs())
-    run = run_settings(*WITHOUT_GATES[system], **RECURRENT)
-    assert not run.has_gates
-    bundle = load_bundle(write_bundle(tmp_path / "model", run))
+    bundle = load_bundle(write_bundle(tmp_path / "model", run_settings(*WITHOUT_GATES[system], **RECURRENT)))
     with pytest.raises(UserError, match=r"^The system tiny has no gate in the decoder\. Use a model of another system"):
-        next(read_gates(bundle, TextFile(["the"], "en"), TextFile(["the"], "de")))
+        read(bundle, ["the"], ["the"])
 
 
 def written(tmp_path, annotations, *, ids=None):
-    """Write the gates of two pairs with three subwords of two words, and none."""
-    target = side([[5, 6, 7], []], [[0, 1, 1], []])
+    """Write the gates of two pairs with a tag and three subwords of two words, and nothing."""
+    target = side([[8, 5, 6, 7], []], [[NO_WORD, 0, 1, 1], []])
     examples = examples_of(side([[5], [6]]), target)
-    norms = [np.array([1.5, 3, 2, 0.5], dtype=np.float32), np.array([0.25], dtype=np.float32)]
+    norms = [np.array([1, 1.5, 3, 2, 0.5], dtype=np.float32), np.array([0.25], dtype=np.float32)]
     tags = None
     if annotations is not None:
         rows = map(annotation_row, range(len(annotations)) if ids is None else ids, annotations)
@@ -102,10 +87,10 @@ def test_every_subword_has_the_tag_of_its_word(tmp_path):
     first, second = written(tmp_path, [TAGGED, Annotation(upos=[])])
     assert first == {
         "id": 0,
-        "pieces": [*PIECES[:3], "</s>"],
-        "words": [0, 1, 1, -1],
-        "upos": ["DET", "NOUN", "NOUN", None],
-        "norms": [1.5, 3, 2, 0.5],
+        "pieces": [PIECES[3], *PIECES[:3], "</s>"],
+        "words": [-1, 0, 1, 1, -1],
+        "upos": [None, "DET", "NOUN", "NOUN", None],
+        "norms": [1, 1.5, 3, 2, 0.5],
     }
     assert second == {"id": 1, "pieces": ["</s>"], "words": [-1], "upos": [None], "norms": [0.25]}
 
@@ -131,11 +116,11 @@ def bundle(tmp_path_factory):
 
 
 def read(bundle, source, target):
-    return list(read_gates(bundle, TextFile(source, "text.en"), TextFile(target, "text.de")))
+    return list(read_gates(bundle, read_text(source, where="text.en"), read_text(target, where="text.de")))
 
 
 def test_pairs_of_lines_are_read_in_order(bundle, monkeypatch):
-    monkeypatch.setattr(scoring, "LINES_PER_CHUNK", 2)
+    monkeypatch.setattr("nmtcore.inference.text.MAX_CHARACTERS", 12)
     source = [b"the cat\n", b"\n", b"the dog the do\n", b"cat\n", b"cat"]
     target = ["dog cath \u6f22\n", "the\n", "a\n", "  \n", "the cat\n"]
     sentences = read(bundle, source, target)
@@ -150,11 +135,6 @@ def test_pairs_of_lines_are_read_in_order(bundle, monkeypatch):
         source_ids, target_ids = (v.ids(p) for v, p in zip(vocabularies, pieces, strict=True))
         expected_T = Oracle(bundle.model).gate_norms([*source_ids, EOS], [BOS, *target_ids])
         np.testing.assert_allclose(sentence.norms, expected_T[:-1], atol=1e-5)
-
-
-def test_pairs_with_an_empty_side_have_no_norms(bundle):
-    assert [s.pieces for s in read(bundle, ["", "the"], ["the", ""])] == [[], []]
-    assert isinstance(read(bundle, [""], [""])[0], GatedSentence)
 
 
 def test_lines_show_the_norms_and_mark_the_largest():

@@ -1,39 +1,103 @@
-"""Parses from scores, their files, and batches of sentences for inference."""
+"""Parses from scores, of a model's own heads and of any attention head: of examples, of text and of treebanks."""
+
+import itertools
+import re
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import torch
-from inference.tiny import random_examples, random_model
+from called import call_nmtcore
+from factories import run_settings
+from inference.tiny import examples_of_text, heads_of_block, parse_text, random_examples, random_model, write_bundle
 
-from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings
-from nmtcore.errors import UserError
-from nmtcore.inference.batches import MAX_TOKENS, batches_by_length
-from nmtcore.inference.parse import parse_examples, parse_of
-from nmtcore.inference.schemas import write_parses
+from nmtcore.config.components.settings import (
+    DepParseSettings,
+    DiagonalParseSettings,
+    HeadSelectionSettings,
+    SisaSettings,
+    TreeHeadSettings,
+)
+from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.config.transforms import ParsingTaskSettings
+from nmtcore.errors import LineError, UserError
+from nmtcore.evaluation.attachment import attachment
+from nmtcore.inference import attention
+from nmtcore.inference.attention import load_observed_bundle, write_attention
+from nmtcore.inference.bundle import load_bundle
+from nmtcore.inference.parse import (
+    attention_parser,
+    conllu_block,
+    parse_examples,
+    parse_of,
+    parse_sentences,
+    parse_with_all_heads,
+    trained_parser,
+)
+from nmtcore.inference.schemas import PARSE_METHODS, write_parses
+from nmtcore.inference.text import TextReader, read_text, read_treebank
+from nmtcore.model.batch import with_root_scores
 from nmtcore.parquet import read_rows
 from nmtcore.syntax.annotation import tree_fault
+
+LINES = ["the cat dog the cab.", "", " \t ", "dog\u2028dog", "漢字 \u0085 x", "abcdegh the the", "the"]
+RECURRENT = {"base": "recurrent", "model": RecurrentSettings(width=16)}
+GOLD = """\
+# text = the catdog
+1\tthe\tthe\tDET\t_\t_\t3\tdet\t_\t_
+2-3\tcatdog\t_\t_\t_\t_\t_\t_\t_\t_
+2\tcat\t_\tNOUN\t_\t_\t3\tnmod\t3:nmod\t_
+3\tdog\t_\tNOUN\t_\t_\t0\troot\t_\t_
+3.1\tgone\t_\t_\t_\t_\t_\t_\t_\t_
+
+1\tdog\t_\tNOUN\t_\t_\t0\troot\t_\t_
+2\t.\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_bundle(tmp_path_factory.mktemp("parse") / "model", run_settings(DepParseSettings(layer=1)))
+
+
+@pytest.fixture(scope="module")
+def bundle(folder):
+    return load_bundle(folder)
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    (tmp_path / "gold.conllu").write_text(GOLD)
+    return tmp_path / "gold.conllu"
+
+
+def best_tree(scores):
+    """Find the best of all trees with one root; a word's score as the root is on the diagonal."""
+    n, best = len(scores), (-np.inf, ())
+    for tree in itertools.product(range(n + 1), repeat=n):
+        if tree_fault(tree) is None and tree.count(0) == 1:
+            total = sum(scores[word, word if head == 0 else head - 1] for word, head in enumerate(tree))
+            best = max(best, (total, tree))
+    return best[1]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5])
+def test_the_tree_is_the_best_with_one_root(n):
+    random = np.random.default_rng(n)
+    for _ in range(20):
+        scores = random.normal(size=(n, n))
+        assert tuple(parse_of(with_root_scores(scores), to_root=True).one_root) == best_tree(scores)
 
 
 def test_heads_are_one_based_with_0_for_the_root():
     # Words 1 and 2 point to each other; the tree must break the cycle where it costs least.
-    scores = np.log(np.array([[0.1, 0.0, 0.9], [0.3, 0.7, 0.0]]) + 1e-9)
-    parse = parse_of(scores, to_root=True)
+    parse = parse_of(np.log(np.array([[0.1, 0.0, 0.9], [0.3, 0.7, 0.0]]) + 1e-9), to_root=True)
     assert parse.argmax.tolist() == [2, 1]
     assert parse.one_root.tolist() == parse.many_roots.tolist() == [2, 0]
-
-
-def test_trees_with_one_root_or_many():
-    scores = np.log(np.array([[0.9, 0.0, 0.1], [0.8, 0.2, 0.0]]) + 1e-9)
-    parse = parse_of(scores, to_root=True)
-    assert parse.many_roots.tolist() == [0, 0]
-    assert parse.one_root.tolist() == [0, 1]
-
-
-def test_without_an_artificial_root_only_the_argmax_is_computed():
+    parse = parse_of(np.log(np.array([[0.9, 0.0, 0.1], [0.8, 0.2, 0.0]]) + 1e-9), to_root=True)
+    assert (parse.many_roots.tolist(), parse.one_root.tolist()) == ([0, 0], [0, 1])
     parse = parse_of(np.log(np.array([[0.9, 0.1], [0.8, 0.2]])), to_root=False)
-    assert parse.argmax.tolist() == [1, 1]
-    assert parse.one_root is None
-    assert parse.many_roots is None
+    assert (parse.argmax.tolist(), parse.one_root, parse.many_roots) == ([1, 1], None, None)
 
 
 @pytest.mark.parametrize("to_root", [True, False])
@@ -48,16 +112,7 @@ def test_scores_of_a_model_that_diverged_are_an_error(to_root, value):
 
 
 @pytest.mark.parametrize("component", [DepParseSettings(layer=0), DiagonalParseSettings(layer=1)])
-def test_weights_that_diverged_are_an_error(component):
-    model = random_model(component)
-    for parameter in model.encoder.parameters():
-        parameter.data.fill_(torch.nan)
-    with pytest.raises(UserError, match="training diverged"):
-        parse_examples(model, random_examples(3))
-
-
-@pytest.mark.parametrize("component", [DepParseSettings(layer=0), DiagonalParseSettings(layer=1)])
-def test_parses_are_in_order_and_independent_of_the_batch_size(component):
+def test_parses_are_in_order_and_independent_of_the_batch_size(component, tmp_path):
     model, examples = random_model(component), random_examples(20)
     together, alone = parse_examples(model, examples), parse_examples(model, examples, batch_sentences=1)
     for row, (parse, parse_alone) in enumerate(zip(together, alone, strict=True)):
@@ -68,25 +123,180 @@ def test_parses_are_in_order_and_independent_of_the_batch_size(component):
             assert tree_fault(parse.many_roots.tolist()) is None
             assert tree_fault(parse.one_root.tolist()) is None
             assert parse.one_root.tolist().count(0) == 1
-
-
-def test_parses_are_written_one_row_per_sentence(tmp_path):
-    model, examples = random_model(DepParseSettings(layer=0)), random_examples(5)
-    parses = parse_examples(model, examples)
-    write_parses(tmp_path / "parses.parquet", examples.id, parses)
+    write_parses(tmp_path / "parses.parquet", examples.id, together)
     rows = list(read_rows(tmp_path / "parses.parquet"))
     assert [row["id"] for row in rows] == examples.id.tolist()
-    assert [row["one_root"] for row in rows] == [parse.one_root.tolist() for parse in parses]
+    assert [row["argmax"] for row in rows] == [parse.argmax.tolist() for parse in together]
+    for parameter in model.encoder.parameters():
+        parameter.data.fill_(torch.nan)
+    with pytest.raises(UserError, match="training diverged"):
+        parse_examples(model, examples)
 
 
-def test_batches_hold_every_row_once_longest_first_and_within_the_token_limit():
-    lengths = np.array([3, MAX_TOKENS * 2, 0, 9000, 9, 4000, 4000, 4000, 4000, 4000])
-    batches = batches_by_length(lengths, sentences=3)
-    assert sorted(np.concatenate(batches).tolist()) == list(range(10))
-    assert [lengths[rows].tolist() for rows in batches] == [
-        [MAX_TOKENS * 2],
-        [9000],
-        [4000, 4000, 4000],
-        [4000, 4000, 9],
-        [3, 0],
-    ]
+@pytest.mark.parametrize("method", PARSE_METHODS)
+def test_every_line_has_a_block(bundle, method):
+    blocks = parse_text(bundle, ["\ufeff" + LINES[0], *LINES[1:]], method=method, chunk=4)
+    expected = iter(parse_examples(bundle.model, examples_of_text(bundle, LINES)))
+    for number, (line, block) in enumerate(zip(LINES, blocks, strict=True), start=1):
+        rows = [row.split("\t") for row in block.removesuffix("\n\n").split("\n")]
+        words = line.split()
+        assert rows[:2] == [[f"# sent_id = {number}"], [" ".join(["# text =", *words])]]
+        assert [row[:2] for row in rows[2:]] == [[str(k), word] for k, word in enumerate(words, start=1)]
+        assert heads_of_block(block) == (getattr(next(expected), method).tolist() if words else [])
+
+
+def test_the_parts_of_a_long_line_form_one_forest(bundle, monkeypatch, capsys):
+    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 3)
+    line = "the cab the cab abcdegh the dog"
+    (block,) = parse_text(bundle, [line], method="one_root")
+    heads = heads_of_block(block)
+    assert tree_fault(heads) is None
+    assert "standard input, line 1: very long, parsed in" in capsys.readouterr().err
+    with TextReader(bundle) as reader:
+        read = reader.read(list(read_text([line])))
+    assert sum(part.words == ["abcdegh"] for part in read.parts) > 1
+    expected = {}
+    for part, parse in zip(read.parts, parse_examples(bundle.model, read.examples), strict=True):
+        for word, head in enumerate(parse.one_root.tolist()):
+            expected.setdefault(part.first + word, head and head + part.first)
+    assert heads == [expected[word] for word in range(len(line.split()))]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_only_the_heads_of_a_treebank_are_replaced(bundle, treebank, end):
+    treebank.write_bytes(("\ufeff" + GOLD.replace("\n", end)).encode())
+    parses = list(parse_sentences(bundle, read_treebank(treebank), trained_parser(bundle, "one_root")))
+    assert [(words, list(own.gold.head)) for own, words, _ in parses] == [
+        (["the", "cat", "dog"], [3, 3, 0]), (["dog", "."], [0, 1]),
+    ]  # fmt: skip
+    expected = parse_examples(bundle.model, examples_of_text(bundle, [" ".join(words) for _, words, _ in parses]))
+    assert [heads for *_, heads in parses] == [parse.one_root.tolist() for parse in expected]
+    written = "".join(conllu_block(*parsed) for parsed in parses)
+    heads = iter(np.concatenate([parse.one_root for parse in expected]).tolist())
+    for line, before in zip(written.split("\n"), (GOLD + "\n").split("\n"), strict=True):
+        old, new = before.split("\t"), line.split("\t")
+        if old[0].isdecimal():
+            old[6] = str(next(heads))
+        assert new == old
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n\n1\tb\t_\t_\t_\t_\t0\n", 3, "has 7 columns"),
+        ("\n\n# x\n1\ta\t_\t_\t_\t_\t1\t_\t_\t_\n", 3, "its own head"),
+        ("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n", 1, "the head '_' is not a number"),
+    ],
+)
+def test_invalid_treebanks_are_errors_with_line_numbers(treebank, text, line, words):
+    treebank.write_text(text)
+    with pytest.raises(LineError, match=words) as error:
+        list(read_treebank(treebank))
+    assert (error.value.path, error.value.line) == (str(treebank), line)
+
+
+def test_the_command_writes_the_output_of_the_functions(folder, bundle, treebank):
+    called = call_nmtcore("parse", folder, text="".join(f"{line}\n" for line in LINES))
+    assert (called.code, called.errors) == (0, "")
+    assert called.output == "".join(parse_text(bundle, LINES, method="one_root"))
+    called = call_nmtcore("parse", folder, "--conllu", treebank, "--roots", "many")
+    parses = list(parse_sentences(bundle, read_treebank(treebank), trained_parser(bundle, "many_roots")))
+    assert called.output == "".join(conllu_block(*parsed) for parsed in parses)
+    gold = [own.gold.head for own, *_ in parses]
+    scores = attachment([heads for *_, heads in parses], gold, [[False] * 3, [False, True]])
+    assert called.errors == (
+        f"{treebank}: UAS {scores['uas']:.2f} ({scores['uas_without_punctuation']:.2f} without punctuation), "
+        "2 sentences, 5 words.\n"
+    )
+
+
+def test_induced_trees_of_a_treebank_are_reported_beside_the_baselines(folder, treebank):
+    called = call_nmtcore("parse", folder, "--conllu", treebank, "--attention", "0.1")
+    heads = heads_of_block(called.output)
+    lines = [line.removeprefix(f"{treebank}: ") for line in called.errors.splitlines()]
+    assert [line[:4] for line in lines] == ["UAS ", "indu", "left", "righ", "rand"]
+    # Both words of the first sentence have the head 3; of the second, one is the root and the other punctuation.
+    directed = sum(head == 3 for head in heads[:2]) / 2
+    assert f"induced trees: directed {100 * directed:.1f}, " in lines[1]
+    assert lines[2].endswith(
+        "directed 50.0, undirected over gold edges 50.0, undirected over predicted edges 50.0 (2 words)"
+    )
+
+
+RUNS = {
+    "depparse": run_settings(DepParseSettings(layer=1)),
+    "plain": run_settings(),
+    "diagonal": run_settings(DiagonalParseSettings(layer=0)),
+    "nmt": run_settings(**RECURRENT),
+    "sa_nmt": run_settings(HeadSelectionSettings(), **RECURRENT),
+}
+
+
+@pytest.mark.parametrize(
+    ("system", "arguments", "sentence"),
+    [
+        ("depparse", ["--conllu", "absent"], "absent does not exist."),
+        ("depparse", ["--conllu", "empty"], "empty contains no sentences."),
+        ("depparse", ["--attention", "2.0"], "The encoder has no head 2.0: its layers are 0 to 1, the heads of each 0"),
+        ("depparse", ["--attention", "0.2"], "The encoder has no head 0.2: its layers are 0 to 1, the heads of each 0"),
+        ("depparse", ["--attention", "1"], "argument --attention: 1 is not of the form LAYER.HEAD, for example 0.3"),
+        ("depparse", ["--argmax", "--roots", "one"], "argument --roots: not allowed with argument --argmax"),
+        ("plain", [], "The system tiny does not parse: none of its heads was trained to. Use a model of another"),
+        ("diagonal", [], "The system tiny has no artificial root, so its heads do not form trees: add --argmax."),
+        ("nmt", [], "The system tiny does not parse: none of its heads was trained to. Use a model of another"),
+        ("nmt", ["--attention", "0.0"], "The system tiny is recurrent: its encoder has no attention heads."),
+        ("sa_nmt", ["--attention", "0.0"], "The system tiny is recurrent: its encoder has no attention heads."),
+    ],
+)
+def test_errors_are_one_sentence(system, arguments, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").write_text("\n\n")
+    called = call_nmtcore("parse", write_bundle(tmp_path / "model", RUNS[system]), *arguments)
+    assert (called.code, called.output) == (2, "")
+    assert re.match(f"nmtcore parse: (error: )?{re.escape(sentence)}", called.errors.splitlines()[-1])
+
+
+@pytest.mark.parametrize("cells", [attention.MAX_CELLS, 1])
+@pytest.mark.parametrize(
+    ("components", "transforms"),
+    [([], {}), ([DepParseSettings(layer=1)], {}), ([], {"parsing_task": ParsingTaskSettings()})],
+    ids=["plain", "prefix", "wrapped"],
+)
+def test_trees_of_heads_match_their_exported_weights(tmp_path, monkeypatch, components, transforms, cells):
+    """Weights are summed word by word in loops; tags around the text, `<ROOT>` and `</s>` are ignored."""
+    monkeypatch.setattr(attention, "MAX_CELLS", cells)
+    bundle = load_observed_bundle(write_bundle(tmp_path / "model", run_settings(*components, transforms=transforms)))
+    write_attention(tmp_path / "maps.parquet", bundle, LINES)
+    maps = {(row["id"], row["layer"], row["head"]): row for row in pq.read_table(tmp_path / "maps.parquet").to_pylist()}
+    numbers = [number for number, line in enumerate(LINES) if line.split()]
+    trees = parse_with_all_heads(bundle, examples_of_text(bundle, LINES), method="one_root")
+    assert list(trees) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    for (layer, head), own in trees.items():
+        parser = attention_parser(bundle, layer=layer, head=head, method="argmax")
+        blocks = parse_text(bundle, LINES, method="argmax", parser=parser)
+        for number, tree in zip(numbers, own, strict=True):
+            if components and (layer, head) == (1, 1):
+                continue  # it parses, with other scores
+            row = maps[number, layer, head]
+            words = len(LINES[number].split())
+            scores = np.zeros((words, words))
+            assert set(row["key_words"]) == {-1, *range(words)}
+            for query, a in enumerate(row["key_words"]):
+                for key, b in enumerate(row["key_words"]):
+                    if a >= 0 and b >= 0:
+                        scores[a, b] += row["weights"][query][key]
+            assert tuple(tree) == best_tree(scores)
+            likeliest = enumerate(scores.argmax(axis=1).tolist())
+            assert heads_of_block(blocks[number]) == [0 if b == a else b + 1 for a, b in likeliest]
+
+
+@pytest.mark.parametrize("method", PARSE_METHODS)
+@pytest.mark.parametrize("component", [DepParseSettings(layer=1, head=0), SisaSettings(layer=1), TreeHeadSettings()])
+def test_the_head_that_parses_gives_the_parses_of_the_model(tmp_path, component, method):
+    """In sisa, too, where roots point to themselves."""
+    bundle = load_observed_bundle(write_bundle(tmp_path / "model", run_settings(component)))
+    parser = attention_parser(bundle, layer=component.layer, head=component.head % 2, method=method)
+    blocks = parse_text(bundle, LINES, method=method)
+    assert parse_text(bundle, LINES, method=method, parser=parser) == blocks
+    if method != "argmax":
+        assert not any(tree_fault(heads) for heads in map(heads_of_block, blocks) if heads)

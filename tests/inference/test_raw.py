@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -9,19 +10,17 @@ import pytest
 from factories import run_settings
 from hypothesis import given
 from hypothesis import strategies as st
-from inference.tiny import write_segmentation
+from inference.tiny import PIECES, write_segmentation
 
 from nmtcore.annotation.base import Annotator
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.components.settings import DepParseSettings, LabelHeadSettings
+from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.config.datasets import MAX_LINE_BYTES
 from nmtcore.config.transforms import ParsingTaskSettings
-from nmtcore.corpus.text_lines import clean_lines
 from nmtcore.errors import LineError, UserError
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.features.transforms.parsing_task import TRANSLATE
-from nmtcore.inference import raw
-from nmtcore.inference.raw import TextReader, grouped_texts, part_ranges
+from nmtcore.inference.text import TextReader, grouped, part_ranges, read_text
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import UNK, Vocabulary, tag_entry
 from nmtcore.syntax.annotation import Annotation, failed
@@ -61,10 +60,6 @@ def run_of(*components, **values):
     return replace(run_settings(**values), components=named)
 
 
-def inference_features(run):
-    return run.inference_features["source"]
-
-
 LABELS = {"source": {column: ["<none>", "<unk>", "x"] for column in ("deprel", "upos", "xpos")}}
 LABELS["source"]["dg_a"] = ["<none>", "<unk>", "x|root", "x|x"]
 LABELS["source"]["upos"] = ["<none>", "<unk>", "x", "y"]
@@ -82,26 +77,28 @@ def reader(tmp_path, *components, **values):
     run = run_of(*components, **values)
     segmenter = Segmenter.load(folder, run.segmentation, "source")
     vocabularies = run_vocabularies(run, folder, LABELS)
-    return TextReader(run, vocabularies["source"], segmenter, Transforms.of(run, vocabularies, LABELS), labels=LABELS)
+    transforms = Transforms.of(run, vocabularies, LABELS)
+    own = {"source_vocabulary": vocabularies["source"], "source_segmenter": segmenter}
+    return TextReader(SimpleNamespace(run=run, labels=LABELS, transforms=transforms, **own))
+
+
+def examples_of(opened, texts):
+    """Make examples of lines; also return the line of each."""
+    chunk = opened.read(list(read_text(texts)))
+    return chunk.examples, [part.line for part in chunk.parts]
 
 
 def test_only_features_needed_for_translation_are_annotated():
-    assert inference_features(run_settings(DepParseSettings(layer=0), **SYNTAX)) == {}
-    features = inference_features(run_of(ReadsTrees(), DepParseSettings(layer=0), ReadsTags(), ReadsTrees(), **SYNTAX))
-    assert features == {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}
-
-
-@pytest.mark.parametrize(("labels", "feature"), [("deprel", "trees"), ("upos", "pos_tags"), ("pos", "pos_tags")])
-def test_the_labels_setting_chooses_the_annotated_feature(labels, feature):
-    assert inference_features(run_settings(LabelHeadSettings(labels=labels), **SYNTAX)) == {
-        feature: SYNTAX["features"]["source"][feature]
-    }
+    run = run_settings(DepParseSettings(layer=0), **SYNTAX)
+    assert run.inference_features["source"] == {}
+    run = run_of(ReadsTrees(), DepParseSettings(layer=0), ReadsTags(), ReadsTrees(), **SYNTAX)
+    assert run.inference_features["source"] == {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}
 
 
 def test_lines_become_examples_and_empty_lines_none(tmp_path):
+    vocabulary = Vocabulary.of(PIECES)
     with reader(tmp_path) as read:
-        examples, lines = read.examples(["the cab", "", "x the"])
-        vocabulary = read._vocabulary
+        examples, lines = examples_of(read, ["the cab", "", "x the"])
     assert lines == [0, 2]
     ids = examples.source.ids
     assert vocabulary.tokens(ids[0]) == ["the", "ca@@", "b"]
@@ -113,12 +110,12 @@ def test_lines_become_examples_and_empty_lines_none(tmp_path):
 
 def test_text_is_enclosed_in_the_tags_of_its_task(tmp_path, monkeypatch):
     """A tag in a line is text; every part of a very long line is enclosed."""
-    monkeypatch.setattr(raw, "MAX_SUBWORDS", 4)
-    with reader(tmp_path, transforms={"parsing_task": ParsingTaskSettings()}) as read:
-        vocabulary = read._vocabulary
-        examples, lines = read.examples(["the cab", "", "<TR> the", " ", "the a the a the cab"])
-        assert read.examples(["", ""])[1] == []
+    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 4)
     tag = tag_entry(TRANSLATE)
+    with reader(tmp_path, transforms={"parsing_task": ParsingTaskSettings()}) as read:
+        vocabulary = read._bundle.source_vocabulary
+        examples, lines = examples_of(read, ["the cab", "", "<TR> the", " ", "the a the a the cab"])
+        assert examples_of(read, ["", ""])[1] == []
     ids, words = ([row.tolist() for row in rows] for rows in (examples.source.ids, examples.source.word_of_subword))
     assert lines == [0, 2, 2, 4, 4]
     assert vocabulary.tokens(ids[0]) == [tag, "the", "ca@@", "b", tag]
@@ -131,11 +128,11 @@ def test_text_is_enclosed_in_the_tags_of_its_task(tmp_path, monkeypatch):
 
 def test_text_is_parsed_if_translation_needs_trees(tmp_path, monkeypatch):
     opened = []
-    monkeypatch.setattr(raw, "open_annotator", lambda settings, task: opened.append(task) or Chain())
+    monkeypatch.setattr("nmtcore.inference.text.open_annotator", lambda settings, task: opened.append(task) or Chain())
     with reader(tmp_path, ReadsTrees(), **SYNTAX) as read:
-        examples, _ = read.examples(["the cab", "a dog", "a b c d e g h"])
+        examples, _ = examples_of(read, ["the cab", "a dog", "a b c d e g h"])
         syntax = examples.source.features
-        assert read.examples(["", ""])[0].source.features == {}
+        assert examples_of(read, ["", ""])[0].source.features == {}
     assert [row.tolist() for row in syntax["governor"]] == [[-1, 0], [-2, -2], [-2] * 7]
     assert set(syntax) == {"governor", "deprel", "parent_position"}
     assert syntax["parent_position"][0].tolist() == [0.0, 0.0]
@@ -144,9 +141,11 @@ def test_text_is_parsed_if_translation_needs_trees(tmp_path, monkeypatch):
 
 def test_each_feature_comes_from_its_annotator(tmp_path, monkeypatch):
     annotators = {6: Chain, 7: Tags}
-    monkeypatch.setattr(raw, "open_annotator", lambda settings, task: annotators[settings.max_words]())
+    monkeypatch.setattr(
+        "nmtcore.inference.text.open_annotator", lambda settings, task: annotators[settings.max_words]()
+    )
     with reader(tmp_path, ReadsTags(), **SYNTAX) as read:
-        syntax = read.examples(["the cab", "a dog"])[0].source.features
+        syntax = examples_of(read, ["the cab", "a dog"])[0].source.features
     assert {name: [row.tolist() for row in rows] for name, rows in syntax.items()} == {
         "upos": [[3, 3], [3, 3]],
         "xpos": [[0, 0], [0, 0]],
@@ -172,73 +171,49 @@ def test_parts_cover_all_subwords_and_split_only_words_that_are_too_long(sizes, 
 
 
 def test_parts_of_a_long_line_number_their_words_from_0(tmp_path, monkeypatch):
-    monkeypatch.setattr(raw, "MAX_SUBWORDS", 3)
+    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 3)
     with reader(tmp_path) as read:
-        examples, lines = read.examples(["the cab the cab abcde"])
+        examples, lines = examples_of(read, ["the cab the cab abcde"])
     assert lines == [0] * len(examples)
     assert [row.tolist() for row in examples.source.word_of_subword] == [[0, 1, 1], [0, 1, 1], [0, 0, 0], [0, 0]]
     assert np.array_equal(examples.id, np.arange(4))
 
 
-def test_the_annotator_settings_of_a_bundle_are_checked():
-    broken = run_of(ReadsTrees(), features=SYNTAX["features"], annotators={"parser": {"tool": "nothing"}})
+def test_the_annotator_settings_of_a_bundle_are_checked(tmp_path):
+    broken = {"features": SYNTAX["features"], "annotators": {"parser": {"tool": "nothing"}}}
     with pytest.raises(UserError, match=r"run\.json: annotators\.parser: unknown tool 'nothing'"):
-        TextReader(broken, Vocabulary.of([]), Segmenter(), Transforms())
+        reader(tmp_path, ReadsTrees(), **broken)
 
 
-@pytest.mark.parametrize("text", ["Größe\n", "a\n\nb\ncat\n", "中\nthe cat sees the dog\n", "the cat\n" * 2000])
-@pytest.mark.parametrize(
-    ("codec", "name"),
-    [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16LE"), ("utf-16-be", "UTF-16BE"), ("utf-32", "UTF-32")],
-)
+@pytest.mark.parametrize("text", ["a\n\nb\ncat\n", "中\nthe cat sees the dog\n", "the cat\n" * 2000])
+@pytest.mark.parametrize(("codec", "name"), [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16LE"), ("utf-32", "UTF-32")])
 def test_other_unicode_encodings_are_named(text, codec, name):
-    lines = io.BytesIO(text.encode(codec))
     sentence = rf"^standard input is {name}, not UTF-8: convert it \(iconv -f {name} -t UTF-8 OLD > NEW\)\.$"
     with pytest.raises(UserError, match=sentence):
-        list(clean_lines(lines, where="standard input"))
+        list(read_text(io.BytesIO(text.encode(codec))))
 
 
-@pytest.mark.parametrize("lines", [[b"a\0b\n", b"c\n"], [b"a\n"] * 5000 + [b"\0a\0b\0c\0d\0e\n"], ["a", "a\0b"]])
-def test_nul_characters_are_an_error(lines):
-    with pytest.raises(LineError, match="contains a NUL character"):
-        list(clean_lines(lines, where="here"))
-
-
-def test_invalid_utf8_is_an_error_before_the_next_line_is_read():
-    lines = iter([b"gr\xfc\xdfe\n", b"next\n"])
-    with pytest.raises(LineError, match=r"here, line 1: is not valid UTF-8 \(byte 3\)"):
-        next(clean_lines(lines, where="here"))
-    assert next(lines) == b"next\n"
-
-
-class Endless(io.RawIOBase):
-    """A stream without line ends that counts what is read."""
-
-    read_bytes = 0
-
-    def readable(self):
-        return True
-
-    def readinto(self, buffer):
-        buffer[:] = b"a" * len(buffer)
-        self.read_bytes += len(buffer)
-        return len(buffer)
-
-
-def test_of_an_endless_line_no_more_is_read_than_a_line_may_have():
-    endless = Endless()
-    with pytest.raises(LineError, match=r"^here, line 1: the line has more than 1,000,000 bytes: is it text"):
-        next(clean_lines(io.BufferedReader(endless), where="here"))
-    assert endless.read_bytes < 2 * MAX_LINE_BYTES
+@pytest.mark.parametrize(
+    ("lines", "line", "fault"),
+    [
+        ([b"a\0b\n", b"c\n"], 1, "contains a NUL character"),
+        ([b"a\n"] * 5000 + [b"\0a\0b\0c\0d\0e\n"], 5001, "contains a NUL character"),
+        (["a", "\0a\0b\0c"], 2, "contains a NUL character"),
+        ([b"gr\xfc\xdfe\n", b"next\n"], 1, r"is not valid UTF-8 \(byte 3\)"),
+    ],
+)
+def test_lines_that_are_no_text_are_errors(lines, line, fault):
+    with pytest.raises(LineError, match=rf"^here, line {line}: .*{fault}"):
+        list(read_text(lines, where="here"))
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
 @pytest.mark.parametrize("wrap", [io.BytesIO, lambda data: data.splitlines(keepends=True)])
 def test_a_line_may_have_as_many_bytes_as_in_a_corpus(wrap, end):
     text = "ä" * (MAX_LINE_BYTES // 2)
-    assert list(clean_lines(wrap(f"a\n{text}{end}".encode()), where="here")) == ["a", text]
-    lines = clean_lines(wrap(f"a\n{text}b{end}".encode()), where="here")
-    assert next(lines) == "a"
+    assert [own.text for own in read_text(wrap(f"a\n{text}{end}".encode()))] == ["a", text]
+    lines = read_text(wrap(f"a\n{text}b{end}".encode()), where="here")
+    assert next(lines).text == "a"
     with pytest.raises(LineError, match=r"^here, line 2: the line has more than 1,000,000 bytes"):
         next(lines)
 
@@ -246,11 +221,9 @@ def test_a_line_may_have_as_many_bytes_as_in_a_corpus(wrap, end):
 @given(st.lists(st.text("ab", max_size=6)), st.integers(1, 4), st.integers(0, 8))
 def test_groups_of_texts_are_limited_in_lines_and_characters(texts, size, most):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(raw, "MAX_CHARACTERS", most)
-        numbered = list(grouped_texts(iter(texts), size, characters=len))
-    groups = [group for _, group in numbered]
+        patch.setattr("nmtcore.inference.text.MAX_CHARACTERS", most)
+        groups = list(grouped(iter(texts), size, characters=len))
     assert [text for group in groups for text in group] == texts
-    assert all(texts[first : first + len(group)] == group for first, group in numbered)
     for number, group in enumerate(groups, start=1):
         assert 0 < len(group) <= size
         assert sum(map(len, group[:-1])) <= most

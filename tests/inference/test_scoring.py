@@ -17,20 +17,19 @@ from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
 from nmtcore.corpus.contrasts import ContrastEntry, ContrastRows, WrongTranslation
 from nmtcore.corpus.pairs import Side
-from nmtcore.errors import LineError, UserError
+from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.features.transforms.parsing_task import TRANSLATE
-from nmtcore.inference import batches, raw, scoring
+from nmtcore.inference import scoring
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.scoring import (
     TargetScore,
-    TextFile,
     score_contrasts,
     score_entries,
     score_targets,
     score_text_pairs,
 )
-from nmtcore.model.batch import make_batch
+from nmtcore.inference.text import read_text
 from nmtcore.segmentation.vocabulary import BOS, EOS, UNK, tag_entry
 
 FILE = Path("pairs.tsv")
@@ -63,11 +62,11 @@ def oracle_sum(logits_TV, target):
 @pytest.mark.parametrize(
     ("make_model", "oracle"), [(random_model, TransformerOracle), (recurrent_model, Recurrent)], ids=["trf", "rnn"]
 )
-def test_sums_equal_loops_over_tokens_in_any_batch(monkeypatch, make_model, oracle):
+def test_sums_equal_loops_over_tokens_in_any_batch(make_model, oracle):
     model, examples = make_model(), draw_pairs()
     scores = score_targets(model, examples)
-    monkeypatch.setattr(scoring, "SENTENCES_PER_BATCH", 1)
-    for row, (score, alone) in enumerate(zip(scores, score_targets(model, examples), strict=True)):
+    each_alone = [score_targets(model, examples.take(np.array([row])))[0] for row in range(len(examples))]
+    for row, (score, alone) in enumerate(zip(scores, each_alone, strict=True)):
         source, target = examples.source.ids[row].tolist(), examples.target.ids[row].tolist()
         expected = oracle_sum(oracle(model).logits([*source, EOS], [BOS, *target]), target)
         assert score.log_probability == pytest.approx(expected, rel=1e-5)
@@ -76,28 +75,6 @@ def test_sums_equal_loops_over_tokens_in_any_batch(monkeypatch, make_model, orac
         assert score.per_token == score.log_probability / (len(target) + 1)
     assert any(score.unknown for score in scores)
     assert any(score.tokens == 1 for score in scores)
-
-
-def test_batches_hold_a_limited_number_of_scores(monkeypatch):
-    model, examples, sizes = random_model(), draw_pairs(40), []
-    expected = score_targets(model, examples)
-    monkeypatch.setattr(scoring, "SCORES_PER_BATCH", 17 * 25)
-    monkeypatch.setattr(
-        batches,
-        "make_batch",
-        lambda *arguments: sizes.append(make_batch(*arguments).target_output_BT.numel()) or make_batch(*arguments),
-    )
-    scores = score_targets(model, examples)
-    assert len(sizes) > 10
-    assert max(sizes) <= 25
-    np.testing.assert_allclose([s.log_probability for s in scores], [s.log_probability for s in expected], atol=1e-9)
-
-
-def test_dropout_is_off_and_the_mode_restored():
-    model, examples = random_model(), draw_pairs()
-    expected = score_targets(model, examples)
-    assert score_targets(model.train(), examples) == expected
-    assert model.training
 
 
 def test_a_model_that_diverged_is_refused():
@@ -114,7 +91,7 @@ def bundle(tmp_path_factory):
 
 
 def read(bundle, source, target):
-    return list(score_text_pairs(bundle, TextFile(source, "text.en"), TextFile(target, "text.de")))
+    return list(score_text_pairs(bundle, read_text(source, where="text.en"), read_text(target, where="text.de")))
 
 
 def text_score(bundle, source, target):
@@ -130,7 +107,7 @@ def segmenters(bundle):
 
 
 def test_lines_are_scored_in_order(bundle, monkeypatch):
-    monkeypatch.setattr(scoring, "LINES_PER_CHUNK", 2)
+    monkeypatch.setattr("nmtcore.inference.text.MAX_CHARACTERS", 12)
     source = ["the cat\n", "\n", "the dog the do\n", "cat\n", " \t\n", "cat"]
     target = [b"dog cath \xe6\xbc\xa2\n", b"the\n", b"a\n", b"  \n", b"\n", b"the cat\n"]
     scores = read(bundle, source, target)
@@ -146,15 +123,15 @@ def test_lines_are_scored_in_order(bundle, monkeypatch):
 
 @pytest.mark.parametrize(("source", "target"), [(3, 2), (0, 1)])
 def test_a_line_without_a_counterpart_is_an_error(bundle, source, target):
-    longer, shorter = ("text.en", "text.de") if source > target else ("text.de", "text.en")
-    with pytest.raises(LineError, match=rf"^{longer}, line {min(source, target) + 1}: {shorter} ends before this line"):
+    longer = "text.en" if source > target else "text.de"
+    with pytest.raises(UserError, match=rf"^{longer}, line {min(source, target) + 1}: the other text ends before this"):
         read(bundle, ["the"] * source, ["dog"] * target)
 
 
 def test_lines_that_are_too_long_are_errors(bundle):
-    with pytest.raises(LineError, match=r"text\.en, line 2: the line has more than 1,000 subwords"):
+    with pytest.raises(UserError, match=r"text\.en, line 2: the line has more than 1,000 subwords"):
         read(bundle, ["the", "a" * 1001], ["the", "the"])
-    with pytest.raises(LineError, match=r"text\.de, line 1: the line has more than 1,000 subwords"):
+    with pytest.raises(UserError, match=r"text\.de, line 1: the line has more than 1,000 subwords"):
         read(bundle, ["the", "the"], ["a" * 1001, "the"])
 
 
@@ -175,36 +152,26 @@ def test_a_system_that_generates_tags_is_refused(tmp_path):
         next(score_entries(bundle, [entry("a", "b", "c")], where=FILE))
 
 
-def test_tags_of_sources_and_of_tasks_are_added(tmp_path, monkeypatch):
-    monkeypatch.setattr(raw, "open_annotator", lambda settings, task: test_raw.Chain())
-    run = run_with_tags("source")
-    assert not run.generates_tags
-    bundle = load_bundle(write_bundle(tmp_path / "tags" / "model", run, label_names=["x|root", "x|x"]))
+@pytest.mark.parametrize(
+    ("run", "source"),
+    [
+        (run_with_tags("source"), [tag_entry("x|root"), "the", tag_entry("x|x"), "cat"]),
+        (
+            run_settings(transforms={"parsing_task": ParsingTaskSettings()}),
+            [tag_entry(TRANSLATE), "the", "cat", tag_entry(TRANSLATE)],
+        ),
+        # Tags that a component predicts need none of the target: their distribution comes from the decoder's states.
+        (run_settings(TagAttentionSettings(), features={"target": {"ccg_tags": "easyccg"}}), ["the", "cat"]),
+    ],
+)
+def test_tags_of_sources_and_of_tasks_are_added(tmp_path, monkeypatch, run, source):
+    monkeypatch.setattr("nmtcore.inference.text.open_annotator", lambda settings, task: test_raw.Chain())
+    bundle = load_bundle(write_bundle(tmp_path / "model", run, label_names=["x|root", "x|x"]))
     (score,) = read(bundle, ["the cat"], ["a dog"])
-    ids = bundle.source_vocabulary.ids([tag_entry("x|root"), "the", tag_entry("x|x"), "cat"])
+    ids = bundle.source_vocabulary.ids(source)
     assert UNK not in ids
-    (expected,) = score_targets(
-        bundle.model, examples_of(side([ids]), side([bundle.target_vocabulary.ids(["a", "dog"])]))
-    )
-    assert score == pytest.approx(expected, rel=1e-5)
-    bundle = load_bundle(
-        write_bundle(tmp_path / "task" / "model", run_settings(transforms={"parsing_task": ParsingTaskSettings()}))
-    )
-    (score,) = read(bundle, ["the cat"], ["a dog"])
-    task = tag_entry(TRANSLATE)
-    ids = bundle.source_vocabulary.ids([task, "the", "cat", task])
-    (expected,) = score_targets(
-        bundle.model, examples_of(side([ids]), side([bundle.target_vocabulary.ids(["a", "dog"])]))
-    )
-    assert score == pytest.approx(expected, rel=1e-5)
-
-
-def test_tags_that_a_component_predicts_need_none_of_the_target(tmp_path):
-    """Their distribution is computed from the decoder's states, also in training."""
-    run = run_settings(TagAttentionSettings(), features={"target": {"ccg_tags": "parser"}}, annotators={"parser": {}})
-    bundle = load_bundle(write_bundle(tmp_path / "model", run))
-    (score,) = read(bundle, ["the cat"], ["a dog"])
-    assert score.log_probability == pytest.approx(text_score(bundle, "the cat", "a dog").log_probability, rel=1e-5)
+    pair = examples_of(side([ids]), side([bundle.target_vocabulary.ids(["a", "dog"])]))
+    assert score == pytest.approx(score_targets(bundle.model, pair)[0], rel=1e-5)
 
 
 def entry(source, right, *wrong, place=""):
@@ -226,8 +193,7 @@ def test_pairs_have_the_scores_of_their_sentences(bundle, monkeypatch):
         ("dog", "漢"),
         ("a", "b"),
     ]
-    texts = [TextFile(lines, name) for name, lines in zip("st", zip(*pairs, ("a", "c"), strict=True), strict=True)]
-    alone = list(score_text_pairs(bundle, *texts))
+    alone = read(bundle, *zip(*pairs, ("a", "c"), strict=True))
     assert len(scores) == 4
     for own, right, wrong in zip(scores, (0, 0, 3, 5), (1, 2, 4, 6), strict=True):
         expected = [alone[row].log_probability for row in (right, wrong)]
@@ -239,22 +205,19 @@ def test_pairs_have_the_scores_of_their_sentences(bundle, monkeypatch):
 
 
 def test_the_same_subwords_are_a_tie_in_any_batch(monkeypatch):
-    targets = [[5, 1, 6], [5, 1, 6], [5, 6, 1]]
-    examples = examples_of(side([[7, 8]] * 3), side(targets))
+    examples = examples_of(side([[7, 8]] * 3), side([[5, 1, 6], [5, 1, 6], [5, 6, 1]]))
     scores = [TargetScore(-1.0 + noise, 4, 1) for noise in (0.0, 1e-7, -1e-7)]
     monkeypatch.setattr(scoring, "score_targets", lambda model, examples: scores)
     rows = [ContrastRows(0, 1, "p", None), ContrastRows(0, 2, "p", None)]
     tie, other = score_contrasts(random_model(), examples, rows)
-    assert tie.ties
-    assert not tie.prefers_right
-    assert not other.ties
+    assert (tie.ties, tie.prefers_right, other.ties) == (True, False, False)
 
 
 @pytest.mark.parametrize(
     ("faulty", "sentence"),
     [
-        (entry("\u2003", "a", "b", place="line 4"), "pairs.tsv, line 4: a source has no words: correct it."),
-        (entry("a", "b", "\u2003", place="entry 2"), "pairs.tsv, entry 2: a translation has no words: correct it."),
+        (entry("\u2003", "a", "b", place="line 4"), "pairs.tsv, line 4: a source or a translation has no words"),
+        (entry("a", "b", "\u2003", place="entry 2"), "pairs.tsv, entry 2: a source or a translation has no words"),
         (entry("a", "b", "a" * 1001, place="line 9"), "pairs.tsv, line 9: the line has more than 1,000 subwords"),
     ],
 )

@@ -80,16 +80,6 @@ def test_results_do_not_depend_on_the_other_sentences(seed, beam, order):
     assert [shuffled[order.index(n)] for n in range(6)] == alone
 
 
-def test_scores_are_log_probabilities_over_the_penalty_including_eos():
-    model = TableModel(sentences=1, vocabulary=9, seed=3)
-    settings = DecodingSettings(beam=4, length_penalty="fairseq", alpha=1.5)
-    for h in search(model, [6], settings, n_best=4)[0]:
-        next_token = model.next_token(0)
-        total = sum(float(next_token(h.tokens[:i])[token]) for i, token in enumerate((*h.tokens, EOS)))
-        assert h.log_probability == pytest.approx(total)
-        assert h.score == pytest.approx(total / (len(h.tokens) + 1) ** 1.5)
-
-
 def test_search_ends_early_when_no_beam_can_improve():
     model = TableModel(sentences=3, vocabulary=12, seed=1, sharpness=0.1)
     model.table[:, :, EOS] = 6.0
@@ -117,10 +107,6 @@ def test_the_unknown_token_can_be_generated():
     model = TableModel(sentences=1, vocabulary=9, seed=3)
     model.table[:, :, UNK] = 20.0
     assert search(model, [4], DecodingSettings(beam=2))[0][0].tokens == (UNK,) * 4
-
-
-def test_an_empty_batch_has_no_results():
-    assert search(TableModel(sentences=1, vocabulary=9, seed=0), [], DecodingSettings()) == []
 
 
 @pytest.mark.parametrize("scores", [True, False])

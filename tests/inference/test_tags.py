@@ -1,6 +1,7 @@
 """Predicted tags of translations, against loops over sentences and words that decode one prefix at a time."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -13,7 +14,8 @@ from nmtcore.config.components.settings import MultitaskSettings, TagAttentionSe
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import LineError, UserError
-from nmtcore.inference import raw, tags
+from nmtcore.inference import tags
+from nmtcore.inference.batches import in_batches
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.schemas import PREDICTED_TAGS_SCHEMA
 from nmtcore.inference.tags import predict_tags, translate_with_tags
@@ -39,16 +41,6 @@ def make_bundle(folder, system):
             parameter.mul_(20)  # otherwise all tags are about as likely
         bundle.model.target_embedding.weight.mul_(3)
     return bundle
-
-
-@pytest.fixture(scope="module", params=COMPONENTS)
-def scoring_bundle(request, tmp_path_factory):
-    return make_bundle(tmp_path_factory.mktemp("tags"), request.param)
-
-
-@pytest.fixture(scope="module")
-def interleaved_bundle(tmp_path_factory):
-    return make_bundle(tmp_path_factory.mktemp("tags"), "interleaved")
 
 
 @pytest.fixture(scope="module", params=[*COMPONENTS, "interleaved"])
@@ -110,7 +102,7 @@ def check_tags(bundle, by_prefixes):
     predicted = predict_tags(bundle, examples_of(side(sources)), translations)
     names = []
     for source, tokens, words in zip(sources, translations, predicted, strict=True):
-        assert [word.word for word in words] == bundle.words(tokens)
+        assert " ".join(word.word for word in words) == bundle.text(tokens)
         for word, (text, tag, probability) in zip(words, by_prefixes(bundle, source, tokens), strict=True):
             assert (word.word, word.tag) == (text, tag)
             assert word.probability == (None if tag is None else pytest.approx(probability, rel=1e-4))
@@ -119,16 +111,10 @@ def check_tags(bundle, by_prefixes):
     assert len(set(names)) > 2
 
 
-@pytest.mark.parametrize("sentences_per_batch", [1, 3, 64])
-def test_tags_equal_a_double_loop(scoring_bundle, monkeypatch, sentences_per_batch):
-    monkeypatch.setattr(tags, "SENTENCES_PER_BATCH", sentences_per_batch)
-    check_tags(scoring_bundle, tags_by_prefixes)
-
-
-@pytest.mark.parametrize("sentences_per_batch", [1, 3, 64])
-def test_generated_tags_equal_a_double_loop(interleaved_bundle, monkeypatch, sentences_per_batch):
-    monkeypatch.setattr(tags, "SENTENCES_PER_BATCH", sentences_per_batch)
-    check_tags(interleaved_bundle, generated_tags_by_prefixes)
+@pytest.mark.parametrize("tokens_per_batch", [1, 60, 16384])
+def test_tags_equal_a_double_loop(bundle, monkeypatch, tokens_per_batch):
+    monkeypatch.setattr(tags, "in_batches", partial(in_batches, tokens=tokens_per_batch))
+    check_tags(bundle, generated_tags_by_prefixes if bundle.transforms.tags_targets else tags_by_prefixes)
 
 
 def read_tags(path):
@@ -155,7 +141,7 @@ def test_every_line_has_a_row_with_the_tags_of_its_best_translation(bundle, tmp_
 
 
 def test_the_tags_of_a_very_long_line_are_those_of_its_parts(bundle, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(raw, "MAX_SUBWORDS", 4)
+    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 4)
     lines = ["the", " ".join(["the cat dog a"] * 3), "cat"]
     list(translate_with_tags(tmp_path / "whole.parquet", bundle, lines))
     assert "line 2: very long, translated in 3 parts." in capsys.readouterr().err

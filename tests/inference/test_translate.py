@@ -3,17 +3,15 @@
 import numpy as np
 import pytest
 import torch
-from inference.searching import enumerate_all, simple_beam, simple_greedy
+from inference.searching import simple_beam, simple_greedy
 from inference.tiny import random_examples, random_model
 
 from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
-from nmtcore.inference.batches import sentences_at_once
-from nmtcore.inference.parse import translate_and_parse
-from nmtcore.inference.search import length_limits
-from nmtcore.inference.translate import translate_examples
+from nmtcore.inference.batches import MAX_TOKENS, batches_by_length
+from nmtcore.inference.search import length_limits, translate_examples
 from nmtcore.model.batch import make_batch
 from nmtcore.segmentation.vocabulary import BOS
 
@@ -51,15 +49,6 @@ def test_greedy_search_is_the_argmax_of_the_uncached_model():
         assert hypothesis.tokens == simple_greedy(uncached(model, examples, row), limit=limits[row], vocabulary=17)
 
 
-def test_a_wide_beam_finds_the_best_hypotheses():
-    model, examples = random_model(vocabulary=8), random_examples(3, vocabulary=8)
-    settings = DecodingSettings(beam=130, max_length=3)
-    for row, hypotheses in enumerate(translate_examples(model, examples, settings, n_best=6)):
-        limit = min(3, 2 * int(examples.source.ids.lengths[row]) + 10)
-        ranking = enumerate_all(uncached(model, examples, row), settings, limit=limit, vocabulary=8)
-        assert [h.tokens for h in hypotheses] == [tokens for _, tokens in ranking[:6]]
-
-
 @pytest.mark.parametrize("beam", [1, 4])
 def test_batch_size_and_order_do_not_change_results(beam):
     model, examples = random_model(seed=5), random_examples(70, longest=15)
@@ -94,15 +83,6 @@ def test_threads_do_not_change_results_and_are_restored(beam):
         torch.set_num_threads(before)
 
 
-def test_translating_and_parsing_in_one_pass_matches_two_passes():
-    model, examples = random_model(DepParseSettings(layer=1)), random_examples(9)
-    settings = DecodingSettings(beam=2, batch_sentences=4)
-    translations, parses = translate_and_parse(model, examples, settings)
-    assert translations == translate_examples(model, examples, settings)
-    assert len(parses) == 9
-    assert translate_and_parse(random_model(), examples, settings)[1] is None
-
-
 def test_targets_are_ignored():
     model, examples = random_model(DiagonalParseSettings(layer=0)), random_examples(9)
     settings = DecodingSettings(beam=2, batch_sentences=4)
@@ -125,8 +105,10 @@ def test_no_examples_have_no_translations():
     assert translate_examples(random_model(), random_examples(0), DecodingSettings()) == []
 
 
-@pytest.mark.parametrize(("setting", "on_cpu", "on_gpu"), [(None, 64, 512), (7, 7, 7)])
-def test_a_gpu_searches_more_sentences_at_once_by_default(setting, on_cpu, on_gpu):
-    settings = DecodingSettings(batch_sentences=setting)
-    sizes = [sentences_at_once(settings.batch_sentences, torch.device(name)) for name in ("cpu", "cuda")]
-    assert sizes == [on_cpu, on_gpu]
+def test_batches_hold_every_row_once_longest_first_and_within_the_token_limit():
+    lengths = np.array([3, MAX_TOKENS * 2, 0, 9000, 9, 4000, 4000, 4000, 4000, 4000])
+    batches = batches_by_length(lengths, sentences=3)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(10))
+    assert [lengths[rows].tolist() for rows in batches] == [
+        [MAX_TOKENS * 2], [9000], [4000, 4000, 4000], [4000, 4000, 9], [3, 0],
+    ]  # fmt: skip

@@ -15,6 +15,8 @@ from nmtcore.features.examples import Examples
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
 from nmtcore.inference.bundle import save_bundle
+from nmtcore.inference.parse import conllu_block, parse_sentences, trained_parser
+from nmtcore.inference.text import Bundle, TextReader, read_text
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
 from nmtcore.model.losses import TRANSLATION
@@ -91,3 +93,19 @@ def random_examples(count: int, *, seed: int = 1, longest: int = 9, vocabulary: 
     words = [np.minimum.accumulate(np.cumsum(random.random(n) < 0.7)[::-1])[::-1] if n else [] for n in lengths]
     words = [np.asarray(w) - w[0] if len(w) else w for w in words]
     return Examples(id=np.arange(count) * 2, source=side(ids, words))
+
+
+def examples_of_text(bundle: Bundle, lines: Sequence[str]) -> Examples:
+    with TextReader(bundle) as reader:
+        return reader.read(list(read_text(lines))).examples
+
+
+def parse_text(bundle: Bundle, lines: Sequence[str | bytes], *, method: str, parser=None, **options) -> list[str]:
+    """Return a block of CoNLL-U per line."""
+    parser = parser or trained_parser(bundle, method)
+    return [conllu_block(*own) for own in parse_sentences(bundle, read_text(lines), parser, **options)]
+
+
+def heads_of_block(block: str) -> list[int]:
+    rows = [line.split("\t") for line in block.splitlines()]
+    return [int(row[6]) for row in rows if row[0].isdecimal()]

@@ -10,8 +10,14 @@ import pytest
 from browser import HEIGHT
 
 from nmtcore.files import write_text
-from nmtcore.inference.schemas import GatedSentence, TaggedWord
-from nmtcore.inference.shown_sentences import AnalysedModel, AnalysedSentence, AttentionHead, LabelledTree
+from nmtcore.inference.schemas import (
+    AnalysedModel,
+    AnalysedSentence,
+    AttentionHead,
+    GatedSentence,
+    LabelledTree,
+    TaggedWord,
+)
 from nmtcore.reporting.show_page import head_name, show_page
 from nmtcore.reporting.tree_drawing import arc_levels
 

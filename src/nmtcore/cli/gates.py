@@ -27,14 +27,14 @@ def _run_gates(chosen: argparse.Namespace) -> None:
     from nmtcore.files import check_output_path, write_text
     from nmtcore.inference.bundle import load_bundle
     from nmtcore.inference.gates import plain_line, read_gates
-    from nmtcore.inference.scoring import TextFile
+    from nmtcore.inference.text import read_text
     from nmtcore.reporting.gates_page import gates_page
 
     if chosen.html is not None:
         check_output_path(chosen.html)
     bundle = load_bundle(chosen.model, device_name(chosen.device))
     with explain_os_errors(chosen.source), open(chosen.source, "rb") as source, open(chosen.target, "rb") as target:
-        texts = TextFile(source, str(chosen.source)), TextFile(target, str(chosen.target))
+        texts = read_text(source, where=str(chosen.source)), read_text(target, where=str(chosen.target))
         shown = []
         for sentence in read_gates(bundle, *texts, model_folders=annotator_folders(chosen, bundle)):
             write_output(f"{plain_line(sentence)}\n")

@@ -32,12 +32,13 @@ def add_logprob(commands: argparse._SubParsersAction) -> None:
 def _run_logprob(chosen: argparse.Namespace) -> None:
     from nmtcore.errors import explain_os_errors
     from nmtcore.inference.bundle import load_bundle
-    from nmtcore.inference.scoring import TextFile, score_text_pairs
+    from nmtcore.inference.scoring import score_text_pairs
+    from nmtcore.inference.text import read_text
 
     bundle = load_bundle(chosen.model, device_name(chosen.device))
     lines = unknown = without_words = 0
     with explain_os_errors(chosen.source), open(chosen.source, "rb") as source, open(chosen.target, "rb") as target:
-        texts = TextFile(source, str(chosen.source)), TextFile(target, str(chosen.target))
+        texts = read_text(source, where=str(chosen.source)), read_text(target, where=str(chosen.target))
         scores = score_text_pairs(bundle, *texts, model_folders=annotator_folders(chosen, bundle))
         for score in scores:
             if not lines:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nmtcore.cli.options import annotator_folders, device_name, model_command
 from nmtcore.cli.streams import standard_input, write_output
+from nmtcore.errors import UserError
 
 
 def add_parse(commands: argparse._SubParsersAction) -> None:
@@ -43,35 +44,34 @@ def add_parse(commands: argparse._SubParsersAction) -> None:
 def _run_parse(chosen: argparse.Namespace) -> None:
     from nmtcore.evaluation.attachment import attachment_line
     from nmtcore.evaluation.lines import induction_lines
+    from nmtcore.inference.attention import load_observed_bundle
     from nmtcore.inference.bundle import load_bundle
-    from nmtcore.inference.parse_to_conllu import parse_text, parse_treebank
-    from nmtcore.inference.raw import LINES_PER_CHUNK
+    from nmtcore.inference.parse import attention_parser, conllu_block, parse_sentences, trained_parser
     from nmtcore.inference.schemas import TREE_METHODS
+    from nmtcore.inference.text import LINES_PER_CHUNK, read_text, read_treebank
 
-    device, parser = device_name(chosen.device), None
-    if chosen.attention is None:
-        bundle = load_bundle(chosen.model, device)
-    else:
-        from nmtcore.inference.attention import load_observed_bundle
-        from nmtcore.inference.parse import attention_parser
-
-        bundle = load_observed_bundle(chosen.model, device)
-        layer, head = chosen.attention
-        parser = attention_parser(bundle, layer=layer, head=head)
+    load = load_bundle if chosen.attention is None else load_observed_bundle
+    bundle = load(chosen.model, device_name(chosen.device))
     method = "argmax" if chosen.argmax else TREE_METHODS[chosen.roots or bundle.run.evaluation.roots]
+    if chosen.attention is None:
+        parser = trained_parser(bundle, method)
+    else:
+        layer, head = chosen.attention
+        parser = attention_parser(bundle, layer=layer, head=head, method=method)
     folders = annotator_folders(chosen, bundle)
     if chosen.conllu is None:
         chunk = 1 if standard_input().isatty() else LINES_PER_CHUNK
-        for block in parse_text(
-            bundle, standard_input(), method=method, parser=parser, chunk=chunk, model_folders=folders
-        ):
-            write_output(block)
+        texts = read_text(standard_input())
+        for parsed in parse_sentences(bundle, texts, parser, chunk=chunk, model_folders=folders):
+            write_output(conllu_block(*parsed))
         return
-    parses = list(parse_treebank(bundle, chosen.conllu, method=method, parser=parser, model_folders=folders))
-    write_output("".join(sentence.block for sentence in parses))
-    compared = list(zip(*((s.heads, s.gold, s.words, s.upos) for s in parses), strict=True))
+    parses = list(parse_sentences(bundle, read_treebank(chosen.conllu), parser, model_folders=folders))
+    if not parses:
+        raise UserError(f"{chosen.conllu} contains no sentences.")
+    write_output("".join(conllu_block(*parsed) for parsed in parses))
+    compared = list(zip(*((heads, own.gold.head, words, own.gold.upos) for own, words, heads in parses), strict=True))
     lines = [attachment_line(*compared)]
-    if parser is not None or bundle.run.tree_comparison == "induced":
+    if chosen.attention is not None or bundle.run.tree_comparison == "induced":
         lines += induction_lines(*compared)
     for line in lines:
         print(f"{chosen.conllu}: {line}", file=sys.stderr)

@@ -36,17 +36,18 @@ def add_show(commands: argparse._SubParsersAction) -> None:
 
 def _run_show(chosen: argparse.Namespace) -> None:
     from nmtcore.errors import UserError
-    from nmtcore.inference.analyse import analyse_sentences, read_text_sentences, read_treebank_sentences
+    from nmtcore.inference.analyse import analyse_sentences
     from nmtcore.inference.attention import load_observed_bundle
+    from nmtcore.inference.text import read_text, read_treebank
     from nmtcore.reporting.show_page import show_page
 
     if sys.stdout.isatty():
         raise UserError("the page is written to standard output: add, for example, > page.html.")
     bundle = load_observed_bundle(chosen.model, device_name(chosen.device))
     if chosen.treebank is None:
-        name, texts = "standard input", read_text_sentences(standard_input())
+        name, texts = "standard input", (own for own in read_text(standard_input()) if own.text.strip())
     else:
-        name, texts = chosen.treebank.name, read_treebank_sentences(chosen.treebank)
+        name, texts = chosen.treebank.name, read_treebank(chosen.treebank)
     model = analyse_sentences(bundle, texts, limit=chosen.limit, model_folders=annotator_folders(chosen, bundle))
     if not model.sentences:
         raise UserError(f"{chosen.treebank or name} contains no sentences.")

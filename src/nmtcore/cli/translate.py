@@ -44,7 +44,7 @@ def add_translate(commands: argparse._SubParsersAction) -> None:
 def _run_translate(chosen: argparse.Namespace) -> None:
     from nmtcore.files import check_output_path
     from nmtcore.inference.bundle import load_bundle
-    from nmtcore.inference.raw import LINES_PER_CHUNK
+    from nmtcore.inference.text import LINES_PER_CHUNK
 
     if chosen.precision is not None:
         raise UserError(

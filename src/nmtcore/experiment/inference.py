@@ -20,8 +20,8 @@ from nmtcore.inference.batches import device_of
 from nmtcore.inference.bundle import Bundle, check_same_labels, load_bundle, to_device
 from nmtcore.inference.parse import parse_examples, translate_and_parse
 from nmtcore.inference.schemas import write_parses, write_predicted_tags
+from nmtcore.inference.search import translate_examples
 from nmtcore.inference.tags import predict_tags, predicts_tags
-from nmtcore.inference.translate import translate_examples
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device

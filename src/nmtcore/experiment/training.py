@@ -20,7 +20,7 @@ from nmtcore.features.examples import concatenate
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import write_json
 from nmtcore.inference.bundle import MANIFEST, load_initial_weights, save_bundle
-from nmtcore.inference.translate import translate_examples
+from nmtcore.inference.search import translate_examples
 from nmtcore.layout import file_name
 from nmtcore.model import trees
 from nmtcore.model.build import build_model

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -21,10 +20,10 @@ T = TypeVar("T")
 MAX_TOKENS = 16384
 """Source tokens per batch, padding included. It limits batches of very long sentences."""
 
-REDUCE_BATCH = "Lower decoding.batch_sentences (nmtcore translate: --batch), or use the CPU (--device cpu)."
-"""Advice for a full GPU if `decoding.batch_sentences` is the batch size."""
-USE_CPU = "Use the CPU: --device cpu."
-"""Advice for a full GPU if no setting changes the batch size."""
+ON_GPU = (
+    "Use the CPU (--device cpu) or, to translate or parse, lower decoding.batch_sentences (nmtcore translate: --batch)."
+)
+"""Advice if a GPU's memory is full."""
 ON_CPU = "Cut long sentences into parts, or lower decoding.batch_sentences (nmtcore translate: --batch)."
 """Advice if the computer's memory is full."""
 
@@ -34,34 +33,25 @@ def in_batches(
     examples: Examples,
     work: Callable[[Batch, np.ndarray], Sequence[T]],
     *,
-    sentences: int,
+    sentences: int | None = None,
     tokens: int = MAX_TOKENS,
-    advice: str = USE_CPU,
 ) -> list[T]:
     """Return the results of `work` for all examples, in order, from batches of similar length.
 
     `work` gets a batch of at most `sentences` examples and their rows (B) in `examples`, and returns a result for each.
-    See `map_batches` for errors.
+    By default, a batch has 64 sentences, and 512 on a GPU, which takes them in hardly more time. See `map_batches` for
+    errors.
     """
     lengths = examples.source.ids.lengths
     if examples.target is not None:
         lengths = np.maximum(lengths, examples.target.ids.lengths)
+    sentences = sentences or (512 if device_of(model).type == "cuda" else 64)
     batches = batches_by_length(lengths, sentences=sentences, tokens=tokens)
-    components, device = tuple(model.components), device_of(model)
-
-    def work_on(rows_B: np.ndarray) -> Sequence[T]:
-        return work(make_batch(examples, rows_B, components, device), rows_B)
-
     results: list = [None] * len(examples)
-    for rows_B, results_B in zip(batches, map_batches(model, batches, work_on, advice=advice), strict=True):
+    for rows_B, results_B in zip(batches, map_batches(model, examples, batches, work), strict=True):
         for row, result in zip(rows_B.tolist(), results_B, strict=True):
             results[row] = result
     return results
-
-
-def sentences_at_once(setting: int | None, device: torch.device) -> int:
-    """Return `decoding.batch_sentences`, or what suits the device: a GPU takes large batches in hardly more time."""
-    return setting or (512 if device.type == "cuda" else 64)
 
 
 def batches_by_length(lengths: np.ndarray, *, sentences: int, tokens: int = MAX_TOKENS) -> list[np.ndarray]:
@@ -73,48 +63,42 @@ def batches_by_length(lengths: np.ndarray, *, sentences: int, tokens: int = MAX_
     order = np.argsort(-lengths, kind="stable")
     batches, start = [], 0
     while start < len(order):
-        longest = int(lengths[order[start]]) + 1
-        stop = start + max(1, min(sentences, tokens // longest))
+        stop = start + max(1, min(sentences, tokens // (int(lengths[order[start]]) + 1)))
         batches.append(order[start:stop])
         start = stop
     return batches
 
 
 def map_batches(
-    model: nn.Module, batches: Sequence[np.ndarray], work: Callable[[np.ndarray], T], *, advice: str = USE_CPU
+    model: TranslationModel,
+    examples: Examples,
+    batches: Sequence[np.ndarray],
+    work: Callable[[Batch, np.ndarray], T],
 ) -> Iterator[T]:
-    """Yield `work(rows)` for every batch, in order, without dropout or gradients; then restore the model's mode.
+    """Yield `work(batch, rows_B)` for the rows of every batch, without dropout or gradients; restore the model's mode.
 
     On a CPU each thread processes its own batches, since one search step is too small to be split. Results therefore
-    do not depend on the number of threads. Raises `UserError` if a batch exceeds the memory; of a GPU, with `advice`.
+    do not depend on the number of threads. Raises `UserError` if a batch exceeds the memory.
     """
+    components, device, training = tuple(model.components), device_of(model), model.training
 
     @torch.inference_mode()
-    def process(rows: np.ndarray) -> T:
-        with explain_out_of_memory(advice, on_cpu=ON_CPU):
-            return work(rows)
+    def process(rows_B: np.ndarray) -> T:
+        with explain_out_of_memory(ON_GPU, on_cpu=ON_CPU):
+            return work(make_batch(examples, rows_B, components, device), rows_B)
 
-    threads = torch.get_num_threads() if device_of(model).type == "cpu" else 1
-    with _evaluation_mode(model):
-        if min(threads, len(batches)) < 2:
-            yield from map(process, batches)
-            return
-        try:
-            with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-                yield from pool.map(process, batches)
-        finally:
-            # For some of torch's libraries, the number of threads set by a worker applies to the whole process.
-            torch.set_num_threads(threads)
-
-
-@contextmanager
-def _evaluation_mode(model: nn.Module) -> Iterator[None]:
-    training = model.training
+    threads = torch.get_num_threads()
     model.eval()
     try:
-        yield
+        if device.type != "cpu" or min(threads, len(batches)) < 2:
+            yield from map(process, batches)
+        else:
+            with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+                yield from pool.map(process, batches)
     finally:
         model.train(training)
+        # For some of torch's libraries, the number of threads set by a worker applies to the whole process.
+        torch.set_num_threads(threads)
 
 
 def device_of(model: nn.Module) -> torch.device:

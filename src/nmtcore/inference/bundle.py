@@ -12,12 +12,10 @@ bundle.json           written last: the format's version and the sha256 of every
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from nmtcore.annotation.labels import read_labels
@@ -29,12 +27,12 @@ from nmtcore.config.training import BatchSettings, TrainingSettings
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
-from nmtcore.files import atomic_folder, partial_of, read_json, write_json
+from nmtcore.files import atomic_folder, read_json, write_json
 from nmtcore.inference.text import Bundle
 from nmtcore.layout import file_name
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import LabelVocabularies
-from nmtcore.model.build import build_model, count_parameters
+from nmtcore.model.build import build_model
 from nmtcore.model.components.base import Component
 from nmtcore.model.device import named_device
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
@@ -65,10 +63,10 @@ def save_bundle(
 
     `segmentation` is the folder of the vocabularies and codes that the model was trained with.
     """
+    folder = Path(folder).resolve()
     own_components = dict.fromkeys(map(COMPONENTS.name_of, run.components.values()))
-    with _replaced_folder(Path(folder)) as partial:
-        tensors = {name: tensor.detach().cpu() for name, tensor in named_weights(model)}
-        save_tensors(tensors, partial / WEIGHTS)
+    with atomic_folder(folder) as partial:
+        save_tensors({name: tensor.detach().cpu() for name, tensor in named_weights(model)}, partial / WEIGHTS)
         write_json(partial / "run.json", run_to_json(run))
         for name in own_checksums("components", own_components):
             shutil.copyfile(own_path("components", name), partial / f"{_OWN}{name}.py")
@@ -80,6 +78,9 @@ def save_bundle(
             write_json(partial / LABELS[side], {name: list(entries) for name, entries in vocabularies.items()})
         sums = {path.name: _sha256(path) for path in sorted(partial.iterdir())}
         write_json(partial / MANIFEST, {"format": FORMAT, "files": sums})
+        if folder.exists():
+            shutil.rmtree(folder)
+        os.replace(partial, folder)
 
 
 def load_bundle(
@@ -90,24 +91,16 @@ def load_bundle(
     Raises `UserError` if the bundle is not whole, or if it was trained with other code of the user's own.
     """
     folder = Path(folder)
-    files = _checked_files(folder)
-    _check_own_code(folder, files)
+    _check_files(folder)
+    _check_own_code(folder)
     run = _read_run(folder / "run.json")
-    label_columns = {side: labels_of(run.features.get(side, {})) for side in SIDES}
-    _require(folder, files, [*segmentation_files(run), *(LABELS[side] for side in SIDES if label_columns[side])])
-    labels = {
-        side: read_labels(folder / LABELS[side], columns=columns)
-        for side, columns in label_columns.items()
-        if LABELS[side] in files
-    }
+    columns = {side: labels_of(run.features.get(side, {})) for side in SIDES}
+    labels = {side: read_labels(folder / LABELS[side], columns=own) for side, own in columns.items() if own}
     vocabularies = {side: Vocabulary.load(folder / name) for side, name in VOCABULARIES.items()}
     sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
-    weights = _read_weights(folder)
-    if count_parameters(run, **sizes) > sum(tensor.numel() for tensor in weights.values()):
-        raise _broken(folder, f"{WEIGHTS} has fewer numbers than run.json and the vocabularies need")
     with torch.random.fork_rng(devices=[]):
         model = build_model(run, **sizes, labels=labels or None, observers=observers)
-    _set_weights(model, weights, folder)
+    _set_weights(model, folder)
     return Bundle(
         run=run,
         model=to_device(model, device).eval(),
@@ -127,23 +120,18 @@ def load_initial_weights(
     `run` has the settings of the new model, `segmentation` is the folder of its vocabularies, and `labels` are its
     label vocabularies. Raises `UserError` if bases, shapes or vocabularies differ.
     """
-    files = _checked_files(folder)
-    base = read_json(folder / "run.json").get("base")
-    if base != run.base:
-        raise UserError(
-            f"The model in {folder} has the base {base}, not {run.base}, so its weights do not fit: train it again."
-        )
-    for side, vocabularies in labels.items():
-        if vocabularies and LABELS[side] in files:
-            own = read_labels(folder / LABELS[side], tuple(vocabularies))
-            check_same_labels(folder, own, vocabularies, data=segmentation)
+    _check_files(folder)
+    differing = [] if read_json(folder / "run.json")["base"] == run.base else ["another base than this run's"]
     for side, vocabulary in run_vocabularies(run, segmentation, labels).items():
         if Vocabulary.load(folder / VOCABULARIES[side]) != vocabulary:
-            raise UserError(
-                f"The model in {folder} was trained with a {side} vocabulary different from that of {segmentation}: "
-                "train it again."
-            )
-    _set_weights(model, _read_weights(folder), folder)
+            differing.append(f"a {side} vocabulary different from that of {segmentation}")
+    for difference in differing:
+        raise UserError(f"The model in {folder} was trained with {difference}: train it again.")
+    for side, vocabularies in labels.items():
+        if vocabularies and (folder / LABELS[side]).exists():
+            own = read_labels(folder / LABELS[side], tuple(vocabularies))
+            check_same_labels(folder, own, vocabularies, data=segmentation)
+    _set_weights(model, folder)
 
 
 def check_same_labels(
@@ -176,15 +164,14 @@ def segmentation_files(run: RunSettings) -> list[str]:
     return sorted({codes_name(run.segmentation, side) for side in SIDES} - {None})
 
 
-def _broken(folder: Path, reason: object) -> UserError:
+def _broken(folder: Path, reason: str) -> UserError:
     return UserError(f"{folder} is not a whole model ({reason}): copy or train it again.")
 
 
-def _checked_files(folder: Path) -> set[str]:
-    """Compare every file with its checksum; return the names of the files."""
+def _check_files(folder: Path) -> None:
+    """Compare every file with its checksum. Raises `UserError` if one differs, or if there is no bundle."""
     if not (folder / MANIFEST).is_file():
-        bundles = sorted(path.parent for inner in ("", "*/") for path in folder.glob(f"{inner}model/{MANIFEST}"))
-        if bundles:
+        if bundles := sorted(path.parent for inner in ("", "*/") for path in folder.glob(f"{inner}model/{MANIFEST}")):
             raise UserError(f"{folder} is not a model but contains one: {bundles[0]}.")
         if not folder.is_dir():
             is_not = "a model is a folder, and this is a file" if folder.exists() else "there is no such folder"
@@ -194,89 +181,58 @@ def _checked_files(folder: Path) -> set[str]:
     sums = manifest.get("files") if isinstance(manifest, dict) and manifest.get("format") == FORMAT else None
     if not isinstance(sums, dict):
         raise _broken(folder, f"{MANIFEST} is not of format {FORMAT}")
-    _require(folder, sums, ["run.json", WEIGHTS, *VOCABULARIES.values()])
     for name, expected in sums.items():
         with explain_os_errors(folder / name):
             if not (folder / name).is_file():
                 raise _broken(folder, f"{name} is missing")
             if _sha256(folder / name) != expected:
                 raise _broken(folder, f"the sha256 of {name} differs from that in {MANIFEST}")
-    return set(sums)
 
 
 def _read_run(path: Path) -> RunSettings:
     """Read the settings of a run, without those that are gone since the model was trained and do not change its use."""
     values = read_json(path)
-    for words in (values.get("words") or {}).values() if isinstance(values, dict) else ():
+    for words in values["words"].values():
         if words.get("truecase") is False:
             del words["truecase"]
-    training = values.get("training") if isinstance(values, dict) else None
-    for settings, section in ((TrainingSettings, training), (BatchSettings, (training or {}).get("batch"))):
-        for key in settings.REMOVED.keys() & (section or {}).keys():
+    training = values["training"]
+    for settings, section in ((TrainingSettings, training), (BatchSettings, training.get("batch", {}))):
+        for key in settings.REMOVED.keys() & section.keys():
             del section[key]
     return run_from_json(values, where=str(path))
 
 
-def _require(folder: Path, listed: Iterable[str], names: Sequence[str]) -> None:
-    if missing := sorted(set(names) - set(listed)):
-        raise _broken(folder, f"{MANIFEST} does not list {missing[0]}")
-
-
-def _check_own_code(folder: Path, files: Iterable[str]) -> None:
+def _check_own_code(folder: Path) -> None:
     """Raise `UserError` unless the own components of a bundle are, unchanged, in the working directory's `config`.
 
     The bundle has copies, which are not run: they may come from somebody else.
     """
-    for copied in (name for name in files if name.startswith(_OWN)):
-        name = copied.removeprefix(_OWN).removesuffix(".py")
-        path, code = own_path("components", name), (folder / copied).read_bytes()
+    for copy in folder.glob(f"{_OWN}*.py"):
+        name = copy.stem.removeprefix(_OWN)
+        path = own_path("components", name)
         if path.resolve().is_relative_to(folder.resolve()) or not has_own("components", name):
             raise UserError(
                 f"The model in {folder} has a component of its author's own, '{name}', which is not at {path} of the "
-                "current folder: start the command in the folder that has it, or read "
-                f"{folder / copied} and, if you trust it, copy it there."
+                f"current folder: start the command in the folder that has it, or read {copy} and, if you trust it, "
+                "copy it there."
             )
-        if own_checksum("components", name) != code_checksum(code, where=folder / copied):
+        if own_checksum("components", name) != code_checksum(copy.read_bytes(), where=copy):
             raise UserError(
-                f"The model in {folder} was trained with another version of {path}, which is {folder / copied}: use "
-                "that version, or train the model again."
+                f"The model in {folder} was trained with another version of {path}, which is {copy}: use that version, "
+                "or train the model again."
             )
 
 
-def _read_weights(folder: Path) -> dict[str, torch.Tensor]:
-    try:
-        return load_file(folder / WEIGHTS)
-    except (SafetensorError, OSError) as error:
-        raise _broken(folder, f"{WEIGHTS} cannot be read: {error}") from error
-
-
-def _set_weights(model: TranslationModel, weights: Mapping[str, torch.Tensor], folder: Path) -> None:
-    own = dict(named_weights(model))
-    forms, saved = (
-        {(name, tensor.shape, tensor.dtype) for name, tensor in tensors.items()} for tensors in (own, weights)
-    )
-    if differing := sorted(name for name, *_ in forms ^ saved):
+def _set_weights(model: TranslationModel, folder: Path) -> None:
+    own, saved = dict(named_weights(model)), load_file(folder / WEIGHTS)
+    forms = ({(name, tensor.shape, tensor.dtype) for name, tensor in tensors.items()} for tensors in (own, saved))
+    if differing := sorted(name for name, *_ in set.symmetric_difference(*forms)):
         raise _broken(folder, f"{differing[0]} in {WEIGHTS} does not fit run.json and the vocabularies")
     with torch.no_grad():
         for name, tensor in own.items():
-            tensor.copy_(weights[name])
+            tensor.copy_(saved[name])
 
 
 def _sha256(path: Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@contextmanager
-def _replaced_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder that replaces `folder` if the block succeeds, and is removed otherwise."""
-    folder = folder.resolve()
-    with atomic_folder(folder) as partial:
-        old = partial_of(folder.with_name(f"{folder.name}.old"))
-        try:
-            yield partial
-            if folder.exists():
-                os.replace(folder, old)
-            os.replace(partial, folder)
-        finally:
-            shutil.rmtree(old, ignore_errors=True)

@@ -3,17 +3,17 @@
 model.bin, config.json, {shared,source,target}_vocabulary.json   the model, as CTranslate2 reads it
 codes, {side}.codes        the codes files of the segmentation (subword-nmt's format)
 nmtcore.json               how to make the model's input from text, how to search, and text from its output
-README.md                  the same for people
+README.md                  how to use it without nmtcore, in prose and as code that runs
 """
 
 import os
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples
@@ -21,15 +21,75 @@ from nmtcore.features.ragged import Ragged
 from nmtcore.files import atomic_folder, write_json, write_text
 from nmtcore.inference.bundle import Bundle, load_bundle, segmentation_files
 from nmtcore.inference.ctranslate2_model import check_exportable, write_model
-from nmtcore.inference.export_readme import export_readme
-from nmtcore.inference.raw import MAX_SUBWORDS
 from nmtcore.inference.search import length_limits
+from nmtcore.inference.text import MAX_SUBWORDS
 from nmtcore.segmentation.segmenter import SEPARATOR, codes_name
-from nmtcore.segmentation.vocabulary import EOS, PAD, SPECIALS
+from nmtcore.segmentation.vocabulary import EOS, SPECIALS
 from nmtcore.training.attempts import code_version
 
 EXPORT_FORMAT = 1
 """The version of nmtcore.json."""
+
+README = """# $source to $target: $system
+
+A translation model trained by nmtcore $nmtcore on the data set $dataset, exported for $library. `nmtcore.json` has what
+is particular to it.
+
+## From text to text
+
+1. Make words of the source as `words.source` says: `moses` is Moses' `tokenizer.perl -no-escape -l LANGUAGE`, after its
+   punctuation normalisation if `normalise` is true; `spaces` splits at white space; `mecab` is MeCab with the IPA
+   dictionary.
+2. If `segmentation.kind` is `bpe`, cut the words with `subword-nmt apply-bpe --codes FILE`: pieces within a word end in
+   `@@`. Otherwise words stay whole; those that are not in the vocabulary are `<unk>`.
+3. Replace text that is one of `reserved` by `<unk>`, and put `source_prefix` before the pieces, `source_suffix` after
+   them. The model adds `</s>` to the source by itself.
+4. Translate, drop the entries of `output_tags`, and join pieces that end in `@@` with those after them.
+5. Join the words as `words.target` says: with Moses' detokeniser, with spaces, or, if MeCab's, without spaces.
+
+In Python, from lists of words to lists of words, started in this folder:
+
+```python
+import json
+
+import ctranslate2
+
+about = json.load(open("nmtcore.json", encoding="utf-8"))
+search, translator = about["search"], ctranslate2.Translator(".", intra_threads=1)
+cut = join = list
+if about["segmentation"]["kind"] == "bpe":
+    from subword_nmt.apply_bpe import BPE
+
+    cut = BPE(open(about["segmentation"]["codes"]["source"], encoding="utf-8")).segment_tokens
+
+    def join(pieces):
+        return (" ".join(pieces) + " ").replace("@@ ", "").split()
+
+
+def translate(sentences):
+    sources = [["<unk>" if piece in about["reserved"] else piece for piece in cut(words)] for words in sentences]
+    limits = [] if search["max_length"] is None else [search["max_length"]]
+    if search["max_length_ratio"] is not None:
+        longest = max(map(len, sources))
+        limits.append(int(search["max_length_ratio"] * longest) + search["max_length_extra"])
+    framed = [about["source_prefix"] + source + about["source_suffix"] for source in sources]
+    results = translator.translate_batch(framed, max_decoding_length=min(limits), **about["options"])
+    outputs = [[piece for piece in result.hypotheses[0] if piece not in about["output_tags"]] for result in results]
+    return [join(pieces) for pieces in outputs]
+```
+
+## The search
+
+`options` has the model's beam (1 is greedy search, whose output is that of nmtcore), allows empty translations and cuts
+no source. If `search.length_penalty` is `gnmt`, nmtcore divides the log-probability of a translation of n pieces,
+`</s>` included, by ((5 + n) / 6)^alpha, CTranslate2 by n^alpha: with a beam, some translations differ. The model reads
+and writes at most `longest` pieces unless it has relative positions.
+
+## Licences
+
+`licences` lists the data, and the models of parsers, that the model was trained with, their licences, and what to cite.
+If it is null they are unknown: the manifest of the model's run was not there.
+"""
 
 
 def export_bundle(model: Path, folder: Path, *, licences: Sequence[Mapping[str, Any]] | None = None) -> None:
@@ -45,20 +105,20 @@ def export_bundle(model: Path, folder: Path, *, licences: Sequence[Mapping[str, 
         raise UserError(f"{folder} exists: name a new folder to export to, or delete it first.")
     bundle = load_bundle(model)
     check_exportable(bundle.model, where=model)
-    _check_transforms(bundle.run, where=model)
+    for name, settings in bundle.run.transforms.items():
+        if settings.needs.get("source"):
+            raise UserError(
+                f"{model} cannot be exported: its transform {name} reads features of each source, which a plain "
+                "transformer does not. `nmtcore translate` translates with it."
+            )
     about = describe(bundle, library=f"CTranslate2 {ctranslate2.__version__}", licences=licences)
+    vocabularies = {f"{side}_entries": vocabulary.entries for side, vocabulary in bundle.vocabularies.items()}
     with atomic_folder(folder) as partial:
-        write_model(
-            bundle.model,
-            partial,
-            source_entries=bundle.source_vocabulary.entries,
-            target_entries=bundle.target_vocabulary.entries,
-            longest=about["longest"],
-        )
+        write_model(bundle.model, partial, **vocabularies, longest=about["longest"])
         for name in segmentation_files(bundle.run):
             shutil.copyfile(Path(model) / name, partial / name)
         write_json(partial / "nmtcore.json", about)
-        write_text(partial / "README.md", export_readme(about))
+        write_text(partial / "README.md", Template(README).substitute(about))
         os.replace(partial, folder)
 
 
@@ -71,7 +131,14 @@ def describe(bundle: Bundle, *, library: str, licences: Sequence[Mapping[str, An
         "nmtcore": code_version()["version"],
         "library": library,
         **{key: getattr(run, key) for key in ("system", "dataset", "source", "target")},
-        "words": {side: _words(run, side) for side in SIDES},
+        "words": {
+            side: {
+                "language": getattr(run, side),
+                "tokeniser": words.kind,
+                "normalise": words.normalise,
+            }
+            for side, words in ((side, run.text_words(side)) for side in SIDES)
+        },
         "segmentation": {
             "kind": run.segmentation.kind,
             "codes": {side: codes_name(run.segmentation, side) for side in SIDES},
@@ -92,42 +159,11 @@ def describe(bundle: Bundle, *, library: str, licences: Sequence[Mapping[str, An
 
 
 def source_frame(bundle: Bundle) -> tuple[list[int], list[int]]:
-    """Return the ids before and after the subwords of every source, without `</s>`.
-
-    Raises `UserError` if the transforms do more than that.
-    """
-    marks = [EOS], [EOS, PAD, EOS]
-    short, longer = (bundle.transforms.for_translation(_unlabelled(mark)).source.ids.values.tolist() for mark in marks)
-    first = short.index(EOS)
-    before, after = short[:first], short[first + 1 :]
-    if longer != [*before, *marks[1], *after]:
-        raise UserError("The system's transforms change the order of the source, so the model cannot be exported.")
-    return [*(i for component in bundle.model.components for i in component.source_prefix), *before], after
-
-
-def _unlabelled(ids: list[int]) -> Examples:
-    """Return one source sentence of words with one subword each."""
-    words = Ragged.from_lists([range(len(ids))], "int32")
-    return Examples(id=[0], source=SideExamples(ids=Ragged.from_lists([ids], "int32"), word_of_subword=words))
-
-
-def _check_transforms(run: RunSettings, *, where: Path) -> None:
-    for name, settings in run.transforms.items():
-        if features := settings.needs.get("source", ()):
-            raise UserError(
-                f"{where} cannot be exported: its transform {name} reads the {' and '.join(features).replace('_', ' ')}"
-                " of each source, which a plain transformer does not. `nmtcore translate` translates with it."
-            )
-
-
-def _words(run: RunSettings, side: str) -> dict[str, Any]:
-    """Return how text becomes words, or words of the target become text."""
-    words = run.text_words(side)
-    return {
-        "language": getattr(run, side),
-        "tokeniser": words.kind,
-        "normalise": words.normalise,
-    }
+    """Return the ids before and after the subwords of every source, without `</s>`."""
+    one = SideExamples(ids=Ragged.from_lists([[EOS]], "int32"), word_of_subword=Ragged.from_lists([[0]], "int32"))
+    ids = bundle.transforms.for_translation(Examples(id=[0], source=one)).source.ids.values.tolist()
+    prefix = [i for component in bundle.model.components for i in component.source_prefix]
+    return [*prefix, *ids[: ids.index(EOS)]], ids[ids.index(EOS) + 1 :]
 
 
 def _options(search: DecodingSettings) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Norms of the gate in the decoder of head selection (tran2018, equation 23), computed on given translations."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,41 +10,40 @@ from nmtcore.features.examples import NO_WORD, Examples, check_ids
 from nmtcore.inference.batches import in_batches
 from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.schemas import GATES_SCHEMA, GatedSentence, shades
-from nmtcore.inference.scoring import TextFile, read_text_pairs
+from nmtcore.inference.scoring import read_text_pairs
+from nmtcore.inference.text import InputSentence
 from nmtcore.model.batch import Batch
 from nmtcore.model.recurrent import Recurrent
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.vocabulary import EOS, Vocabulary
 
-SENTENCES_PER_BATCH = 64
-
 
 def gate_norms(model: Recurrent, examples: Examples) -> list[np.ndarray]:
     """Compute the L2 norm of the gate with which every target token is predicted: (T,) per pair, `</s>` included.
 
-    The tokens of the given targets are fed to the decoder. Raises `ValueError` for a model without a gate in the
-    decoder.
+    The tokens of the given targets are fed to the decoder, which must have a gate (`check_has_gates`).
     """
-    gated = [component for component in model.components if component.settings and component.settings.gates_output]
-    if not gated:
-        raise ValueError("this model has no gate in the decoder")
+    gated = next(own for own in model.components if own.settings and own.settings.gates_output)
 
     def work(batch: Batch, rows_B: np.ndarray) -> list[np.ndarray]:
         hidden_BTD = model.hidden_states(batch.target_input_BT, model.encode(batch))
-        norms_BT = gated[0].gate_norms(hidden_BTD).float().cpu().numpy()
+        norms_BT = gated.gate_norms(hidden_BTD).float().cpu().numpy()
         lengths = examples.target.ids.lengths[rows_B] + 1
         return [norms_T[:length] for norms_T, length in zip(norms_BT, lengths, strict=True)]
 
-    return in_batches(model, examples, work, sentences=SENTENCES_PER_BATCH)
+    return in_batches(model, examples, work)
 
 
 def read_gates(
-    bundle: Bundle, source: TextFile, target: TextFile, *, model_folders: Sequence[Path] = ()
+    bundle: Bundle,
+    source: Iterable[InputSentence],
+    target: Iterable[InputSentence],
+    *,
+    model_folders: Sequence[Path] = (),
 ) -> Iterator[GatedSentence]:
     """Compute the gate norms of sentence pairs, one per line of two texts, in order.
 
-    Raises `UserError` if the model has no gate in the decoder, `LineError` if a text has more lines than the other or
-    if a line has more than `MAX_SUBWORDS` subwords, and the errors of `clean_lines`.
+    Raises `UserError` if the model has no gate in the decoder, and the errors of `read_text_pairs`.
     """
     check_has_gates(bundle)
     if bundle.transforms.tags_targets:
@@ -52,15 +51,12 @@ def read_gates(
             f"The system {bundle.run.system} generates tags among the words, which the given translations lack. "
             "Measure the gates of a test split with the workflow (docs/analysis.md), or use a model of another system."
         )
-    for texts in read_text_pairs(bundle, source, target, model_folders=model_folders):
-        rows = [row for row, line in enumerate(texts.lines) if texts.targets[line].pieces]
-        norms = gate_norms(bundle.model, texts.examples.take(np.array(rows, dtype=np.int64)))
-        norms_of_line = dict(zip((texts.lines[row] for row in rows), norms, strict=True))
-        for line, text in enumerate(texts.sources):
-            if line in norms_of_line:
-                yield GatedSentence(text, texts.targets[line].pieces, norms_of_line[line][:-1])
-            else:
-                yield GatedSentence(text, [], np.zeros(0, dtype=np.float32))
+    for chunk, targets in read_text_pairs(bundle, source, target, model_folders=model_folders):
+        norms = chunk.by_sentence(gate_norms(bundle.model, chunk.examples))
+        for sentence, subwords, own in zip(chunk.sentences, targets, norms, strict=True):
+            # Without words in the source there are no norms; without words in the target, there is that of `</s>`.
+            norms_T = own[0][:-1] if own else np.zeros(0, dtype=np.float32)
+            yield GatedSentence(sentence.text, subwords.pieces if own else [], norms_T)
 
 
 def check_has_gates(bundle: Bundle) -> None:

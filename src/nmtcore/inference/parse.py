@@ -1,31 +1,36 @@
 """Parsing of source sentences: with the heads that a model was trained to parse with, or with any attention head."""
 
-from collections.abc import Callable, Collection, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import DivergedError, UserError
 from nmtcore.features.examples import Examples
-from nmtcore.inference.attention import ObservedBatch, observe
-from nmtcore.inference.batches import REDUCE_BATCH, device_of, in_batches, sentences_at_once
+from nmtcore.inference.attention import Observed, observe
+from nmtcore.inference.batches import in_batches
 from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.schemas import PARSE_METHODS, Parse, ParseMethod
-from nmtcore.inference.search import Hypothesis
-from nmtcore.inference.translate import search_examples, translate_examples
-from nmtcore.model.base import Encoded, TranslationModel
-from nmtcore.model.batch import pool_words, with_root_scores
+from nmtcore.inference.search import Hypothesis, translate_examples
+from nmtcore.inference.text import LINES_PER_CHUNK, InputSentence, TextPart, TextReader
+from nmtcore.model.base import TranslationModel
+from nmtcore.model.batch import Batch, pool_words, with_root_scores
 from nmtcore.model.components.base import Context
+from nmtcore.syntax.annotation import Annotation, conllu_sentence
 from nmtcore.syntax.spanning_tree import maximum_spanning_tree
-from nmtcore.syntax.trees import heads_of
+from nmtcore.syntax.trees import HEAD_OF_ROOT, heads_of
 
-Parser = Callable[[Examples, Sequence[ParseMethod]], list[Parse]]
-"""Parses every example, in order, by at least the given methods."""
+_HEAD_COLUMN = 6
+"""The index of the head's column in CoNLL-U."""
+
+Parser = Callable[[Examples], Sequence[np.ndarray]]
+"""Returns the heads of the words of every example, in order: 1-based, 0 = root."""
 
 
 def parse_of(scores: np.ndarray, *, to_root: bool, methods: Collection[ParseMethod] = PARSE_METHODS) -> Parse:
@@ -39,23 +44,15 @@ def parse_of(scores: np.ndarray, *, to_root: bool, methods: Collection[ParseMeth
             "The model cannot be used, since its scores of heads are not finite: training diverged. Lower "
             "training.schedule.peak, raise training.schedule.warmup or set training.clip_norm, and train it again."
         )
-    if not len(scores):
-        no_heads = np.zeros(0, dtype=np.int64)
-        return Parse(argmax=no_heads, one_root=no_heads, many_roots=no_heads) if to_root else Parse(argmax=no_heads)
+    argmax = scores.argmax(axis=1) if len(scores) else np.zeros(0, dtype=np.int64)
     if not to_root:
-        return Parse(argmax=heads_of(scores.argmax(axis=1)))
-    return Parse(
-        argmax=scores.argmax(axis=1),
-        one_root=maximum_spanning_tree(scores, single_root=True) if "one_root" in methods else None,
-        many_roots=maximum_spanning_tree(scores, single_root=False) if "many_roots" in methods else None,
-    )
-
-
-def _parses_of(
-    model: TranslationModel, encoded: Encoded, methods: Collection[ParseMethod] = PARSE_METHODS
-) -> list[Parse]:
-    """Parse every sentence of an encoded batch."""
-    return [parse_of(scores, to_root=model.parses_to_root, methods=methods) for scores in model.parse_scores(encoded)]
+        return Parse(argmax=heads_of(argmax))
+    trees = {
+        name: maximum_spanning_tree(scores, single_root=name == "one_root") if len(scores) else argmax
+        for name in ("one_root", "many_roots")
+        if name in methods
+    }
+    return Parse(argmax=argmax, **trees)
 
 
 def parse_examples(
@@ -66,54 +63,68 @@ def parse_examples(
     batch_sentences: int | None = None,
 ) -> list[Parse]:
     """Parse the source sentences, in order. Raises `ValueError` if the model does not parse."""
-    return in_batches(
-        model,
-        replace(examples, target=None),
-        lambda batch, _: _parses_of(model, model.encode(batch), methods),
-        sentences=sentences_at_once(batch_sentences, device_of(model)),
-        advice=REDUCE_BATCH,
-    )
+
+    def work(batch: Batch, rows_B: np.ndarray) -> list[Parse]:
+        scores = model.parse_scores(model.encode(batch))
+        return [parse_of(own, to_root=model.parses_to_root, methods=methods) for own in scores]
+
+    return in_batches(model, replace(examples, target=None), work, sentences=batch_sentences)
 
 
 def translate_and_parse(
     model: TranslationModel, examples: Examples, settings: DecodingSettings
 ) -> tuple[list[list[Hypothesis]], list[Parse] | None]:
-    """Translate sentences, without scores, and parse them if the model can, with one pass of the encoder.
+    """Translate sentences, without scores, and parse them if the model can.
 
     Returns the hypotheses of every sentence, as `translate_examples` does, and its parse; None for all parses if the
     model does not parse.
     """
-    if not model.parses:
-        return translate_examples(model, examples, settings, scores=False), None
-    outputs = search_examples(model, examples, settings, scores=False, also=lambda encoded: _parses_of(model, encoded))
-    return [hypotheses for hypotheses, _ in outputs], [parse for _, parse in outputs]
+    translations = translate_examples(model, examples, settings, scores=False)
+    parses = parse_examples(model, examples, batch_sentences=settings.batch_sentences) if model.parses else None
+    return translations, parses
 
 
-def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Parser:
-    """Make a parser of one attention head of the encoder (from 0), with the scores of `_tree_scores`.
+def trained_parser(bundle: Bundle, method: ParseMethod) -> Parser:
+    """Make a parser of the heads that a model was trained to parse with.
 
-    `bundle` comes from `load_observed_bundle`. Raises `UserError` if the encoder has no such head.
+    Raises `UserError` if the model does not parse, or has no root for the trees of `method`.
+    """
+    if not bundle.model.parses:
+        induce = ", or induce trees from an attention head, for example --attention 0.0"
+        raise UserError(
+            f"The system {bundle.run.system} does not parse: none of its heads was trained to. Use a model of another "
+            f"system, for example depparse_l1{induce if bundle.model.encoder_attention[0] else ''}."
+        )
+    if method != "argmax" and not bundle.model.parses_to_root:
+        raise UserError(
+            f"The system {bundle.run.system} has no artificial root, so its heads do not form trees: add --argmax."
+        )
+
+    def parse(examples: Examples) -> list[np.ndarray]:
+        size = bundle.run.decoding.batch_sentences
+        parses = parse_examples(bundle.model, examples, methods=[method], batch_sentences=size)
+        return [getattr(own, method) for own in parses]
+
+    return parse
+
+
+def attention_parser(bundle: Bundle, *, layer: int, head: int, method: ParseMethod) -> Parser:
+    """Make a parser of one attention head of the encoder (from 0), as one of `parse_with_all_heads`.
+
+    Raises `UserError` if the encoder has no such head.
     """
     layers, heads = bundle.model.encoder_attention
     if not layers:
-        advice = "Use a model of another system, for example sa_nmt_shared, which parses without --attention."
-        if bundle.model.parses:
-            advice = "Leave --attention out: it parses by itself."
-        raise UserError(f"{_no_heads(bundle)} {advice}")
+        raise UserError(
+            f"The system {bundle.run.system} is {bundle.run.base}: its encoder has no attention heads. Leave "
+            "--attention out, if it parses by itself, or use a model of a transformer."
+        )
     if not (0 <= layer < layers and 0 <= head < heads):
         raise UserError(
             f"The encoder has no head {layer}.{head}: its layers are 0 to {layers - 1}, "
             f"the heads of each 0 to {heads - 1} (both count from 0)."
         )
-
-    def parse(examples: Examples, methods: Sequence[ParseMethod]) -> list[Parse]:
-        def work(observed: ObservedBatch, _: np.ndarray) -> list[Parse]:
-            (sentences,) = _tree_scores(observed, layer, [head])
-            return [parse_of(scores_WU, to_root=True, methods=methods) for scores_WU in sentences]
-
-        return [own for parses in observe(bundle, examples, work) for own in parses]
-
-    return parse
+    return lambda examples: _parse_with_heads(bundle, examples, [(layer, head)], method)[layer, head]
 
 
 def parse_with_all_heads(
@@ -121,48 +132,30 @@ def parse_with_all_heads(
 ) -> dict[tuple[int, int], list[np.ndarray]]:
     """Parse every example with every attention head of the encoder, in one pass of the model per batch.
 
-    Returns the heads of words, as `attention_parser` predicts them, by layer and head. `bundle` comes from
-    `load_observed_bundle`. Raises `UserError` if the encoder has no heads.
+    Returns the heads of words by layer and head, with the scores of `_tree_scores`; nothing for an encoder without
+    attention. `bundle` comes from `load_observed_bundle`.
     """
     layers, heads = bundle.model.encoder_attention
-    if not layers:
-        raise UserError(_no_heads(bundle))
+    return _parse_with_heads(bundle, examples, list(product(range(layers), range(heads))), method)
 
-    def work(observed: ObservedBatch, _: np.ndarray) -> list[list[np.ndarray]]:
-        """Return the trees of the sentences of a batch: a list per head, layer by layer."""
-        scores = [sentences for layer in range(layers) for sentences in _tree_scores(observed, layer, range(heads))]
+
+def _parse_with_heads(
+    bundle: Bundle, examples: Examples, heads: Sequence[tuple[int, int]], method: ParseMethod
+) -> dict[tuple[int, int], list[np.ndarray]]:
+    parsers = _parsers(bundle)
+
+    def work(observed: Observed) -> list[list[np.ndarray]]:
+        """Return the trees of the sentences of a batch: a list per head."""
         return [
             [getattr(parse_of(scores_WU, to_root=True, methods=[method]), method) for scores_WU in sentences]
-            for sentences in scores
+            for sentences in (_tree_scores(observed, layer, head, parsers) for layer, head in heads)
         ]
 
-    by_head: dict[tuple[int, int], list[np.ndarray]] = {pair: [] for pair in product(range(layers), range(heads))}
+    by_head: dict[tuple[int, int], list[np.ndarray]] = {pair: [] for pair in heads}
     for trees in observe(bundle, examples, work):
         for own, batch_trees in zip(by_head.values(), trees, strict=True):
             own += batch_trees
     return by_head
-
-
-def _no_heads(bundle: Bundle) -> str:
-    return f"The system {bundle.run.system} is {bundle.run.base}: its encoder has no attention heads."
-
-
-def _tree_scores(observed: ObservedBatch, layer: int, heads: Sequence[int]) -> list[list[np.ndarray]]:
-    """Score the heads of words, and words as roots, by some attention heads of a layer: (W, 1 + W) for each sentence.
-
-    A head with which the model parses (`depparse`, `sisa`, `tree_head`) has the scores that it parses with: if `<ROOT>`
-    stands before the source, it is the root. Any other head is read as in tran2018: a word attends to its head, its
-    attention to itself is its score as the root, and weights are summed within words.
-    """
-    parsers = _parsers(observed.bundle)
-    names = [f"{layer}.{head}" for head in heads]
-    sentences_HWW = _word_scores(observed, observed.maps["encoder", layer][:, list(heads)])
-    return [
-        parsers[name](observed.encoded.context)
-        if name in parsers
-        else [with_root_scores(scores_HWW[h]) for scores_HWW in sentences_HWW]
-        for h, name in enumerate(names)
-    ]
 
 
 def _parsers(bundle: Bundle) -> dict[str, Callable[[Context], list[np.ndarray]]]:
@@ -172,9 +165,66 @@ def _parsers(bundle: Bundle) -> dict[str, Callable[[Context], list[np.ndarray]]]
     return {head: parsers[name] for head, name in claimed_heads(bundle.run).items() if name in parsers}
 
 
-def _word_scores(observed: ObservedBatch, weights_BHSS: Tensor) -> list[np.ndarray]:
-    """Sum attention weights within words: (H, W, W) per sentence."""
+def _tree_scores(
+    observed: Observed, layer: int, head: int, parsers: dict[str, Callable[[Context], list[np.ndarray]]]
+) -> list[np.ndarray]:
+    """Score the heads of words, and words as roots, by an attention head: (W, 1 + W) for each sentence.
+
+    A head with which the model parses (`depparse`, `sisa`, `tree_head`) has the scores that it parses with: if `<ROOT>`
+    stands before the source, it is the root. Any other head is read as in tran2018: a word attends to its head, its
+    attention to itself is its score as the root, and weights are summed within words.
+    """
+    if parser := parsers.get(f"{layer}.{head}"):
+        return parser(observed.encoded.context)
+    weights_B1SS = observed.maps["encoder", layer][:, [head]]
     counts = (observed.words_BS.max(axis=1) + 1).tolist()
-    words_BS = torch.from_numpy(observed.words_BS).to(weights_BHSS.device)
-    scores_BHWW = pool_words(weights_BHSS, words_BS, count=max(counts)).cpu().numpy()
-    return [scores_HWW[:, :count, :count] for scores_HWW, count in zip(scores_BHWW, counts, strict=True)]
+    words_BS = torch.from_numpy(observed.words_BS).to(weights_B1SS.device)
+    scores_BWW = pool_words(weights_B1SS, words_BS, count=max(counts)).cpu().numpy()[:, 0]
+    return [with_root_scores(scores_WW[:count, :count]) for scores_WW, count in zip(scores_BWW, counts, strict=True)]
+
+
+def parse_sentences(
+    bundle: Bundle,
+    sentences: Iterable[InputSentence],
+    parser: Parser,
+    *,
+    chunk: int = LINES_PER_CHUNK,
+    model_folders: Sequence[Path] = (),
+) -> Iterator[tuple[InputSentence, list[str], list[int]]]:
+    """Yield sentences, in order, with their words and the heads of these (1-based, 0 = root).
+
+    A sentence of more than `text.MAX_SUBWORDS` subwords is parsed in parts, each with its own root, and standard error
+    says so. Raises the errors of `sentences`.
+    """
+    with TextReader(bundle, model_folders) as reader:
+        for read in reader.chunks(sentences, chunk):
+            for place, parts in read.long.items():
+                print(f"{place}: very long, parsed in {parts} parts with a root each.", file=sys.stderr)
+            parsed_parts = read.by_sentence(zip(read.parts, parser(read.examples), strict=True))
+            yield from zip(read.sentences, read.words, map(_join_heads, parsed_parts), strict=True)
+
+
+def _join_heads(parts: Sequence[tuple[TextPart, Sequence[int]]]) -> list[int]:
+    """Join the heads of a line's parts; a word that continues in the next part has the head from its first part."""
+    line_heads: list[int] = []
+    for part, heads in parts:
+        new = heads[len(line_heads) - part.first :]
+        line_heads += [HEAD_OF_ROOT if head == HEAD_OF_ROOT else int(head) + part.first for head in new]
+    return line_heads
+
+
+def conllu_block(sentence: InputSentence, words: Sequence[str], heads: Sequence[int]) -> str:
+    """Write the heads of a sentence in CoNLL-U, with the empty line after it.
+
+    A line of raw text has comments with its number and its text; without words it has only these. Of a sentence of a
+    treebank, only the heads of the words change: comments, multiword tokens and empty nodes stay.
+    """
+    if not sentence.block:
+        return conllu_sentence(words, Annotation(head=heads), sent_id=sentence.number, text=sentence.text)
+    lines, remaining = [], iter(heads)
+    for line in sentence.block.split("\n"):
+        columns = line.split("\t")
+        if columns[0].isdecimal():
+            columns[_HEAD_COLUMN] = str(next(remaining))
+        lines.append("\t".join(columns))
+    return "\n".join([*lines, "", ""])

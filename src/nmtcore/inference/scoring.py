@@ -9,7 +9,7 @@ LingEval97 (Sennrich 2017).
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,25 +17,23 @@ import numpy as np
 import torch
 
 from nmtcore.corpus.contrasts import ContrastEntry, ContrastRows, contrast_rows
-from nmtcore.corpus.text_lines import clean_lines
 from nmtcore.corpus.tokenisation import WordTokenizer
-from nmtcore.errors import DivergedError, LineError, UserError
+from nmtcore.errors import DivergedError, UserError
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.inference.batches import MAX_TOKENS, in_batches
 from nmtcore.inference.bundle import Bundle
-from nmtcore.inference.raw import LINES_PER_CHUNK, MAX_SUBWORDS, TextReader, grouped, grouped_texts
 from nmtcore.inference.schemas import ContrastScore
+from nmtcore.inference.text import LINES_PER_CHUNK, MAX_SUBWORDS, Chunk, InputSentence, TextReader, grouped
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.segmentation.segmenter import Subwords
 from nmtcore.segmentation.vocabulary import UNK
 
-SENTENCES_PER_BATCH = 64
 SCORES_PER_BATCH = 1 << 26
 """Scores of the vocabulary per batch (256 MiB in fp32), so that memory does not depend on the size of the input."""
 ENTRIES_PER_CHUNK = 500
-"""Contrastive entries of raw text that are read, sorted and scored at once."""
+"""Contrastive entries that are read, sorted and scored at once."""
 
 
 class TargetScore(NamedTuple):
@@ -86,7 +84,7 @@ def score_targets(model: TranslationModel, examples: Examples) -> list[TargetSco
         return sums_B.tolist()
 
     tokens = min(MAX_TOKENS, SCORES_PER_BATCH // model.target_embedding.num_embeddings)
-    sums = in_batches(model, examples, work, sentences=SENTENCES_PER_BATCH, tokens=tokens)
+    sums = in_batches(model, examples, work, tokens=tokens)
     return [
         TargetScore(total, len(target) + 1, int(np.count_nonzero(target == UNK)))
         for total, target in zip(sums, examples.target.ids, strict=True)
@@ -121,26 +119,12 @@ def score_contrasts(
     return scored
 
 
-class TextFile(NamedTuple):
-    """Lines of text, and their name in messages."""
-
-    lines: Iterable[str | bytes]
-    name: str
-
-
-class TextPairs(NamedTuple):
-    """Lines of text with their translations, as examples; a line whose source has no words has no example."""
-
-    sources: list[str]
-    examples: Examples
-    lines: list[int]
-    """The line of each example, from 0 in these lines."""
-    targets: list[Subwords]
-    """The subwords of each line's translation."""
-
-
 def score_text_pairs(
-    bundle: Bundle, source: TextFile, target: TextFile, *, model_folders: Sequence[Path] = ()
+    bundle: Bundle,
+    source: Iterable[InputSentence],
+    target: Iterable[InputSentence],
+    *,
+    model_folders: Sequence[Path] = (),
 ) -> Iterator[TargetScore | None]:
     """Score the lines of `target` as translations of those of `source`, in order.
 
@@ -148,63 +132,65 @@ def score_text_pairs(
     that of `</s>`. Raises `UserError` if the system cannot be scored, and the errors of `read_text_pairs`.
     """
     check_scores_targets(bundle)
-    for texts in read_text_pairs(bundle, source, target, model_folders=model_folders):
-        scores = dict(zip(texts.lines, score_targets(bundle.model, texts.examples), strict=True))
-        yield from (scores.get(line) for line in range(len(texts.sources)))
+    for chunk, _ in read_text_pairs(bundle, source, target, model_folders=model_folders):
+        for score in chunk.by_sentence(score_targets(bundle.model, chunk.examples)):
+            yield score[0] if score else None
 
 
 def read_text_pairs(
-    bundle: Bundle, source: TextFile, target: TextFile, *, model_folders: Sequence[Path] = ()
-) -> Iterator[TextPairs]:
-    """Read the corresponding lines of two texts, some lines at a time.
+    bundle: Bundle,
+    source: Iterable[InputSentence],
+    target: Iterable[InputSentence],
+    *,
+    model_folders: Sequence[Path] = (),
+) -> Iterator[tuple[Chunk, list[Subwords]]]:
+    """Read the corresponding lines of two texts, some at a time: sources with the targets of examples, and all targets.
 
-    Raises the errors of `clean_lines`, and `LineError` if a text has more lines than the other or if a line has more
-    than `MAX_SUBWORDS` subwords.
+    Raises the errors of `read_text`, and `UserError` if a text has more lines than the other or if a line has more than
+    `MAX_SUBWORDS` subwords.
     """
-    with bundle.reader(model_folders) as reader:
-        pairs = _line_pairs(source, target)
-        for first, chunk in grouped_texts(pairs, LINES_PER_CHUNK, characters=lambda pair: len(pair[0]) + len(pair[1])):
-            yield _read_pairs(bundle, reader, chunk, first=first + 1, names=(source.name, target.name))
+    pairs = grouped(
+        _paired(source, target), LINES_PER_CHUNK, characters=lambda pair: sum(len(own.text) for own in pair)
+    )
+    with TextReader(bundle, model_folders) as reader:
+        for chunk in pairs:
+            yield _read_pairs(bundle, reader, chunk)
 
 
-def _line_pairs(source: TextFile, target: TextFile) -> Iterator[tuple[str, str]]:
-    texts = (clean_lines(text.lines, where=text.name) for text in (source, target))
-    for number, (source_line, target_line) in enumerate(zip_longest(*texts), start=1):
-        if source_line is None or target_line is None:
-            longer, shorter = (target, source) if source_line is None else (source, target)
-            raise LineError(
-                longer.name,
-                number,
-                f"{shorter.name} ends before this line: give one sentence per line, and as many lines in both files.",
+def _paired(
+    source: Iterable[InputSentence], target: Iterable[InputSentence]
+) -> Iterator[tuple[InputSentence, InputSentence]]:
+    for pair in zip_longest(source, target):
+        if None in pair:
+            raise UserError(
+                f"{(pair[0] or pair[1]).where}: the other text ends before this line: give one sentence per line, and "
+                "as many lines in both files."
             )
-        yield source_line, target_line
+        yield pair
 
 
 def _read_pairs(
-    bundle: Bundle, reader: TextReader, pairs: Sequence[tuple[str, str]], *, first: int, names: tuple[str, str]
-) -> TextPairs:
-    """Cut pairs of lines into subwords and annotate the sources, as to translate them.
+    bundle: Bundle, reader: TextReader, pairs: Sequence[tuple[InputSentence, InputSentence]]
+) -> tuple[Chunk, list[Subwords]]:
+    """Cut pairs of sentences into subwords and annotate the sources, as to translate them.
 
-    `first` is the number of the first line and `names` are the files' names in messages. A part of a long translation
-    has no counterpart in the source.
+    A part of a long translation has no counterpart in the source.
     """
-    words = WordTokenizer(bundle.run.text_words("target"), bundle.run.target)
-    targets = [bundle.target_segmenter.segment(words.split(text)) for _, text in pairs]
-    parts = reader.parts(reader.split(text) for text, _ in pairs)
-    lines = [part.line for part in parts]
-    long_sources = {line for line, after in pairwise(lines) if line == after}
-    long_targets = {line for line, target in enumerate(targets) if len(target.pieces) > MAX_SUBWORDS}
-    for name, long_lines in zip(names, (long_sources, long_targets), strict=True):
-        if long_lines:
-            problem = (
-                f"the line has more than {MAX_SUBWORDS:,} subwords: shorten it, or split the sentence on both sides."
-            )
-            raise LineError(name, first + min(long_lines), problem)
+    tokenizer = WordTokenizer(bundle.run.text_words("target"), bundle.run.target)
+    targets = [bundle.target_segmenter.segment(tokenizer.split(target.text)) for _, target in pairs]
+    chunk = reader.read([source for source, _ in pairs])
+    long_targets = [pair[1].where for pair, own in zip(pairs, targets, strict=True) if len(own.pieces) > MAX_SUBWORDS]
+    for place in (*chunk.long, *long_targets):
+        raise UserError(
+            f"{place}: the line has more than {MAX_SUBWORDS:,} subwords: shorten it, or split the sentence on both "
+            "sides."
+        )
+    own_targets = [targets[part.line] for part in chunk.parts]
     side = SideExamples(
-        ids=Ragged.from_lists([bundle.target_vocabulary.ids(targets[line].pieces) for line in lines], np.int32),
-        word_of_subword=Ragged.from_lists([targets[line].word_of_subword for line in lines], np.int32),
+        ids=Ragged.from_lists([bundle.target_vocabulary.ids(own.pieces) for own in own_targets], np.int32),
+        word_of_subword=Ragged.from_lists([own.word_of_subword for own in own_targets], np.int32),
     )
-    return TextPairs([text for text, _ in pairs], replace(reader.examples_of(parts), target=side), lines, targets)
+    return chunk._replace(examples=replace(chunk.examples, target=side)), targets
 
 
 def score_entries(
@@ -216,23 +202,16 @@ def score_entries(
     `MAX_SUBWORDS` subwords, and the errors of `score_targets`.
     """
     check_scores_targets(bundle)
-    with bundle.reader(model_folders) as reader:
-        for chunk in grouped(iter(entries), ENTRIES_PER_CHUNK):
-            texts = _read_entries(bundle, reader, chunk, where)
-            yield from score_contrasts(bundle.model, texts.examples, list(contrast_rows(chunk)))
-
-
-def _read_entries(bundle: Bundle, reader: TextReader, entries: Sequence[ContrastEntry], where: Path) -> TextPairs:
-    """Make one example per sentence pair."""
-    pairs = [(source.text, target.text) for entry in entries for source, target in entry.pairs]
-    places = [f"{where}, {entry.place}" for entry in entries for _ in entry.pairs]
-    try:
-        texts = _read_pairs(bundle, reader, pairs, first=0, names=(str(where), str(where)))
-    except LineError as error:
-        raise UserError(f"{places[error.line]}: {error.problem}") from error
-    with_words = set(texts.lines)
-    for line, target in enumerate(texts.targets):
-        if line not in with_words or not target.pieces:
-            side = "translation" if line in with_words else "source"
-            raise UserError(f"{places[line]}: a {side} has no words: correct it.")
-    return texts
+    with TextReader(bundle, model_folders) as reader:
+        for chunk in grouped(entries, ENTRIES_PER_CHUNK, characters=lambda entry: len(entry.right.text)):
+            pairs = [
+                tuple(InputSentence(0, f"{where}, {entry.place}", side.text) for side in pair)
+                for entry in chunk
+                for pair in entry.pairs
+            ]
+            read, targets = _read_pairs(bundle, reader, pairs)
+            with_words = {part.line for part in read.parts if targets[part.line].pieces}
+            for line, (source, _) in enumerate(pairs):
+                if line not in with_words:
+                    raise UserError(f"{source.where}: a source or a translation has no words: correct it.")
+            yield from score_contrasts(bundle.model, read.examples, list(contrast_rows(chunk)))

@@ -1,4 +1,4 @@
-"""Greedy and beam search for a batch of sentences; the result for each is the same as if it were searched alone.
+"""Greedy and beam search for batches of sentences; the result for each is the same as if it were searched alone.
 
 Greedy search takes the likeliest token at each step, up to the first `</s>`. Beam search follows Tensor2Tensor's rule.
 Each step takes the 2M best extensions of a sentence's M beams. Extensions by `</s>` become finished hypotheses, ranked
@@ -13,7 +13,7 @@ per beam, which NumPy does on the host. Row `b * M + m` of a search (R = B * M r
 import math
 from bisect import insort
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,7 +22,10 @@ from torch import Tensor
 
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import DivergedError, UserError
+from nmtcore.features.examples import Examples
+from nmtcore.inference.batches import device_of, in_batches
 from nmtcore.model.base import Encoded, TranslationModel
+from nmtcore.model.batch import Batch
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID
 
 NEVER_GENERATED = (PAD, BOS, ROOT_ID)
@@ -43,6 +46,22 @@ class Hypothesis:
     """`log_probability` over the length penalty."""
     log_probability: float
     """Natural logarithm, `</s>` included."""
+
+
+def translate_examples(
+    model: TranslationModel, examples: Examples, settings: DecodingSettings, *, n_best: int = 1, scores: bool = True
+) -> list[list[Hypothesis]]:
+    """Return the `n_best` best translations of every source sentence, in order, best first; targets are ignored.
+
+    See `search_batch` for `scores`.
+    """
+    limits = torch.tensor(length_limits(settings, examples.source.subword_counts.tolist()))
+
+    def work(batch: Batch, rows_B: np.ndarray) -> list[list[Hypothesis]]:
+        limits_B = limits[rows_B].to(device_of(model))
+        return search_batch(model, model.encode(batch), settings, limits_B=limits_B, n_best=n_best, scores=scores)
+
+    return in_batches(model, replace(examples, target=None), work, sentences=settings.batch_sentences)
 
 
 @torch.inference_mode()
@@ -92,12 +111,11 @@ def length_limits(settings: DecodingSettings, source_lengths: Sequence[int]) -> 
 
     Neither the limits nor `source_lengths` count `</s>`, and `source_lengths` do not count the tags of words.
     """
-    limits = []
-    if settings.max_length is not None:
-        limits.append([settings.max_length] * len(source_lengths))
-    if settings.max_length_ratio is not None:
-        limits.append([int(settings.max_length_ratio * n) + settings.max_length_extra for n in source_lengths])
-    return [min(sentence_limits) for sentence_limits in zip(*limits, strict=True)]
+    longest, ratio = settings.max_length, settings.max_length_ratio
+    if ratio is None:
+        return [longest] * len(source_lengths)
+    by_ratio = [int(ratio * n) + settings.max_length_extra for n in source_lengths]
+    return by_ratio if longest is None else [min(longest, limit) for limit in by_ratio]
 
 
 def log_probabilities(logits_RV: Tensor) -> Tensor:
@@ -187,7 +205,6 @@ class _BeamSearch:
         self.model, self.settings, self.n_best, self.device = model, settings, n_best, limits_B.device
         self.state = model.start(encoded)
         self.limit_B = np.array(limits_B.tolist(), dtype=np.int64)
-        self.limit_penalty_B = length_penalty(settings, self.limit_B + 1.0)
         sentences = len(self.limit_B)
         self.sentence_B = np.arange(sentences)
         """The index of each undecided sentence in the batch."""
@@ -199,8 +216,11 @@ class _BeamSearch:
         """All tokens of the live beams, without `<s>`."""
         self.finished: list[list[Hypothesis]] = [[] for _ in range(sentences)]
         """The best finished hypotheses of each sentence, at most `n_best`, best first."""
-        self.worst_A = np.full(sentences, -math.inf)
-        """The score of the `n_best`-th finished hypothesis of each sentence, -inf where there are fewer."""
+
+    def worst_B(self) -> np.ndarray:
+        """Return the score of the `n_best`-th finished hypothesis of each undecided sentence, -inf if it has fewer."""
+        finished = (self.finished[sentence] for sentence in self.sentence_B)
+        return np.array([own[-1].score if len(own) == self.n_best else -math.inf for own in finished])
 
     @property
     def length(self) -> int:
@@ -244,19 +264,16 @@ class _BeamSearch:
         Of equal scores, the first is the better.
         """
         score_BC = extensions.log_probability_BC / length_penalty(self.settings, self.length + 1.0)
-        good_BC = ended_BC & (score_BC > self.worst_A[self.sentence_B, None])
+        good_BC = ended_BC & (score_BC > self.worst_B()[:, None])
         for row, candidate in zip(*np.nonzero(good_BC), strict=True):
             hypothesis = Hypothesis(
                 tokens=tuple(self.tokens_BMT[row, extensions.beam_BC[row, candidate]].tolist()),
                 score=float(score_BC[row, candidate]),
                 log_probability=float(extensions.log_probability_BC[row, candidate]),
             )
-            sentence = self.sentence_B[row]
-            finished = self.finished[sentence]
+            finished = self.finished[self.sentence_B[row]]
             insort(finished, hypothesis, key=lambda other: -other.score)
             del finished[self.n_best :]
-            if len(finished) == self.n_best:
-                self.worst_A[sentence] = finished[-1].score
 
     def _advance(self, live: Extensions) -> None:
         """Make the extensions the live beams of the undecided sentences (M = C); drop all other sentences.
@@ -265,15 +282,16 @@ class _BeamSearch:
         log probability s ends with a score of at most s over the largest penalty still ahead. Penalties are monotonic
         in the length, so the largest is the penalty either of the limit or of the next length.
         """
-        largest_B = np.maximum(self.limit_penalty_B, length_penalty(self.settings, self.length + 2.0))
-        hopeless_B = live.log_probability_BC[:, 0] / largest_B <= self.worst_A[self.sentence_B]
+        at_limit_B = length_penalty(self.settings, self.limit_B + 1.0)
+        largest_B = np.maximum(at_limit_B, length_penalty(self.settings, self.length + 2.0))
+        hopeless_B = live.log_probability_BC[:, 0] / largest_B <= self.worst_B()
         decided_B = hopeless_B | (self.limit_B <= self.length)
         kept_B = None
         if decided_B.any():
             kept_B = np.flatnonzero(~decided_B)
             live = Extensions(*(values_BM[kept_B] for values_BM in live))
             self.sentence_B, self.limit_B = self.sentence_B[kept_B], self.limit_B[kept_B]
-            self.limit_penalty_B, self.tokens_BMT = self.limit_penalty_B[kept_B], self.tokens_BMT[kept_B]
+            self.tokens_BMT = self.tokens_BMT[kept_B]
         if not len(self.sentence_B):
             return
         tokens_BMT = np.take_along_axis(self.tokens_BMT, live.beam_BC[:, :, None], axis=1)

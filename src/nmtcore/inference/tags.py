@@ -7,7 +7,7 @@ subword; or, if the model interleaves words and tags, the tag that it has genera
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,7 +28,8 @@ from nmtcore.model.batch import Batch
 from nmtcore.parquet import row_writer
 from nmtcore.segmentation.vocabulary import TAG_PREFIX, tag_entry
 
-SENTENCES_PER_BATCH = 32
+_NO_TAG = None, None
+"""The tag and the probability of a word whose tag is unknown, or that has none."""
 
 
 def translate_with_tags(
@@ -37,17 +38,15 @@ def translate_with_tags(
     """Yield what `Bundle.translate_n_best` yields, and write the tags of each line's best translation to `path`.
 
     The file, `PREDICTED_TAGS_SCHEMA`, has one row per line; it appears after the last line. A line without words has
-    empty lists, and the words of a very long line are those of its parts. Raises `UserError` if the model predicts no
-    tags, and the errors of `Bundle.translate_lines`, which takes the same `options`.
+    empty lists, and the words of a very long line are those of its parts. The model must predict tags
+    (`check_predicts_tags`). Raises the errors of `Bundle.translate_chunks`, which takes the same `options`.
     """
-    check_predicts_tags(bundle)
     with row_writer(path, PREDICTED_TAGS_SCHEMA) as writer:
-        for translated in bundle.translate_lines(lines, settings, **options):
-            best = [hypotheses[0].tokens for hypotheses in translated.translations]
-            parts_of_line = translated.by_line(predict_tags(bundle, translated.examples, best))
-            for line, parts in enumerate(parts_of_line, start=translated.first):
-                writer.write(tag_row(line, chain.from_iterable(parts)))
-            yield from bundle.texts(translated)
+        for chunk, translations in bundle.translate_chunks(lines, settings, **options):
+            tagged = predict_tags(bundle, chunk.examples, [hypotheses[0].tokens for hypotheses in translations])
+            for sentence, parts in zip(chunk.sentences, chunk.by_sentence(tagged), strict=True):
+                writer.write(tag_row(sentence.number - 1, chain.from_iterable(parts)))
+            yield from bundle.texts(chunk, translations)
 
 
 def predicts_tags(bundle: Bundle) -> bool:
@@ -64,16 +63,13 @@ def check_predicts_tags(bundle: Bundle) -> None:
 
 
 def predict_tags(bundle: Bundle, examples: Examples, translations: Sequence[Sequence[int]]) -> list[list[TaggedWord]]:
-    """Return the words of translations with their tags, sentence by sentence.
+    """Return the words of translations with their tags, sentence by sentence, for a model that `predicts_tags`.
 
     `translations` are the best hypotheses of the examples' sources, as ids without `</s>`; targets of `examples` are
-    ignored. Raises `UserError` if the model predicts no tags.
+    ignored.
     """
-    check_predicts_tags(bundle)
-    words = [
-        bundle.transforms.locate_words(tokens, bundle.target_vocabulary, bundle.target_segmenter)
-        for tokens in translations
-    ]
+    target = bundle.target_vocabulary, bundle.target_segmenter
+    words = [bundle.transforms.locate_words(tokens, *target) for tokens in translations]
     batch_tags = _generated_tags if bundle.transforms.tags_targets else _scored_tags
 
     def work(batch: Batch, rows_B: np.ndarray) -> list[list[TaggedWord]]:
@@ -81,29 +77,23 @@ def predict_tags(bundle: Bundle, examples: Examples, translations: Sequence[Sequ
         tags = iter(batch_tags(bundle, batch, chosen))
         return [[TaggedWord(word.word, *next(tags)) for word in sentence] for sentence in chosen]
 
-    return in_batches(bundle.model, with_targets(examples, translations), work, sentences=SENTENCES_PER_BATCH)
+    return in_batches(bundle.model, with_targets(examples, translations), work)
 
 
-class PredictedTag(NamedTuple):
-    """A tag and its probability; both are None for an unknown tag, or for none."""
-
-    tag: str | None = None
-    probability: float | None = None
-
-
-def _scored_tags(bundle: Bundle, batch: Batch, words: Sequence[Sequence[LocatedWord]]) -> list[PredictedTag]:
+def _scored_tags(bundle: Bundle, batch: Batch, words: Sequence[Sequence[LocatedWord]]) -> list[tuple]:
     """Return the likeliest tag at the first subword of every word of a batch, by the component that predicts tags."""
-    model, names = bundle.model, bundle.model.tag_names
+    names = bundle.model.tag_names
     rows_W = _scored_rows(batch, [[word.position for word in sentence] for sentence in words])
-    log_probability_W, tag_W = model.tag_scores(batch).index_select(0, rows_W).max(dim=1)
+    log_probability_W, tag_W = bundle.model.tag_scores(batch).index_select(0, rows_W).max(dim=1)
     is_tag = range(len(LABEL_SPECIALS), len(names) - LABEL_SYMBOLS)
+    probabilities = log_probability_W.exp().tolist()
     return [
-        PredictedTag(names[tag], probability) if tag in is_tag else PredictedTag()
-        for tag, probability in zip(tag_W.tolist(), log_probability_W.exp().tolist(), strict=True)
+        (names[tag], probability) if tag in is_tag else _NO_TAG
+        for tag, probability in zip(tag_W.tolist(), probabilities, strict=True)
     ]
 
 
-def _generated_tags(bundle: Bundle, batch: Batch, words: Sequence[Sequence[LocatedWord]]) -> list[PredictedTag]:
+def _generated_tags(bundle: Bundle, batch: Batch, words: Sequence[Sequence[LocatedWord]]) -> list[tuple]:
     """Return the tag that an interleaved model generates before every word of a batch, with its probability."""
     model, encoded = bundle.model, bundle.model.encode(batch)
     positions = [[word.tag_position for word in sentence if word.tag_position is not None] for sentence in words]
@@ -112,18 +102,12 @@ def _generated_tags(bundle: Bundle, batch: Batch, words: Sequence[Sequence[Locat
     token_W = batch.target_output_BT.flatten().index_select(0, places_W)
     logits_WV = model.logits(model.forced_states(batch, encoded).index_select(0, rows_W), encoded.context)
     probabilities = log_probabilities(logits_WV).gather(1, token_W.unsqueeze(1)).squeeze(1).exp().tolist()
-    entries = bundle.target_vocabulary.tokens(token_W.tolist())
-    generated = iter(zip(entries, probabilities, strict=True))
-    return [
-        PredictedTag() if word.tag_position is None else _known_tag(*next(generated))
-        for sentence in words
-        for word in sentence
-    ]
-
-
-def _known_tag(entry: str, probability: float) -> PredictedTag:
     unknown = tag_entry(LABEL_SPECIALS[UNKNOWN_LABEL])
-    return PredictedTag() if entry == unknown else PredictedTag(entry.removeprefix(TAG_PREFIX), probability)
+    generated = iter(
+        _NO_TAG if entry == unknown else (entry.removeprefix(TAG_PREFIX), probability)
+        for entry, probability in zip(bundle.target_vocabulary.tokens(token_W.tolist()), probabilities, strict=True)
+    )
+    return [_NO_TAG if word.tag_position is None else next(generated) for sentence in words for word in sentence]
 
 
 def _scored_rows(batch: Batch, positions: Sequence[Sequence[int]]) -> Tensor:

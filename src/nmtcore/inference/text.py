@@ -1,28 +1,137 @@
-"""A loaded model that translates raw text."""
+"""Text as a model reads it, and a loaded model that translates text.
+
+Examples are made of lines of raw text or of the sentences of a treebank: words, subwords, and the syntactic features
+that translation needs.
+"""
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
+import numpy as np
+
+from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence, guarded, open_annotator
+from nmtcore.annotation.existing import Given
+from nmtcore.annotation.shards import annotation_batch
+from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings, ExistingSettings
+from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import DecodingSettings
+from nmtcore.corpus.formats.conllu import parse_sentence, sentences
+from nmtcore.corpus.formats.rows import BadRow, Input, decode
 from nmtcore.corpus.text_lines import clean_lines
 from nmtcore.corpus.tokenisation import WordTokenizer
-from nmtcore.errors import UserError
-from nmtcore.features.examples import Examples
+from nmtcore.errors import LineError, UserError
+from nmtcore.features.examples import Examples, SideExamples, group_by_annotator, ragged_column
+from nmtcore.features.extract import token_batch
+from nmtcore.features.ragged import Ragged
+from nmtcore.features.schema import columns_of
+from nmtcore.features.syntax import syntax_batch
 from nmtcore.features.transforms.chain import Transforms
-from nmtcore.inference.raw import LINES_PER_CHUNK, TextReader, grouped_texts
-from nmtcore.inference.search import Hypothesis
-from nmtcore.inference.translate import translate_examples
+from nmtcore.inference.search import Hypothesis, translate_examples
 from nmtcore.model.base import TranslationModel
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
+from nmtcore.syntax.annotation import Annotation
 
 T = TypeVar("T")
+
+LINES_PER_CHUNK = 2000
+"""Sentences of a text that are read, sorted and translated at once."""
+MAX_SUBWORDS = 1000
+"""Subwords per example; longer lines are cut into parts."""
+MAX_CHARACTERS = 1 << 20
+"""Characters of a group after which no more sentences are added, so that very long lines take little memory."""
+
+
+class InputSentence(NamedTuple):
+    """A line of raw text, or a sentence of a treebank."""
+
+    number: int
+    """Of the line, or of the treebank's sentence, from 1."""
+    where: str
+    """Its place in messages."""
+    text: str
+    words: Sequence[str] | None = None
+    """None: the text is to be split into words."""
+    gold: Annotation | None = None
+    """The annotation of a treebank."""
+    block: str = ""
+    """The lines of a treebank."""
+
+
+def read_text(lines: Iterable[str | bytes], *, where: str = "standard input") -> Iterator[InputSentence]:
+    """Read raw text, one sentence per line. Raises the errors of `clean_lines`."""
+    for number, text in enumerate(clean_lines(lines, where=where), start=1):
+        yield InputSentence(number, f"{where}, line {number}", text)
+
+
+def read_treebank(path: Path) -> Iterator[InputSentence]:
+    """Read the sentences of a CoNLL-U file: their syntactic words and trees.
+
+    Raises `LineError` for a line that is not CoNLL-U or a sentence that is not a tree.
+    """
+    for number, piece in enumerate(sentences(Input(path, None)), start=1):
+        try:
+            side = parse_sentence(piece, surface=False)
+        except BadRow as error:
+            raise LineError(error.path, error.line, str(error)) from error
+        yield InputSentence(number, f"{path}, line {piece.line}", side.text, side.words, side.annotation, decode(piece))
+
+
+def grouped(items: Iterable[T], size: int, *, characters: Callable[[T], int]) -> Iterator[list[T]]:
+    """Group a stream into lists of `size` items, and of fewer if these have over `MAX_CHARACTERS`."""
+    group, length = [], 0
+    for item in items:
+        group.append(item)
+        length += characters(item)
+        if len(group) == size or length > MAX_CHARACTERS:
+            yield group
+            group, length = [], 0
+    if group:
+        yield group
+
+
+class TextPart(NamedTuple):
+    """A sentence, or a part of a very long one."""
+
+    line: int
+    """The sentence's index in its chunk."""
+    first: int
+    """The sentence's word (from 0) with which the part begins. A word too long for one part continues in the next."""
+    words: list[str]
+    ids: list[int]
+    word_of_subword: list[int]
+
+
+class Chunk(NamedTuple):
+    """Consecutive sentences and their examples: none without words, several for a very long sentence."""
+
+    sentences: Sequence[InputSentence]
+    words: list[list[str]]
+    parts: list[TextPart]
+    """What each example was made from."""
+    annotations: dict[str, list[Annotation]]
+    """The annotations of each example that the model reads, by annotator; null where the annotator failed."""
+    examples: Examples
+
+    def by_sentence(self, values: Iterable[T]) -> list[list[T]]:
+        """Group values, one per example, by sentence."""
+        groups: list[list[T]] = [[] for _ in self.sentences]
+        for part, value in zip(self.parts, values, strict=True):
+            groups[part.line].append(value)
+        return groups
+
+    @property
+    def long(self) -> dict[str, int]:
+        """The number of parts of each very long sentence, by the place of the sentence."""
+        counts = Counter(part.line for part in self.parts)
+        return {self.sentences[line].where: count for line, count in counts.items() if count > 1}
 
 
 class ScoredText(NamedTuple):
@@ -30,30 +139,6 @@ class ScoredText(NamedTuple):
 
     text: str
     score: float
-
-
-class TranslatedLines(NamedTuple):
-    """Consecutive lines of a text, as examples with their translations.
-
-    A line without words has no example; a very long line has one for each of its parts.
-    """
-
-    first: int
-    """The number of the first line, from 0."""
-    count: int
-    """The number of lines."""
-    examples: Examples
-    line_of_example: list[int]
-    """The line of each example, from 0 in these lines."""
-    translations: list[list[Hypothesis]]
-    """The best hypotheses of each example, best first."""
-
-    def by_line(self, values: Sequence[T]) -> list[list[T]]:
-        """Group values, one per example, by line."""
-        grouped_values: list[list[T]] = [[] for _ in range(self.count)]
-        for line, value in zip(self.line_of_example, values, strict=True):
-            grouped_values[line].append(value)
-        return grouped_values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,41 +174,24 @@ class Bundle:
         except ValueError as error:
             raise UserError(f"decoding: {error}.") from error
 
-    def words(self, tokens: Sequence[int]) -> list[str]:
-        """Join the subwords of a hypothesis into words."""
-        return self.transforms.words(tokens, self.target_vocabulary, self.target_segmenter)
-
-    def text(self, tokens: Sequence[int]) -> str:
-        """Return the text of a hypothesis, detokenised according to the data set's settings of words."""
-        return self._join(self.words(tokens))
-
-    def _join(self, words: Sequence[str]) -> str:
+    def text(self, *outputs: Sequence[int]) -> str:
+        """Return the text of a hypothesis, or of a line's parts, detokenised as the data set's settings say."""
+        target = self.target_vocabulary, self.target_segmenter
+        words = [word for tokens in outputs for word in self.transforms.words(tokens, *target)]
         return WordTokenizer(self.run.text_words("target"), self.run.target).join(words)
 
-    def reader(self, model_folders: Sequence[Path] = (), *, from_treebank: bool = False) -> TextReader:
-        """Make a reader of raw text for this model; `model_folders` hold the annotators' models."""
-        return TextReader(
-            self.run,
-            self.source_vocabulary,
-            self.source_segmenter,
-            self.transforms,
-            labels=self.labels,
-            model_folders=model_folders,
-            from_treebank=from_treebank,
-        )
-
     def translate(self, lines: Iterable[str | bytes], settings: DecodingSettings | None = None) -> Iterator[str]:
-        """Translate raw text line by line, in order; see `translate_lines`."""
+        """Translate raw text line by line, in order; see `translate_chunks`."""
         return (translations[0].text for translations in self.translate_n_best(lines, settings, scores=False))
 
     def translate_n_best(
         self, lines: Iterable[str | bytes], settings: DecodingSettings | None = None, **options: Any
     ) -> Iterator[list[ScoredText]]:
-        """Yield the best translations of each line, best first; `translate_lines` takes the same `options`."""
-        for translated in self.translate_lines(lines, settings, **options):
-            yield from self.texts(translated)
+        """Yield the best translations of each line, best first; `translate_chunks` takes the same `options`."""
+        for chunk, translations in self.translate_chunks(lines, settings, **options):
+            yield from self.texts(chunk, translations)
 
-    def translate_lines(
+    def translate_chunks(
         self,
         lines: Iterable[str | bytes],
         settings: DecodingSettings | None = None,
@@ -133,35 +201,133 @@ class Bundle:
         chunk: int = LINES_PER_CHUNK,
         where: str = "standard input",
         model_folders: Sequence[Path] = (),
-    ) -> Iterator[TranslatedLines]:
-        """Translate raw text, `chunk` lines at a time; see `search_batch` for `n_best` and `scores`.
+    ) -> Iterator[tuple[Chunk, list[list[Hypothesis]]]]:
+        """Translate raw text, `chunk` lines at a time; yield the best hypotheses of each example.
 
-        A line of more than `raw.MAX_SUBWORDS` subwords is translated in parts, and standard error says so. Raises
-        `LineError` for a line that is not UTF-8 or contains a NUL, after the translations of all chunks before it, and
-        `UserError` for a text in UTF-16 or UTF-32.
+        See `search_batch` for `n_best` and `scores`, and `TextReader` for `model_folders`. A line of more than
+        `MAX_SUBWORDS` subwords is translated in parts, and standard error says so. Raises `LineError` for a line
+        that is not UTF-8 or contains a NUL, after the translations of all chunks before it, and `UserError` for a text
+        in UTF-16 or UTF-32.
         """
         settings = self.search_settings(settings)
-        with self.reader(model_folders) as reader:
-            for first, texts in grouped_texts(clean_lines(lines, where=where), chunk, characters=len):
-                examples, line_of_part = reader.examples(texts)
-                for line, parts in Counter(line_of_part).items():
-                    if parts > 1:
-                        number = first + line + 1
-                        print(f"{where}, line {number}: very long, translated in {parts} parts.", file=sys.stderr)
-                translations = translate_examples(self.model, examples, settings, n_best=n_best, scores=scores)
-                yield TranslatedLines(first, len(texts), examples, line_of_part, translations)
+        with TextReader(self, model_folders) as reader:
+            for read in reader.chunks(read_text(lines, where=where), chunk):
+                for place, parts in read.long.items():
+                    print(f"{place}: very long, translated in {parts} parts.", file=sys.stderr)
+                yield read, translate_examples(self.model, read.examples, settings, n_best=n_best, scores=scores)
 
-    def texts(self, translated: TranslatedLines) -> Iterator[list[ScoredText]]:
+    def texts(self, chunk: Chunk, translations: Sequence[Sequence[Hypothesis]]) -> Iterator[list[ScoredText]]:
         """Yield the texts of the hypotheses of each line, best first; a line without words yields one empty text.
 
         The i-th best hypotheses of a line's parts are joined, for each i; the score is their sum.
         """
-        for parts in translated.by_line(translated.translations):
+        for parts in chunk.by_sentence(translations):
             ranks = zip(*parts, strict=False) if parts else [()]
             yield [
-                ScoredText(
-                    text=self._join([word for hypothesis in ranked for word in self.words(hypothesis.tokens)]),
-                    score=sum((hypothesis.score for hypothesis in ranked), 0.0),
-                )
+                ScoredText(self.text(*(own.tokens for own in ranked)), sum((own.score for own in ranked), 0.0))
                 for ranked in ranks
             ]
+
+
+class TextReader:
+    """Makes examples of sentences for a model; a context manager, which starts and stops the annotators.
+
+    `model_folders` hold the annotators' models. `from_treebank`: trees that came with the model's corpus come with the
+    sentences, too (`InputSentence.gold`), so that no annotator is started for them.
+    """
+
+    def __init__(self, bundle: Bundle, model_folders: Sequence[Path] = (), *, from_treebank: bool = False) -> None:
+        run, self._bundle, self._from_treebank = bundle.run, bundle, from_treebank
+        self._tokenizer = WordTokenizer(run.text_words("source"), run.source)
+        self._annotators: dict[str, tuple[AnnotatorSettings, list[str]]] = {
+            name: (ANNOTATORS.build(run.annotators[name], where=f"run.json: annotators.{name}"), features)
+            for name, features in group_by_annotator(run.inference_features["source"]).items()
+        }
+        self._task = AnnotationTask(side="source", language=run.source, model_folders=tuple(model_folders))
+        self._open: dict[str, Annotator] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        for name, (settings, features) in self._annotators.items():
+            if self._from_treebank and isinstance(settings, ExistingSettings):
+                _check_in_conllu(features)
+            else:
+                self._open[name] = self._stack.enter_context(open_annotator(settings, self._task))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.clear()
+        self._stack.close()
+
+    @property
+    def given_by(self) -> list[str]:
+        """The names of the annotators whose annotations come with the sentences."""
+        return [name for name in self._annotators if name not in self._open]
+
+    def chunks(self, texts: Iterable[InputSentence], size: int = LINES_PER_CHUNK) -> Iterator[Chunk]:
+        """Read sentences `size` at a time; see `grouped`."""
+        return map(self.read, grouped(texts, size, characters=lambda sentence: len(sentence.text)))
+
+    def read(self, texts: Sequence[InputSentence]) -> Chunk:
+        """Make examples of sentences, with the run's transforms applied."""
+        words = [self._tokenizer.split(own.text) if own.words is None else list(own.words) for own in texts]
+        parts = [part for line, own in enumerate(words) for part in self._parts(line, own)]
+        annotations = {name: self._annotate(name, texts, parts) for name in self._annotators}
+        side = SideExamples(
+            ids=Ragged.from_lists([part.ids for part in parts], np.int32),
+            word_of_subword=Ragged.from_lists([part.word_of_subword for part in parts], np.int32),
+            features=self._features(parts, annotations),
+        )
+        examples = self._bundle.transforms.for_translation(Examples(id=np.arange(len(parts)), source=side))
+        return Chunk(texts, words, parts, annotations, examples)
+
+    def _parts(self, line: int, words: Sequence[str]) -> Iterator[TextPart]:
+        pieces, word_of_subword = self._bundle.source_segmenter.segment(words)
+        ids = self._bundle.source_vocabulary.ids(pieces)
+        for start, stop in part_ranges(word_of_subword, longest=MAX_SUBWORDS):
+            first, last = word_of_subword[start], word_of_subword[stop - 1]
+            words_from_0 = [word - first for word in word_of_subword[start:stop]]
+            yield TextPart(line, first, list(words[first : last + 1]), ids[start:stop], words_from_0)
+
+    def _annotate(self, name: str, texts: Sequence[InputSentence], parts: Sequence[TextPart]) -> list[Annotation]:
+        annotator = self._open.get(name) or Given([texts[part.line].gold for part in parts])
+        numbered = (NumberedSentence(number, part.words) for number, part in enumerate(parts))
+        settings, _ = self._annotators[name]
+        return [annotation for _, annotation in guarded(annotator, numbered, max_words=settings.max_words)]
+
+    def _features(self, parts: Sequence[TextPart], annotations: dict[str, list[Annotation]]) -> dict[str, Ragged]:
+        """Compute the features that translation needs from the annotations of parts."""
+        columns: dict[str, Ragged] = {}
+        if not parts:
+            return columns
+        tokens = token_batch((part.ids, part.word_of_subword) for part in parts)
+        labels = self._bundle.labels.get("source", {})
+        for name, (_, features) in self._annotators.items():
+            rows = annotation_batch(annotations[name])
+            batch = syntax_batch(rows, tokens, labels, features=features, side="source", where="the text")
+            columns |= {
+                column: ragged_column(batch.column(column), dtype) for column, dtype in columns_of(features).items()
+            }
+        return columns
+
+
+def _check_in_conllu(features: Iterable[str]) -> None:
+    """Raise `UserError` if features are made from annotations that CoNLL-U has no columns for."""
+    for feature in features:
+        if (annotation := FEATURES[feature].annotation) not in ("dependencies", "tags"):
+            raise UserError(
+                f"The model reads {annotation} of the source side, which came with its corpus (the annotator "
+                "'existing') and which a CoNLL-U file does not have: use a model of a system without it."
+            )
+
+
+def part_ranges(word_of_subword: Sequence[int], *, longest: int) -> Iterator[tuple[int, int]]:
+    """Cut a sentence into ranges (start, stop) of at most `longest` subwords, between words if possible."""
+    start, end = 0, len(word_of_subword)
+    while start < end:
+        stop = min(start + longest, end)
+        while stop < end and stop > start and word_of_subword[stop] == word_of_subword[stop - 1]:
+            stop -= 1
+        stop = stop if stop > start else min(start + longest, end)
+        yield start, stop
+        start = stop

@@ -7,12 +7,12 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Any
 
-from nmtcore.inference.schemas import TaggedWord
-from nmtcore.inference.shown_sentences import (
+from nmtcore.inference.schemas import (
     AnalysedModel,
     AnalysedSentence,
     AttentionHead,
     LabelledTree,
+    TaggedWord,
     is_of_decoder,
 )
 from nmtcore.reporting.gates_page import GATES_STYLE, gated_pieces
