@@ -176,7 +176,7 @@ def test_a_number_that_yaml_reads_as_a_string_is_compared_as_a_number(folder: Pa
     project = Project.load(folder)
     assert project.overridden("demo_en2de", "same", "mine") == []
     (setting,) = project.overridden("demo_en2de", "other", "mine")
-    assert (setting.setting, setting.value, setting.system_value) == ("training.schedule.peak", 3e-3, "2e-3")
+    assert (setting.setting, setting.value, setting.system_value) == ("training.schedule.peak", 3e-3, 2e-3)
 
 
 def test_merging_changes_no_layer():

@@ -1,5 +1,6 @@
 """Files of the user's own code: found by name, imported on use, with a checksum in what depends on them."""
 
+import json
 import pickle
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from nmtcore.config.filters import FILTERS, LengthSettings
 from nmtcore.config.own_code import code_checksum, own_module
 from nmtcore.config.project import Project
 from nmtcore.config.recorded import differences, flatten_settings
-from nmtcore.config.schema_files import file_schemas
+from nmtcore.config.schema import file_schemas
 from nmtcore.config.stages import FilteringSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import METRICS, metric_labels
@@ -208,10 +209,14 @@ def test_an_own_metric_is_a_target(project):
 
 
 def test_schemas_know_own_files(project):
-    definitions = {name: schema.get("definitions", {}) for name, schema in file_schemas().items()}
-    assert "VectorSettings.part" in definitions["systems"]
-    assert "OddSettings" in definitions["datasets"]
-    assert definitions["datasets"]["EvaluationSettings"]["properties"]["metrics"]["items"]["enum"][-1] == "mine"
+    schemas = file_schemas()
+    components = schemas["systems"]["additionalProperties"]["properties"]["components"]["properties"]
+    assert "kind" in components["vector"]["anyOf"][0]["properties"]
+    assert "odd" in json.dumps(schemas["datasets"]["properties"]["filters"])
+    evaluation = (
+        schemas["datasets"]["$defs"].get("EvaluationSettings") or schemas["datasets"]["properties"]["evaluation"]
+    )
+    assert '"mine"' in json.dumps(evaluation)
 
 
 def test_a_file_of_another_folder_is_not_taken(own, tmp_path, monkeypatch):

@@ -150,7 +150,10 @@ def test_missing_files_are_named_together(make, tmp_path):
         ({"external": {"provenance": " "}}, "provenance is empty: say what made the translations"),
         ({"external": {"provenance": "x", "licens": "y"}}, r"unknown key 'licens'\. Did you mean licence\?"),
         ({"external": {"provenance": "x", "translations": {"parsed": "a"}}}, "expected keys and values, found 'a'"),
-        ({"external": {"provenance": "x", "translations": {"parsed": {"test": 3}}}}, "expected a list, found 3"),
+        (
+            {"external": {"provenance": "x", "translations": {"parsed": {"test": 3}}}},
+            r"test\[0\]: expected a string, found 3",
+        ),
         ({"external": "a"}, "external: expected keys and values, found 'a'"),
     ],
 )

@@ -85,7 +85,7 @@ def _make_folder(folder: Path) -> Path:
 
 def _run_new_component(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_project import project_of_folder
-    from nmtcore.config.schema_files import write_schemas
+    from nmtcore.config.schema import write_schemas
     from nmtcore.files import write_texts
     from nmtcore.planning.new_component import new_component_files
 
@@ -111,7 +111,7 @@ def _run_new_component(chosen: argparse.Namespace) -> None:
 
 def _run_new_dataset(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_project import own_folders, project_of_folder
-    from nmtcore.config.schema_files import schema_texts
+    from nmtcore.config.schema import schema_texts
     from nmtcore.files import write_texts
     from nmtcore.planning.dataset_file import dataset_text
     from nmtcore.planning.new_dataset import NewDataset, check_new_name, corpus_files, draft_dataset

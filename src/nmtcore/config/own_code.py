@@ -19,8 +19,10 @@ from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-from nmtcore.config.typed import Check
+from pydantic_core import core_schema
+
 from nmtcore.errors import LineError, UserError
 from nmtcore.layout import NAME, SCORES
 
@@ -56,7 +58,7 @@ _checksums: dict[Path, tuple[tuple[int, int], str]] = {}
 
 
 @dataclass(frozen=True)
-class OneOf(Check):
+class OneOf:
     """Marks a name that is one of `names` or that of a file of the user's own in `folder`.
 
     Only the file that names it is checked (`check_name`), since a trained model may be used where the file is not.
@@ -75,10 +77,19 @@ class OneOf(Check):
         """One sentence for each file of the user's own that is not read because of its name."""
         return own_faults(self.folder, (*self.names, *SCORES, "chrf"))
 
-    def check(self, value: str, *, where: str) -> None:
-        """Raise a `UserError` unless the value looks like a name."""
-        if not re.fullmatch(NAME, value):
-            raise UserError(f"{where}: '{value}' is not a name (small letters, digits and single underscores).")
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return the schema of a text that looks like a name."""
+        return core_schema.no_info_after_validator_function(_check_name, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        """Return the JSON Schema of the names that can be chosen here."""
+        return {"enum": self.valid}
+
+
+def _check_name(value: str) -> str:
+    if not re.fullmatch(NAME, value):
+        raise ValueError(f"'{value}' is not a name (small letters, digits and single underscores)")
+    return value
 
 
 def own_names(folder: str) -> list[str]:

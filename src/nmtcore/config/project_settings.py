@@ -1,13 +1,17 @@
 """Settings of config.yaml: what to run, and where."""
 
+import dataclasses
+import re
+import types
+import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from nmtcore.config.annotators import check_model_name
-from nmtcore.config.command_line import as_typed
 from nmtcore.config.own_code import own_names
+from nmtcore.config.partial import Listed
 from nmtcore.config.ranges import Count, Seed, settings_class
 from nmtcore.config.typed import build
 from nmtcore.layout import MODELS, Layout
@@ -56,11 +60,11 @@ class ProjectSettings:
 
     scale: str = "paper"
     """Scale of the target rules: a file of `scales/`."""
-    seeds: tuple[Seed, ...] = (1,)
+    seeds: Annotated[tuple[Seed, ...], Listed()] = (1,)
     """A run is trained once per seed; scores are the mean and spread over seeds."""
-    datasets: tuple[str, ...] = ()
+    datasets: Annotated[tuple[str, ...], Listed()] = ()
     """Data sets of the target rules: names or patterns (`rehearsal_*`) of files of `datasets/`."""
-    systems: tuple[str, ...] = ()
+    systems: Annotated[tuple[str, ...], Listed()] = ()
     """Systems of the target rules: names or patterns (`pascal_*`). A pattern skips the systems for which a data set
     lacks an annotation, a treebank or translations made elsewhere, and planning lists them."""
     baseline: str | None = None
@@ -72,12 +76,12 @@ class ProjectSettings:
     """What tables of the papers do about runs that are not finished: train them, or leave out their cells."""
     paths: PathsSettings = field(default_factory=PathsSettings)
     """Folders: absolute, or relative to the working directory."""
-    mirrors: tuple[str, ...] = ()
+    mirrors: Annotated[tuple[str, ...], Listed()] = ()
     """Folders, `file://` or `https://` roots that are tried before a file's URL, folders first."""
-    models: tuple[str, ...] = ()
+    models: Annotated[tuple[str, ...], Listed()] = ()
     """Folders that hold annotators' models, and COMET's, by name. Models can run code, so no other folders but
     `manual/models` are searched; a model in none of them is downloaded if `config/models` describes it."""
-    http_hosts: tuple[str, ...] = ()
+    http_hosts: Annotated[tuple[str, ...], Listed()] = ()
     """Hosts that files may be downloaded from without encryption; all others need https."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Device of training and decoding; auto: cuda if the planning machine has a GPU (on a cluster, set cpu or cuda)."""
@@ -126,4 +130,23 @@ class ProjectSettings:
 
 def read_project_settings(values: Mapping[str, Any], *, where: str) -> ProjectSettings:
     """Build the settings of config.yaml, with the command line's changes; used by planning and by jobs."""
-    return build(ProjectSettings, as_typed(ProjectSettings, values), where=where)
+    return build(ProjectSettings, _as_typed(ProjectSettings, values), where=where)
+
+
+def _as_typed(hint: Any, value: Any) -> Any:
+    """Convert what Snakemake makes of `--config KEY=VALUE` to the types of the settings, where possible.
+
+    It reads a single value as a number if it looks like one, but everything inside a list or a mapping as a string:
+    `threads=2` arrives as 2, `seeds=[1,2]` as ["1", "2"].
+    """
+    if dataclasses.is_dataclass(hint) and isinstance(value, Mapping):
+        hints = typing.get_type_hints(hint)
+        return {key: _as_typed(hints[key], inner) if key in hints else inner for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_typed(next(iter(typing.get_args(hint)), Any), inner) for inner in value]
+    if value == "null" and type(None) in typing.get_args(hint):
+        return None
+    inner = typing.get_args(hint)[0] if typing.get_origin(hint) in (tuple, types.UnionType) else hint
+    if inner is int and isinstance(value, str) and re.fullmatch("-?[0-9]+", value):
+        return int(value)
+    return str(value) if inner is str and isinstance(value, int) and not isinstance(value, bool) else value

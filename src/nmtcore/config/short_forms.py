@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import METRIC_NAMES, DatasetSettings
-from nmtcore.config.filters import FILTERS
 from nmtcore.config.own_files import read_with_paths
 from nmtcore.config.typed import build, choose
 
@@ -27,25 +25,13 @@ def full_form(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], 
             side: _without_nulls(annotators) if isinstance(annotators, Mapping) else annotators
             for side, annotators in values["syntax"].items()
         }
-    if "words" in values:
-        values["words"] = _expand_words(values["words"])
     if isinstance(values.get("splits"), Mapping):
-        values["splits"] = {key: _expand_parts(parts) for key, parts in values["splits"].items() if parts is not None}
+        values["splits"] = _without_nulls(values["splits"])
         if isinstance(values.setdefault("corpora", {}), Mapping):
             values["corpora"] = {**_shared_corpora(values, shared), **values["corpora"]}
     if isinstance(values.get("corpora"), Mapping):
         languages = {language: side for side in SIDES if isinstance(language := values.get(side), str)}
         values["corpora"] = {key: _expand_corpus(corpus, languages) for key, corpus in values["corpora"].items()}
-    if isinstance(values.get("filters"), list):
-        values["filters"] = tuple(
-            FILTERS.build({"name": entry} if isinstance(entry, str) else entry, where=f"{where}: filters")
-            for entry in values["filters"]
-        )
-    if isinstance(values.get("annotators"), Mapping):
-        values["annotators"] = {
-            key: ANNOTATORS.build(entry, where=f"{where}: annotators.{key}")
-            for key, entry in values["annotators"].items()
-        }
     dataset = build(DatasetSettings, values, where=where)
     for metric in dataset.evaluation.metrics:
         choose(metric, METRIC_NAMES.valid, noun="metric", where=f"{where}: evaluation: metrics")
@@ -58,28 +44,18 @@ def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _shared_corpora(values: Mapping[str, Any], shared: Mapping[str, Path]) -> dict[str, Any]:
     """Read the shared corpora that the splits name and `corpora` does not define."""
-    names = [part.get("corpus") for parts in values["splits"].values() for part in parts if isinstance(part, Mapping)]
-    return {name: read_with_paths(shared[name]) for name in names if name not in values["corpora"] and name in shared}
-
-
-def _expand_words(words: Any) -> Any:
-    """Expand one kind or one mapping of settings to both sides, and each kind to settings."""
-    if isinstance(words, str) or (isinstance(words, Mapping) and not set(words) & set(SIDES)):
-        words = dict.fromkeys(SIDES, words)
-    if not isinstance(words, Mapping):
-        return words
-    return {side: {"kind": entry} if isinstance(entry, str) else entry for side, entry in words.items()}
+    splits = values["splits"].values()
+    parts = [part for parts in splits for part in (parts if isinstance(parts, list) else [parts])]
+    names = [part.get("corpus") if isinstance(part, Mapping) else part for part in parts]
+    return {
+        name: read_with_paths(shared[name])
+        for name in names
+        if isinstance(name, str) and name in shared and name not in values["corpora"]
+    }
 
 
 def _expand_corpus(corpus: Any, languages: Mapping[str, str]) -> Any:
-    """Replace language codes by sides in the keys of `files`, and a single file by a list."""
+    """Replace language codes by sides in the keys of `files`."""
     if not isinstance(corpus, Mapping) or not isinstance(corpus.get("files"), Mapping):
         return corpus
-    files = corpus["files"].items()
-    files = {languages.get(role, role): entry if isinstance(entry, list) else [entry] for role, entry in files}
-    return {**corpus, "files": files}
-
-
-def _expand_parts(parts: Any) -> Any:
-    parts = parts if isinstance(parts, list) else [parts]
-    return [{"corpus": part} if isinstance(part, str) else part for part in parts]
+    return {**corpus, "files": {languages.get(role, role): files for role, files in corpus["files"].items()}}

@@ -1,12 +1,12 @@
 """Settings of jobs that read, filter and score: exactly the values that each of these jobs depends on."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 from nmtcore.config.components.base import Trees
 from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings
 from nmtcore.config.datasets import MAX_LINE_BYTES, DatasetSettings, EvaluationSettings
-from nmtcore.config.filters import FilterSettings
+from nmtcore.config.filters import FILTERS, FilterSettings
 from nmtcore.config.ranges import Amount, Count, Seed, settings_class
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import WordsSettings
@@ -52,7 +52,7 @@ class FilteringSettings:
 
     languages: dict[str, str]
     """Language codes by side."""
-    filters: tuple[FilterSettings, ...]
+    filters: tuple[Annotated[FilterSettings, FILTERS], ...]
     """Filters in the order of application; empty for all splits but the training split."""
 
     @classmethod
