@@ -8,13 +8,18 @@ import sys
 import pytest
 
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.depends import filtering_settings, scoring_settings, training_settings
 from nmtcore.config.filters import FILTERS, LengthSettings
 from nmtcore.config.own_code import code_checksum, own_module
 from nmtcore.config.project import Project
-from nmtcore.config.recorded import differences, flatten_settings
 from nmtcore.config.schema import file_schemas
-from nmtcore.config.stages import FilteringSettings
+from nmtcore.config.stages import (
+    FilteringSettings,
+    ScoringSettings,
+    differences,
+    filtering_values,
+    training_settings,
+)
+from nmtcore.config.typed import changed
 from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import METRICS, metric_labels
 from nmtcore.planning.new_component import new_component_files
@@ -85,23 +90,22 @@ def project(own, root):
 def depends(project):
     run = project.run("mine", "vector", "smoke", 1)
     filtering = FilteringSettings.of(project.dataset("mine"), "train")
-    settings = (training_settings(run), filtering_settings(filtering), scoring_settings(run))
-    return [flatten_settings(each) for each in settings]
+    return training_settings(run), filtering_values(filtering), changed(ScoringSettings.of_tests(run))
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_changed_code_changes_what_depends_on_it_and_nothing_else(project, own, tmp_path, place):
     before = depends(project())
     path = tmp_path / "config" / ("components/vector.py", "filters/odd.py", "metrics/mine.py")[place]
-    key = ("components.vector.code", "filters.odd.code", "own_metrics.mine")[place]
+    key = ("components.vector.code", "filters", "own_metrics.mine")[place]
     text = path.read_text(encoding="utf-8")
     path.write_text('"""Another docstring."""\n\n# a comment\n' + text.partition("\n\n")[2], encoding="utf-8")
     if place != 2:  # whose first paragraph is code
         assert depends(project()) == before
     path.write_text(text + "\n\nADDED = 1\n", encoding="utf-8")
-    changed = [differences(*pair) for pair in zip(before, depends(project()), strict=True)]
-    assert [bool(lines) for lines in changed] == [number == place for number in range(3)]
-    assert [line.partition(": ")[0] for line in changed[place]] == [key]
+    lines = [differences(*pair) for pair in zip(before, depends(project()), strict=True)]
+    assert [bool(own) for own in lines] == [number == place for number in range(3)]
+    assert [line.partition(": ")[0] for line in lines[place]] == [key]
 
 
 def test_layout_comments_and_docstrings_are_no_code():

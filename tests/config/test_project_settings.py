@@ -7,7 +7,13 @@ import pytest
 import yaml
 from snakemake.cli import parse_config
 
-from nmtcore.config.project_settings import CometSettings, PathsSettings, ProjectSettings, read_project_settings
+from nmtcore.config.project_settings import (
+    CometSettings,
+    MachineSettings,
+    PathsSettings,
+    ProjectSettings,
+    read_project_settings,
+)
 from nmtcore.errors import UserError
 from nmtcore.job import job_settings
 
@@ -27,6 +33,10 @@ EXAMPLES = {
     "gpus": ("2", 2),
     "comet": ("{model: wmt20-comet-da, batch: 4}", CometSettings(model="wmt20-comet-da", batch=4)),
     "threads": ("4", 4),
+    "machine": (
+        "{compile: true, device_size: null, log_every: 5}",
+        MachineSettings(compile=True, device_size=None, log_every=5),
+    ),
     "map_features_from": ("5000", 5000),
 }
 """The text after `KEY=` on the command line, and its value."""

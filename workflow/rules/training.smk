@@ -35,8 +35,8 @@ rule train_model:
         # the profile's default resources because a user's own --default-resources would replace them.
         slurm_extra="--signal=USR1@300",
     params:
+        **run_params(training_settings, *TRAINING),
         version=VERSIONS["training"],
-        run=run_param(training_settings),
         labels=planned(label_files),
         checkpoints=LAYOUT.pattern("checkpoints"),
     script:

@@ -36,7 +36,7 @@ class PartOf:
             )
             for cls in reversed(self.classes)
             for field in dataclasses.fields(cls)
-            if field.init
+            if field.init and not field.metadata
         }
         keys = core_schema.typed_dict_schema(
             strict_where_yaml_misleads(fields),

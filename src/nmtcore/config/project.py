@@ -70,7 +70,7 @@ class Project(Catalogue):
     def _checked_run(self, dataset: str, system: str, scale: str, seed: int) -> RunSettings:
         path, _ = self.system_entries[self.systems.check(system, where="the target")]
         where = f"{path}: {system} on {dataset} at scale {scale}"
-        run = assemble(self, dataset, system, scale, seed, where=where)
+        run = self.settings.machine.applied_to(assemble(self, dataset, system, scale, seed, where=where))
         if run.start_from is not None:
             check_no_circle(self, system, where=where)
             check_start(run, self.run(dataset, run.start_from, scale, seed), where=where)

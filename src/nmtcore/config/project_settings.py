@@ -5,7 +5,7 @@ import re
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,6 +13,7 @@ from nmtcore.config.annotators import check_model_name
 from nmtcore.config.own_code import own_names
 from nmtcore.config.partial import Listed
 from nmtcore.config.ranges import Count, Seed, settings_class
+from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import build
 from nmtcore.layout import MODELS, Layout
 
@@ -55,6 +56,32 @@ class CometSettings:
 
 
 @settings_class
+class MachineSettings:
+    """How this machine trains and translates, within its memory and time. Results are the same but for rounding."""
+
+    device_size: Count | None = 8192
+    """Largest batch that one device computes at once in training, in the unit of `training.batch`; larger ones are
+    accumulated. null: no limit (fewer and larger products, on a card with room for them)."""
+    loss_chunk: Count | None = None
+    """Target tokens whose logits are in memory at a time, for large vocabularies on a full GPU (256, say: as fast, in
+    fp32); null: those of the whole batch."""
+    compile: bool = False
+    """Compile the layers of a transformer with torch.compile before the first update: a minute or more, which pays in
+    long training on a GPU. Where torch cannot compile, training says so and goes on as without."""
+    log_every: Count = 10
+    """Updates per line of training.jsonl."""
+    batch_sentences: Count | None = None
+    """Sentences that are translated or parsed at once; null: 64 on a CPU, 512 on a GPU."""
+
+    def applied_to(self, run: RunSettings) -> RunSettings:
+        """Return a run with the settings of this machine."""
+        batch = replace(run.training.batch, device_size=self.device_size)
+        own = {key: getattr(self, key) for key in ("loss_chunk", "compile", "log_every")}
+        decoding = replace(run.decoding, batch_sentences=self.batch_sentences)
+        return replace(run, training=replace(run.training, batch=batch, **own), decoding=decoding)
+
+
+@settings_class
 class ProjectSettings:
     """The settings of config.yaml."""
 
@@ -92,6 +119,8 @@ class ProjectSettings:
     threads: Count = 1
     """Processor threads per training or decoding job; small models gain little from a second one."""
 
+    machine: MachineSettings = field(default_factory=MachineSettings)
+    """How this machine trains and translates, within its memory and time. Results are the same but for rounding."""
     map_features_from: Count | None = 1_000_000
     """Training with at least this many sentence pairs maps their features into memory, from copies on the disk that it
     makes once, instead of loading them; null: never. Results are the same."""
@@ -149,4 +178,6 @@ def _as_typed(hint: Any, value: Any) -> Any:
     inner = typing.get_args(hint)[0] if typing.get_origin(hint) in (tuple, types.UnionType) else hint
     if inner is int and isinstance(value, str) and re.fullmatch("-?[0-9]+", value):
         return int(value)
+    if inner is bool and value in ("true", "false"):
+        return value == "true"
     return str(value) if inner is str and isinstance(value, int) and not isinstance(value, bool) else value

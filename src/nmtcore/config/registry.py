@@ -1,7 +1,7 @@
 """Registries of the settings classes that a configuration chooses by name: components, transforms, filters..."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from importlib import import_module
 from types import ModuleType
@@ -177,11 +177,14 @@ class Registry(Mapping[str, type[T]]):
         own = own_name(type(settings))
         return own if own is not None else next(name for name, cls in self._classes.items() if cls is type(settings))
 
-    def entry_of(self, settings: T) -> dict[str, Any]:
-        """Return the entry that `build` reads these settings from; of the user's own code, it has the checksum."""
+    def entry_of(self, settings: T, *, values: Callable[[T], dict[str, Any]] = plain) -> dict[str, Any]:
+        """Return the entry that `build` reads these settings from; of the user's own code, it has the checksum.
+
+        `values` is `changed` to leave out settings at their defaults.
+        """
         name = self.name_of(settings)
         code = {CODE: own_checksum(self._own_folder, name)} if self._is_own(name) else {}
-        return {self.key: name, **code, **plain(settings)}
+        return {self.key: name, **code, **values(settings)}
 
     def module(self, name: str) -> ModuleType:
         """Import the module that implements the class registered under `name`."""

@@ -17,6 +17,9 @@ T = TypeVar("T")
 ONE_OF = "?"
 """Label of each choice of a union, in the places of mistakes."""
 
+OF_MACHINE = {"machine": True}
+"""Metadata of fields that change how something is computed and not what; config.yaml has them (`MachineSettings`)."""
+
 SENTENCE = "sentence"
 """Type of mistakes whose message is a sentence already."""
 
@@ -148,6 +151,8 @@ def explain_keys(classes: Iterable[type], values: Any, check: Callable[[Any], An
     except ValidationError as error:
         keys = {field.name for cls in classes for field in dataclasses.fields(cls) if field.init}
         removed = {key: text for cls in classes for key, text in getattr(cls, "REMOVED", {}).items()}
+        machine = {field.name for cls in classes for field in dataclasses.fields(cls) if field.metadata == OF_MACHINE}
+        removed |= {key: f"Write `machine: {{{key}: ...}}` in config.yaml." for key in machine}
         raise ValidationError.from_exception_data(
             "settings", list(mistakes(error, keys=keys, removed=removed))
         ) from None
@@ -189,6 +194,28 @@ def plain(settings: Any) -> Any:
     if isinstance(settings, tuple | list):
         return [plain(value) for value in settings]
     return settings
+
+
+def default_of(field: dataclasses.Field) -> Any:
+    """Return the default of a field; `MISSING` if there is none."""
+    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+
+
+def changed(settings: Any) -> Any:
+    """Return the plain values of settings that are not at their defaults, without those of the machine.
+
+    A job whose parameters these are does not run again for a new setting whose default means "as before". Nor does it
+    for a changed default: raise the versions of the stages that it affects (`config/versions.py`).
+    """
+    if dataclasses.is_dataclass(settings):
+        return {
+            field.name: changed(value)
+            for field in dataclasses.fields(settings)
+            if field.init and not field.metadata and (value := getattr(settings, field.name)) != default_of(field)
+        }
+    if isinstance(settings, Mapping):
+        return {key: changed(value) for key, value in settings.items()}
+    return [changed(value) for value in settings] if isinstance(settings, tuple | list) else settings
 
 
 def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:
