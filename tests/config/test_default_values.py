@@ -20,7 +20,8 @@ NOT_RECORDED = {
     "FilterSettings", "FormatOptions", "Layout", "MachineSettings", "MinusSettings", "PairLabelsSettings",
     "PaperSettings", "PaperTableSettings", "PaperTablesSettings", "ParserHeadSettings", "PathsSettings",
     "PeakSettings", "PerDatasetSettings", "PlannedCell", "PlannedClaim", "PlannedColumn", "PlannedCost", "PlannedCosts",
-    "PlannedMinus", "PlannedRow", "PlannedRuns", "PlannedTable", "ProjectSettings", "PublishedSettings", "PublishedTableSettings",
+    "PlannedMinus", "PlannedRow", "PlannedRuns", "PlannedTable", "ProjectSettings", "PublishedSettings",
+    "PublishedTableSettings",
     "Range", "RecipeSettings", "ScaleSettings", "SpeedsSettings", "StandInSettings", "SystemEntries", "SystemEntry",
     "SystemSettings", "TrainingSpeed", "TreeLabelsSettings",
 }  # fmt: skip
