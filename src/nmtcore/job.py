@@ -179,7 +179,7 @@ def call_around(
 
 def planned_run(snakemake: Any) -> RunSettings:
     """Return the run of a job, from the configuration as planned; its parameters only say what the job depends on."""
-    from nmtcore.config.own_project import REPOSITORY
+    from nmtcore.config.own_folder import REPOSITORY
     from nmtcore.config.project import Project
 
     project, names = Project([OWN_CONFIG, REPOSITORY / "config"], snakemake.config), snakemake.wildcards

@@ -12,7 +12,7 @@ import yaml
 from full_disk import largest_file
 
 from nmtcore.cli import main
-from nmtcore.config.own_project import project_of_folder
+from nmtcore.config.own_folder import project_of_folder
 from nmtcore.config.schema import file_schemas
 from nmtcore.errors import is_hidden
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from nmtcore.config.short_forms import full_form
+from nmtcore.config.catalogue import full_form
 from nmtcore.corpus import survey as survey_module
 from nmtcore.corpus.formats.rows import Input
 from nmtcore.corpus.overlap import HeldOut

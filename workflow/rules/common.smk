@@ -7,7 +7,7 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-from nmtcore.config.hidden_files import hidden_files
+from nmtcore.config.own_folder import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.stages import (
@@ -25,7 +25,6 @@ from nmtcore.job import end_planning, has_nvidia_driver, hide_exit_statuses
 from nmtcore.layout import TABLE_FORMATS
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.external import external_pattern, trained_pattern
-from nmtcore.planning.runs import feature_files
 
 
 def without_traceback(function):
@@ -149,10 +148,3 @@ def scoring_param(settings):
     return lambda wildcards: changed(settings(run_of(wildcards)))
 
 
-@without_traceback
-def training_features(wildcards):
-    """List the features that training reads, and warn about the system's settings that its scale overrides."""
-    run = run_of(wildcards)
-    for setting in PROJECT.overridden(run.dataset, run.system, run.scale):
-        warn(str(setting))
-    return feature_files(PROJECT, run=run, splits="training_splits")

@@ -1,5 +1,6 @@
 # One model per run. Its checkpoints are not declared as outputs, so that Snakemake never deletes them.
 from nmtcore.planning.runs import (
+    feature_files,
     label_files,
     label_paths,
     segmentation_of_run,
@@ -9,7 +10,7 @@ from nmtcore.planning.runs import (
 
 rule train_model:
     input:
-        features=training_features,
+        features=planned(feature_files, splits="training_splits"),
         start=planned(start_model),
         labels=planned(label_paths),
         dev=LAYOUT.pattern("pairs", split="dev"),

@@ -236,7 +236,7 @@ def _check_own_code(folder: Path, files: Iterable[str]) -> None:
                 "current folder: start the command in the folder that has it, or read "
                 f"{folder / copied} and, if you trust it, copy it there."
             )
-        if own_checksum("components", name) != code_checksum(code, where=folder / copied):
+        if own_checksum("components", name) != code_checksum(code):
             raise UserError(
                 f"The model in {folder} was trained with another version of {path}, which is {folder / copied}: use "
                 "that version, or train the model again."

@@ -5,7 +5,7 @@ from typing import Any
 
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import FILTERS
-from nmtcore.config.own_files import check_own_files, own_file_states
+from nmtcore.config.own_folder import check_own_files, own_file_states
 from nmtcore.config.project import Project
 from nmtcore.config.stages import FilteringSettings, ReadingSettings, filtering_values
 from nmtcore.config.typed import changed, choose

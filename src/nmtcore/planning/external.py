@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from nmtcore.config.corpora import PartSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.formats import DemoOptions, corpus_options
-from nmtcore.config.own_files import file_state, own_file_states
+from nmtcore.config.own_folder import file_state, own_file_states
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ReadingSettings
