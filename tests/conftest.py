@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
+import yaml
 from hypothesis import settings
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 # No deadlines: a busy machine is not a defect of the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+# Tests write settings that share values, but configuration files have no aliases.
+yaml.SafeDumper.ignore_aliases = lambda dumper, value: True
 
 ROOT = Path(__file__).resolve().parent.parent
 

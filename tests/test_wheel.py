@@ -25,6 +25,7 @@ from nmtcore import __version__
 from nmtcore.cli import main
 from nmtcore.cli.missing_packages import EXTRAS
 from nmtcore.config.components.settings import DepParseSettings
+from nmtcore.config.schema import FILES
 
 SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
 TEXT = "The cat, the dog.\n\nthe cat 's dog\n"
@@ -192,11 +193,10 @@ def test_what_the_wheel_lacks_is_one_sentence(clean: Clean, arguments, sentence)
     assert clean.run("nmtcore", *arguments, code=2) == ("", f"nmtcore {arguments[0]}: {sentence}\n")
 
 
-def test_commands_without_a_model_run(clean: Clean, root: Path):
+def test_commands_without_a_model_run(clean: Clean):
     assert clean.run("nmtcore", "--version")[0] == f"nmtcore {__version__}\n"
-    clean.run("nmtcore", "schema", "schemas")
-    names = [path.name for path in sorted((root / "config/schemas").iterdir())]
-    assert [path.name for path in sorted((clean.folder / "schemas").iterdir())] == names
+    clean.run("nmtcore", "schema", "--folder", "schemas")
+    assert {path.name for path in (clean.folder / "schemas").iterdir()} == {f"{name}.schema.json" for name in FILES}
 
 
 def test_all_packages_that_the_source_imports_are_in_an_extra(root: Path, project: dict):

@@ -15,12 +15,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from commands import commands_page
+from keys import key_tables
 from pages import addresses, linked, menu, titled
 from python import python_page
 from systems import system_pages
 
 from nmtcore.config.project import Project
-from nmtcore.config.settings_tables import with_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,8 +53,8 @@ def write_sources(folder: Path, tour: Path) -> None:
         path = ROOT / source
         if path.suffix == ".md":
             text = path.read_text(encoding="utf-8")
-            text = with_tables(text, where=source) if page == "configuration" else text
-            _write(folder / f"{page}.md", titled(linked(text, source, pages), page))
+            text = titled(linked(text, source, pages), page)
+            _write(folder / f"{page}.md", text + key_tables() if page == "configuration" else text)
     _write(folder / "tour.ipynb", linked_cells(tour, pages))
     _write(folder / "index.md", with_drawings((folder / "index.md").read_text(encoding="utf-8"), drawings_of(tour)))
     made = {"command-line": commands_page(), "python": python_page(), **system_pages(Project.load(ROOT / "config"))}

@@ -13,7 +13,7 @@ from nmtcore.config.bases import BASES
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.project import Project
 from nmtcore.config.registry import Registry
-from nmtcore.config.settings_tables import settings_table
+from nmtcore.config.schema import settings_table
 from nmtcore.config.systems import SystemSettings
 from nmtcore.config.transforms import TRANSFORMS
 

@@ -12,7 +12,9 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
+from nmtcore.config.own_code import OWN_CONFIG
 from nmtcore.config.project_settings import ProjectSettings, read_project_settings
+from nmtcore.config.runs import RunSettings
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.memory import keep_freed_memory
@@ -173,6 +175,15 @@ def call_around(
         return outcome
 
     return call
+
+
+def planned_run(snakemake: Any) -> RunSettings:
+    """Return the run of a job, from the configuration as planned; its parameters only say what the job depends on."""
+    from nmtcore.config.own_folder import REPOSITORY
+    from nmtcore.config.project import Project
+
+    project, names = Project([OWN_CONFIG, REPOSITORY / "config"], snakemake.config), snakemake.wildcards
+    return project.run(names.dataset, names.system, project.layout.scale(names.root), int(names.seed))
 
 
 def job_settings(snakemake: Any) -> ProjectSettings:

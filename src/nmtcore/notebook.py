@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmtcore.config.own_project import REPOSITORY, project_of_folder
+from nmtcore.config.own_folder import REPOSITORY, project_of_folder
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_text
 

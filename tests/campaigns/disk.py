@@ -20,7 +20,7 @@ from inference.tiny import write_bundle
 
 from nmtcore.cli.new import add_new
 from nmtcore.config.filters import DuplicatesSettings
-from nmtcore.config.schema_files import write_schemas
+from nmtcore.config.schema import write_schemas
 from nmtcore.config.stages import FilteringSettings
 from nmtcore.config.training import TrainingSettings
 from nmtcore.corpus.filters import filter_split

@@ -12,8 +12,8 @@ import yaml
 from full_disk import largest_file
 
 from nmtcore.cli import main
-from nmtcore.config.own_project import project_of_folder
-from nmtcore.config.schema_files import file_schemas
+from nmtcore.config.own_folder import project_of_folder
+from nmtcore.config.schema import file_schemas
 from nmtcore.errors import is_hidden
 
 SOURCES = ["the cat sees the old dog today", "a mouse finds the small house", "she never hears the dog at night"]

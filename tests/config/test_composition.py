@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nmtcore.config.assembly import check_levels, compose_system
 from nmtcore.config.components import COMPONENTS, RESERVED_NAMES, component_settings
-from nmtcore.config.composition import check_levels, compose_system
-from nmtcore.config.extends import Level, lineage
+from nmtcore.config.files import Level, lineage
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.errors import UserError

@@ -8,8 +8,7 @@ from typing import Any
 
 from settings_classes import settings_classes
 
-from nmtcore.config.defaults import default_of
-from nmtcore.config.typed import plain
+from nmtcore.config.typed import default_of, plain
 from nmtcore.config.yaml_files import read_yaml
 
 TABLE = read_yaml(Path(__file__).with_name("defaults.yaml"))
@@ -18,10 +17,11 @@ NOT_RECORDED = {
     "AnnotationSpeed", "AnnotatorModelSettings", "AnnotatorSettings", "BytesSettings", "ChangesByBase",
     "ChangesForRecurrent", "ChangesForTransformer", "ClaimSettings", "CometSettings", "ComponentSettings",
     "DatasetSettings", "DeviceSettings", "EncoderHeadSettings", "Estimate", "ExternalSettings", "Feature",
-    "FilterSettings", "FormatOptions", "Layout", "MinusSettings", "PairLabelsSettings", "PaperSettings",
-    "PaperTableSettings", "PaperTablesSettings", "ParserHeadSettings", "PathsSettings", "PeakSettings",
-    "PerDatasetSettings", "PlannedCell", "PlannedClaim", "PlannedColumn", "PlannedCost", "PlannedCosts", "PlannedMinus",
-    "PlannedRow", "PlannedRuns", "PlannedTable", "ProjectSettings", "PublishedSettings", "PublishedTableSettings",
+    "FilterSettings", "FormatOptions", "Layout", "MachineSettings", "MinusSettings", "PairLabelsSettings",
+    "PaperSettings", "PaperTableSettings", "PaperTablesSettings", "ParserHeadSettings", "PathsSettings",
+    "PeakSettings", "PerDatasetSettings", "PlannedCell", "PlannedClaim", "PlannedColumn", "PlannedCost", "PlannedCosts",
+    "PlannedMinus", "PlannedRow", "PlannedRuns", "PlannedTable", "ProjectSettings", "PublishedSettings",
+    "PublishedTableSettings",
     "Range", "RecipeSettings", "ScaleSettings", "SpeedsSettings", "StandInSettings", "SystemEntries", "SystemEntry",
     "SystemSettings", "TrainingSpeed", "TreeLabelsSettings",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Every setting has a description, which the schemas and config/README.md show."""
+"""Every setting has a description, which schemas, the command `nmtcore schema` and the site show."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from settings_classes import settings_classes
 
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.descriptions import descriptions, summary
 from nmtcore.config.features import FEATURES
+from nmtcore.config.ranges import descriptions, summary
 from nmtcore.config.training import TrainingSettings
 
 SETTINGS = {name: cls for name, cls in settings_classes().items() if name.endswith(("Settings", "Options", "Entry"))}

@@ -1,4 +1,4 @@
-"""Which settings of a system a scale overrides."""
+"""Which layer decides a setting: recipe, data set, scale or system."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nmtcore.config.assembly import DECIDED_BY_SCALE, merge_layers
 from nmtcore.config.bases import BASES
-from nmtcore.config.layers import DECIDED_BY_SCALE, merge_layers
 from nmtcore.config.project import Project
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.errors import UserError
@@ -118,7 +118,6 @@ def test_a_scale_overrides_recipe_and_data_set(folder: Path):
         run = project.run(dataset, "plain", "mine", 1)
         assert (run.model.dropout, run.training.clip_norm, run.training.max_epochs) == (0.1, 2.0, None)
         assert (run.decoding.max_length, run.decoding.beam) == (100, 2)
-        assert project.overridden(dataset, "plain", "mine") == []
     assert project.run("twin", "plain", "paper", 1).model.dropout == 0.7
 
 
@@ -130,8 +129,6 @@ def test_per_base_overrides_the_same_file(folder: Path):
     assert (run.training.schedule.peak, run.training.schedule.warmup) == (1e-3, 400)
     assert (run.training.clip_norm, run.decoding.beam, run.decoding.max_length) == (5.0, 3, 100)
     assert (other.training.schedule.peak, other.training.clip_norm, other.decoding.beam) == (3e-3, 2.0, 2)
-    (setting,) = project.overridden("demo_en2de", "recurrent", "mine")
-    assert str(setting) == "recurrent at scale mine: model.layers is 1 (the scale's), not 3."
 
 
 def test_fine_tuning_overrides_the_same_settings(folder: Path):
@@ -142,41 +139,6 @@ def test_fine_tuning_overrides_the_same_settings(folder: Path):
     assert project.run("demo_en2de", "plain", "mine", 1).training.label_smoothing == 0.1
     write(folder, "systems/other", {"further": {"extends": "plain", "start_from": "plain"}})
     assert Project.load(folder).run("demo_en2de", "further", "mine", 1).training.label_smoothing == 0.05
-    messages = [str(setting) for setting in project.overridden("demo_en2de", "onwards", "mine")]
-    assert "onwards at scale mine: training.max_updates is 500 (the scale's), not 10000." in messages
-    assert "onwards at scale mine: training.schedule.peak is 0.0003 (the scale's), not 0.0001." in messages
-
-
-def test_overridden_settings_are_reported(folder: Path):
-    """Only settings with two different values are reported: not the warm-up, which is equal in both."""
-    project = Project.load(folder)
-    expected = """model.width is 128 (the scale's), not 256.
-        model.feed_forward is 512 (the scale's), not 1024.
-        model.decoder_layers is 2 (the scale's), not 3.
-        training.schedule.kind is constant (the scale's), not plateau.
-        training.schedule.peak is 0.003 (the scale's), not 0.0001.
-        training.batch.size is 2048 (the scale's), not 4096.
-        training.validation.every is 500 (the scale's), not 1000.
-        training.validation.stop_after is null (the scale's), not 4.
-        training.max_updates is 2500 (the scale's), not 10000.
-        training.checkpoint_every is 250 (the scale's), not 1000.
-        training.keep is average (the scale's), not last.
-        training.average is 3 (the scale's), not 7."""
-    for dataset, system in (("demo_en2de", "whole"), ("twin", "child"), ("twin", "special")):
-        messages = {str(setting) for setting in project.overridden(dataset, system, "mine")}
-        assert messages == {f"{system} at scale mine: {line.strip()}" for line in expected.splitlines()}
-        assert project.overridden(dataset, system, "paper") == []
-
-
-def test_a_number_that_yaml_reads_as_a_string_is_compared_as_a_number(folder: Path):
-    (folder / "systems" / "other.yaml").write_text(
-        "same: {extends: transformer_base, training: {schedule: {peak: 3e-3}, max_updates: 2500}}\n"
-        "other: {extends: transformer_base, training: {schedule: {peak: 2e-3}}}\n"
-    )
-    project = Project.load(folder)
-    assert project.overridden("demo_en2de", "same", "mine") == []
-    (setting,) = project.overridden("demo_en2de", "other", "mine")
-    assert (setting.setting, setting.value, setting.system_value) == ("training.schedule.peak", 3e-3, "2e-3")
 
 
 def test_merging_changes_no_layer():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmtcore.config.own_files import check_own_files, own_file_states
+from nmtcore.config.own_folder import check_own_files, own_file_states
 from nmtcore.config.project import Project
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.errors import UserError

@@ -405,7 +405,7 @@ def test_a_system_that_reads_trees_needs_an_annotator(folder: Path):
         ({"selection": {"parsed": {"target": ["ccg"]}}}, "syntax.target names no annotator for ccg"),
         ({"selection": {"copies": {"corpus": "dev"}}}, "'dev' is not a corpus of the training split"),
         ({"selection": {"copies": {"corpus": "train"}}}, "'train' does not have the format copied"),
-        ({"corpora": {"train": {"format": "plane"}}}, "corpora.train: unknown format 'plane'. Did you mean plain?"),
+        ({"corpora": {"train": {"format": "plane"}}}, "corpora: train: unknown format 'plane'. Did you mean plain?"),
         ({"segmentation_from": "demo_en2d"}, "Did you mean demo_en2de?"),
         (
             {"annotators": {"selection": {"tool": "existing"}}, "syntax": {}},

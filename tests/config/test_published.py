@@ -337,7 +337,7 @@ def test_claims_about_two_data_sets_or_two_gains(tmp_path, claim, system, baseli
         (
             "columns:",
             "claims: [{says: So, systems: [depparse_l1], margin: 2}]\n    columns:",
-            "mine.yaml: tables.table_1: claims[0]: margin concerns the direction no_gain only, not gain",
+            "mine.yaml: tables: table_1: claims[0]: margin concerns the direction no_gain only, not gain",
         ),
         (
             "columns:",

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.depends import training_settings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
+from nmtcore.config.stages import training_settings
 from nmtcore.config.training import ScheduleSettings
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
@@ -80,7 +80,7 @@ def test_tran2018_has_the_hyperparameters_of_section_4_3(project: Project):
             assert (training.betas, training.epsilon, training.weight_decay) == ((0.9, 0.999), 1e-8, 0.0)  # torch's
             assert (schedule.kind, schedule.peak, schedule.warmup) == ("halving", 1e-3, 0)
             assert (schedule.factor, schedule.stop_after) == (0.5, 5)
-            assert (training.batch.unit, training.batch.size, training.batch.device_size) == ("sentences", 32, None)
+            assert (training.batch.unit, training.batch.size) == ("sentences", 32)
             assert (training.validation.every, training.validation.metric) == (updates, "perplexity")
             assert (training.validation.stop_after, training.max_epochs) == (None, None)
             assert training.checkpoint_every == updates
@@ -112,8 +112,8 @@ def test_stop_at_floor_needs_a_floor_between_0_and_the_peak(floor):
 def test_new_keys_are_not_recorded_unless_set(project: Project):
     """Otherwise every run would be trained again for each new key."""
     values = training_settings(project.run("multi30k_cs2en", "transformer_base", "small", 1))
-    assert "model.embedding_dropout" not in values
-    assert "training.schedule.stop_at_floor" not in values
+    assert "embedding_dropout" not in values["model"]
+    assert "stop_at_floor" not in values["training"]["schedule"]
     values = training_settings(project.run("wmt17_tr2en", "transformer_base", "paper", 1))
-    assert values["model.embedding_dropout"] == 0.0
-    assert values["training.schedule.stop_at_floor"] is True
+    assert values["model"]["embedding_dropout"] == 0.0
+    assert values["training"]["schedule"]["stop_at_floor"] is True

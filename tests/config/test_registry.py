@@ -1,6 +1,5 @@
 """Registries: from an entry to settings and back, and the module that implements them."""
 
-from dataclasses import dataclass
 from typing import get_type_hints
 
 import pytest
@@ -9,18 +8,19 @@ from nmtcore.config.corpora import CorpusSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import FilterSettings
 from nmtcore.config.formats import FORMATS, PlainOptions
+from nmtcore.config.ranges import settings_class
 from nmtcore.config.registry import Registry
 from nmtcore.config.typed import convert
 from nmtcore.corpus.formats import make_format
 from nmtcore.errors import UserError
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class Apple:
     size: int = 1
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class Pear:
     names: tuple[str, ...]
 
@@ -47,7 +47,8 @@ def test_a_registry_lists_its_names_in_order():
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
-        ("pear", r"f.yaml: expected {kind: name of a fruit, settings}, found 'pear'."),
+        (["pear"], r"f.yaml: expected {kind: name of a fruit, settings}, found \['pear'\]."),
+        ("pear", "f.yaml: pear: the key 'names' is missing."),
         ({"names": []}, r"f.yaml: expected {kind: name of a fruit, settings}, found {'names': \[\]}."),
         ({"kind": "paer"}, r"f.yaml: unknown fruit 'paer'. Did you mean pear?"),
         ({"kind": "apple", "sizes": 2}, r"f.yaml: apple: unknown key 'sizes'. Did you mean size?"),
@@ -72,11 +73,11 @@ def test_a_corpus_may_have_any_registered_format(monkeypatch):
 
 
 def test_a_data_set_may_have_any_registered_filter():
-    @dataclass(frozen=True, kw_only=True)
+    @settings_class
     class NewSettings(FilterSettings):
         least: int = 3
 
-    hint = get_type_hints(DatasetSettings)["filters"]
+    hint = get_type_hints(DatasetSettings, include_extras=True)["filters"]
     assert convert((NewSettings(),), hint, where="filters") == (NewSettings(),)
 
 

@@ -1,152 +1,194 @@
-"""JSON Schemas accept and refuse values as the settings classes do."""
+"""What configuration files may hold: JSON Schemas that agree with what is read, and lists and tables of keys."""
 
-from dataclasses import field
-from typing import Annotated, Any, Literal
+import json
+from pathlib import Path
 
 import pytest
-from jsonschema import Draft7Validator
+import yaml
+from full_disk import largest_file
+from jsonschema import Draft202012Validator
 
-from nmtcore.config.partial import PartOf, PartsOf
-from nmtcore.config.ranges import Count, Fraction, settings_class
-from nmtcore.config.registry import Registry
-from nmtcore.config.schema import Schemas, nullable
-from nmtcore.config.typed import build
+from nmtcore.cli import main
+from nmtcore.config.components import COMPONENTS
+from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.filters import FILTERS
+from nmtcore.config.project import Project
+from nmtcore.config.ranges import Count, settings_class
+from nmtcore.config.schema import FILES, explained, file_schemas, registry_table, settings_table
+from nmtcore.config.speeds import read_speeds
+from nmtcore.config.training import TrainingSettings
+from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 
-
-@settings_class
-class Apple:
-    """A round fruit."""
-
-    size: Count
-    """Its size."""
+CONFIG = Path(__file__).parents[2] / "config"
+SCHEMAS = file_schemas()
 
 
-@settings_class
-class Pear:
-    """Another fruit."""
+def faults(schema: str, values: object) -> list[str]:
+    """Say what a schema refuses, and where: the most specific errors."""
 
-    names: tuple[str, ...] = ()
-    """Its names."""
+    def leaves(error):
+        return [leaf for inner in error.context for leaf in leaves(inner)] if error.context else [error]
 
-
-FRUIT = Registry[Apple | Pear]({"apple": Apple, "pear": Pear}, noun="fruit", package="collections", key="kind")
-
-
-@settings_class
-class Basket:
-    """A basket."""
-
-    label: str
-    """Its label."""
-    weight: Fraction = 0.5
-    """Its weight."""
-    pair: tuple[Fraction, Fraction] = (0.0, 0.5)
-    """Two weights."""
-    colour: Literal["red", "green"] | None = None
-    """Its colour."""
-    full: bool = False
-    """Whether it is full."""
-    best: Apple | None = None
-    """Its best apple."""
-    counts: dict[Literal["left", "right"], Count] = field(default_factory=dict)
-    """Counts by side."""
-    changes: Annotated[dict[str, Any], PartOf(Apple)] = field(default_factory=dict)
-    """Changes of an apple."""
-    fruit: Annotated[dict[str, dict[str, Any] | None], PartsOf(FRUIT)] = field(default_factory=dict)
-    """Fruit by name."""
+    errors = Draft202012Validator(SCHEMAS[schema]).iter_errors(values)
+    return [f"{leaf.json_path}: {leaf.message}" for error in errors for leaf in leaves(error)]
 
 
-def validator_of(cls: type, **options: Any) -> Draft7Validator:
-    schemas = Schemas()
-    schema = {**schemas.of_class(cls, **options), "definitions": schemas.definitions}
-    Draft7Validator.check_schema(schema)
-    return Draft7Validator(schema)
+@pytest.mark.parametrize("name", FILES)
+def test_every_shipped_file_names_its_schema_and_is_valid(name, tmp_path, capsys):
+    main(["schema", "--folder", str(tmp_path)])
+    assert f"{tmp_path / name}.schema.json" in capsys.readouterr().out
+    Draft202012Validator.check_schema(json.loads((tmp_path / f"{name}.schema.json").read_text(encoding="utf-8")))
+    for path in [CONFIG / f"{name}.yaml"] if name in ("config", "speeds") else sorted((CONFIG / name).glob("*.yaml")):
+        line = path.read_text(encoding="utf-8").partition("\n")[0]
+        named = line.removeprefix("# yaml-language-server: $schema=")
+        assert (path.parent / named).resolve() == CONFIG / f"schemas/{name}.schema.json"
+        assert faults(name, read_yaml(path)) == [], path
+
+
+DEMO = {
+    "description": "mine",
+    "source": "en",
+    "target": "de",
+    "corpora": {name: {"format": "demo", "options": {"split": name}} for name in ("train", "dev", "test")},
+    "splits": {"train": "train", "dev": "dev", "test": "test"},
+    "recipe": "small",
+    "segmentation": {"kind": "bpe", "size": 100},
+}
+MINE = {"device": "gpu", "description": "a card", "source": "measured", "search": 0.1, "share_of_peak": 0.3}
 
 
 @pytest.mark.parametrize(
-    "values",
+    ("schema", "values"),
     [
-        {},
-        {"weight": 0},
-        {"weight": "1e-9"},
-        {"pair": [0, 0.25]},
-        {"colour": "red", "full": True},
-        {"colour": None, "best": None},
-        {"best": {"size": 1}},
-        {"counts": {"left": 3}},
-        {"changes": {}},
-        {"changes": {"size": 2}},
-        {"fruit": {"apple": {}, "pear": None}},
-        {"fruit": {"mine": {"kind": "pear", "names": ["a"]}, "inherited": {"size": 3}}},
+        ("config", {"systems": "pascal", "seeds": 3, "datasets": ["demo_*"]}),
+        ("datasets", DEMO),
+        ("datasets", {**DEMO, "words": "given", "filters": ["empty", {"name": "length", "most": 9}]}),
+        ("datasets", {**DEMO, "words": {"source": "moses", "target": {"kind": "mecab"}}, "published": None}),
+        (
+            "datasets",
+            {**DEMO, "splits": {"train": ["train", {"corpus": "dev", "last": 3}], "dev": "dev", "test": "test"}},
+        ),
+        ("datasets", {"extends": "demo_en2de", "annotators": {"existing": {"shards": 2}}, "syntax": {"target": None}}),
+        ("datasets", {"extends": "demo_en2de", "corpora": {"train": {"options": {"count": 9}}}, "words": None}),
+        ("speeds", {"subwords_per_sentence": None, "devices": {"mine": MINE}, "gpu": "mine"}),
+        ("scales", {"description": "x", "sentences": {"train": 3}, "fine_tuning": {"max_updates": 2}}),
+        ("systems", {"mine": {"extends": "pascal", "components": {"pascal": None, "mine": {"kind": "sisa"}}}}),
     ],
 )
-def test_values_that_both_accept(values):
-    values = {"label": "x", **values}
-    build(Basket, values, where="f.yaml")
-    assert list(validator_of(Basket).iter_errors(values)) == []
+def test_short_forms_and_changes_are_valid(tmp_path, schema, values):
+    assert faults(schema, values) == []
+    load(tmp_path, schema, values)
+
+
+WRONG = [
+    ("config", {"seads": [1]}, "seads"),
+    ("config", {"gpus": 0}, "gpus"),
+    ("config", {"device": "gpu"}, "device"),
+    ("recipes", {"description": "x", "training": {"max_updates": 0}}, "max_updates"),
+    ("recipes", {"description": "x", "training": {"schedule": {"knid": "constant"}}}, "knid"),
+    ("recipes", {"description": "x", "per_base": {"transformer": {"model": {"dropout": "much"}}}}, "dropout"),
+    ("recipes", {"description": "x", "per_base": {"recurrent": {"model": {"heads": 8}}}}, "heads"),
+    ("recipes", {"training": {"max_updates": 1}}, "description"),
+    ("scales", {"description": "x", "per_base": {"recurent": {}}}, "recurent"),
+    ("scales", {"description": "x", "decoding": {"beam": 1000000}}, "beam"),
+    ("systems", {"mine": {"components": {"pascal": {"heds": 2}}}}, "heds"),
+    ("systems", {"mine": {"extends": "pascal", "per_dataset": {"demo_en2de": {"trainig": {}}}}}, "trainig"),
+    ("systems", {"mine": {"extends": "pascal", "per_dataset": {"demo_en2de": {"model": {"width": 0}}}}}, "width"),
+    ("datasets", {**DEMO, "filters": [{"name": "length", "mosst": 3}]}, "mosst"),
+    ("datasets", {**DEMO, "words": "mozes"}, "words"),
+    ("datasets", {**DEMO, "annotators": {"existing": {"tool": "existing", "shards": 0}}}, "shards"),
+    ("datasets", {**DEMO, "syntax": {"sorce": {}}}, "sorce"),
+    ("models", {"description": "x", "files": [{"name": "models/mine/a", "url": "https://x", "lenght": 3}]}, "lenght"),
+    ("corpora", {"format": "csv", "files": {"pairs": "a"}}, "format"),
+    ("speeds", {"devices": {"h100": {"share_of_peak": 2}}}, "share_of_peak"),
+    ("speeds", {"annotation": [{"tool": "corenlp"}]}, "sentences_per_second"),
+]
+
+
+@pytest.mark.parametrize(("schema", "values", "key"), WRONG)
+def test_a_wrong_file_is_refused_by_loader_and_schema(tmp_path, schema, values, key):
+    with pytest.raises(UserError) as error:
+        load(tmp_path, schema, values)
+    assert key in str(error.value)
+    assert any(key in fault for fault in faults(schema, values))
+
+
+def load(folder: Path, schema: str, values: dict) -> None:
+    """Read a file of the user's own and everything that it is needed for."""
+    path = folder / (f"{schema}.yaml" if schema in ("config", "speeds") else f"{schema}/mine.yaml")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(values))
+    settings = values if schema == "config" else {}
+    if schema == "corpora":
+        dataset = {**DEMO, "corpora": {}, "splits": {"train": "mine", "dev": "mine", "test": "mine"}}
+        (folder / "datasets").mkdir()
+        (folder / "datasets/mine.yaml").write_text(yaml.safe_dump(dataset))
+    if schema == "recipes":
+        (folder / "datasets").mkdir()
+        (folder / "datasets/mine.yaml").write_text(yaml.safe_dump({**DEMO, "recipe": "mine"}))
+    project = Project([folder, CONFIG], settings)
+    if schema == "models":
+        project.annotator_model("mine")
+    if schema == "speeds":
+        read_speeds(project.folders)
+    dataset = "mine" if schema in ("corpora", "datasets", "recipes") else "demo_en2de"
+    system, scale = ("mine" if schema == "systems" else "transformer_base"), ("mine" if schema == "scales" else "smoke")
+    project.run(dataset, system, scale, 1)
+
+
+def test_the_schema_of_a_new_component_appears_by_itself(monkeypatch):
+    @settings_class
+    class BiasSettings(ComponentSettings):
+        """A component of the user's own."""
+
+        strength: Count = 1
+        """Its strength."""
+
+    monkeypatch.setitem(COMPONENTS._classes, "bias", BiasSettings)
+    monkeypatch.setitem(SCHEMAS, "systems", file_schemas()["systems"])
+    assert faults("systems", {"mine": {"components": {"bias": {"strength": 2}}}}) == []
+    wrong = {"mine": {"components": {"bias": {"strength": 0}}}}
+    assert "$.mine.components.bias.strength: 0 is less than the minimum of 1" in faults("systems", wrong)
+
+
+def test_without_space_no_schema_is_written(tmp_path, capsys):
+    with pytest.raises(SystemExit), largest_file(20_000):
+        main(["schema", "--folder", str(tmp_path)])
+    assert list(tmp_path.iterdir()) == []
+    assert f"{tmp_path}/datasets.schema.json would exceed the largest file size" in capsys.readouterr().err
+
+
+def test_the_command_explains_keys(capsys):
+    main(["schema", "training.schedule.peak", "components.pascal"])
+    lines = capsys.readouterr().out.split("\n")
+    assert lines[0] == "training.schedule.peak (number > 0 and ≤ 1; 0.0007): Highest learning rate."
+    assert lines[2].startswith("components.pascal: Encoder heads whose scores are multiplied by a Gaussian")
+    assert "components.pascal.heads (integer ≥ 1 and ≤ 1024; required)" in "\n".join(lines)
 
 
 @pytest.mark.parametrize(
-    "values",
+    ("key", "sentence"),
     [
-        {"label": None},
-        {"label": 3},
-        {"lable": "x"},
-        {"weight": 1},
-        {"weight": -0.1},
-        {"weight": "heavy"},
-        {"weight": None},
-        {"pair": [0]},
-        {"pair": [0, 1]},
-        {"colour": "blue"},
-        {"full": 1},
-        {"full": "yes"},
-        {"best": {}},
-        {"best": {"size": 0}},
-        {"best": {"size": 1.5}},
-        {"counts": {"middle": 1}},
-        {"counts": {"left": 0}},
-        {"changes": {"size": 0}},
-        {"changes": {"sise": 1}},
-        {"changes": None},
-        {"fruit": {"apple": {"sise": 1}}},
-        {"fruit": {"apple": {"size": True}}},
-        {"fruit": {"mine": {"kind": "grape"}}},
-        {"fruit": {"mine": {"kind": "pear", "size": 1}}},
+        ("trainig", "trainig: unknown section 'trainig'. Did you mean training?"),
+        ("training.shedule", "training: unknown key 'shedule'. Did you mean schedule"),
+        ("components.paskal", "components: unknown component 'paskal'. Did you mean pascal?"),
     ],
 )
-def test_values_that_both_refuse(values):
-    values = {"label": "x", **values}
-    with pytest.raises(UserError):
-        build(Basket, values, where="f.yaml")
-    assert list(validator_of(Basket).iter_errors(values))
+def test_what_has_no_explanation_is_a_mistake(key, sentence):
+    with pytest.raises(UserError) as error:
+        explained(key)
+    assert str(error.value).startswith(sentence)
 
 
-def test_a_schema_has_descriptions_defaults_and_bounds():
-    schema = Schemas().properties_of(Basket)
-    assert schema["description"] == "A basket."
-    assert schema["required"] == ["label"]
-    weight = schema["properties"]["weight"]
-    assert weight["description"] == "Its weight."
-    assert weight["default"] == 0.5
-    assert (weight["minimum"], weight["exclusiveMaximum"]) == (0, 1)
+def test_a_row_of_a_table_has_key_values_default_and_meaning():
+    table = settings_table(TrainingSettings)
+    assert "| `checkpoint_every` | integer ≥ 1 | `1000` | Updates between checkpoints. |\n" in table
+    assert "| `schedule.stop_after` | integer ≥ 1, `null` | `null` | " in table
+    assert "| `betas` | list of 2: number ≥ 0 and < 1 | `[0.9, 0.98]` | " in table
+    assert "| `length` |  |  |  | Drop pairs with a side of fewer" in registry_table(FILTERS)
 
 
-def test_a_part_requires_nothing_and_has_no_defaults():
-    schema = Schemas().properties_of(Basket, part=True)
-    assert "required" not in schema
-    assert "default" not in schema["properties"]["weight"]
-    assert validator_of(Basket, part=True).is_valid({"best": {}})
-    assert Schemas(defaults_of_parts=True).properties_of(Basket, part=True)["properties"]["weight"]["default"] == 0.5
-
-
-def test_what_is_null_already_stays_as_it_is():
-    for schema in (
-        {"type": "string"},
-        {"enum": ["a"]},
-        {"$ref": "#/definitions/Apple"},
-        {"anyOf": [{"type": "array"}]},
-    ):
-        once = nullable(schema)
-        assert nullable(once) == once
+def test_every_key_of_every_file_can_be_explained():
+    for section in FILES:
+        assert explained(section).startswith(f"{section}: ")

@@ -6,8 +6,8 @@ import pytest
 
 from nmtcore.config.components import component_settings
 from nmtcore.config.features import FEATURES
-from nmtcore.config.hidden_files import hidden_files
 from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.own_folder import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.config.transforms import transform_settings
 from nmtcore.errors import UserError

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from nmtcore.config.short_forms import full_form
+from nmtcore.config.catalogue import full_form
 from nmtcore.corpus import survey as survey_module
 from nmtcore.corpus.survey import ODD, SideSurvey, oddities, percentile, survey_dataset
 from nmtcore.corpus.text_lines import Input

@@ -9,13 +9,13 @@ from nmtcore.planning.annotation import (
     annotator_memory,
     annotator_models,
     annotator_of,
+    annotator_settings,
     annotators_without_models,
     language,
     selection_annotations,
     selection_file,
+    selection_settings,
     shard_files,
-    tracked_annotator,
-    tracked_selection,
 )
 
 TREES = {"dataset": "parsed", "annotator": "trees"}
@@ -31,7 +31,7 @@ def test_an_annotator_must_be_one_of_the_data_set(make_project):
 def test_annotation_depends_on_the_settings_of_its_annotator(make_project):
     def tracked(**changes):
         annotators = {"trees": {"tool": "spacy", "model": "xx_trees", **changes}, "gold": {"tool": "existing"}}
-        return repr(tracked_annotator(make_project(parsed=parsed(annotators=annotators)), **TREES))
+        return repr(annotator_settings(make_project(parsed=parsed(annotators=annotators)), **TREES))
 
     assert tracked() == tracked()
     assert tracked() != tracked(shards=7)
@@ -96,4 +96,4 @@ def test_a_selection_reads_the_annotations_of_the_training_split(make_project):
         "results/selected/annotation/trees/train.source.parquet"
     ]
     assert selection_annotations(project, dataset="parsed") == []
-    assert tracked_selection(project, dataset="selected")[0]["parsed"] == {"source": ["dependencies"]}
+    assert selection_settings(project, dataset="selected")["parsed"] == {"source": ["dependencies"]}

@@ -8,10 +8,11 @@ from workflow.calling import little
 from nmtcore.errors import UserError
 from nmtcore.planning.corpus import (
     filter_threads,
+    filtering_settings,
     held_out_splits,
+    own_files_read,
     raw_files,
-    tracked_filtering,
-    tracked_reading,
+    reading_settings,
 )
 
 
@@ -30,7 +31,7 @@ def test_each_raw_file_of_a_split_is_listed_once(make_project):
 
 
 def test_an_unknown_split_is_an_error(make_project):
-    for function in (raw_files, tracked_reading, tracked_filtering):
+    for function in (raw_files, reading_settings, filtering_settings):
         with pytest.raises(UserError, match=r"little: unknown split 'tset'\. Did you mean test"):
             function(make_project(little=little()), dataset="little", split="tset")
 
@@ -49,14 +50,14 @@ def test_missing_own_files_are_an_error_until_the_split_has_been_read(make_proje
 def test_reading_depends_on_the_state_of_the_users_own_files(make_project, tmp_path):
     paths = {side: str(tmp_path / side) for side in ("source", "target")}
     project = make_project(mine=own_file(**paths))
-    before = repr(tracked_reading(project, dataset="mine", split="train"))
+    before = repr(own_files_read(project, dataset="mine", split="train"))
     (tmp_path / "source").write_text("new")
-    assert repr(tracked_reading(project, dataset="mine", split="train")) != before
+    assert repr(own_files_read(project, dataset="mine", split="train")) != before
 
 
 def test_only_the_training_split_depends_on_filters(make_project):
     def tracked(split, filters):
-        return repr(tracked_filtering(make_project(little=little(filters=filters)), dataset="little", split=split))
+        return repr(filtering_settings(make_project(little=little(filters=filters)), dataset="little", split=split))
 
     assert tracked("train", ["empty"]) != tracked("train", ["empty", "duplicates"])
     assert tracked("dev", ["empty"]) == tracked("dev", ["empty", "duplicates"])

@@ -5,10 +5,10 @@ from workflow.calling import little
 
 from nmtcore.errors import UserError
 from nmtcore.planning.downloads import (
+    download_settings,
     file_settings,
     files_and_licences,
     files_by_hand,
-    tracked_download,
 )
 
 
@@ -43,7 +43,7 @@ def test_an_unknown_file_names_the_data_sets_that_cannot_be_read(make_project):
 
 def test_a_download_depends_on_all_but_the_approximate_size(make_project):
     def tracked(**changes):
-        return repr(tracked_download(make_project(first=with_file(**changes)), file="text/en.txt"))
+        return repr(download_settings(make_project(first=with_file(**changes)), file="text/en.txt"))
 
     assert tracked(megabytes=3) == tracked(megabytes=4)
     assert tracked(sha256="a" * 64) != tracked(sha256="b" * 64)

@@ -9,6 +9,7 @@ from planning.conftest import parsed
 from workflow.calling import little
 
 from nmtcore.config.external import MissingTranslations
+from nmtcore.config.stages import import_settings
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import (
     configured_heads,
@@ -23,9 +24,9 @@ from nmtcore.planning.external import (
     external_pattern,
     missing_seed_notes,
     raw_reports,
-    tracked_import,
     trained_pattern,
     translation_files,
+    translation_states,
 )
 from nmtcore.planning.paper_tables import paper_table_notes, planned_table
 from nmtcore.planning.runs import seed_scores, summary_seeds
@@ -150,7 +151,10 @@ def test_missing_files_are_named_together(make, tmp_path):
         ({"external": {"provenance": " "}}, "provenance is empty: say what made the translations"),
         ({"external": {"provenance": "x", "licens": "y"}}, r"unknown key 'licens'\. Did you mean licence\?"),
         ({"external": {"provenance": "x", "translations": {"parsed": "a"}}}, "expected keys and values, found 'a'"),
-        ({"external": {"provenance": "x", "translations": {"parsed": {"test": 3}}}}, "expected a list, found 3"),
+        (
+            {"external": {"provenance": "x", "translations": {"parsed": {"test": 3}}}},
+            r"test\[0\]: expected a string, found 3",
+        ),
         ({"external": "a"}, "external: expected keys and values, found 'a'"),
     ],
 )
@@ -241,13 +245,12 @@ def test_files_that_are_no_text_are_refused(make, content, sentence):
 def test_a_replaced_file_is_imported_again(make, tmp_path):
     project = make({"parsed": {"test": "t"}})
     run = project.run("parsed", "llm", "smoke", 1)
-    before = repr(tracked_import(project, run=run))
-    assert before == repr(tracked_import(project, run=run))
+    before = translation_states(run)
+    assert before == translation_states(run)
     (tmp_path / "config/t").write_text("zwei\n" * 6)
-    assert before != repr(tracked_import(project, run=run))
-    assert repr(tracked_import(project, run=run)) != repr(
-        tracked_import(project, run=project.run("parsed", "llm", "paper", 1))
-    ), "scales take other sentences"
+    assert before != translation_states(run)
+    other = project.run("parsed", "llm", "paper", 1)
+    assert import_settings(run) != import_settings(other), "scales take other sentences"
 
 
 def test_a_summary_has_the_configured_seeds_with_translations(make):

@@ -80,7 +80,7 @@ def test_the_index_depends_on_runs_but_not_on_their_manifests(make_project):
     write(project, "history", system="gone", seed=2)
     states = run_states(project)
     assert repr(states) != nothing
-    assert [(run["names"]["system"], run["sources"] is None) for run in states[0]] == [
+    assert [(run["names"]["system"], run["sources"] is None) for run in states["runs"]] == [
         ("gone", True),
         ("transformer_base", False),
     ]
@@ -89,24 +89,26 @@ def test_the_index_depends_on_runs_but_not_on_their_manifests(make_project):
     os.utime(scores, (1, 1))
     assert repr(run_states(project)) != repr(states)
     write(project, "manifest", system="interrupted", seed=1)
-    assert len(run_states(project)[0]) == 3
+    assert len(run_states(project)["runs"]) == 3
 
 
 def test_data_sets_are_described_when_a_split_was_read(make_project):
     project = make_project(mine=parsed(), other=parsed())
-    assert read_datasets(project)[0] == {}
+    assert read_datasets(project)["datasets"] == {}
     read = project.layout.path("raw_report", dataset="mine", split="train")
     write_json(Path(read), {})
     described = read_datasets(project)
-    assert described[0].keys() == {"mine"}
-    assert described[0]["mine"]["splits"].keys() == project.dataset("mine").splits.keys()
-    assert {model["annotator"] for model in described[0]["mine"]["models"]} == project.dataset("mine").annotators.keys()
+    assert described["datasets"].keys() == {"mine"}
+    assert described["datasets"]["mine"]["splits"].keys() == project.dataset("mine").splits.keys()
+    assert {model["annotator"] for model in described["datasets"]["mine"]["models"]} == project.dataset(
+        "mine"
+    ).annotators.keys()
     annotation = project.layout.path("annotation", dataset="mine", annotator="x", split="train", side="source")
     write_json(Path(annotation), {})
-    assert [path in read_datasets(project).record for path in (read, annotation)] == [True, True]
-    assert described.record != read_datasets(project).record, "the table is made again"
+    assert [path in read_datasets(project)["files"] for path in (read, annotation)] == [True, True]
+    assert described != read_datasets(project), "the table is made again"
     write_json(Path(project.layout.path("raw_report", dataset="gone", split="test")), {})
-    assert read_datasets(project)[0] == described[0], "the configuration has no data set called gone"
+    assert read_datasets(project)["datasets"] == described["datasets"], "the configuration has no data set called gone"
 
 
 def test_runs_with_newer_results_than_their_manifest_are_to_be_described(make_project):

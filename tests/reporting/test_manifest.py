@@ -220,7 +220,7 @@ def test_a_run_with_scores_of_another_type_has_no_manifest(tmp_path):
     layout = layout_of(tmp_path)
     write_json(write_run(layout) / "scores.json", {**names_of(), "bleu": {"test": {"bleu": "high"}}})
     (sentence,) = write_manifests(layout, [{"names": names_of(), "sources": SOURCES}])
-    assert "manifest.scores.test.BLEU: expected a number, found 'high'" in sentence
+    assert "manifest: scores: test: BLEU: expected a number, found 'high'" in sentence
 
 
 def test_folders_without_manifests_are_one_sentence(tmp_path):

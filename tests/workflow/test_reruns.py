@@ -100,7 +100,6 @@ EDITS = {
     "recipe": ({"recipe": "pham2018"}, {}, {"train_model", "translate_tests", "measure_attention"}),
     "beam": ({"decoding": {"beam": 7}}, {}, {"translate_tests", "measure_attention"}),
     "a setting that the scale overrides": ({"decoding": {"max_length": 7}}, {}, set()),
-    "a setting that only takes time": ({"decoding": {"batch_sentences": 7}}, {}, set()),
     "text": ({"evaluation": {"text": "detokenised"}}, {}, {"translate_tests", "score_tests", *COMET - {"run_comet"}}),
     "greedy": ({"evaluation": {"greedy_dev": True}}, {}, {"translate_tests", "score_tests"}),
     "roots": ({"evaluation": {"roots": "many"}}, {}, {"score_tests", "score_gold"}),
@@ -113,7 +112,6 @@ EDITS = {
     "weight": ({}, {"components": {"depparse": {"weight": 0.7}}}, {"train_model"}),
     "another component": ({}, {"components": {"diagonalparse": {"layer": 0}}}, {"train_model"}),
     "metric of validation": ({}, {"training": {"validation": {"metric": "bleu"}}}, {"train_model"}),
-    "log": ({}, {"training": {"log_every": 7}}, set()),
     "induced trees": ({}, {"trees": "induced"}, {"parse_gold", "score_gold"}),
 }  # fmt: skip
 """Changes of the data set and of the system, and the rules whose own inputs or parameters they change."""
@@ -132,7 +130,9 @@ def test_an_edit_changes_the_inputs_and_parameters_of_these_rules(before, plan, 
 
 def test_settings_of_the_project_change_the_rules_that_use_them(before, plan):
     assert first_rules(before, plan(comet={"model": "another"})) == {"prepare_comet", "score_comet"}
-    assert first_rules(before, plan(threads=2, models=["mine"], gpus=2, mirrors=["m"])) == set()
+    assert (
+        first_rules(before, plan(threads=2, models=["mine"], gpus=2, mirrors=["m"], machine={"log_every": 7})) == set()
+    )
     more = plan(seeds=[1, 2])
     assert "summarise_seeds" in first_rules(before, more)
     assert all(more[name] == job for name, job in before.items() if "seed1" in name)
@@ -212,11 +212,8 @@ def unchanged(scored):
 
 
 def planned(workplace, *targets):
-    """Plan targets; check that no line of a reason for running a job again is long."""
-    finished = workplace.plan(*(targets or [SCORE]))
-    reasons = re.findall(r"reason: Params have changed.*(?:\n {8}.*)*", finished.output)
-    assert all(len(line) < 200 for reason in reasons for line in reason.splitlines())
-    return finished
+    """Plan targets."""
+    return workplace.plan(*(targets or [SCORE]))
 
 
 @pytest.mark.needs("Snakemake")
@@ -238,12 +235,14 @@ def test_the_reasons_are_shown_in_a_plan_and_when_jobs_run(unchanged):
     write_weighted(unchanged, 0.7)
     finished = planned(unchanged)
     assert finished.rules == {"train_model", "translate_tests", *SCORING}
-    assert "        components.diagonalparse.weight: 0.5 -> 0.7\n" in finished.output
+    assert re.search(
+        r"before: {'components': .*'weight': 0.5}}} now: {'components': .*'weight': 0.7}}}", finished.output
+    )
     unchanged.edit("datasets/little", filters=["empty", {"name": "length", "most": 80}])
     output = planned(unchanged).output
-    assert '        filters: "empty, duplicates" -> "empty, length"\n' in output
+    assert "'filters': [{'name': 'empty'}, {'name': 'duplicates'}]} now: " in output
     finished = unchanged.run(TARGET)
     assert finished.rules == {"filter_split"}
-    assert "        filters.length.most: nothing -> 80\n" in finished.output
+    assert "'filters': [{'name': 'empty'}, {'name': 'length', 'most': 80}]}" in finished.output
     unchanged.run("results/little/corpus/dev.parquet")
     assert unchanged.plan("results/little/corpus/dev.parquet", TARGET).rules == set()

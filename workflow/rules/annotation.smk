@@ -2,12 +2,12 @@
 from nmtcore.planning.annotation import (
     annotator_memory,
     annotator_models,
+    annotator_settings,
     language,
     selection_annotations,
     selection_file,
+    selection_settings,
     shard_files,
-    tracked_annotator,
-    tracked_selection,
 )
 
 
@@ -29,7 +29,7 @@ rule annotate_shard:
         runtime=480,
     params:
         version=VERSIONS["annotation"],
-        settings=planned(tracked_annotator),
+        settings=planned(annotator_settings),
         language=planned(language),
     script:
         "../scripts/annotate_shard.py"
@@ -117,7 +117,7 @@ rule select_pairs:
         runtime=60,
     params:
         version=VERSIONS["annotation"],
-        selection=planned(tracked_selection),
+        selection=planned(selection_settings),
     script:
         "../scripts/select_pairs.py"
 

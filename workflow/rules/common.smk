@@ -7,31 +7,24 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-from nmtcore.config.changes import Tracked, explain_reasons
-from nmtcore.config.depends import (
-    attention_settings,
-    comet_settings,
-    contrast_settings,
-    gate_settings,
-    gold_scoring_settings,
+from nmtcore.config.own_folder import hidden_files
+from nmtcore.config.project import Project
+from nmtcore.config.project_settings import ProjectSettings
+from nmtcore.config.stages import (
+    INFERENCE,
+    TRAINING,
     gold_settings,
-    head_settings,
+    import_settings,
     inference_settings,
-    scoring_settings,
     training_settings,
 )
-from nmtcore.config.hidden_files import hidden_files
-from nmtcore.config.project import Project
-from nmtcore.config.runs import run_to_json
-from nmtcore.config.project_settings import ProjectSettings
-from nmtcore.config.typed import choose
+from nmtcore.config.typed import changed, choose
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError
 from nmtcore.job import end_planning, has_nvidia_driver, hide_exit_statuses
 from nmtcore.layout import TABLE_FORMATS
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.external import external_pattern, trained_pattern
-from nmtcore.planning.runs import feature_files
 
 
 def without_traceback(function):
@@ -73,7 +66,6 @@ def load_project():
 
 
 if IS_FIRST_USE:
-    explain_reasons(logger)
     hide_exit_statuses(logger, os.path.dirname(SOURCES))
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
@@ -139,23 +131,20 @@ def all_runs():
     return runs
 
 
-def run_param(settings, convert=run_to_json):
-    """Make a params function that converts a run; the job runs again when the run's `settings` change."""
-    return lambda wildcards: Tracked(
-        convert(run_of(wildcards)), settings(run_of(wildcards))
-    )
+def run_params(settings, *sections):
+    """Make a params function for each section of `settings` of a run: what the job depends on, by the section's name.
+
+    Jobs have the whole run from `planned_run`; Snakemake names the sections that changed.
+    """
+
+    def section_of(section):
+        return lambda wildcards: {section: settings(run_of(wildcards)).get(section)}
+
+    return {f"{section}_settings": section_of(section) for section in sections}
 
 
-@without_traceback
-def training_features(wildcards):
-    """List the features that training reads, and warn about the system's settings that its scale overrides."""
-    run = run_of(wildcards)
-    for setting in PROJECT.overridden(run.dataset, run.system, run.scale):
-        warn(str(setting))
-    return feature_files(PROJECT, run=run, splits="training_splits")
+def scoring_param(settings):
+    """Make a params function with the settings of scoring a run, without those at their defaults."""
+    return lambda wildcards: changed(settings(run_of(wildcards)))
 
 
-def comet_model(wildcards):
-    """Return the name of COMET's model; scores by another one are made again."""
-    name = SETTINGS.comet.model
-    return Tracked(name, {"comet": {"model": name}})

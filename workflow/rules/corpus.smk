@@ -1,12 +1,13 @@
 # The corpus stage: download files, read splits, filter sentence pairs and list contrastive ones.
 from nmtcore.planning.corpus import (
     filter_threads,
+    filtering_settings,
     held_out_splits,
+    own_files_read,
     raw_files,
-    tracked_filtering,
-    tracked_reading,
+    reading_settings,
 )
-from nmtcore.planning.downloads import tracked_download
+from nmtcore.planning.downloads import download_settings
 
 
 rule download:
@@ -24,7 +25,7 @@ rule download:
         runtime=240,
     params:
         version=VERSIONS["download"],
-        file=planned(tracked_download),
+        settings=planned(download_settings),
     script:
         "../scripts/download.py"
 
@@ -47,7 +48,8 @@ rule read_split:
         runtime=240,
     params:
         version=VERSIONS["corpus"],
-        settings=planned(tracked_reading),
+        settings=planned(reading_settings),
+        files=planned(own_files_read),
     script:
         "../scripts/read_split.py"
 
@@ -68,7 +70,8 @@ rule list_contrasts:
         runtime=60,
     params:
         version=VERSIONS["corpus"],
-        settings=planned(tracked_reading),
+        settings=planned(reading_settings),
+        files=planned(own_files_read),
     script:
         "../scripts/list_contrasts.py"
 
@@ -92,6 +95,6 @@ rule filter_split:
         runtime=240,
     params:
         version=VERSIONS["corpus"],
-        settings=planned(tracked_filtering),
+        settings=planned(filtering_settings),
     script:
         "../scripts/filter_split.py"

@@ -10,10 +10,10 @@ from nmtcore.planning.demo import (
 from nmtcore.planning.external import (
     missing_seed_notes,
     raw_reports,
-    tracked_import,
     translation_files,
+    translation_states,
 )
-from nmtcore.planning.manifests import manifest_inputs, tracked_sources
+from nmtcore.planning.manifests import manifest_inputs, manifest_sources
 from nmtcore.planning.runs import (
     pair_files,
     seed_scores,
@@ -21,6 +21,7 @@ from nmtcore.planning.runs import (
     tree_files,
 )
 
+COMET_PYTHON = SETTINGS.comet.python or "python"
 COMET_SCRIPT = workflow.source_path("../scripts/run_comet.py")
 
 
@@ -51,8 +52,9 @@ rule import_translations:
     conda:
         "../../envs/core.yaml"
     params:
+        **run_params(import_settings, "external", "evaluation", "sentences"),
         version=VERSIONS["evaluation"],
-        run=planned(tracked_import),
+        files=planned(translation_states),
     script:
         "../scripts/import_translations.py"
 
@@ -72,7 +74,7 @@ rule score_tests:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
-        settings=run_param(scoring_settings, ScoringSettings.of_tests),
+        settings=scoring_param(ScoringSettings.of_tests),
     script:
         "../scripts/score_tests.py"
 
@@ -92,7 +94,7 @@ rule score_gold:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
-        settings=run_param(gold_scoring_settings, ScoringSettings.of_gold),
+        settings=scoring_param(ScoringSettings.of_gold),
     script:
         "../scripts/score_gold.py"
 
@@ -111,8 +113,8 @@ rule prepare_comet:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
-        model=comet_model,
-        settings=run_param(comet_settings, ScoringSettings.of_tests),
+        model=SETTINGS.comet.model,
+        settings=scoring_param(ScoringSettings.of_comet),
     script:
         "../scripts/prepare_comet.py"
 
@@ -133,12 +135,9 @@ rule run_comet:
         mem_mb=16000,
         runtime=240,
         gpu=min(GPUS, 1),
-    params:
-        # Paths of programs, which change no scores
-        python=lambda wildcards: Tracked(SETTINGS.comet.python or "python", {}),
-        script=lambda wildcards: Tracked(COMET_SCRIPT, {}),
+    # The paths of programs are no parameters, since they change no scores.
     shell:
-        "{params.python[0]:q} {params.script[0]:q} {input:q} {output:q} > {log:q} 2>&1"
+        "{COMET_PYTHON:q} {COMET_SCRIPT:q} {input:q} {output:q} > {log:q} 2>&1"
         " || (tail -n 1 {log:q} >&2; exit 1)"
 
 
@@ -158,8 +157,8 @@ rule score_comet:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
-        model=comet_model,
-        settings=run_param(comet_settings, ScoringSettings.of_tests),
+        model=SETTINGS.comet.model,
+        settings=scoring_param(ScoringSettings.of_comet),
     script:
         "../scripts/score_comet.py"
 
@@ -176,7 +175,7 @@ rule write_manifest:
     conda:
         "../../envs/core.yaml"
     params:
-        sources=planned(tracked_sources),
+        sources=planned(manifest_sources),
     script:
         "../scripts/write_manifest.py"
 

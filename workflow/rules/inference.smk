@@ -30,8 +30,8 @@ rule translate_tests:
         runtime=480,
         gpu=min(GPUS, 1),
     params:
+        **run_params(inference_settings, *INFERENCE),
         version=VERSIONS["inference"],
-        run=run_param(inference_settings),
     script:
         "../scripts/translate_tests.py"
 
@@ -54,8 +54,8 @@ rule parse_gold:
         runtime=120,
         gpu=min(GPUS, 1),
     params:
+        **run_params(gold_settings, "gold", "sentences", "trees"),
         version=VERSIONS["inference"],
-        run=run_param(gold_settings),
     script:
         "../scripts/parse_gold.py"
 
@@ -79,9 +79,9 @@ rule score_heads:
         runtime=120,
         gpu=min(GPUS, 1),
     params:
+        **run_params(gold_settings, "sentences"),
         version=VERSIONS["inference"],
         scoring=VERSIONS["evaluation"],
-        run=run_param(head_settings),
     script:
         "../scripts/score_heads.py"
 
@@ -105,8 +105,8 @@ rule measure_gates:
         runtime=120,
         gpu=min(GPUS, 1),
     params:
+        **run_params(inference_settings, "sentences"),
         version=VERSIONS["inference"],
-        run=run_param(gate_settings),
     script:
         "../scripts/measure_gates.py"
 
@@ -129,9 +129,9 @@ rule measure_attention:
         runtime=120,
         gpu=min(GPUS, 1),
     params:
-        version=VERSIONS["inference"],
-        run=run_param(attention_settings),
+        **run_params(inference_settings, "decoding", "sentences"),
         # As many as in Figures 6.1 and 6.2 of pham2018
+        version=VERSIONS["inference"],
         sentences=100,
     script:
         "../scripts/measure_attention.py"
@@ -156,7 +156,7 @@ rule score_contrasts:
         runtime=120,
         gpu=min(GPUS, 1),
     params:
+        **run_params(gold_settings, "sentences"),
         version=VERSIONS["inference"],
-        run=run_param(contrast_settings),
     script:
         "../scripts/score_contrasts.py"

@@ -1,5 +1,6 @@
 # One model per run. Its checkpoints are not declared as outputs, so that Snakemake never deletes them.
 from nmtcore.planning.runs import (
+    feature_files,
     label_files,
     label_paths,
     segmentation_of_run,
@@ -9,7 +10,7 @@ from nmtcore.planning.runs import (
 
 rule train_model:
     input:
-        features=training_features,
+        features=planned(feature_files, splits="training_splits"),
         start=planned(start_model),
         labels=planned(label_paths),
         dev=LAYOUT.pattern("pairs", split="dev"),
@@ -35,8 +36,8 @@ rule train_model:
         # the profile's default resources because a user's own --default-resources would replace them.
         slurm_extra="--signal=USR1@300",
     params:
+        **run_params(training_settings, *TRAINING),
         version=VERSIONS["training"],
-        run=run_param(training_settings),
         labels=planned(label_files),
         checkpoints=LAYOUT.pattern("checkpoints"),
     script:

@@ -9,7 +9,7 @@ from nmtcore.job import job, job_settings
 with job(snakemake):
     project = job_settings(snakemake)
     annotate_shard(
-        ANNOTATORS.build(snakemake.params.settings[0], where=snakemake.wildcards.annotator),
+        ANNOTATORS.build(snakemake.params.settings, where=snakemake.wildcards.annotator),
         corpus=Path(snakemake.input.corpus),
         raw=Path(snakemake.input.raw),
         side=snakemake.wildcards.side,

@@ -10,7 +10,7 @@ from nmtcore.job import job, job_settings
 with job(snakemake) as terminal:
     settings = job_settings(snakemake)
     download(
-        build(FileSettings, snakemake.params.file[0], where=snakemake.wildcards.file),
+        build(FileSettings, snakemake.params.settings, where=snakemake.wildcards.file),
         target=Path(snakemake.output.file),
         mirror_roots=settings.mirrors,
         manual_folder=Path(settings.paths.manual),

@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+from nmtcore.config.stages import FilteringSettings
+from nmtcore.config.typed import build
 from nmtcore.corpus.filters import filter_split
 from nmtcore.job import job, job_settings
 
 with job(snakemake):
     layout = job_settings(snakemake).layout
     filter_split(
-        snakemake.params.settings[0],
+        build(FilteringSettings, snakemake.params.settings, where="the workflow"),
         dataset=snakemake.wildcards.dataset,
         raw=Path(snakemake.input.raw),
         other_raws={layout.names(path, "raw_pairs")["split"]: Path(path) for path in snakemake.input.others},

@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from nmtcore.config.runs import run_from_json
 from nmtcore.evaluation.external import import_translations
-from nmtcore.job import job
+from nmtcore.job import job, planned_run
 
 with job(snakemake):
-    run = run_from_json(snakemake.params.run[0], where="the workflow")
+    run = planned_run(snakemake)
     messages = import_translations(
         run,
         corpora=dict(zip(run.tests, map(Path, snakemake.input.corpus), strict=True)),

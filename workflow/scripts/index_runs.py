@@ -8,7 +8,7 @@ from nmtcore.reporting.run_index import index_runs
 with job(snakemake) as terminal:
     index_runs(
         job_settings(snakemake).layout,
-        snakemake.params.runs[0],
+        snakemake.params.runs["runs"],
         index=Path(snakemake.output[0]),
         warn=lambda sentence: print(sentence, file=terminal, flush=True),
     )

@@ -8,8 +8,8 @@ from nmtcore.reporting.licences_table import write_licence_table
 with job(snakemake) as terminal:
     write_licence_table(
         job_settings(snakemake).layout,
-        snakemake.params.runs[0],
-        snakemake.params.datasets[0],
+        snakemake.params.runs["runs"],
+        snakemake.params.datasets["datasets"],
         json=Path(snakemake.output.json),
         table=Path(snakemake.output.table),
         warn=lambda sentence: print(sentence, file=terminal, flush=True),

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+from nmtcore.config.stages import ReadingSettings
+from nmtcore.config.typed import build
 from nmtcore.corpus.contrasts import list_contrasts
 from nmtcore.job import job, job_settings
 
 with job(snakemake):
     list_contrasts(
-        snakemake.params.settings[0],
+        build(ReadingSettings, snakemake.params.settings, where="the workflow"),
         dataset=snakemake.wildcards.dataset,
         downloads=Path(job_settings(snakemake).paths.downloads),
         output=Path(snakemake.output[0]),

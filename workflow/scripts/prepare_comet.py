@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+from nmtcore.config.stages import ScoringSettings
+from nmtcore.config.typed import build
 from nmtcore.evaluation.segments import write_comet_input
 from nmtcore.job import job, job_settings
 from nmtcore.planning.comet import comet_checkpoint
 
 with job(snakemake):
     settings = job_settings(snakemake)
-    scoring = snakemake.params.settings[0]
+    scoring = build(ScoringSettings, snakemake.params.settings, where="the workflow")
     write_comet_input(
         hypotheses=Path(snakemake.input.hypotheses),
         corpora=dict(zip(scoring.splits, map(Path, snakemake.input.corpus), strict=True)),

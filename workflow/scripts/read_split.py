@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+from nmtcore.config.stages import ReadingSettings
+from nmtcore.config.typed import build
 from nmtcore.corpus.read import read_split
 from nmtcore.job import job, job_settings
 
 with job(snakemake) as terminal:
     counts = read_split(
-        snakemake.params.settings[0],
+        build(ReadingSettings, snakemake.params.settings, where="the workflow"),
         dataset=snakemake.wildcards.dataset,
         split=snakemake.wildcards.split,
         downloads=Path(job_settings(snakemake).paths.downloads),

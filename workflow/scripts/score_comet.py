@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
+from nmtcore.config.stages import ScoringSettings
+from nmtcore.config.typed import build
 from nmtcore.evaluation.segments import score_comet
 from nmtcore.job import job
 
 with job(snakemake) as terminal:
-    scoring = snakemake.params.settings[0]
+    scoring = build(ScoringSettings, snakemake.params.settings, where="the workflow")
     lines = score_comet(
         scoring,
-        model=snakemake.params.model[0],
+        model=snakemake.params.model,
         output=Path(snakemake.input.output),
         corpora=dict(zip(scoring.splits, map(Path, snakemake.input.corpus), strict=True)),
         hypotheses=Path(snakemake.input.hypotheses),

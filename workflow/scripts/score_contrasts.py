@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-from nmtcore.config.runs import run_from_json
 from nmtcore.experiment.measure import ModelOnSplit, measure_contrasts
-from nmtcore.job import job, job_settings
+from nmtcore.job import job, job_settings, planned_run
 
 with job(snakemake):
     settings = job_settings(snakemake)
-    run = run_from_json(snakemake.params.run[0], where="the workflow")
+    run = planned_run(snakemake)
     measured = ModelOnSplit(
         run=run,
         model=Path(snakemake.input.model),

@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+from nmtcore.config.stages import ScoringSettings
+from nmtcore.config.typed import build
 from nmtcore.evaluation.scores import score_tests
 from nmtcore.job import job
 
 with job(snakemake) as terminal:
-    settings = snakemake.params.settings[0]
+    settings = build(ScoringSettings, snakemake.params.settings, where="the workflow")
     lines = score_tests(
         settings,
         hypotheses=Path(snakemake.input.hypotheses),

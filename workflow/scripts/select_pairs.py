@@ -8,7 +8,7 @@ from nmtcore.config.typed import build
 from nmtcore.job import job
 
 with job(snakemake):
-    settings = build(SelectionSettings, snakemake.params.selection[0], where=snakemake.wildcards.dataset)
+    settings = build(SelectionSettings, snakemake.params.selection, where=snakemake.wildcards.dataset)
     files = iter(map(Path, snakemake.input.annotations))
     select_pairs(
         settings,

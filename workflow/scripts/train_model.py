@@ -1,16 +1,16 @@
 """Train a run and write its bundle and log."""
 
-from nmtcore.config.runs import run_from_json
+from nmtcore.config.runs import run_to_json
 from nmtcore.experiment.launch import launch_training
 from nmtcore.experiment.training import TrainingJob
-from nmtcore.job import job, job_settings
+from nmtcore.job import job, job_settings, planned_run
 
 with job(snakemake) as terminal:
     settings = job_settings(snakemake)
-    run = run_from_json(snakemake.params.run[0], where="the workflow")
+    run = planned_run(snakemake)
     launch_training(
         TrainingJob(
-            run=snakemake.params.run[0],
+            run=run_to_json(run),
             features=run.feature_folder(settings.layout),
             segmentation=str(snakemake.input.segmentation),
             labels=snakemake.params.labels,

@@ -6,4 +6,4 @@ from nmtcore.reporting.manifest import RUN_KEYS, write_manifest
 with job(snakemake):
     layout = job_settings(snakemake).layout
     names = layout.names(snakemake.output[0], "manifest")
-    write_manifest(layout, {key: names[key] for key in RUN_KEYS}, snakemake.params.sources[0])
+    write_manifest(layout, {key: names[key] for key in RUN_KEYS}, snakemake.params.sources)

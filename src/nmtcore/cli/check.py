@@ -35,7 +35,7 @@ def add_check(commands: argparse._SubParsersAction) -> None:
 
 
 def _run_check(chosen: argparse.Namespace) -> None:
-    from nmtcore.config.own_project import own_folders, project_of_folder
+    from nmtcore.config.own_folder import own_folders, project_of_folder
     from nmtcore.planning.dataset_checks import check_dataset
     from nmtcore.reporting.dataset_report import location_lines, survey_lines, system_lines
 

@@ -82,8 +82,8 @@ def _make_folder(folder: Path) -> Path:
 
 
 def _run_new_component(chosen: argparse.Namespace) -> None:
-    from nmtcore.config.own_project import project_of_folder
-    from nmtcore.config.schema_files import write_schemas
+    from nmtcore.config.own_folder import project_of_folder
+    from nmtcore.config.schema import write_schemas
     from nmtcore.files import write_texts
     from nmtcore.planning.new_component import new_component_files
 
@@ -108,8 +108,8 @@ def _run_new_component(chosen: argparse.Namespace) -> None:
 
 
 def _run_new_dataset(chosen: argparse.Namespace) -> None:
-    from nmtcore.config.own_project import own_folders, project_of_folder
-    from nmtcore.config.schema_files import schema_texts
+    from nmtcore.config.own_folder import own_folders, project_of_folder
+    from nmtcore.config.schema import schema_texts
     from nmtcore.files import write_texts
     from nmtcore.planning.dataset_file import dataset_text
     from nmtcore.planning.new_dataset import NewDataset, check_new_name, corpus_files, draft_dataset
@@ -141,7 +141,7 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
 
 def _next_steps(chosen: argparse.Namespace, path: Path) -> list[str]:
     """Name the file, and commands to call next."""
-    from nmtcore.config.own_project import own_folders
+    from nmtcore.config.own_folder import own_folders
 
     inside = "" if chosen.folder == Path() else f" {shlex.quote(str(chosen.folder))}"
     models = own_folders(models=chosen.models)

@@ -53,7 +53,7 @@ def annotator_folders(chosen: argparse.Namespace, bundle: "Bundle") -> Sequence[
     """Return the folders with annotators' models: the given ones, or those of the project in the working directory."""
     if chosen.models or not bundle.run.inference_features["source"]:
         return chosen.models
-    from nmtcore.config.working_directory import project_model_folders
+    from nmtcore.config.own_folder import project_model_folders
 
     return project_model_folders(chosen.model)
 

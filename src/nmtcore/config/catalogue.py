@@ -1,28 +1,53 @@
 """The files of a configuration, by name: scales, recipes, data sets, corpora, models and systems."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from nmtcore.config.annotator_models import AnnotatorModelSettings
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.checks import check_names
+from nmtcore.config.assembly import check_levels, compose_system
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.composition import check_levels, compose_system
+from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import METRIC_NAMES, DatasetSettings
-from nmtcore.config.extends import Level, lineage
+from nmtcore.config.external import with_absolute_paths
+from nmtcore.config.files import Level, NamedFiles, lineage, misnamed, named_files
 from nmtcore.config.filters import FILTERS
-from nmtcore.config.named_files import NamedFiles, misnamed, named_files
-from nmtcore.config.own_files import read_with_paths
+from nmtcore.config.formats import corpus_options
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
-from nmtcore.config.short_forms import full_form
-from nmtcore.config.system_files import SystemEntries, read_systems
 from nmtcore.config.systems import SystemSettings
-from nmtcore.config.typed import build, merge
+from nmtcore.config.typed import build, choose, merge, shown_value
 from nmtcore.config.yaml_files import read_yaml
-from nmtcore.layout import NAME, RESERVED, STAGES
+from nmtcore.errors import UserError, quoted
+from nmtcore.layout import NAME, RESERVED, SELECTION, STAGES
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemEntries:
+    """The content of the files in `systems/`."""
+
+    entries: dict[str, tuple[Path, dict[str, Any]]] = field(default_factory=dict)
+    """The file and the keys of every readable system, by name."""
+    faults: list[str] = field(default_factory=list)
+    """One sentence for each file or system that cannot be read."""
+
+    @property
+    def external(self) -> list[str]:
+        """The names of the systems whose translations come from files."""
+        return [name for name, (_, keys) in self.entries.items() if keys.get("external") is not None]
+
+    def check(self, name: str, *, where: str) -> str:
+        """Return the name. Raises `UserError` if there is no such system; it also lists the faults."""
+        try:
+            return choose(name, self.entries, noun="system", where=where)
+        except UserError as error:
+            if not self.faults:
+                raise
+            raise UserError(" ".join([str(error), "Not read:", *self.faults])) from error
 
 
 class Catalogue:
@@ -65,7 +90,7 @@ class Catalogue:
     def systems(self) -> SystemEntries:
         """The entries of the systems, and the faults in their files."""
         files = named_files(self.folders, "systems", noun="file of systems")
-        systems = read_systems(files.values(), pattern=NAME, reserved=STAGES)
+        systems = _read_systems(files.values(), pattern=NAME, reserved=STAGES)
         return replace(systems, faults=[*files.unread.values(), *systems.faults])
 
     @property
@@ -102,7 +127,7 @@ class Catalogue:
             self.dataset_files.check(name, where=where)
             path, values = self.dataset_files[name], merge(*(level.keys for level in self._dataset_levels(name)))
             self._datasets[name] = full_form(name, values, self.corpus_files, where=str(path))
-            check_names(self._datasets[name], self.dataset_files, where=str(path))
+            _check_names(self._datasets[name], self.dataset_files, where=str(path))
         return self._datasets[name]
 
     def _dataset_levels(self, name: str) -> tuple[Level, ...]:
@@ -142,3 +167,144 @@ class Catalogue:
             self._systems[name] = levels
         datasets = [] if dataset is None else [level.name for level in reversed(self._dataset_levels(dataset))]
         return compose_system(self._systems[name], datasets)
+
+
+def _read_systems(paths: Iterable[Path], *, pattern: str, reserved: Iterable[str]) -> SystemEntries:
+    """Read files of systems, whose names must match `pattern` and must not be `reserved`.
+
+    Files and entries that cannot be read become faults of the result. Raises `UserError` if two files define the same
+    system.
+    """
+    systems = SystemEntries()
+    for path in paths:
+        try:
+            values = read_yaml(path)
+        except UserError as error:
+            systems.faults.append(str(error))
+            continue
+        for name, entry in values.items():
+            if name in systems.entries:
+                raise UserError(
+                    f"{path}: the system '{name}' is also defined in {systems.entries[name][0]}: rename one of them."
+                )
+            fault = _fault(name, entry, pattern, reserved)
+            if fault:
+                systems.faults.append(f"{path}: {fault}")
+            else:
+                systems.entries[name] = (path, with_absolute_paths(entry, path))
+    return systems
+
+
+def _fault(name: str, entry: Any, pattern: str, reserved: Iterable[str]) -> str | None:
+    if not re.fullmatch(pattern, name) or name in reserved:
+        return (
+            f"'{name}' cannot be a system's name: use small letters, digits and single underscores, begin with a "
+            f"letter, and avoid {', '.join(reserved)}."
+        )
+    if not isinstance(entry, Mapping):
+        return f"{name}: expected keys and values, found {shown_value(entry)}."
+    return None
+
+
+def read_with_paths(path: Path) -> dict[str, Any]:
+    """Read a file in `datasets`, `corpora` or `models` and make every `path` in it absolute.
+
+    The path alone, as a string, is a valid entry. Relative paths start at the folder that holds `datasets`, `corpora`
+    and `models`; `~` is the home folder.
+    """
+    values, folder = read_yaml(path), path.parent.parent
+    if isinstance(values.get("corpora"), Mapping):
+        values["corpora"] = {name: _resolve_corpus(corpus, folder, path) for name, corpus in values["corpora"].items()}
+    return _resolve_corpus(values, folder, path)
+
+
+def _resolve_corpus(corpus: Any, folder: Path, path: Path) -> Any:
+    if not isinstance(corpus, Mapping) or not isinstance(corpus.get("files"), Mapping):
+        return corpus
+    return {**corpus, "files": {role: _resolve_entry(entry, folder, path) for role, entry in corpus["files"].items()}}
+
+
+def _resolve_entry(entry: Any, folder: Path, path: Path) -> Any:
+    if isinstance(entry, list):
+        return [_resolve_entry(file, folder, path) for file in entry]
+    if isinstance(entry, str):
+        entry = {"path": entry}
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("path"), str):
+        return entry
+    if "://" in entry["path"]:
+        raise UserError(
+            f"{path}: '{entry['path']}' is an address, not a path: write {{name: ..., url: {entry['path']}}}."
+        )
+    if not entry["path"].strip():
+        raise UserError(f"{path}: a file's `path` is empty.")
+    return {**entry, "path": os.path.abspath(folder / os.path.expanduser(entry["path"]))}
+
+
+def full_form(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], *, where: str) -> DatasetSettings:
+    """Build the settings of a data set from its file.
+
+    If the splits name a corpus that `corpora` does not define, it is read from the `shared` corpora. A null for a key,
+    a split, a corpus, an annotator, or for a side or an annotation in `syntax` drops the extended data set's value.
+    """
+    values = _without_nulls(values) | {"name": name}
+    for key in ("corpora", "annotators", "syntax"):
+        if isinstance(values.get(key), Mapping):
+            values[key] = _without_nulls(values[key])
+    if isinstance(values.get("syntax"), Mapping):
+        values["syntax"] = {
+            side: _without_nulls(annotators) if isinstance(annotators, Mapping) else annotators
+            for side, annotators in values["syntax"].items()
+        }
+    if isinstance(values.get("splits"), Mapping):
+        values["splits"] = _without_nulls(values["splits"])
+        if isinstance(values.setdefault("corpora", {}), Mapping):
+            values["corpora"] = {**_shared_corpora(values, shared), **values["corpora"]}
+    if isinstance(values.get("corpora"), Mapping):
+        languages = {language: side for side in SIDES if isinstance(language := values.get(side), str)}
+        values["corpora"] = {key: _expand_corpus(corpus, languages) for key, corpus in values["corpora"].items()}
+    dataset = build(DatasetSettings, values, where=where)
+    for metric in dataset.evaluation.metrics:
+        choose(metric, METRIC_NAMES.valid, noun="metric", where=f"{where}: evaluation: metrics")
+    return dataset
+
+
+def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _shared_corpora(values: Mapping[str, Any], shared: Mapping[str, Path]) -> dict[str, Any]:
+    """Read the shared corpora that the splits name and `corpora` does not define."""
+    splits = values["splits"].values()
+    parts = [part for parts in splits for part in (parts if isinstance(parts, list) else [parts])]
+    names = [part.get("corpus") if isinstance(part, Mapping) else part for part in parts]
+    return {
+        name: read_with_paths(shared[name])
+        for name in names
+        if isinstance(name, str) and name in shared and name not in values["corpora"]
+    }
+
+
+def _expand_corpus(corpus: Any, languages: Mapping[str, str]) -> Any:
+    """Replace language codes by sides in the keys of `files`."""
+    if not isinstance(corpus, Mapping) or not isinstance(corpus.get("files"), Mapping):
+        return corpus
+    return {**corpus, "files": {languages.get(role, role): files for role, files in corpus["files"].items()}}
+
+
+def _check_names(dataset: DatasetSettings, datasets: NamedFiles, *, where: str) -> None:
+    """Raise `UserError` if a name that becomes part of a path does not match `NAME`, or a reference is unknown."""
+    if dataset.segmentation_from:
+        datasets.check(dataset.segmentation_from, where=f"{where}: segmentation_from")
+    if SELECTION in dataset.annotators:
+        raise UserError(
+            f"{where}: an annotator cannot be called '{SELECTION}', which is the name of a folder of the data set."
+        )
+    for noun, names in (("split", dataset.splits), ("annotator", dataset.annotators), ("corpus", dataset.corpora)):
+        for name in names:
+            if not re.fullmatch(NAME, name):
+                raise UserError(
+                    f"{where}: the {noun} name {quoted(name)} is not valid: use small letters, digits and single "
+                    "underscores."
+                )
+    for name, corpus in dataset.corpora.items():
+        corpus_options(corpus.format, corpus.options, corpus.files, where=f"{where}: corpora.{name}")

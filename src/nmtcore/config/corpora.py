@@ -2,9 +2,12 @@
 
 from dataclasses import field
 from pathlib import PurePosixPath
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field
 
 from nmtcore.config.formats import FORMATS
+from nmtcore.config.partial import Listed, Short
 from nmtcore.config.ranges import Count, Positive, Seed, settings_class
 from nmtcore.config.typed import nearest
 from nmtcore.errors import is_hidden, quoted
@@ -76,9 +79,11 @@ class FileSettings:
 class CorpusSettings:
     """A corpus: its format, and its files by the roles that the format has for them."""
 
-    format: str
+    format: Annotated[str, Field(json_schema_extra={"enum": list(FORMATS)})]
     """Format of the files."""
-    files: dict[str, tuple[FileSettings, ...]] = field(default_factory=dict)
+    files: dict[str, Annotated[tuple[Annotated[FileSettings, Short("path")], ...], Listed()]] = field(
+        default_factory=dict
+    )
     """Files by role (`source`, `target`, a language code, `pairs` or `text`, as the format has them); the files of one
     role are read one after the other."""
     options: dict[str, Any] = field(default_factory=dict)

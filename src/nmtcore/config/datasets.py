@@ -3,13 +3,13 @@
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
-from nmtcore.config.annotators import Annotation, AnnotatorSettings, ExistingSettings
+from nmtcore.config.annotators import ANNOTATORS, Annotation, AnnotatorSettings, ExistingSettings
 from nmtcore.config.bases import ChangesByBase
 from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings, Side
-from nmtcore.config.filters import FilterSettings
+from nmtcore.config.filters import FILTERS, FilterSettings
 from nmtcore.config.formats import FORMATS
 from nmtcore.config.own_code import OneOf
-from nmtcore.config.partial import PartOf
+from nmtcore.config.partial import ForAll, Listed, PartOf, Short
 from nmtcore.config.ranges import Amount, Count, Positive, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
@@ -112,7 +112,7 @@ class DatasetSettings:
     """Language code of the target side."""
     corpora: dict[str, CorpusSettings] = field(default_factory=dict)
     """Corpora by name; a corpus that only `splits` names is a file of `corpora/`."""
-    splits: dict[str, tuple[PartSettings, ...]]
+    splits: dict[str, Annotated[tuple[Annotated[PartSettings, Short("corpus")], ...], Listed()]]
     """Parts of corpora by split: `train`, `dev`, treebanks to compare parsers with (`gold_...`) or to train on
     (`treebank_...`), contrastive pairs (`contrast_...`, whole corpora); all others are tests."""
     recipe: str
@@ -121,15 +121,17 @@ class DatasetSettings:
     """Segmentation of words into subwords."""
     main_test: str = "test"
     """The split that results show first."""
-    words: dict[Side, WordsSettings] = field(default_factory=lambda: dict.fromkeys(SIDES, WordsSettings()))
+    words: Annotated[dict[Side, Annotated[WordsSettings, Short("kind")]], ForAll(SIDES)] = field(
+        default_factory=lambda: dict.fromkeys(SIDES, WordsSettings())
+    )
     """Tokenisation into words, for both sides or by side (`source`, `target`)."""
-    filters: tuple[FilterSettings, ...] = ()
+    filters: tuple[Annotated[FilterSettings, FILTERS], ...] = ()
     """Filters of the training split, applied in this order; other splits are never filtered."""
     max_bad_lines: Amount = 0
     """Broken lines (not UTF-8, no tree...) that are dropped and counted before reading stops with an error."""
     max_line_bytes: Count = MAX_LINE_BYTES
     """The most bytes of a line, and of the lines of one sentence, segment or unit; a longer one is broken."""
-    annotators: dict[str, AnnotatorSettings] = field(default_factory=dict)
+    annotators: dict[str, Annotated[AnnotatorSettings, ANNOTATORS]] = field(default_factory=dict)
     """Annotators (parsers and taggers) by name."""
     syntax: dict[Side, dict[Annotation, str]] = field(default_factory=dict)
     """Annotator of each kind of annotation, by side: {source: {dependencies: NAME}}."""

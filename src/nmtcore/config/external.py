@@ -5,10 +5,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.partial import Listed
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
@@ -31,7 +32,7 @@ class ExternalSettings:
     """Licence or terms of use of the translations."""
     url: str = ""
     """Where the translations, or what made them, can be found."""
-    translations: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    translations: dict[str, dict[str, Annotated[tuple[str, ...], Listed()]]] = field(default_factory=dict)
     """Files by data set and split, `{DATASET: {SPLIT: [FILE, ...]}}`: seed 1 has the first file, seed 2 the second; a
     path alone is seed 1. A file has one line per pair of the split, empty lines included. Paths are absolute, from `~`
     on, or relative to the folder that holds `systems`."""

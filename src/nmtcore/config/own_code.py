@@ -5,7 +5,6 @@
 its jobs have. A file is imported only when something needs it, and its checksum is part of what depends on it.
 """
 
-import ast
 import hashlib
 import os
 import re
@@ -13,14 +12,13 @@ import sys
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-from nmtcore.config.typed import Check
+from pydantic_core import core_schema
+
 from nmtcore.errors import LineError, UserError
 from nmtcore.layout import NAME, SCORES
 
@@ -31,32 +29,17 @@ OWN_CODE = {"components": "component", "annotators": "annotator", "filters": "fi
 """The folders of own Python files, and what a file in them is."""
 
 _PACKAGE = "nmtcore_own"
-"""The first part of the names of own modules, which no installed package has."""
+"""The first part of the names of own modules, which have colons in place of dots: no package holds them."""
 
 _LENGTH = 16
 """Hexadecimal digits of a checksum."""
 
 
-class _OwnFinder(MetaPathFinder):
-    """Finds own modules by name, for processes that receive their settings pickled."""
-
-    def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
-        package, *rest = fullname.split(".")
-        if package != _PACKAGE or len(rest) > 2 or (rest and rest[0] not in OWN_CODE):
-            return None
-        if len(rest) < 2:
-            return ModuleSpec(fullname, None, is_package=True)
-        return spec_from_file_location(fullname, own_path(*rest).resolve()) if has_own(*rest) else None
-
-
-sys.meta_path.append(_OwnFinder())
-
 _loaded: dict[Path, tuple[tuple[int, int], ModuleType]] = {}
-_checksums: dict[Path, tuple[tuple[int, int], str]] = {}
 
 
 @dataclass(frozen=True)
-class OneOf(Check):
+class OneOf:
     """Marks a name that is one of `names` or that of a file of the user's own in `folder`.
 
     Only the file that names it is checked (`check_name`), since a trained model may be used where the file is not.
@@ -75,10 +58,19 @@ class OneOf(Check):
         """One sentence for each file of the user's own that is not read because of its name."""
         return own_faults(self.folder, (*self.names, *SCORES, "chrf"))
 
-    def check(self, value: str, *, where: str) -> None:
-        """Raise a `UserError` unless the value looks like a name."""
-        if not re.fullmatch(NAME, value):
-            raise UserError(f"{where}: '{value}' is not a name (small letters, digits and single underscores).")
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return the schema of a text that looks like a name."""
+        return core_schema.no_info_after_validator_function(_check_name, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        """Return the JSON Schema of the names that can be chosen here."""
+        return {"enum": self.valid}
+
+
+def _check_name(value: str) -> str:
+    if not re.fullmatch(NAME, value):
+        raise ValueError(f"'{value}' is not a name (small letters, digits and single underscores)")
+    return value
 
 
 def own_names(folder: str) -> list[str]:
@@ -104,7 +96,7 @@ def own_module(folder: str, name: str) -> ModuleType:
     path = own_path(folder, name).resolve()
     state = _state(path)
     if path not in _loaded or _loaded[path][0] != state:
-        _loaded[path] = state, _import(path, f"{_PACKAGE}.{folder}.{name}", shown=own_path(folder, name))
+        _loaded[path] = state, _import(path, f"{_PACKAGE}:{folder}:{name}", shown=own_path(folder, name))
     # Settings look up their module by its name, and so does whatever sends a filter to another process.
     module = _loaded[path][1]
     sys.modules[module.__name__] = module
@@ -112,7 +104,6 @@ def own_module(folder: str, name: str) -> ModuleType:
 
 
 def _import(path: Path, name: str, *, shown: Path) -> ModuleType:
-    import_module(name.rpartition(".")[0])
     spec = spec_from_file_location(name, path)
     module = module_from_spec(spec)
     sys.modules[name] = module
@@ -162,17 +153,13 @@ def own_member(folder: str, name: str, member: str) -> object:
 
 def own_name(cls: type) -> str | None:
     """Return the name of the user's file that defines a class; None for classes of the package."""
-    package, _, rest = cls.__module__.partition(".")
-    return rest.rpartition(".")[2] if package == _PACKAGE else None
+    package, *rest = cls.__module__.split(":")
+    return rest[-1] if package == _PACKAGE else None
 
 
 def own_checksum(folder: str, name: str) -> str:
-    """Return the checksum of a file of the user's own (see `code_checksum`)."""
-    path = own_path(folder, name)
-    key, state = path.resolve(), _state(path)
-    if key not in _checksums or _checksums[key][0] != state:
-        _checksums[key] = state, code_checksum(path.read_bytes(), where=path)
-    return _checksums[key][1]
+    """Return the checksum of a file of the user's own."""
+    return code_checksum(own_path(folder, name).read_bytes())
 
 
 def own_checksums(folder: str, names: Iterable[str]) -> dict[str, str]:
@@ -180,28 +167,9 @@ def own_checksums(folder: str, names: Iterable[str]) -> dict[str, str]:
     return {name: own_checksum(folder, name) for name in names if has_own(folder, name)}
 
 
-def code_checksum(code: bytes, *, where: str | Path) -> str:
-    """Return a checksum of Python code: comments, docstrings and layout do not count.
-
-    Raises a `UserError` if it is not valid Python, or too deep to be read.
-    """
-    try:
-        tree = ast.parse(code)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                node.body = [statement for statement in node.body if not _is_text(statement)] or [ast.Pass()]
-        return hashlib.sha256(ast.unparse(tree).encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
-    except SyntaxError as error:
-        raise LineError(where, error.lineno or 1, f"{error.msg}.") from error
-    except (RecursionError, MemoryError) as error:
-        raise UserError(f"{where}: expressions inside each other, too deep to be read.") from error
-    except ValueError as error:  # for example, bytes that are no text
-        raise UserError(f"{where} is not valid Python ({error}).") from error
-
-
-def _is_text(statement: ast.stmt) -> bool:
-    value = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+def code_checksum(code: bytes) -> str:
+    """Return a checksum of a file of Python."""
+    return hashlib.sha256(code).hexdigest()[:_LENGTH]
 
 
 def own_faults(folder: str, taken: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.named_files import NamedFiles, named_files
+from nmtcore.config.files import NamedFiles, named_files
 from nmtcore.config.own_code import own_names
 from nmtcore.config.published import (
     ClaimSettings,

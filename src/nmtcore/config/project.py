@@ -11,19 +11,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.assembly import assemble, cut_segmentation, overridden_settings
+from nmtcore.config.assembly import assemble, check_start, cut_segmentation
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.layers import Overridden
 from nmtcore.config.paper_tables import paper_table_files
 from nmtcore.config.project_settings import read_project_settings
 from nmtcore.config.recipes import ScaleSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.stand_ins import stand_in_files
-from nmtcore.config.start import check_no_circle, check_start
 from nmtcore.config.typed import choose, merge
 from nmtcore.config.yaml_files import config_file, read_yaml
+from nmtcore.errors import UserError
 from nmtcore.layout import NAME, PAPER
 
 
@@ -70,9 +69,21 @@ class Project(Catalogue):
     def _checked_run(self, dataset: str, system: str, scale: str, seed: int) -> RunSettings:
         path, _ = self.system_entries[self.systems.check(system, where="the target")]
         where = f"{path}: {system} on {dataset} at scale {scale}"
-        run = assemble(self, dataset, system, scale, seed, where=where)
+        data, size, parts = self.dataset(dataset), self.scale(scale), self.system(system, dataset)
+        recipe = self.recipe(data.recipe, where=f"{self.dataset_files[dataset]}: recipe")
+        names = {"dataset": dataset, "system": system, "scale": scale, "seed": seed}
+        run = assemble(
+            data=data,
+            recipe=recipe,
+            size=size,
+            parts=parts,
+            names=names,
+            where=where,
+            recipe_path=self.recipe_files[data.recipe],
+        )
+        run = self.settings.machine.applied_to(run)
         if run.start_from is not None:
-            check_no_circle(self, system, where=where)
+            self._check_no_circle(system, where=where)
             check_start(run, self.run(dataset, run.start_from, scale, seed), where=where)
         return run
 
@@ -88,9 +99,15 @@ class Project(Catalogue):
         count = self.system(system).external.seed_count(dataset)
         return tuple(seed for seed in seeds if 1 <= seed <= count) or seeds
 
-    def overridden(self, dataset: str, system: str, scale: str) -> list[Overridden]:
-        """List the settings of a system that a scale overrides on a data set."""
-        return overridden_settings(self, dataset, system, scale)
+    def _check_no_circle(self, system: str, *, where: str) -> None:
+        """Raise `UserError` if a system starts from itself, directly or through other systems."""
+        names, name = [system], self.system(system).start_from
+        while name is not None:
+            if name in names:
+                raise UserError(
+                    f"{where}: {' starts from '.join([*names, name])}: this is circular, remove one `start_from`."
+                )
+            names, name = [*names, name], self.system(name, where=f"{where}: start_from").start_from
 
     def segmentation(self, dataset: DatasetSettings, scale: ScaleSettings) -> SegmentationSettings:
         """Return the data set's segmentation, at most as large as the scale allows."""

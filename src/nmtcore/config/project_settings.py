@@ -1,14 +1,19 @@
 """Settings of config.yaml: what to run, and where."""
 
+import dataclasses
+import re
+import types
+import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from nmtcore.config.annotators import check_model_name
-from nmtcore.config.command_line import as_typed
 from nmtcore.config.own_code import own_names
+from nmtcore.config.partial import Listed
 from nmtcore.config.ranges import Count, Seed, settings_class
+from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import build
 from nmtcore.layout import MODELS, Layout
 
@@ -51,16 +56,42 @@ class CometSettings:
 
 
 @settings_class
+class MachineSettings:
+    """How this machine trains and translates, within its memory and time. Results are the same but for rounding."""
+
+    device_size: Count | None = 8192
+    """Largest batch that one device computes at once in training, in the unit of `training.batch`; larger ones are
+    accumulated. null: no limit (fewer and larger products, on a card with room for them)."""
+    loss_chunk: Count | None = None
+    """Target tokens whose logits are in memory at a time, for large vocabularies on a full GPU (256, say: as fast, in
+    fp32); null: those of the whole batch."""
+    compile: bool = False
+    """Compile the layers of a transformer with torch.compile before the first update: a minute or more, which pays in
+    long training on a GPU. Where torch cannot compile, training says so and goes on as without."""
+    log_every: Count = 10
+    """Updates per line of training.jsonl."""
+    batch_sentences: Count | None = None
+    """Sentences that are translated or parsed at once; null: 64 on a CPU, 512 on a GPU."""
+
+    def applied_to(self, run: RunSettings) -> RunSettings:
+        """Return a run with the settings of this machine."""
+        batch = replace(run.training.batch, device_size=self.device_size)
+        own = {key: getattr(self, key) for key in ("loss_chunk", "compile", "log_every")}
+        decoding = replace(run.decoding, batch_sentences=self.batch_sentences)
+        return replace(run, training=replace(run.training, batch=batch, **own), decoding=decoding)
+
+
+@settings_class
 class ProjectSettings:
     """The settings of config.yaml."""
 
     scale: str = "paper"
     """Scale of the target rules: a file of `scales/`."""
-    seeds: tuple[Seed, ...] = (1,)
+    seeds: Annotated[tuple[Seed, ...], Listed()] = (1,)
     """A run is trained once per seed; scores are the mean and spread over seeds."""
-    datasets: tuple[str, ...] = ()
+    datasets: Annotated[tuple[str, ...], Listed()] = ()
     """Data sets of the target rules: names or patterns (`rehearsal_*`) of files of `datasets/`."""
-    systems: tuple[str, ...] = ()
+    systems: Annotated[tuple[str, ...], Listed()] = ()
     """Systems of the target rules: names or patterns (`pascal_*`). A pattern skips the systems for which a data set
     lacks an annotation, a treebank or translations made elsewhere, and planning lists them."""
     baseline: str | None = None
@@ -72,12 +103,12 @@ class ProjectSettings:
     """What tables of the papers do about runs that are not finished: train them, or leave out their cells."""
     paths: PathsSettings = field(default_factory=PathsSettings)
     """Folders: absolute, or relative to the working directory."""
-    mirrors: tuple[str, ...] = ()
+    mirrors: Annotated[tuple[str, ...], Listed()] = ()
     """Folders, `file://` or `https://` roots that are tried before a file's URL, folders first."""
-    models: tuple[str, ...] = ()
+    models: Annotated[tuple[str, ...], Listed()] = ()
     """Folders that hold annotators' models, and COMET's, by name. Models can run code, so no other folders but
     `manual/models` are searched; a model in none of them is downloaded if `config/models` describes it."""
-    http_hosts: tuple[str, ...] = ()
+    http_hosts: Annotated[tuple[str, ...], Listed()] = ()
     """Hosts that files may be downloaded from without encryption; all others need https."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Device of training and decoding; auto: cuda if the planning machine has a GPU (on a cluster, set cpu or cuda)."""
@@ -88,6 +119,8 @@ class ProjectSettings:
     threads: Count = 1
     """Processor threads per training or decoding job; small models gain little from a second one."""
 
+    machine: MachineSettings = field(default_factory=MachineSettings)
+    """How this machine trains and translates, within its memory and time. Results are the same but for rounding."""
     map_features_from: Count | None = 1_000_000
     """Training with at least this many sentence pairs maps their features into memory, from copies on the disk that it
     makes once, instead of loading them; null: never. Results are the same."""
@@ -126,4 +159,25 @@ class ProjectSettings:
 
 def read_project_settings(values: Mapping[str, Any], *, where: str) -> ProjectSettings:
     """Build the settings of config.yaml, with the command line's changes; used by planning and by jobs."""
-    return build(ProjectSettings, as_typed(ProjectSettings, values), where=where)
+    return build(ProjectSettings, _as_typed(ProjectSettings, values), where=where)
+
+
+def _as_typed(hint: Any, value: Any) -> Any:
+    """Convert what Snakemake makes of `--config KEY=VALUE` to the types of the settings, where possible.
+
+    It reads a single value as a number if it looks like one, but everything inside a list or a mapping as a string:
+    `threads=2` arrives as 2, `seeds=[1,2]` as ["1", "2"].
+    """
+    if dataclasses.is_dataclass(hint) and isinstance(value, Mapping):
+        hints = typing.get_type_hints(hint)
+        return {key: _as_typed(hints[key], inner) if key in hints else inner for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_typed(next(iter(typing.get_args(hint)), Any), inner) for inner in value]
+    if value == "null" and type(None) in typing.get_args(hint):
+        return None
+    inner = typing.get_args(hint)[0] if typing.get_origin(hint) in (tuple, types.UnionType) else hint
+    if inner is int and isinstance(value, str) and re.fullmatch("-?[0-9]+", value):
+        return int(value)
+    if inner is bool and value in ("true", "false"):
+        return value == "true"
+    return str(value) if inner is str and isinstance(value, int) and not isinstance(value, bool) else value

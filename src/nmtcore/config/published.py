@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, get_args
 
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.named_files import named_files
+from nmtcore.config.files import named_files
 from nmtcore.config.ranges import Positive, Range, settings_class
 from nmtcore.config.typed import build, choose
 from nmtcore.config.yaml_files import read_yaml

@@ -1,43 +1,32 @@
-"""Ranges of numbers in settings: `Annotated[int, Range(least=1)]`, and the class decorator that checks them."""
+"""Settings classes, which pydantic checks, and the ranges of their numbers: `Annotated[int, Range(least=1)]`."""
 
+import ast
 import dataclasses
 import functools
-import math
-import types
+import inspect
+import itertools
+import textwrap
 import typing
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, Union, dataclass_transform
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Annotated, Any, TypeVar, dataclass_transform
+
+from pydantic import ConfigDict, Field, ValidationError
+from pydantic.dataclasses import dataclass
+from pydantic_core import core_schema
+
+from nmtcore.config.typed import ONE_OF, explain_keys, sentences
 
 T = TypeVar("T")
 
+_CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=True)
 
-@dataclass(frozen=True, kw_only=True)
-class Range:
-    """A range of numbers; infinity and NaN are outside every range."""
 
-    least: float | None = None
-    most: float | None = None
-    above: float | None = None
-    """A bound that is not allowed itself."""
-    below: float | None = None
-    """A bound that is not allowed itself."""
-
-    def __contains__(self, number: float) -> bool:
-        return (
-            (isinstance(number, int) or math.isfinite(number))
-            and (self.least is None or number >= self.least)
-            and (self.most is None or number <= self.most)
-            and (self.above is None or number > self.above)
-            and (self.below is None or number < self.below)
-        )
-
-    def __str__(self) -> str:
-        if self.least is not None and self.most is not None:
-            return f"between {self.least} and {self.most}"
-        words = {"least": "at least", "above": "above", "most": "at most", "below": "below"}
-        bounds = [f"{word} {getattr(self, name)}" for name, word in words.items() if getattr(self, name) is not None]
-        return " and ".join(bounds) or "a finite number"
+def Range(
+    *, least: float | None = None, most: float | None = None, above: float | None = None, below: float | None = None
+) -> Any:
+    """Return the mark of a range of numbers; `above` and `below` are bounds that are not allowed themselves."""
+    return Field(ge=least, le=most, gt=above, lt=below)
 
 
 Count = Annotated[int, Range(least=1)]
@@ -73,63 +62,109 @@ LearningRate = Annotated[float, Range(above=0, most=1)]
 Exponent = Annotated[float, Range(least=-10, most=10)]
 """The exponent of a length penalty; a negative one prefers short hypotheses."""
 
-
-def ranges_in(hint: Any) -> Iterator[Range]:
-    """Return the ranges in a type hint, wherever they occur in it."""
-    if typing.get_origin(hint) is Annotated:
-        yield from (extra for extra in hint.__metadata__ if isinstance(extra, Range))
-    for inner in typing.get_args(hint):
-        yield from ranges_in(inner)
-
-
-def check_ranges(value: Any, hint: Any, *, name: str) -> None:
-    """Raise a `ValueError` if a number in `value` is outside the range that its type hint gives it."""
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if value is None:
-        return
-    if origin is Annotated:
-        for range_ in hint.__metadata__:
-            if isinstance(range_, Range) and isinstance(value, int | float) and value not in range_:
-                raise ValueError(f"{name} must be {range_}, not {value}")
-        check_ranges(value, arguments[0], name=name)
-    elif origin in (Union, types.UnionType):
-        for choice in arguments:
-            check_ranges(value, choice, name=name)
-    elif origin is tuple and isinstance(value, list | tuple):
-        every = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
-        for i, (item, inner) in enumerate(zip(value, every, strict=True)):
-            check_ranges(item, inner, name=f"{name}[{i}]")
-    elif origin is dict and isinstance(value, Mapping):
-        for key, item in value.items():
-            check_ranges(item, arguments[1], name=f"{name}.{key}")
-
-
 hints_of = functools.cache(functools.partial(typing.get_type_hints, include_extras=True))
 """The type hints of a class, with the ranges in them."""
 
 
-@functools.cache
-def _ranged_fields(cls: type) -> tuple[tuple[str, Any], ...]:
-    hints = hints_of(cls)
-    names = (field.name for field in dataclasses.fields(cls))
-    return tuple((name, hints[name]) for name in names if any(ranges_in(hints[name])))
-
-
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def settings_class(cls: type[T]) -> type[T]:
-    """Make a class of settings: a frozen dataclass with keyword-only fields whose numbers must be in their ranges.
+    """Make a class of settings: a frozen dataclass with keyword-only fields, whose values must fit their hints.
 
-    The ranges are checked whenever an object is made: from a file, from the command line or by `dataclasses.replace`.
-    A number outside its range is a `ValueError`. The class's own `__post_init__` runs afterwards.
+    They are checked whenever an object is made: from a file, from the command line or by `dataclasses.replace`. In code
+    a mistake is a `ValueError`. The class's own `__post_init__` runs afterwards.
     """
-    own: Callable[[T], None] | None = cls.__dict__.get("__post_init__")
+    cls.__get_pydantic_core_schema__ = classmethod(_strict_schema)
+    cls.__get_pydantic_json_schema__ = classmethod(lambda own, schema, handler: described((own,), schema, handler))
+    made = dataclass(frozen=True, kw_only=True, config=_CONFIG)(cls)
+    _explain_faults_in_code(made)
+    return made
 
-    def check(self: T) -> None:
-        for name, hint in _ranged_fields(type(self)):
-            check_ranges(getattr(self, name), hint, name=name)
-        if own is not None:
-            own(self)
 
-    if own is not None or not hasattr(cls, "__post_init__"):
-        cls.__post_init__ = check
-    return dataclass(frozen=True, kw_only=True)(cls)
+def _explain_faults_in_code(cls: type) -> None:
+    """Let the constructor of a class raise sentences. (Pydantic makes another constructor when it builds the class.)"""
+    init = cls.__init__
+    if hasattr(init, "raises_sentences"):
+        return
+
+    @functools.wraps(init)
+    def __init__(self: Any, **values: Any) -> None:
+        try:
+            init(self, **values)
+        except ValidationError as error:
+            raise ValueError("\n".join(sentence.rstrip(".") for sentence in sentences(error))) from error
+
+    __init__.raises_sentences = True
+    cls.__init__ = __init__
+
+
+def _strict_schema(cls: type, source: type, handler: Callable[[type], Any]) -> Any:
+    schema = strict_where_yaml_misleads(handler(source))
+    _explain_faults_in_code(cls)
+    ref = schema.pop("ref", None)  # other classes that have settings of this class refer to the wrapped schema
+    return core_schema.no_info_wrap_validator_function(functools.partial(explain_keys, (cls,)), schema, ref=ref)
+
+
+def described(classes: Iterable[type], schema: Any, handler: Any) -> dict[str, Any]:
+    """Return the JSON Schema of settings, with the descriptions that stand below the fields of their classes."""
+    made = handler.resolve_ref_schema(handler(schema))
+    texts = {name: text for cls in classes for name, text in descriptions(cls).items()}
+    for name, values in made.get("properties", {}).items():
+        values.pop("title", None)
+        made["properties"][name] = {"description": texts[name], **values} if name in texts else values
+    return made
+
+
+def strict_where_yaml_misleads(schema: Any) -> Any:
+    """Make numbers and booleans of a core schema strict: `true` is no number, and neither 1 nor `on` is a boolean.
+
+    A number may be a string such as 1e-9, which YAML 1.1 reads as one because it has no point. The choices of a union
+    are labelled, so that `sentences` reports only one mistake of a value that fits none of them.
+    """
+    if isinstance(schema, list):
+        return [strict_where_yaml_misleads(inner) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("type") == "union":
+        choices = [choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"]]
+        return {**schema, "choices": [(strict_where_yaml_misleads(choice), ONE_OF) for choice in choices]}
+    made = {key: strict_where_yaml_misleads(inner) for key, inner in schema.items()}
+    if schema.get("type") in ("int", "bool", "float"):
+        made["strict"] = True
+    if schema.get("type") == "float":
+        return core_schema.no_info_before_validator_function(_number, made)
+    return made
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return float(value)
+    return value
+
+
+@functools.cache
+def descriptions(cls: type) -> dict[str, str]:
+    """Return the description of each field of a settings class that has one, its own or a base's, in one line."""
+    texts: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        if dataclasses.is_dataclass(base):
+            texts |= _own_descriptions(base)
+    return {field.name: texts[field.name] for field in dataclasses.fields(cls) if field.name in texts}
+
+
+def summary(cls: type) -> str:
+    """Return the docstring of a class in one line."""
+    return " ".join((cls.__doc__ or "").split())
+
+
+def _own_descriptions(cls: type) -> dict[str, str]:
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    statements = definition.body
+    return {
+        statement.target.id: " ".join(docstring.value.value.split())
+        for statement, docstring in itertools.pairwise(statements)
+        if isinstance(statement, ast.AnnAssign)
+        and isinstance(docstring, ast.Expr)
+        and isinstance(docstring.value, ast.Constant)
+        and isinstance(docstring.value.value, str)
+    }

@@ -1,10 +1,14 @@
 """Registries of the settings classes that a configuration chooses by name: components, transforms, filters..."""
 
-from collections.abc import Iterator, Mapping
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from importlib import import_module
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from nmtcore.config.own_code import (
     has_own,
@@ -17,7 +21,18 @@ from nmtcore.config.own_code import (
     own_names,
     own_path,
 )
-from nmtcore.config.typed import build, choose, nearest, plain, shown_value
+from nmtcore.config.partial import PartOf
+from nmtcore.config.typed import (
+    SENTENCE,
+    adapter,
+    choose,
+    convert,
+    mistake,
+    mistakes,
+    nearest,
+    plain,
+    shown_value,
+)
 from nmtcore.errors import UserError, quoted
 
 T = TypeVar("T")
@@ -56,6 +71,8 @@ class Registry(Mapping[str, type[T]]):
         self.package, self._modules = package, modules or {}
         self.key = key
         """The key in an entry that names the class."""
+
+    __eq__, __hash__ = object.__eq__, object.__hash__
 
     def __getitem__(self, name: str) -> type[T]:
         return self._own_class(name) if self._is_own(name) else self._classes[name]
@@ -104,12 +121,7 @@ class Registry(Mapping[str, type[T]]):
 
     def build(self, entry: Any, *, where: str) -> T:
         """Build the settings of an entry `{name: ..., key: value...}`. Raises `UserError` if they are not valid."""
-        if not isinstance(entry, Mapping) or self.key not in entry:
-            raise UserError(
-                f"{where}: expected {{{self.key}: name of a {self.noun}, settings}}, found {shown_value(entry)}."
-            )
-        name = str(entry[self.key])
-        return build(self.find(name, where=where), self._values(name, entry), where=f"{where}: {name}")
+        return convert(entry, Annotated[Any, self], where=where)
 
     def build_named(self, name: str, entry: Mapping[str, Any], *, where: str) -> T:
         """Build the settings of an entry `name: {kind: ..., key: value...}`; `kind` defaults to the name.
@@ -120,7 +132,40 @@ class Registry(Mapping[str, type[T]]):
         if class_name not in self:
             hint = "" if self.key in entry else f" An entry with another name needs the key `{self.key}`."
             raise UserError(f"{where}: unknown {self.noun} {quoted(class_name)}. {nearest(class_name, self)}{hint}")
-        return build(self[class_name], self._values(class_name, entry), where=f"{where}: {name}")
+        return convert(self._values(class_name, entry), self[class_name], where=f"{where}: {name}")
+
+    def _from_entry(self, entry: Any) -> T:
+        """Build the settings of an entry, or of a name alone; raise pydantic's errors."""
+        if dataclasses.is_dataclass(entry):
+            return entry
+        if isinstance(entry, str):
+            entry = {self.key: entry}
+        if not isinstance(entry, Mapping) or self.key not in entry:
+            expected = f"{{{self.key}: name of a {self.noun}, settings}}"
+            raise PydanticCustomError(SENTENCE, f"expected {expected}, found {shown_value(entry)}.")
+        name = str(entry[self.key])
+        if name not in self:
+            raise PydanticCustomError(SENTENCE, f"unknown {self.noun} {quoted(name)}. {nearest(name, self)}")
+        try:
+            return adapter(self[name]).validate_python(self._values(name, entry))
+        except ValidationError as error:
+            raise ValidationError.from_exception_data(name, list(mistakes(error, place=(name,)))) from None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Let `Annotated[FilterSettings, FILTERS]` be the type hint of an entry."""
+        return core_schema.no_info_plain_validator_function(self._from_entry)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        """Return the JSON Schema of a name alone, of an entry with the keys of a class, or of changes of an entry."""
+        entries = [self.entry_schema(name, handler, required=[self.key]) for name in self]
+        changes = {"type": "object", "not": {"required": [self.key]}}
+        return {"anyOf": [{"enum": list(self)}, *entries, changes]}
+
+    def entry_schema(self, name: str, handler: Any, *, required: list[str]) -> dict[str, Any]:
+        """Return the JSON Schema of an entry with the class of a name."""
+        schema = handler(adapter(Annotated[dict[str, Any], PartOf(self[name])]).core_schema)
+        named = {self.key: {"const": name}} if required else {self.key: {"enum": list(self)}}
+        return {**schema, "properties": {**named, **schema["properties"]}, "required": required}
 
     def _values(self, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings in an entry."""
@@ -132,11 +177,14 @@ class Registry(Mapping[str, type[T]]):
         own = own_name(type(settings))
         return own if own is not None else next(name for name, cls in self._classes.items() if cls is type(settings))
 
-    def entry_of(self, settings: T) -> dict[str, Any]:
-        """Return the entry that `build` reads these settings from; of the user's own code, it has the checksum."""
+    def entry_of(self, settings: T, *, values: Callable[[T], dict[str, Any]] = plain) -> dict[str, Any]:
+        """Return the entry that `build` reads these settings from; of the user's own code, it has the checksum.
+
+        `values` is `changed` to leave out settings at their defaults.
+        """
         name = self.name_of(settings)
         code = {CODE: own_checksum(self._own_folder, name)} if self._is_own(name) else {}
-        return {self.key: name, **code, **plain(settings)}
+        return {self.key: name, **code, **values(settings)}
 
     def module(self, name: str) -> ModuleType:
         """Import the module that implements the class registered under `name`."""
@@ -147,3 +195,41 @@ class Registry(Mapping[str, type[T]]):
     def member(self, name: str, member: str) -> Any:
         """Return what the module of a name calls `member`. Raises `UserError` if a file of the user's own lacks it."""
         return own_member(self._own_folder, name, member) if self._is_own(name) else getattr(self.module(name), member)
+
+
+@dataclasses.dataclass(frozen=True)
+class PartsOf:
+    """Marks a mapping of entries by name, each with some of the settings of a class of a registry, or null."""
+
+    registry: Registry
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return the schema of entries, whose class is that of the `kind` or the name."""
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        """Return the JSON Schema of entries by name; what an entry with another name may have depends on its `kind`."""
+        named = {name: self.registry.entry_schema(name, handler, required=[]) for name in self.registry}
+        return {
+            "type": "object",
+            "properties": {name: {"anyOf": [entry, {"type": "null"}]} for name, entry in named.items()},
+            "additionalProperties": {"type": ["object", "null"], "properties": {}},
+        }
+
+    def _check(self, entries: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Raise pydantic's errors about all entries. One whose class only an ancestor names is not checked."""
+        faults: list[InitErrorDetails] = []
+        for name, entry in entries.items():
+            registry, class_name = self.registry, str((entry or {}).get(self.registry.key, name))
+            if entry and registry.key in entry and class_name not in registry:
+                unknown = f"unknown {registry.noun} {quoted(class_name)}. {nearest(class_name, registry)}"
+                faults.append(mistake(unknown, (name,)))
+            elif entry and class_name in registry:
+                part = {key: value for key, value in entry.items() if key != registry.key}
+                try:
+                    adapter(Annotated[dict[str, Any], PartOf(registry[class_name])]).validate_python(part)
+                except ValidationError as error:
+                    faults += mistakes(error, place=(name,))
+        if faults:
+            raise ValidationError.from_exception_data("entries", faults)
+        return entries

@@ -257,12 +257,13 @@ class RunSettings:
         return replace(words, kind="moses" if self.evaluation.text == "detokenised" else "spaces")
 
 
-def run_to_json(run: RunSettings) -> dict[str, Any]:
-    """Convert a run to plain values, the inverse of `run_from_json`."""
-    values = plain(run)
-    values["components"] = {name: COMPONENTS.entry_of(settings) for name, settings in run.components.items()}
-    values["transforms"] = {name: TRANSFORMS.entry_of(settings) for name, settings in run.transforms.items()}
-    return values
+def run_to_json(run: RunSettings, *, values: Callable[[Any], dict[str, Any]] = plain) -> dict[str, Any]:
+    """Convert a run to plain values, the inverse of `run_from_json`; `values` is `changed` to leave out defaults."""
+    entries = {
+        "components": {name: COMPONENTS.entry_of(own, values=values) for name, own in run.components.items()},
+        "transforms": {name: TRANSFORMS.entry_of(own, values=values) for name, own in run.transforms.items()},
+    }
+    return values(run) | entries
 
 
 def run_from_json(values: dict[str, Any], *, where: str) -> RunSettings:

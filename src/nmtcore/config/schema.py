@@ -1,203 +1,224 @@
-"""JSON Schemas (draft 7) of settings classes, for editors that complete and check configuration files."""
+"""What configuration files may hold: JSON Schemas for editors, and tables and lists of keys for people."""
 
 import dataclasses
-import types
+import json
+import textwrap
 import typing
-from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Literal, TypeAlias, Union
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
 
-from nmtcore.config.defaults import default_of
-from nmtcore.config.descriptions import descriptions, summary
-from nmtcore.config.own_code import OneOf
-from nmtcore.config.partial import PartOf, PartOfOne, PartsOf
-from nmtcore.config.ranges import Range, hints_of
-from nmtcore.config.registry import Registry
-from nmtcore.config.typed import plain
-from nmtcore.layout import NAME
+from pydantic.json_schema import GenerateJsonSchema
 
-Schema: TypeAlias = dict[str, Any]
+from nmtcore.config.annotator_models import AnnotatorModelSettings
+from nmtcore.config.annotators import ANNOTATORS
+from nmtcore.config.bases import BASES
+from nmtcore.config.components import COMPONENTS
+from nmtcore.config.corpora import CorpusSettings
+from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.filters import FILTERS
+from nmtcore.config.formats import FORMATS
+from nmtcore.config.paper_tables import PaperTablesSettings
+from nmtcore.config.partial import PartOf
+from nmtcore.config.project_settings import ProjectSettings
+from nmtcore.config.published import PaperSettings
+from nmtcore.config.ranges import descriptions, hints_of, summary
+from nmtcore.config.recipes import RecipeSettings, ScaleSettings
+from nmtcore.config.registry import PartsOf, Registry
+from nmtcore.config.speeds import SpeedsSettings
+from nmtcore.config.stand_ins import StandInSettings
+from nmtcore.config.systems import SystemEntry
+from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.transforms import TRANSFORMS
+from nmtcore.config.typed import adapter, choose, plain
+from nmtcore.files import write_texts
 
-PLAIN = {str: {"type": "string"}, int: {"type": "integer"}, bool: {"type": "boolean"}}
-
-NUMBER = {
-    "type": ["number", "string"],
-    "pattern": r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$",
-    "patternErrorMessage": "expected a number",
+FILES: dict[str, type] = {
+    "config": ProjectSettings,
+    "datasets": DatasetSettings,
+    "corpora": CorpusSettings,
+    "models": AnnotatorModelSettings,
+    "published": PaperSettings,
+    "recipes": RecipeSettings,
+    "scales": ScaleSettings,
+    "speeds": SpeedsSettings,
+    "stand_ins": StandInSettings,
+    "systems": SystemEntry,
+    "tables": PaperTablesSettings,
 }
-"""A number. 1e-9 (without a point) is a string in YAML 1.1, which has no bounds here, but a number in YAML 1.2."""
+"""The settings in config.yaml and speeds.yaml, and in the files of each folder; of `systems`, those of an entry."""
 
-NULL = {"type": "null"}
+REGISTRIES: dict[str, Registry] = {
+    "model": BASES,
+    "components": COMPONENTS,
+    "transforms": TRANSFORMS,
+    "filters": FILTERS,
+    "annotators": ANNOTATORS,
+    "formats": FORMATS,
+}
+"""The registries whose classes have keys of their own, by the name of the section that holds them."""
 
-BOUNDS = {"least": "minimum", "most": "maximum", "above": "exclusiveMinimum", "below": "exclusiveMaximum"}
+SECTIONS: dict[str, type] = {"training": TrainingSettings, "decoding": DecodingSettings}
+"""Sections of several kinds of files."""
+
+NOT_IN_FILES = {(DatasetSettings, "name"), (AnnotatorModelSettings, "name")}
+"""Fields without a key: the file's name gives them."""
+
+_EXTENDS = {"description": "Another one of this kind, whose settings hold unless given here.", "type": "string"}
 
 
-class Schemas:
-    """Schemas of settings classes, which refer to one another as the definitions of one schema.
+class _WithoutTitles(GenerateJsonSchema):
+    ignored_warning_kinds: set[Any] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
 
-    A part of settings, which will be merged with others, has the same keys, but none is required.
-    """
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Leave out titles, which repeat the keys."""
+        return False
 
-    def __init__(
-        self,
-        *,
-        registries: Mapping[type, Registry] | None = None,
-        fields: Mapping[tuple[type, str], Callable[["Schemas", bool], Schema]] | None = None,
-        rules: Mapping[type, Callable[["Schemas", bool], Schema]] | None = None,
-        defaults_of_parts: bool = False,
-    ) -> None:
-        self.definitions: dict[str, Schema] = {}
-        self._registries = dict(registries or {})
-        """The registry of the subclasses of a class."""
-        self._fields = dict(fields or {})
-        """Functions for the schemas of fields that have short forms in files; they get these schemas and `part`."""
-        self._rules = dict(rules or {})
-        """Functions for further keywords in the schemas of classes; they get these schemas and `part`."""
-        self._defaults_of_parts = defaults_of_parts
-        """Whether missing keys of a part are at their default, because the file is the lowest layer."""
 
-    def of_class(self, cls: type, *, part: bool = False, extra: Mapping[str, Schema] | None = None) -> Schema:
-        """Refer to the schema of a class; `extra` has the schemas of keys that are no settings of the class."""
-        if cls in self._registries:
-            return self.of_entry(self._registries[cls], part=part)
-        name = f"{cls.__name__}{'.part' * part}"
-        if name not in self.definitions:
-            self.definitions[name] = {}
-            self.definitions[name] = self.properties_of(cls, part=part, extra=extra)
-        return {"$ref": f"#/definitions/{name}"}
+def write_schemas(folder: Path) -> list[Path]:
+    """Write one schema per kind of configuration file into a folder, all or none; give their paths."""
+    texts = schema_texts(folder)
+    write_texts(texts)
+    return list(texts)
 
-    def properties_of(
-        self, cls: type, *, part: bool = False, extra: Mapping[str, Schema] | None = None, without: Iterable[str] = ()
-    ) -> Schema:
-        """Return the schema of a class itself; it has no keys for the fields in `without`."""
-        fields = [field for field in dataclasses.fields(cls) if field.init and field.name not in without]
-        properties = {field.name: self._of_field(cls, field, part=part) for field in fields}
-        required = [field.name for field in fields if default_of(field) is dataclasses.MISSING]
-        schema: Schema = {"description": summary(cls), "type": "object"}
-        schema |= {"properties": {**(extra or {}), **properties}, "additionalProperties": False}
-        schema |= {"required": required} if required and not part else {}
-        return schema | (self._rules[cls](self, part) if cls in self._rules else {})
 
-    def _of_field(self, cls: type, field: dataclasses.Field, *, part: bool) -> Schema:
-        short_form = self._fields.get((cls, field.name))
-        schema = short_form(self, part) if short_form else self.of_hint(hints_of(cls)[field.name], part=part)
-        schema = {"description": descriptions(cls).get(field.name, ""), **schema}
-        default = plain(default_of(field))
-        stated = default not in (dataclasses.MISSING, None, "") and not isinstance(default, dict)
-        return schema | ({"default": default} if stated and (self._defaults_of_parts or not part) else {})
+def schema_texts(folder: Path) -> dict[Path, str]:
+    """Return the texts of all schemas by their paths in a folder."""
+    return {
+        folder / f"{name}.schema.json": json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+        for name, schema in file_schemas().items()
+    }
 
-    def of_hint(self, hint: Any, *, part: bool = False) -> Schema:
-        """Return the schema of values of a type hint."""
-        origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-        if hint is Any:
-            return {}
-        if origin is Annotated:
-            return self._of_annotated(arguments[0], arguments[1:], part=part)
-        if origin in (Union, types.UnionType):
-            choices = [self.of_hint(choice, part=part) for choice in arguments if choice is not type(None)]
-            schema = choices[0] if len(choices) == 1 else {"anyOf": choices}
-            return nullable(schema) if type(None) in arguments else schema
-        if origin is Literal:
-            return {"enum": list(arguments)}
-        if origin is tuple:
-            return self._of_tuple(arguments)
-        if origin is dict:
-            return self._of_dict(*arguments, part=part)
-        if dataclasses.is_dataclass(hint):
-            return self.of_class(hint, part=part)
-        return dict(NUMBER if hint is float else PLAIN[hint])
 
-    def _of_annotated(self, hint: Any, extras: Iterable[Any], *, part: bool) -> Schema:
-        schema = self.of_hint(hint, part=part)
-        for extra in extras:
-            if isinstance(extra, Range):
-                bounds = {key: getattr(extra, name) for name, key in BOUNDS.items()}
-                schema |= {key: bound for key, bound in bounds.items() if bound is not None}
-            elif isinstance(extra, OneOf):
-                schema = {"enum": extra.valid}
-            elif isinstance(extra, PartOf):
-                schema = self.of_class(extra.cls, part=True)
-            elif isinstance(extra, PartOfOne):
-                schema = {"anyOf": [self.of_class(cls, part=True) for cls in extra.registry.values()]}
-            elif isinstance(extra, PartsOf):
-                _, entry = typing.get_args(hint)
-                schema = self.of_named_entries(extra.registry, null=type(None) in typing.get_args(entry))
+def file_schemas() -> dict[str, dict[str, Any]]:
+    """Return the JSON Schemas of config.yaml, of speeds.yaml, and of the files in each folder, by their names."""
+    return {name: _file_schema(name, cls) for name, cls in FILES.items()}
+
+
+def _file_schema(name: str, cls: type) -> dict[str, Any]:
+    """Return the schema of a kind of file; where a file may change another one, no key is required."""
+    is_part = name in ("datasets", "speeds", "systems")
+    hint = Annotated[dict[str, Any], PartOf(cls)] if is_part else cls
+    schema = adapter(hint).json_schema(schema_generator=_WithoutTitles)
+    keys = {key: inner for key, inner in schema["properties"].items() if (cls, key) not in NOT_IN_FILES}
+    if name == "datasets":
+        keys = {"extends": _EXTENDS} | {key: _or_null(inner) for key, inner in keys.items()}
+    if name == "systems":
+        keys = {"extends": _EXTENDS} | keys
+    schema |= {"properties": keys, "required": [key for key in schema.get("required", ()) if key in keys]}
+    if name != "systems":
         return schema
-
-    def _of_tuple(self, arguments: tuple) -> Schema:
-        """Lists are replaced, not merged, so their items are never parts."""
-        if arguments[-1] is Ellipsis:
-            return {"type": "array", "items": self.of_hint(arguments[0])}
-        items = [self.of_hint(item) for item in arguments]
-        return {"type": "array", "items": items, "minItems": len(items), "maxItems": len(items)}
-
-    def _of_dict(self, key: Any, value: Any, *, part: bool) -> Schema:
-        schema = self.of_hint(value, part=part)
-        if typing.get_origin(key) is Literal:
-            properties = dict.fromkeys(typing.get_args(key), schema)
-            return {"type": "object", "properties": properties, "additionalProperties": False}
-        return {"type": "object", "additionalProperties": schema}
-
-    def of_entry(self, registry: Registry, *, part: bool = False) -> Schema:
-        """Refer to the schema of entries `{name: ..., key: value...}`, whose keys depend on the registered name.
-
-        A part may lack the name, which another layer has, and then have any key that some registered class has.
-        """
-        name = f"{registry.noun}{'.part' * part}"
-        if name not in self.definitions:
-            self.definitions[name] = {}
-            self.definitions[name] = self._entry(registry, part=part)
-        return {"$ref": f"#/definitions/{name}"}
-
-    def _entry(self, registry: Registry, *, part: bool) -> Schema:
-        named = {"required": [registry.key]}
-        choices: list[Schema] = [
-            {
-                "if": {"properties": {registry.key: {"const": name}}, **named},
-                "then": self.of_registered(registry, name, part=part),
-            }
-            for name in registry
-        ]
-        if part:
-            keys = {registry.key, *(field.name for cls in registry.values() for field in dataclasses.fields(cls))}
-            choices.append({"if": {"not": named}, "then": {"propertyNames": {"enum": sorted(keys)}}})
-        properties = {registry.key: name_of_registered(registry)}
-        return {"type": "object", "properties": properties, "allOf": choices} | ({} if part else named)
-
-    def of_registered(self, registry: Registry, name: str, *, part: bool) -> Schema:
-        """Refer to the schema of an entry with the settings that are registered under a name."""
-        return self.of_class(registry[name], part=part, extra={registry.key: name_of_registered(registry)})
-
-    def of_named_entries(self, registry: Registry, *, null: bool) -> Schema:
-        """Return the schema of entries `name: {key: value...}`; the registered name is the entry's or its `kind`."""
-        other, has_key = self.of_entry(registry, part=True), {"required": [registry.key]}
-        named = {
-            name: {"if": has_key, "then": other, "else": self.of_registered(registry, name, part=True)}
-            for name in registry
-        }
-        properties = {name: {"description": summary(registry[name]), **schema} for name, schema in named.items()}
-        if null:
-            properties, other = {name: nullable(schema) for name, schema in properties.items()}, nullable(other)
-        return {
-            "type": "object",
-            "propertyNames": {"pattern": f"^{NAME}$"},
-            "properties": properties,
-            "additionalProperties": other,
-        }
+    definitions = schema.pop("$defs", {})
+    return {"type": "object", "additionalProperties": schema, "$defs": definitions}
 
 
-def name_of_registered(registry: Registry) -> Schema:
-    """Return the schema of the key that holds a registered name."""
-    return {"description": f"Name of the {registry.noun}.", "enum": list(registry)}
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of values, or of entries by name, in whose place null may stand: it drops the ancestor's."""
+    if isinstance(schema.get("additionalProperties"), dict):
+        schema = {**schema, "additionalProperties": _or_null(schema["additionalProperties"])}
+    return {"anyOf": [schema, {"type": "null"}]}
 
 
-def nullable(schema: Schema) -> Schema:
-    """Return the schema of values that may be null too."""
-    if "enum" in schema:
-        return {**schema, "enum": list(dict.fromkeys([*schema["enum"], None]))}
-    if "type" in schema:
-        types_ = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-        return {**schema, "type": list(dict.fromkeys([*types_, "null"]))}
-    described = {key: schema[key] for key in ("description", "default") if key in schema}
-    rest = {key: schema[key] for key in schema if key not in described}
-    choices = rest.get("anyOf", [rest])
-    return {**described, "anyOf": [choice for choice in choices if choice != NULL] + [NULL]}
+def settings_table(cls: type) -> str:
+    """Write the table of a settings class; keys of settings within settings have dots (`schedule.peak`)."""
+    return _markdown_table(["key", "values", "default", "meaning"], rows_of(cls))
+
+
+def registry_table(registry: Registry) -> str:
+    """Write the table of all that a registry has."""
+    rows = []
+    for name, cls in registry.items():
+        rows += [[f"`{name}`", "", "", "", summary(cls)], *(["", *row] for row in rows_of(cls))]
+    return _markdown_table([registry.noun, "key", "values", "default", "meaning"], rows)
+
+
+def _markdown_table(head: list[str], rows: Iterable[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    escaped = ([cell.replace("|", r"\|") for cell in line] for line in lines)
+    return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
+
+
+def rows_of(cls: type, prefix: str = "") -> Iterator[list[str]]:
+    """Yield the key, values, default and meaning of each setting of a class."""
+    schema = adapter(cls).json_schema(schema_generator=_WithoutTitles)
+    for field in dataclasses.fields(cls):
+        if (cls, field.name) in NOT_IN_FILES or not field.init:
+            continue
+        hint = hints_of(cls)[field.name]
+        inner = _settings_inside(hint)
+        if inner is not hint:
+            values = _values(schema["properties"][field.name], schema.get("$defs", {}))
+            yield [f"`{prefix}{field.name}`", values, _default_text(field), descriptions(cls)[field.name]]
+        if inner:
+            yield from rows_of(inner, f"{prefix}{field.name}.")
+
+
+def _settings_inside(hint: Any) -> type | None:
+    """Return the settings class of which a hint has one or several; None if it has none, or a section of its own."""
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        return hint
+    if any(isinstance(extra, PartOf | PartsOf | Registry) for extra in getattr(hint, "__metadata__", ())):
+        return None
+    return next(filter(None, map(_settings_inside, typing.get_args(hint))), None)
+
+
+def _values(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
+    """Say which values a JSON Schema allows."""
+    if "$ref" in schema:
+        return _values(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    if "anyOf" in schema or "oneOf" in schema:
+        choices = (_values(choice, definitions) for choice in schema.get("anyOf") or schema["oneOf"])
+        return ", ".join(dict.fromkeys(choices))
+    if "enum" in schema or "const" in schema:
+        return ", ".join(f"`{choice}`" for choice in schema.get("enum", [schema.get("const")]))
+    json_type = schema.get("type")
+    if json_type == "array":
+        items = schema.get("prefixItems") or [schema.get("items", {})]
+        number = f"list of {len(items)}" if "prefixItems" in schema else "list"
+        inner = _values(items[0], definitions)
+        return number if "mapping" in inner else f"{number}: {inner}"
+    signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+    bounds = " and ".join(f"{sign} {schema[key]}" for key, sign in signs.items() if key in schema)
+    names = {"boolean": "`true`, `false`", "object": "mapping", "null": "`null`", None: "anything"}
+    return f"{names.get(json_type, json_type)} {bounds}".strip()
+
+
+def _default_text(field: dataclasses.Field) -> str:
+    if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+        return "required"
+    value = plain(field.default if field.default_factory is dataclasses.MISSING else field.default_factory())
+    if value in ({}, [], ""):
+        return "none"
+    if isinstance(value, dict):
+        return "see below"
+    return f"`{value}`" if isinstance(value, str) and value.strip() else f"`{json.dumps(value)}`"
+
+
+def explained(path: str) -> str:
+    """Explain the keys below a path such as `training.schedule`, `components.pascal` or `config`, one paragraph each.
+
+    Raises `UserError` if there is no such path.
+    """
+    first, *rest = path.split(".")
+    choose(first, [*FILES, *REGISTRIES, *SECTIONS], noun="section", where=path)
+    if first in REGISTRIES:
+        registry = REGISTRIES[first]
+        if not rest:
+            return "\n".join(_paragraph(f"{first}.{name}", summary(cls)) for name, cls in registry.items())
+        name = choose(rest.pop(0), registry, noun=registry.noun, where=first)
+        first, cls = f"{first}.{name}", registry[name]
+    else:
+        cls = {**FILES, **SECTIONS}[first]
+    below = ".".join(rest)
+    rows = [[row[0].strip("`"), *row[1:]] for row in rows_of(cls)]
+    keys = {".".join(key.split(".")[:end]) for key, *_ in rows for end in range(1, key.count(".") + 2)}
+    if below:
+        choose(below, keys, noun="key", where=first)
+    chosen = [row for row in rows if f"{row[0]}.".startswith(f"{below}." if below else "")]
+    about = [] if below else [_paragraph(path, summary(cls))]
+    listed = [_paragraph(f"{first}.{key} ({values}; {default})", text) for key, values, default, text in chosen]
+    return "\n".join(about + listed)
+
+
+def _paragraph(head: str, text: str) -> str:
+    return textwrap.fill(f"{head}: {text}".replace("`", ""), 100, subsequent_indent="    ", break_on_hyphens=False)

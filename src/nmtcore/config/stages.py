@@ -1,15 +1,24 @@
-"""Settings of jobs that read, filter and score: exactly the values that each of these jobs depends on."""
+"""What the jobs of each stage depend on, in addition to their input files: plain values without those at defaults.
 
-from dataclasses import replace
-from typing import Any
+A rule has one parameter per section, so that Snakemake names the sections that changed; no other change runs a job
+again. The order of components and transforms counts. Code of the user's own counts by its checksum.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import field, fields, replace
+from typing import Annotated, Any
 
 from nmtcore.config.components.base import Trees
 from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings
 from nmtcore.config.datasets import MAX_LINE_BYTES, DatasetSettings, EvaluationSettings
-from nmtcore.config.filters import FilterSettings
+from nmtcore.config.filters import FILTERS, FilterSettings
+from nmtcore.config.own_code import own_checksums
 from nmtcore.config.ranges import Amount, Count, Seed, settings_class
-from nmtcore.config.runs import RunSettings
+from nmtcore.config.runs import RunSettings, SentencesSettings, run_to_json
 from nmtcore.config.segmentation import WordsSettings
+from nmtcore.config.typed import changed
+from nmtcore.errors import shortened
 
 
 @settings_class
@@ -52,7 +61,7 @@ class FilteringSettings:
 
     languages: dict[str, str]
     """Language codes by side."""
-    filters: tuple[FilterSettings, ...]
+    filters: tuple[Annotated[FilterSettings, FILTERS], ...]
     """Filters in the order of application; empty for all splits but the training split."""
 
     @classmethod
@@ -84,22 +93,118 @@ class ScoringSettings:
     """Settings of evaluation."""
     trees: Trees | None
     """What the trees are compared with; None: there are none."""
+    own_metrics: dict[str, str] = field(default_factory=dict)
+    """The checksums of the user's own metrics."""
 
     @classmethod
     def of_tests(cls, run: RunSettings) -> "ScoringSettings":
         """Select the settings that scoring the tests of a run depends on."""
-        return cls(**_run_settings(run), splits=run.tests, parsed=run.parsed_tests)
+        evaluation = run.evaluation if run.parsed_tests else replace(run.evaluation, roots=EvaluationSettings.roots)
+        code = own_checksums("metrics", run.evaluation.metrics)
+        names = _names(run, evaluation)
+        return cls(**names, splits=run.tests, parsed=run.parsed_tests, own_metrics=code)
 
     @classmethod
     def of_gold(cls, run: RunSettings) -> "ScoringSettings":
-        """Select the settings that scoring the parses of a run's gold treebanks depends on."""
-        return cls(**_run_settings(run), splits=run.gold, parsed=run.gold)
+        """Select the settings that scoring the parses of a run's gold treebanks depends on.
+
+        Induced trees have one root in any case.
+        """
+        roots = EvaluationSettings.roots if run.tree_comparison == "induced" else run.evaluation.roots
+        return cls(**_names(run, EvaluationSettings(roots=roots)), splits=run.gold, parsed=run.gold)
+
+    @classmethod
+    def of_comet(cls, run: RunSettings) -> "ScoringSettings":
+        """Select the settings that scoring the tests of a run by COMET depends on."""
+        return cls(**_names(run, EvaluationSettings(text=run.evaluation.text)), splits=run.tests, parsed=())
 
 
-def _run_settings(run: RunSettings) -> dict[str, Any]:
-    """Return the names of a run, and what its scores depend on in the tests and the treebanks alike."""
+def _names(run: RunSettings, evaluation: EvaluationSettings) -> dict[str, Any]:
     names = {key: getattr(run, key) for key in ("dataset", "system", "scale", "seed")}
-    return {**names, "evaluation": run.evaluation, "trees": run.tree_comparison}
+    return {**names, "evaluation": evaluation, "trees": run.tree_comparison}
+
+
+TRAINING = tuple(
+    field.name
+    for field in fields(RunSettings)
+    if field.name not in ("scale", "annotators", "tests", "trees", "trees_by", "gold")
+)
+"""The sections of a run that training depends on: not the scale's name, nor the parsers of raw text (trees of the
+corpus are input files), nor what follows training."""
+
+
+def training_settings(run: RunSettings) -> dict[str, Any]:
+    """Return the settings that training depends on, by section; checkpoints with other settings are not used.
+
+    Decoding and evaluation count as far as validation translates and scores.
+    """
+    values = run_to_json(replace(run, sentences=replace(run.sentences, test=None)), values=changed)
+    values |= {"decoding": {}, "evaluation": {}} | _validation(run)
+    absent = {"gold_annotator": not run.treebanks, "transforms": not run.transforms}
+    return {section: values[section] for section in TRAINING if section in values and not absent.get(section)}
+
+
+def _validation(run: RunSettings) -> dict[str, Any]:
+    """Pick the settings with which validation translates and scores; none if it only computes perplexity."""
+    if run.training.validation.metric == "perplexity":
+        return {}
+    search = ["max_length_ratio", "max_length_extra", "max_length"]
+    if run.training.validation.beam > 1:  # greedy search does not compare hypotheses of different lengths
+        search += ["length_penalty", "alpha"]
+    decoding = changed(run.decoding)
+    scored = replace(run.evaluation, roots=EvaluationSettings.roots, greedy_dev=False, metrics=())
+    return {
+        "decoding": {key: decoding[key] for key in search if key in decoding},
+        "evaluation": changed(scored),
+    }
+
+
+INFERENCE = ("decoding", "evaluation", "tests", "sentences", "tags")
+"""The sections that translating depends on."""
+
+
+def inference_settings(run: RunSettings) -> dict[str, Any]:
+    """Return the settings that translating and parsing the tests depends on, by section."""
+    evaluation = EvaluationSettings(text=run.evaluation.text, greedy_dev=run.evaluation.greedy_dev)
+    return {
+        "decoding": changed(run.decoding),
+        "evaluation": changed(evaluation),
+        "tests": list(run.tests),
+        "sentences": changed(replace(run.sentences, train=None)),
+        "tags": run.predicted_tags,
+    }
+
+
+def import_settings(run: RunSettings) -> dict[str, Any]:
+    """Return the settings that the import of an external run's translations depends on, by section."""
+    evaluation = changed(EvaluationSettings(text=run.evaluation.text))
+    return {"external": run.external, "evaluation": evaluation, "sentences": inference_settings(run)["sentences"]}
+
+
+def gold_settings(run: RunSettings) -> dict[str, Any]:
+    """Return the settings that parsing treebanks depends on, by section."""
+    trees = "induced" if run.tree_comparison == "induced" else None
+    return {"gold": list(run.gold), "sentences": changed(SentencesSettings(test=run.sentences.test)), "trees": trees}
+
+
+def filtering_values(settings: FilteringSettings) -> dict[str, Any]:
+    """Return the settings of filtering as plain values without defaults, from which they can be built again."""
+    filters = [FILTERS.entry_of(own, values=changed) for own in settings.filters]
+    return changed(settings) | {"filters": filters}
+
+
+def differences(old: Any, new: Any, path: str = "") -> list[str]:
+    """Describe every setting that differs between two plain values, with its old and new value."""
+    if (isinstance(old, Mapping) or isinstance(new, Mapping)) and (old or new):
+        old, new = ({} if values is None else values for values in (old, new))
+        keys = dict.fromkeys([*old, *new])
+        lines = [line for key in keys for line in differences(old.get(key), new.get(key), f"{path}.{key}".strip("."))]
+        return lines or ([] if list(old) == list(new) else [f"{path}: {', '.join(old)} -> {', '.join(new)}"])
+    return [] if old == new else [f"{path}: {_shown(old)} -> {_shown(new)}"]
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else shortened(json.dumps(value, ensure_ascii=False))
 
 
 def _read_settings(corpus: CorpusSettings) -> CorpusSettings:

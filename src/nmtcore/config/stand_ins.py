@@ -3,7 +3,7 @@
 from dataclasses import field
 
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.named_files import NamedFiles, named_files
+from nmtcore.config.files import NamedFiles, named_files
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.typed import build
 from nmtcore.config.yaml_files import read_yaml

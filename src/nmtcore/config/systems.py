@@ -7,8 +7,9 @@ from nmtcore.config.bases import BASES
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.base import Trees
 from nmtcore.config.external import ExternalSettings
-from nmtcore.config.partial import PartOf, PartOfOne, PartsOf
+from nmtcore.config.partial import PartOf
 from nmtcore.config.ranges import settings_class
+from nmtcore.config.registry import PartsOf
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.transforms import TRANSFORMS
@@ -27,7 +28,7 @@ class SystemSettings:
     trees: Trees | None = None
     """What its trees are compared with. supervised: the trees of the parser that it learned from, and gold treebanks;
     chain: the previous word; induced: gold treebanks, as in grammar induction. null: the default of its components."""
-    model: Annotated[dict[str, Any], PartOfOne(BASES)] = field(default_factory=dict)
+    model: Annotated[dict[str, Any], PartOf(*BASES.values())] = field(default_factory=dict)
     """Changes of the model."""
     training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
     """Changes of training."""
@@ -51,7 +52,7 @@ class PerDatasetSettings:
 
     components: Annotated[dict[str, dict[str, Any]], PartsOf(COMPONENTS)] = field(default_factory=dict)
     """Changes of the system's components, by name."""
-    model: Annotated[dict[str, Any], PartOfOne(BASES)] = field(default_factory=dict)
+    model: Annotated[dict[str, Any], PartOf(*BASES.values())] = field(default_factory=dict)
     """Changes of the model."""
     training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
     """Changes of training."""

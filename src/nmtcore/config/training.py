@@ -15,6 +15,7 @@ from nmtcore.config.ranges import (
     Range,
     settings_class,
 )
+from nmtcore.config.typed import OF_MACHINE
 
 ENDS = ("max_updates", "max_epochs")
 """Settings of training of which one must be set."""
@@ -57,7 +58,7 @@ class BatchSettings:
     """Unit of `size`. tokens: sentence pairs times the padded length of the longer side; sentences: sentence pairs."""
     size: Count = 4096
     """Size of the batch of one update."""
-    device_size: Count | None = None
+    device_size: Count | None = field(default=None, metadata=OF_MACHINE)
     """Largest batch that one device computes at once, in the same unit; larger ones are accumulated. null: no limit."""
     max_length: Count | None = 256
     """Most subwords per side, without the end of sentence and interleaved tags; longer training pairs are left out and
@@ -106,7 +107,7 @@ class TrainingSettings:
     smoothing_over: Literal["all", "others", "others_but_padding"] = "all"
     """Vocabulary entries that share the smoothed mass: all V (fairseq), the V-1 others (Tensor2Tensor), or the V-2
     others without padding (JoeyNMT)."""
-    loss_chunk: Count | None = None
+    loss_chunk: Count | None = field(default=None, metadata=OF_MACHINE)
     """Target tokens whose logits are in memory at a time, for large vocabularies on a full GPU (256, say: as fast, in
     fp32); null: those of the whole batch."""
     clip_norm: Positive | None = None
@@ -122,7 +123,7 @@ class TrainingSettings:
     precision: Literal["fp32", "tf32", "bf16"] = "fp32"
     """Of matrix products on a GPU; bf16 also of activations (autocast). Weights and optimiser stay in fp32, and so does
     all training on a CPU."""
-    compile: bool = False
+    compile: bool = field(default=False, metadata=OF_MACHINE)
     """Compile the layers of a transformer with torch.compile before the first update: a minute or more, which pays in
     long training on a GPU. Results differ by rounding. Where torch cannot compile, training says so and goes on as
     without."""
@@ -132,7 +133,7 @@ class TrainingSettings:
     """Number of checkpoints that are averaged."""
     checkpoint_every: Count = 1000
     """Updates between checkpoints."""
-    log_every: Count = 10
+    log_every: Count = field(default=10, metadata=OF_MACHINE)
     """Updates per line of training.jsonl."""
 
     REMOVED: ClassVar = {
@@ -177,7 +178,7 @@ class DecodingSettings:
     max_length: Count | None = None
     """Most subwords of a translation, whatever the source's length; twice as many with interleaved tags. null: no such
     limit."""
-    batch_sentences: Count | None = None
+    batch_sentences: Count | None = field(default=None, metadata=OF_MACHINE)
     """Sentences searched at once; changes the speed, not the result. null: 64 on a CPU, 512 on a GPU."""
 
     def __post_init__(self) -> None:

@@ -1,38 +1,55 @@
-"""Conversion of plain mappings (YAML, JSON) to frozen, typed settings and back; every mistake is a sentence."""
+"""Settings from the plain values of YAML or JSON, and back. Every mistake is a sentence; all are reported at once."""
 
-import contextlib
 import dataclasses
 import difflib
-import math
+import functools
+import re
 import reprlib
-import types
-import typing
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, TypeVar, Union
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
-from nmtcore.config.ranges import check_ranges, hints_of
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
 from nmtcore.errors import UserError, joined_by_or, quoted, shortened
 
 T = TypeVar("T")
 
+ONE_OF = "?"
+"""Label of each choice of a union, in the places of mistakes."""
+
+OF_MACHINE = {"machine": True}
+"""Metadata of fields that change how something is computed and not what; config.yaml has them (`MachineSettings`)."""
+
+SENTENCE = "sentence"
+"""Type of mistakes whose message is a sentence already."""
+
 _SYNONYMS = {"gpu": "cuda", "cuda": "cuda"}
 """Valid names for other words in small letters, without a colon and number (`gpu:0`)."""
 
+_EXPECTED = {
+    "int": "a whole number",
+    "float": "a number",
+    "finite": "a finite number",
+    "string": "a string",
+    "bool": "true or false",
+    "tuple": "a list",
+    "dict": "keys and values",
+    "dataclass": "keys and values",
+}
+"""What a value should be, by the first word of the type of a mistake."""
 
-class Check:
-    """Base class of checks that are part of a type hint: `Annotated[dict[str, Any], PartOf(TransformerSettings)]`."""
+_ARE = ("is", "are")
 
-    def check(self, value: Any, *, where: str) -> None:
-        """Raise a `UserError` if the value is wrong."""
-        raise NotImplementedError
+_BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
     """Write a sentence with the valid names that resemble `name`, or with all valid names if none does."""
     valid = sorted(map(str, valid))
     name = str(name)[:200]
-    meant = _SYNONYMS.get(str(name).lower().partition(":")[0])
-    close = [meant] if meant in valid else difflib.get_close_matches(str(name), valid, n=3, cutoff=0.6)
+    meant = _SYNONYMS.get(name.lower().partition(":")[0])
+    close = [meant] if meant in valid else difflib.get_close_matches(name, valid, n=3, cutoff=0.6)
     if close:
         return f"Did you mean {joined_by_or(close)}?"
     return f"Valid are: {', '.join(valid)}." if valid else "There are no valid names."
@@ -46,158 +63,131 @@ def choose(name: str, valid: Iterable[str], *, noun: str, where: str) -> str:
     return name
 
 
-def check_keys(cls: type, values: Mapping[str, Any], *, where: str) -> None:
-    """Raise a `UserError` unless `values` is a mapping whose keys are all fields of `cls`.
-
-    `cls.REMOVED`, if there is one, says of keys of earlier versions what to do instead.
-    """
-    if not isinstance(values, Mapping):
-        raise UserError(f"{where}: expected keys and values, found {shown_value(values)}.")
-    fields = [field.name for field in dataclasses.fields(cls) if field.init]
-    for key in values:
-        if instead := getattr(cls, "REMOVED", {}).get(key):
-            raise UserError(f"{where}: the key '{key}' is gone. {instead}")
-        if key not in fields:
-            raise UserError(f"{where}: unknown key {quoted(str(key))}. {nearest(key, fields)}")
-
-
 def build(cls: type[T], values: Mapping[str, Any], *, where: str) -> T:
-    """Build a `cls` (a dataclass) from a mapping; `where` names the file and the key for error messages."""
-    check_keys(cls, values, where=where)
-    missing = [
-        field.name
-        for field in dataclasses.fields(cls)
-        if field.init
-        and field.name not in values
-        and field.default is dataclasses.MISSING
-        and field.default_factory is dataclasses.MISSING
-    ]
-    if missing:
-        names = ", ".join(f"'{name}'" for name in missing)
-        raise UserError(
-            f"{where}: the key{'s' * (len(missing) > 1)} {names} {'is' if len(missing) == 1 else 'are'} missing."
-        )
-    hints = hints_of(cls)
-    converted = {key: _convert(value, hints[key], where=f"{where}: {key}") for key, value in values.items()}
-    try:
-        return cls(**converted)
-    except ValueError as error:
-        raise UserError(f"{where}: {str(error).rstrip('.')}.") from error
+    """Build settings from a mapping; `where` names the file and the key for error messages."""
+    return convert(values, cls, where=where)
 
 
 def convert(value: Any, hint: Any, *, where: str) -> Any:
-    """Check a value against a type hint with ranges; convert lists to tuples and mappings to dataclasses.
+    """Check a value against a type hint; convert lists to tuples and mappings to settings.
 
-    `where` ends with the name of the value: `mine.yaml: training: max_updates`.
+    Raises a `UserError` with a line for each mistake. `where` ends with the name of the value.
     """
-    converted = _convert(value, hint, where=where)
-    outside, _, name = where.rpartition(": ")
     try:
-        check_ranges(converted, hint, name=name)
-    except ValueError as error:
-        raise UserError(f"{outside}: {error}.") from error
-    return converted
+        return adapter(hint).validate_python(value)
+    except ValidationError as error:
+        raise UserError("\n".join(sentences(error, where=where))) from error
 
 
-def _convert(value: Any, hint: Any, *, where: str) -> Any:
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if hint is Any:
-        return value
-    if origin is Annotated:
-        converted = _convert(value, arguments[0], where=where)
-        for extra in hint.__metadata__:
-            if isinstance(extra, Check):
-                extra.check(converted, where=where)
-        return converted
-    if origin in (Union, types.UnionType):
-        return _convert_union(value, arguments, where)
-    if origin is Literal:
-        if value not in arguments:
-            raise UserError(f"{where}: {quoted(str(value))} is not valid. {nearest(str(value), map(str, arguments))}")
-        return value
-    if origin is tuple:
-        return _convert_tuple(value, arguments, where)
-    if origin is dict:
-        if not isinstance(value, Mapping):
-            raise UserError(f"{where}: expected keys and values, found {shown_value(value)}.")
-        key_hint, value_hint = arguments
-        values = {str(key): _convert(inner, value_hint, where=f"{where}.{key}") for key, inner in value.items()}
-        return {_convert(key, key_hint, where=where): inner for key, inner in values.items()}
-    if dataclasses.is_dataclass(hint):
-        return value if isinstance(value, hint) else build(hint, value, where=where)
-    if typing.is_typeddict(hint):
-        return _convert_typed_dict(value, hint, where)
-    return _convert_plain(value, hint, where)
+@functools.cache
+def adapter(hint: Any) -> TypeAdapter:
+    """Return what checks values of a type hint."""
+    return TypeAdapter(hint)
 
 
-def _convert_union(value: Any, choices: tuple, where: str) -> Any:
-    if value is None and type(None) in choices:
-        return None
-    rest = [choice for choice in choices if choice is not type(None)]
-    faults = []
-    for choice in rest:
-        try:
-            return _convert(value, choice, where=where)
-        except UserError as error:
-            faults.append(error)
-    raise faults[-1] if len(faults) == 1 else max(faults, key=lambda fault: len(str(fault)))
+def sentences(error: ValidationError, *, where: str = "") -> list[str]:
+    """Write each mistake that pydantic found as a sentence with its place; of a union, only the deepest one."""
+    faults: dict[tuple, Mapping[str, Any]] = {}
+    missing: dict[tuple, list[str]] = {}
+    for fault in error.errors(include_url=False):
+        place = fault["loc"]
+        if fault["type"] == "missing" and isinstance(place[-1], str):
+            missing.setdefault(place[:-1], []).append(f"'{place[-1]}'")
+            continue
+        of_union = place[: place.index(ONE_OF)] if ONE_OF in place else (*place, fault["type"], fault["msg"])
+        if of_union not in faults or len(place) > len(faults[of_union]["loc"]):
+            faults[of_union] = fault
+    absent = [
+        _after(_place(where, place), f"the key{'s' * (len(keys) > 1)} {', '.join(keys)} {_ARE[len(keys) > 1]} missing.")
+        for place, keys in missing.items()
+    ]
+    return absent + [_sentence(fault, where) for fault in faults.values()]
 
 
-def _convert_tuple(value: Any, arguments: tuple, where: str) -> tuple:
-    if isinstance(value, str) or not isinstance(value, Iterable) or isinstance(value, Mapping):
-        raise UserError(f"{where}: expected a list, found {shown_value(value)}.")
-    items = list(value)
-    if len(arguments) == 2 and arguments[1] is Ellipsis:
-        return tuple(_convert(v, arguments[0], where=f"{where}[{i}]") for i, v in enumerate(items))
-    if len(items) != len(arguments):
-        raise UserError(f"{where}: expected {len(arguments)} values, found {len(items)}.")
-    return tuple(_convert(v, a, where=where) for v, a in zip(items, arguments, strict=True))
+def _sentence(fault: Mapping[str, Any], where: str) -> str:
+    fault_type, context, value = fault["type"], fault.get("ctx", {}), fault["input"]
+    here = _place(where, fault["loc"])
+    if fault_type == SENTENCE:
+        return _after(here, fault["msg"])
+    if fault_type == "value_error":
+        text = str(context["error"])
+        return _after(here, text if text.endswith(("?", ".")) else f"{text}.")
+    if fault_type == "literal_error":
+        valid = re.findall("'(.*?)'", context["expected"])
+        return _after(here, f"{quoted(str(value))} is not valid. {nearest(str(value), valid)}")
+    for key, words in _BOUNDS.items():
+        if key in context:
+            bound = int(context[key]) if context[key] == int(context[key]) else context[key]
+            return f"{here} must be {words} {bound}, not {shown_value(value)}."
+    if fault_type == "too_long":
+        return _after(here, f"expected {context['max_length']} values, found {context['actual_length']}.")
+    if fault_type == "missing":
+        return _after(here, "a value is missing.")
+    expected = _EXPECTED.get(fault_type.partition("_")[0])
+    return _after(here, f"expected {expected}, found {shown_value(value)}." if expected else f"{fault['msg']}.")
 
 
-def _convert_typed_dict(value: Any, hint: Any, where: str) -> dict[str, Any]:
-    """Convert the values of a mapping whose keys have types; keys of which the type says nothing stay as they are."""
-    if not isinstance(value, Mapping):
-        raise UserError(f"{where}: expected keys and values, found {shown_value(value)}.")
-    if missing := sorted(hint.__required_keys__ - value.keys()):
-        raise UserError(f"{where}: the key '{missing[0]}' is missing.")
-    hints = hints_of(hint)
-    return {key: _convert(inner, hints.get(key, Any), where=f"{where}.{key}") for key, inner in value.items()}
+def _after(place: str, sentence: str) -> str:
+    return f"{place}: {sentence}" if place else sentence
 
 
-def _convert_plain(value: Any, hint: type, where: str) -> Any:
-    if hint is float and isinstance(value, str):
-        # YAML 1.1 reads 1e-9 (without a point) as a string.
-        with contextlib.suppress(ValueError):
-            value = float(value)
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        with contextlib.suppress(OverflowError):
-            value = float(value)
-    if hint is float and isinstance(value, float) and not math.isfinite(value):
-        raise UserError(f"{where}: expected a finite number, found {shown_value(value)}.")
-    if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
-        raise UserError(f"{where}: expected {_NAMES.get(hint, hint.__name__)}, found {shown_value(value)}.")
-    return value
+def _place(where: str, parts: Iterable[Any]) -> str:
+    """Name a place below `where`: keys follow colons, and positions of lists are in brackets.
+
+    Of a mistake in the key of a mapping, the place is the mapping.
+    """
+    names = [part for part in parts if part != ONE_OF]
+    for part in names[:-2] if names[-1:] == ["[key]"] else names:
+        where = f"{where}[{part}]" if isinstance(part, int) else _after(where, str(part))
+    return where
 
 
-_NAMES = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
+def explain_keys(classes: Iterable[type], values: Any, check: Callable[[Any], Any]) -> Any:
+    """Check values for settings classes; a mistake about an unknown key names the keys of the classes.
+
+    `REMOVED` of a class, if there is one, says of keys of earlier versions what to do instead.
+    """
+    try:
+        return check(values)
+    except ValidationError as error:
+        keys = {field.name for cls in classes for field in dataclasses.fields(cls) if field.init}
+        removed = {key: text for cls in classes for key, text in getattr(cls, "REMOVED", {}).items()}
+        machine = {field.name for cls in classes for field in dataclasses.fields(cls) if field.metadata == OF_MACHINE}
+        removed |= {key: f"Write `machine: {{{key}: ...}}` in config.yaml." for key in machine}
+        raise ValidationError.from_exception_data(
+            "settings", list(mistakes(error, keys=keys, removed=removed))
+        ) from None
+
+
+def mistakes(
+    error: ValidationError, *, place: tuple = (), keys: Iterable[str] = (), removed: Mapping[str, str] | None = None
+) -> Iterator[InitErrorDetails]:
+    """Yield the mistakes of an error, to be raised again, below a place; unknown keys are explained by the `keys`."""
+    for fault in error.errors(include_url=False):
+        *outer, key = fault["loc"] or ("",)
+        if fault["type"] in ("unexpected_keyword_argument", "extra_forbidden") and not outer:
+            instead = (removed or {}).get(key)
+            gone = f"the key '{key}' is gone. {instead}"
+            yield mistake(gone if instead else f"unknown key {quoted(str(key))}. {nearest(key, keys)}", place)
+        elif fault["type"] == SENTENCE:
+            yield mistake(fault["msg"], (*place, *fault["loc"]))
+        else:
+            details = InitErrorDetails(type=fault["type"], loc=(*place, *fault["loc"]), input=fault["input"])
+            yield InitErrorDetails(**details, ctx=fault["ctx"]) if "ctx" in fault else details
+
+
+def mistake(sentence: str, place: tuple = ()) -> InitErrorDetails:
+    """Make a mistake of a sentence."""
+    return InitErrorDetails(type=PydanticCustomError(SENTENCE, sentence), loc=place, input=None)
 
 
 _SHOW = reprlib.Repr()
-_SHOW.maxlevel, _SHOW.maxstring, _SHOW.maxother, _SHOW.maxlong = 3, 80, 80, 80
+_SHOW.maxlevel, _SHOW.maxstring, _SHOW.maxother = 3, 80, 80
 
 
 def shown_value(value: Any) -> str:
     """Return a value of a configuration file as a message shows it: at most 80 characters."""
-    try:
-        return "nothing" if value is None else shortened(_SHOW.repr(value))
-    except ValueError:  # Python writes no integer of more than 4,300 digits
-        return "a number of thousands of digits"
-
-
-def settings_class_in(hint: Any) -> type | None:
-    """Return the settings class that a value of this type hint is built into; None if there is none."""
-    choices = typing.get_args(hint) if typing.get_origin(hint) in (Union, types.UnionType) else (hint,)
-    return next((choice for choice in choices if dataclasses.is_dataclass(choice)), None)
+    return "nothing" if value is None else shortened(_SHOW.repr(value))
 
 
 def plain(settings: Any) -> Any:
@@ -209,6 +199,28 @@ def plain(settings: Any) -> Any:
     if isinstance(settings, tuple | list):
         return [plain(value) for value in settings]
     return settings
+
+
+def default_of(field: dataclasses.Field) -> Any:
+    """Return the default of a field; `MISSING` if there is none."""
+    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+
+
+def changed(settings: Any) -> Any:
+    """Return the plain values of settings that are not at their defaults, without those of the machine.
+
+    A job whose parameters these are does not run again for a new setting whose default means "as before". Nor does it
+    for a changed default: raise the versions of the stages that it affects (`config/versions.py`).
+    """
+    if dataclasses.is_dataclass(settings):
+        return {
+            field.name: changed(value)
+            for field in dataclasses.fields(settings)
+            if field.init and not field.metadata and (value := getattr(settings, field.name)) != default_of(field)
+        }
+    if isinstance(settings, Mapping):
+        return {key: changed(value) for key, value in settings.items()}
+    return [changed(value) for value in settings] if isinstance(settings, tuple | list) else settings
 
 
 def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """The version of each stage's output, raised by hand when the output changes its meaning.
 
 Rules pass it in `params:`, so that a raised version reruns the stage and all later ones, and an edited comment in a
-script reruns nothing. A changed default reruns nothing either (`config/defaults.py`): if you change one, raise the
-version of every stage that it affects. `tests/config/defaults.yaml` records the defaults, and a test compares them.
+script reruns nothing. A changed default reruns nothing either (`changed` in `config/typed.py`): if you change one,
+raise the version of every stage that it affects. `tests/config/defaults.yaml` records the defaults, and a test compares
+them.
 """
 
 VERSIONS = {

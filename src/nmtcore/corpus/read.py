@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings
 from nmtcore.config.formats import corpus_options
-from nmtcore.config.own_files import own_files
+from nmtcore.config.own_folder import own_files
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.download import check_own_file
 from nmtcore.corpus.formats import make_format

@@ -216,7 +216,7 @@ def _check_own_code(folder: Path) -> None:
                 f"current folder: start the command in the folder that has it, or read {copy} and, if you trust it, "
                 "copy it there."
             )
-        if own_checksum("components", name) != code_checksum(copy.read_bytes(), where=copy):
+        if own_checksum("components", name) != code_checksum(copy.read_bytes()):
             raise UserError(
                 f"The model in {folder} was trained with another version of {path}, which is {copy}: use that version, "
                 "or train the model again."

@@ -23,8 +23,7 @@ from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
-from nmtcore.corpus.formats.rows import BadRow, Input, decode
-from nmtcore.corpus.text_lines import clean_lines
+from nmtcore.corpus.text_lines import BadRow, Input, clean_lines, decode
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import LineError, UserError
 from nmtcore.features.examples import Examples, SideExamples, group_by_annotator, ragged_column

@@ -1,14 +1,13 @@
 """Inputs and settings of annotation jobs: parser models, shards, selections of training pairs."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from nmtcore.annotation.models import missing_models
 from nmtcore.config.annotator_models import has_model
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
-from nmtcore.config.changes import Tracked
-from nmtcore.config.defaults import with_defaults
 from nmtcore.config.project import Project
-from nmtcore.config.typed import choose, plain
+from nmtcore.config.typed import changed, choose
 
 
 def annotator_of(project: Project, *, dataset: str, annotator: str) -> AnnotatorSettings:
@@ -18,11 +17,9 @@ def annotator_of(project: Project, *, dataset: str, annotator: str) -> Annotator
     return annotators[annotator]
 
 
-def tracked_annotator(project: Project, *, dataset: str, annotator: str) -> Tracked:
-    """Return the settings of an annotator; its jobs run again when they change."""
-    settings = annotator_of(project, dataset=dataset, annotator=annotator)
-    entry = ANNOTATORS.entry_of(settings)
-    return Tracked(entry, {"annotators": {annotator: with_defaults(settings, entry)}})
+def annotator_settings(project: Project, *, dataset: str, annotator: str) -> dict[str, Any]:
+    """Return the settings of an annotator, as plain values; its jobs run again when they change."""
+    return ANNOTATORS.entry_of(annotator_of(project, dataset=dataset, annotator=annotator), values=changed)
 
 
 def annotator_memory(project: Project, *, dataset: str, annotator: str) -> int:
@@ -80,10 +77,9 @@ def selection_file(project: Project, *, dataset: str, split: str = "train") -> l
     return [project.layout.path("selection", dataset=dataset)]
 
 
-def tracked_selection(project: Project, *, dataset: str) -> Tracked:
+def selection_settings(project: Project, *, dataset: str) -> dict[str, Any]:
     """Return how a data set selects training pairs, as plain values; the selection runs again when they change."""
-    selection = project.dataset(dataset).selection
-    return Tracked(plain(selection), with_defaults(selection, plain(selection)))
+    return changed(project.dataset(dataset).selection)
 
 
 def selection_annotations(project: Project, *, dataset: str) -> list[str]:

@@ -1,15 +1,14 @@
 """Inputs and settings of the corpus jobs: raw files, held-out splits."""
 
 import os
+from typing import Any
 
-from nmtcore.config.changes import Tracked
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.depends import filtering_settings, reading_settings
 from nmtcore.config.filters import FILTERS
-from nmtcore.config.own_files import check_own_files, own_file_states
+from nmtcore.config.own_folder import check_own_files, own_file_states
 from nmtcore.config.project import Project
-from nmtcore.config.stages import FilteringSettings, ReadingSettings
-from nmtcore.config.typed import choose
+from nmtcore.config.stages import FilteringSettings, ReadingSettings, filtering_values
+from nmtcore.config.typed import changed, choose
 
 
 def raw_files(project: Project, *, dataset: str, split: str) -> list[str]:
@@ -23,19 +22,22 @@ def raw_files(project: Project, *, dataset: str, split: str) -> list[str]:
     return list(dict.fromkeys(file.path or layout.path("download", file=file.name) for file in files))
 
 
-def tracked_reading(project: Project, *, dataset: str, split: str) -> Tracked:
-    """Return the settings that reading a split depends on; it runs again when they change.
+def reading_settings(project: Project, *, dataset: str, split: str) -> dict[str, Any]:
+    """Return the settings that reading a split depends on, as plain values."""
+    return changed(ReadingSettings.of(_with_split(project, dataset, split), split))
 
-    They include the state of the user's own files: Snakemake would not notice that an older file replaced one of them.
+
+def own_files_read(project: Project, *, dataset: str, split: str) -> dict[str, str]:
+    """Return the states of the user's own files of a split.
+
+    Snakemake would not notice that an older file replaced one of them.
     """
-    settings = ReadingSettings.of(_with_split(project, dataset, split), split)
-    return Tracked(settings, reading_settings(settings) | own_file_states(settings))
+    return own_file_states(ReadingSettings.of(_with_split(project, dataset, split), split))
 
 
-def tracked_filtering(project: Project, *, dataset: str, split: str) -> Tracked:
-    """Return the settings that filtering a split depends on; it runs again when they change."""
-    settings = FilteringSettings.of(_with_split(project, dataset, split), split)
-    return Tracked(settings, filtering_settings(settings))
+def filtering_settings(project: Project, *, dataset: str, split: str) -> dict[str, Any]:
+    """Return the settings that filtering a split depends on, as plain values."""
+    return filtering_values(FilteringSettings.of(_with_split(project, dataset, split), split))
 
 
 def held_out_splits(project: Project, *, dataset: str, split: str) -> list[str]:

@@ -6,11 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.changes import Tracked
 from nmtcore.config.corpora import FileSettings
-from nmtcore.config.defaults import with_defaults
 from nmtcore.config.project import Project
-from nmtcore.config.typed import nearest, plain
+from nmtcore.config.typed import changed, nearest
 from nmtcore.corpus.sources import missing_manual, without_member
 from nmtcore.errors import UserError
 from nmtcore.layout import model_of
@@ -33,10 +31,9 @@ def file_settings(project: Project, *, file: str) -> FileSettings:
     return next(iter(owners.values()))
 
 
-def tracked_download(project: Project, *, file: str) -> Tracked:
-    """Return the settings of a download without its approximate size; it runs again when they change."""
-    settings = replace(file_settings(project, file=file), megabytes=None)
-    return Tracked(plain(settings), with_defaults(settings, plain(settings)))
+def download_settings(project: Project, *, file: str) -> dict[str, Any]:
+    """Return the settings of a download, as plain values without its approximate size."""
+    return changed(replace(file_settings(project, file=file), megabytes=None))
 
 
 def files_and_licences(

@@ -3,14 +3,12 @@
 import os
 from collections.abc import Sequence
 
-from nmtcore.config.changes import Tracked
 from nmtcore.config.corpora import PartSettings
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.depends import import_settings
 from nmtcore.config.formats import DemoOptions, corpus_options
-from nmtcore.config.own_files import file_state, own_file_states
+from nmtcore.config.own_folder import file_state, own_file_states
 from nmtcore.config.project import Project
-from nmtcore.config.runs import RunSettings, run_to_json
+from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.text_lines import read_aligned_lines
 from nmtcore.files import read_json
@@ -34,10 +32,9 @@ def raw_reports(project: Project, *, run: RunSettings) -> list[str]:
     return [project.layout.path("raw_report", dataset=run.dataset, split=split) for split in run.tests]
 
 
-def tracked_import(project: Project, *, run: RunSettings) -> Tracked:
-    """Return a run; the import of its translations runs again when its settings or the files' states change."""
-    states = {path: file_state(path) for path in run.external.values()}
-    return Tracked(run_to_json(run), import_settings(run) | states)
+def translation_states(run: RunSettings) -> dict[str, str]:
+    """Return the states of the files of an external run's translations, which are imported again when one changes."""
+    return {path: file_state(path) for path in run.external.values()}
 
 
 def external_notes(project: Project, *, runs: list[RunSettings]) -> dict[str, str]:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
-from nmtcore.config.changes import Tracked
 from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.project import Project
@@ -40,18 +39,18 @@ def dataset_sources(project: Project, *, dataset: str) -> dict[str, Any]:
     return _sources(project, settings, settings.splits, settings.annotators)
 
 
-def read_datasets(project: Project) -> Tracked:
-    """Describe the data sets of the results folder that were read, by name, as `dataset_sources` does.
+def read_datasets(project: Project) -> dict[str, Any]:
+    """Describe the `datasets` of the results folder that were read, by name, as `dataset_sources` does.
 
-    The licences are listed again when a split is read or annotated. Data sets that the configuration no longer has are
-    left out.
+    The licences are listed again when a split is read or annotated: `files` are those of splits and annotations. Data
+    sets that the configuration no longer has are left out.
     """
     paths = [path for file_type in ("raw_report", "annotation") for path in project.layout.existing(file_type)]
     described = {}
     for name in sorted({parsed["dataset"] for path in paths if (parsed := project.layout.parse(path))}):
         with suppress(UserError):
             described[name] = dataset_sources(project, dataset=name)
-    return Tracked(described, {"files": sorted(map(str, paths))})
+    return {"datasets": described, "files": sorted(map(str, paths))}
 
 
 def _sources(
@@ -65,12 +64,6 @@ def _sources(
     }
 
 
-def tracked_sources(project: Project, *, run: RunSettings) -> Tracked:
-    """Return the data of a run; its manifest is written again when they change."""
-    sources = manifest_sources(project, run=run)
-    return Tracked(sources, sources)
-
-
 def manifest_inputs(project: Project, *, run: RunSettings) -> list[str]:
     """List the files of a run that its manifest describes: scores and translations, and model and log if trained."""
     types = ("scores", "hypotheses", *(("model", "history") if run.external is None else ()))
@@ -78,19 +71,20 @@ def manifest_inputs(project: Project, *, run: RunSettings) -> list[str]:
     return [project.layout.path(file_type, **names) for file_type in types]
 
 
-def run_states(project: Project) -> Tracked:
-    """Return the names and data of all runs of the results folder; the index is made again when one changes.
+def run_states(project: Project) -> dict[str, Any]:
+    """Return the names and data of all `runs` of the results folder, and their `times`.
 
-    A run's state is the time of its scores or, without scores, of its log; its manifest is no part of it, since making
-    the index writes manifests. The data are None for a run that the configuration no longer has.
+    The index is made again when one changes. A run's time is that of its scores or, without scores, of its log; its
+    manifest is no part of it, since making the index writes manifests. The data are None for a run that the
+    configuration no longer has.
     """
     states = {}
     for file_type in ("manifest", "history", "scores"):
         for path in project.layout.existing(file_type):
             time = 0 if file_type == "manifest" else path.stat().st_mtime_ns
             states[str(path.parent)] = (project.layout.parse(path), time)
-    times = {folder: time for folder, (_, time) in states.items()}
-    return Tracked(described_runs(project, (path for path, _ in states.values())), {"runs": times})
+    times = {folder: time for folder, (_, time) in sorted(states.items())}
+    return {"runs": described_runs(project, (states[folder][0] for folder in times)), "times": times}
 
 
 def runs_to_describe(layout: Layout) -> list[ParsedPath]:

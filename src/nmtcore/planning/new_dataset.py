@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nmtcore.config.catalogue import full_form
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.formats import FORMATS
 from nmtcore.config.language_codes import check_language_code
 from nmtcore.config.project import Project
-from nmtcore.config.short_forms import full_form
 from nmtcore.config.yaml_files import yaml_files
 from nmtcore.corpus.survey import DatasetSurvey, survey_dataset
 from nmtcore.corpus.text_lines import Input

@@ -4,7 +4,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.changes import Tracked
 from nmtcore.config.paper_tables import FIGURES_OF_KINDS
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
@@ -33,10 +32,10 @@ def report_scores(project: Project) -> list[str]:
     return [project.layout.path("scores", **run.names) for run in _table_runs(project)]
 
 
-def report_runs(project: Project) -> Tracked:
-    """Return the runs that the report shows, as `described_runs` does: those of its tables, and all in the folder.
+def report_runs(project: Project) -> dict[str, Any]:
+    """Return the `runs` that the report shows, as `described_runs` does: those of its tables, and all in the folder.
 
-    The report is made again when one of the latter changes, as their files are no inputs.
+    The report is made again when the `times` of the latter change, as their files are no inputs.
     """
     planned, times = _table_runs(project), {}
     known = {tuple(path.names.values()) for path in planned}
@@ -46,7 +45,7 @@ def report_runs(project: Project) -> Tracked:
         if parsed is not None and tuple(parsed.names.values()) not in known:
             others[str(path.parent)] = parsed
             times[str(path)] = path.stat().st_mtime_ns
-    return Tracked(described_runs(project, [*planned, *others.values()]), {"runs": times})
+    return {"runs": described_runs(project, [*planned, *others.values()]), "times": times}
 
 
 def report_datasets(project: Project) -> dict[str, dict[str, Any]]:
@@ -58,7 +57,7 @@ def report_datasets(project: Project) -> dict[str, dict[str, Any]]:
     for name in sorted(filter(None, named)):
         with suppress(UserError):  # the cell says why there is no such data set
             described[name] = dataset_sources(project, dataset=name)
-    return {**described, **read_datasets(project)[0]}
+    return {**described, **read_datasets(project)["datasets"]}
 
 
 def _table_runs(project: Project) -> list[ParsedPath]:

@@ -1,6 +1,8 @@
 """The types of the values in a manifest, by which reading checks them; keys that no reader needs may be missing."""
 
-from typing import Literal, TypedDict
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 
 class ManifestNames(TypedDict):
@@ -98,7 +100,9 @@ class ManifestData(TypedDict):
 
 
 class Manifest(ManifestNames, total=False):
-    """A manifest; that of an interrupted run has less, and what is not known is None."""
+    """A manifest; that of an interrupted run has less, and what is not known is None. Other keys stay as they are."""
+
+    __pydantic_config__ = {"extra": "allow"}  # noqa: RUF012
 
     code: ManifestCodes | None
     packages: dict[str, str | None] | None

@@ -19,9 +19,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from nmtcore.config.depends import training_settings
-from nmtcore.config.recorded import SAME_SETTINGS, differences
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.stages import differences, training_settings
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.files import atomic_folder, read_json, sync_file, write_json
 from nmtcore.training.state import TrainingState
@@ -119,7 +118,7 @@ def checkpoint_folder(
     if not (folder / "run.json").exists():
         others = sorted(root.glob("*/run.json"), key=lambda path: path.stat().st_mtime)
         if others:
-            changed = ", ".join(describe_changes(read_json(others[-1]), description)) or SAME_SETTINGS
+            changed = ", ".join(describe_changes(read_json(others[-1]), description))
             log(
                 f"Settings or data changed ({changed}): starting afresh in {folder}; "
                 f"earlier checkpoints stay in {others[-1].parent}."
@@ -130,12 +129,12 @@ def checkpoint_folder(
 
 def describe_training(run: RunSettings, *, data: Mapping[str, str]) -> dict[str, Any]:
     """Collect what a fingerprint covers: the settings, the checksum of each file of data by its name, and `VERSION`."""
-    return {"version": VERSION, "data": dict(data), "settings": training_settings(run)}
+    return {"version": VERSION, "data": dict(sorted(data.items())), "settings": training_settings(run)}
 
 
 def fingerprint(description: Mapping[str, Any]) -> str:
     """Return 16 hexadecimal digits that differ if the descriptions differ."""
-    text = json.dumps(description, sort_keys=True, ensure_ascii=False)
+    text = json.dumps(description, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -7,7 +7,13 @@ import pytest
 import yaml
 from snakemake.cli import parse_config
 
-from nmtcore.config.project_settings import CometSettings, PathsSettings, ProjectSettings, read_project_settings
+from nmtcore.config.project_settings import (
+    CometSettings,
+    MachineSettings,
+    PathsSettings,
+    ProjectSettings,
+    read_project_settings,
+)
 from nmtcore.errors import UserError
 from nmtcore.job import job_settings
 
@@ -27,6 +33,10 @@ EXAMPLES = {
     "gpus": ("2", 2),
     "comet": ("{model: wmt20-comet-da, batch: 4}", CometSettings(model="wmt20-comet-da", batch=4)),
     "threads": ("4", 4),
+    "machine": (
+        "{compile: true, device_size: null, log_every: 5}",
+        MachineSettings(compile=True, device_size=None, log_every=5),
+    ),
     "map_features_from": ("5000", 5000),
 }
 """The text after `KEY=` on the command line, and its value."""
@@ -66,9 +76,9 @@ def test_a_single_value_becomes_a_list(typed, value):
         ("seeds=[1,x]", r"config.yaml: seeds\[1\]: expected a whole number, found 'x'"),
         ("seeds=[1.5]", r"config.yaml: seeds\[0\]: expected a whole number, found '1.5'"),
         ("seeds=[1,01]", "config.yaml: seeds must be a list of different numbers"),
-        ("seeds=-1", r"config.yaml: seeds\[0\] must be between 0 and 4294967295, not -1"),
-        ("seeds=[1,-2]", r"config.yaml: seeds\[1\] must be between 0 and 4294967295, not -2"),
-        ("seeds={a: 1}", "config.yaml: seeds: expected a list"),
+        ("seeds=-1", r"config.yaml: seeds\[0\] must be at least 0, not -1"),
+        ("seeds=[1,-2]", r"config.yaml: seeds\[1\] must be at least 0, not -2"),
+        ("seeds={a: 1}", r"config.yaml: seeds\[0\]: expected a whole number, found {'a': '1'}"),
         ("seeds=", "config.yaml: seeds: expected a list, found nothing"),
         ("gpus=two", "config.yaml: gpus: expected a whole number, found 'two'"),
         ("paths={results: [a]}", "config.yaml: paths: results: expected a string"),

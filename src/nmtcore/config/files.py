@@ -1,0 +1,86 @@
+"""The files of a configuration by name, of which one with an invalid name is an error only when used, and `extends`."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nmtcore.config.typed import choose, shown_value
+from nmtcore.config.yaml_files import yaml_files, yaml_paths
+from nmtcore.errors import UserError
+from nmtcore.layout import NAME
+
+
+class NamedFiles(dict[str, Path]):
+    """Files by name; `unread` says for each file that is left out why it is not read."""
+
+    def __init__(self, files: Mapping[str, Path], unread: Mapping[str, str], *, noun: str) -> None:
+        super().__init__({name: path for name, path in files.items() if name not in unread})
+        self.unread = dict(unread)
+        self._noun = noun
+
+    def check(self, name: str, *, where: str) -> str:
+        """Return the name. Raises `UserError` if it has no file, or if the file is not read."""
+        if name in self.unread:
+            raise UserError(f"{where}: Not read: {self.unread[name]}")
+        return choose(name, self, noun=self._noun, where=where)
+
+
+def named_files(folders: Sequence[Path], subfolder: str, *, noun: str) -> NamedFiles:
+    """Find the files of a subfolder ("datasets"); the first folder that has a name wins. Messages use `noun`."""
+    files: dict[str, Path] = {}
+    for folder in reversed(folders):
+        files |= yaml_files(folder / subfolder)
+    return NamedFiles(files, misnamed(folders, subfolder), noun=noun)
+
+
+def misnamed(folders: Sequence[Path], subfolder: str) -> dict[str, str]:
+    """Return one sentence for each file of a subfolder whose name does not match `NAME`."""
+    return {
+        path.stem: f"{path}: a name consists of small letters, digits and single underscores and begins with a letter."
+        for folder in reversed(folders)
+        for path in yaml_paths(folder / subfolder)
+        if not re.fullmatch(NAME, path.stem)
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """A file or entry in a lineage, each of which extends the previous one."""
+
+    name: str
+    path: Path
+    """The file that holds it."""
+    keys: Mapping[str, Any]
+    """Its own keys, without `extends`."""
+
+    @property
+    def where(self) -> str:
+        """File and name, for messages."""
+        return f"{self.path}: {self.name}"
+
+
+def lineage(
+    name: str, entry: Callable[[str], tuple[Path, dict[str, Any]]], check: Callable[..., str]
+) -> tuple[Level, ...]:
+    """Return `name` and its ancestors, the oldest ancestor first.
+
+    `entry(name)` returns a file and its keys; `check(name, where=...)` raises an error if the name is unknown. Raises
+    `UserError` if an entry extends itself, directly or through others.
+    """
+    levels: list[Level] = []
+    parent: str | None = name
+    while parent is not None:
+        path, keys = entry(parent)
+        own = {key: value for key, value in keys.items() if key != "extends"}
+        levels.append(Level(name=parent, path=path, keys=own))
+        parent = keys.get("extends")
+        if parent is not None:
+            if not isinstance(parent, str):
+                raise UserError(f"{levels[-1].where}: extends: expected a name, found {shown_value(parent)}.")
+            check(parent, where=f"{levels[-1].where}: extends")
+        names = [level.name for level in levels]
+        if parent in names:
+            raise UserError(f"{path}: {' extends '.join([*names, parent])}: this is circular, remove one `extends`.")
+    return tuple(reversed(levels))

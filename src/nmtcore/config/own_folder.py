@@ -1,0 +1,124 @@
+"""The user's own folder: its configuration over that of the repository, and the files of her corpora."""
+
+import os
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from nmtcore.config.corpora import CorpusSettings, FileSettings
+from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.project import Project
+from nmtcore.config.project_settings import read_project_settings
+from nmtcore.config.stages import ReadingSettings
+from nmtcore.config.typed import merge
+from nmtcore.config.yaml_files import config_file, read_yaml, yaml_paths
+from nmtcore.errors import UserError
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+"""The folder of the repository, if this package is used from there."""
+
+
+def own_folders(**folders: Sequence[str]) -> dict[str, list[str]]:
+    """Return settings of config.yaml that list folders, made absolute; addresses stay, empty lists are left out."""
+    return {
+        key: [name if "://" in name else os.path.abspath(os.path.expanduser(name)) for name in names]
+        for key, names in folders.items()
+        if names
+    }
+
+
+def project_of_folder(folder: Path, **overrides: Any) -> Project:
+    """Read the project that Snakemake would read in a working folder (`snakemake -d FOLDER`).
+
+    Its settings are those of the folder's own config.yaml or, without one, of the repository's; `overrides` replace
+    keys. Relative folders in them start at the working directory, so call this there. Raises `UserError` if there is no
+    configuration.
+    """
+    shared = REPOSITORY / "config"
+    if not config_file(shared).is_file():
+        raise UserError(
+            "This command reads the configuration of the repository, which an installed wheel lacks: use the nmtcore "
+            "of a checkout (its .venv/bin/nmtcore, or pip install --editable)."
+        )
+    own = config_file(folder / "config")
+    settings = own if own.is_file() else config_file(shared)
+    return Project([folder / "config", shared], merge(read_yaml(settings), overrides), where=str(settings))
+
+
+def project_model_folders(bundle: Path) -> tuple[Path, ...]:
+    """Return the folders of annotators' models in the working directory's config/config.yaml; empty without that file.
+
+    A configuration inside `bundle`, a trained model that may come from somebody else, is never read, even if it is in
+    the working directory. Raises `UserError` if the configuration is not valid.
+    """
+    path = config_file("config")
+    if not path.is_file() or path.resolve().is_relative_to(bundle.resolve()):
+        return ()
+    return read_project_settings(read_yaml(path), where=str(path)).model_folders
+
+
+SUBFOLDERS = ("corpora", "datasets", "models", "published", "recipes", "scales", "systems")
+"""Subfolders of a configuration."""
+
+
+def hidden_files(folders: Sequence[Path]) -> list[str]:
+    """Return one sentence for each file that hides another file of the same name in a later folder."""
+    sentences = []
+    for subfolder in SUBFOLDERS:
+        first: dict[str, Path] = {}
+        for folder in folders:
+            for path in yaml_paths(folder / subfolder):
+                used = first.setdefault(path.stem, path)
+                if used.parent != path.parent and not _are_equal(used, path):
+                    sentences.append(f"{used} is used in place of {path}.")
+    return sentences
+
+
+def _are_equal(one: Path, other: Path) -> bool:
+    if one.resolve() == other.resolve():
+        return True
+    try:
+        return one.read_bytes() == other.read_bytes()
+    except OSError:  # reading the configuration reports this
+        return False
+
+
+def own_files(corpus: CorpusSettings) -> Iterator[tuple[str, FileSettings]]:
+    """Yield each of the user's own files in a corpus, with its key (`files.source`)."""
+    for role, files in corpus.files.items():
+        for number, file in enumerate(files, start=1):
+            if file.path is not None:
+                yield f"files.{role}" + (f" (number {number})" if len(files) > 1 else ""), file
+
+
+def check_own_files(dataset: DatasetSettings, *, where: str | Path) -> None:
+    """Raise `UserError` if files of the user's own that a data set's splits need are missing; name all of them."""
+    used = dict.fromkeys(part.corpus for parts in dataset.splits.values() for part in parts)
+    missing = [
+        f"  corpora.{name}: {key}: {'a folder is at' if os.path.isdir(file.path) else 'there is no file'} {file.path}"
+        for name in used
+        for key, file in own_files(dataset.corpora[name])
+        if not os.path.isfile(file.path)
+    ]
+    if missing:
+        raise UserError(
+            "\n".join([f"{where}: files are missing (a relative path starts at the config folder):", *missing])
+        )
+
+
+def own_file_states(settings: ReadingSettings) -> dict[str, str]:
+    """Return the size and modification time of each of the user's own files, by path; a replaced file changes them.
+
+    Missing files are left out.
+    """
+    paths = dict.fromkeys(file.path for corpus in settings.corpora.values() for _, file in own_files(corpus))
+    return {path: file_state(path) for path in paths if os.path.isfile(path)}
+
+
+def file_state(path: str) -> str:
+    """Return the size and modification time of a file."""
+    stat = os.stat(path)
+    seconds, nanoseconds = divmod(stat.st_mtime_ns, 10**9)
+    modified = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{nanoseconds:09} UTC"
+    return f"{stat.st_size} bytes, changed {modified}"
