@@ -33,7 +33,7 @@ def build_model(
     `observers` are components without parameters that are called after the run's own. Raises `UserError` if the
     machine has not enough memory for the parameters, or if the model cannot be built for another reason.
     """
-    needed = BYTES_PER_PARAMETER * count_parameters(run, source_size=source_size, target_size=target_size)
+    needed = BYTES_PER_PARAMETER * run.parameter_count({"source": source_size, "target": target_size})
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > memory:
         raise UserError(
@@ -53,11 +53,6 @@ def build_model(
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise UserError(f"The model of {run.system} cannot be built ({reason}): check its settings.") from error
     return model
-
-
-def count_parameters(run: RunSettings, *, source_size: int, target_size: int) -> int:
-    """Count the parameters of a run's model before it is built; see `RunSettings.parameter_count`."""
-    return run.parameter_count({"source": source_size, "target": target_size})
 
 
 def build_components(
