@@ -129,7 +129,7 @@ def test_labels_of_the_data_that_changed_are_an_error(tmp_path):
         assert str(error.value) == sentence.format(files["source"]["parser"])
         check_labels(bundle, tmp_path / "model", {"target": run.features["target"]}, files)
         with pytest.raises(UserError) as error:
-            load_initial_weights(bundle.model, tmp_path / "model", **folders, labels={"source": other})
+            load_initial_weights(bundle.model, tmp_path / "model", **folders, labels={**bundle.labels, "source": other})
         assert str(error.value) == sentence.format(tmp_path / "segmentation")
 
 

@@ -13,7 +13,7 @@ from inference.tiny import write_bundle
 from nmtcore.config.components.settings import MultitaskSettings, TagAttentionSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings
-from nmtcore.errors import LineError, UserError
+from nmtcore.errors import LineError
 from nmtcore.inference import tags
 from nmtcore.inference.batches import in_batches
 from nmtcore.inference.bundle import load_bundle
@@ -156,12 +156,3 @@ def test_a_broken_line_leaves_no_file(bundle, tmp_path):
     with pytest.raises(LineError, match="line 2: byte 1 is not UTF-8"):
         list(translate_with_tags(tmp_path / "tags.parquet", bundle, [b"the", b"\xff"], chunk=1))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_model_without_tags_predicts_none(tmp_path):
-    bundle = load_bundle(write_bundle(tmp_path / "model"))
-    lines = iter(["the"])
-    with pytest.raises(UserError, match="The system tiny predicts no tags: use a model of another system"):
-        list(translate_with_tags(tmp_path / "tags.parquet", bundle, lines))
-    assert list(lines) == ["the"], "it is an error before anything is read"
-    assert not (tmp_path / "tags.parquet").exists()

@@ -109,7 +109,8 @@ def attention_rows(
     targets = [[]] * len(examples) if translations is None else [[*tokens, EOS] for tokens in translations]
 
     def work(observed: Observed) -> list[list[dict[str, Any]]]:
-        maps, sources = _maps(bundle, observed), zip(observed.batch.source_BS, observed.encoded.mask_BS, strict=True)
+        maps = _maps(bundle, observed)
+        sources = zip(observed.batch.source_BS, observed.encoded.context.mask_BS, strict=True)
         rows_of_examples = []
         for b, (row, (source_S, real_S)) in enumerate(zip(observed.rows_B, sources, strict=True)):
             source = bundle.source_vocabulary.tokens(source_S[real_S].tolist())

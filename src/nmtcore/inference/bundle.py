@@ -121,16 +121,16 @@ def load_initial_weights(
     label vocabularies. Raises `UserError` if bases, shapes or vocabularies differ.
     """
     _check_files(folder)
+    for side, vocabularies in labels.items():
+        if vocabularies and (folder / LABELS[side]).exists():
+            own = read_labels(folder / LABELS[side], tuple(vocabularies))
+            check_same_labels(folder, own, vocabularies, data=segmentation)
     differing = [] if read_json(folder / "run.json")["base"] == run.base else ["another base than this run's"]
     for side, vocabulary in run_vocabularies(run, segmentation, labels).items():
         if Vocabulary.load(folder / VOCABULARIES[side]) != vocabulary:
             differing.append(f"a {side} vocabulary different from that of {segmentation}")
     for difference in differing:
         raise UserError(f"The model in {folder} was trained with {difference}: train it again.")
-    for side, vocabularies in labels.items():
-        if vocabularies and (folder / LABELS[side]).exists():
-            own = read_labels(folder / LABELS[side], tuple(vocabularies))
-            check_same_labels(folder, own, vocabularies, data=segmentation)
     _set_weights(model, folder)
 
 
