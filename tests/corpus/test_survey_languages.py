@@ -3,8 +3,7 @@
 import pytest
 
 from nmtcore.corpus.filters import detect_language
-from nmtcore.corpus.survey import DatasetSurvey, SplitSurvey
-from nmtcore.corpus.survey_languages import language_shares
+from nmtcore.corpus.survey import DatasetSurvey, SplitSurvey, language_shares
 
 ENGLISH = [
     "The children are playing in the garden behind the house.", "We have been waiting for this letter since last week.",

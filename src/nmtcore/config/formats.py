@@ -174,9 +174,8 @@ FORMATS = Registry[FormatOptions](
         **dict.fromkeys(("plain", "tsv", "copied", "czeng"), "formats.lines"),
         **dict.fromkeys(("sgm", "tmx"), "formats.markup"),
         "conllu": "formats.conllu",
-        "demo": "formats.demo",
+        **dict.fromkeys(("demo", "demo_contrastive"), "formats.demo"),
         "contrastive": "contrasts",
-        "demo_contrastive": "formats.demo_contrastive",
     },
 )
 

@@ -4,7 +4,7 @@ The workflow's reading writes each split to a temporary file, over whose columns
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,10 +17,10 @@ from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import ReadingSettings
+from nmtcore.corpus.filters import detect_language, detected_languages
 from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.pairs import SIDES
 from nmtcore.corpus.read import read_split
-from nmtcore.corpus.survey_languages import LanguageShare, language_shares
 from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, unsegmented_length
 from nmtcore.errors import UserError
 from nmtcore.parquet import read_batches
@@ -101,6 +101,23 @@ class SplitSurvey:
     """The error that ended reading, if there was one."""
     is_cut: bool = False
     """Whether the survey ended after a given number of pairs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageShare:
+    """How many texts of a side seem to be in another language."""
+
+    texts: int
+    """Texts that were judged; empty ones are not."""
+    others: int
+    """Texts that the filter would drop."""
+    swapped: int
+    """Those that seem to be in the language of the other side."""
+
+    @property
+    def share(self) -> float:
+        """The share of texts in another language."""
+        return self.others / self.texts if self.texts else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,6 +278,18 @@ def _match(texts: list[pa.Array], pattern: str) -> np.ndarray:
     """Say which pairs have a text that a regular expression matches."""
     source, target = (pc.match_substring_regex(own, pattern).to_numpy(zero_copy_only=False) for own in texts)
     return source | target
+
+
+def language_shares(sample: Sequence[tuple[str, str]], languages: Mapping[str, str]) -> dict[str, LanguageShare]:
+    """Judge both sides of a sample; `languages` are the codes by side. Languages that langdetect lacks are left out."""
+    shares = {}
+    for number, side in enumerate(SIDES):
+        if languages[side] in detected_languages():
+            detected = [detect_language(pair[number]) for pair in sample if pair[number].strip()]
+            others = [language for language in detected if language != languages[side]]
+            swapped = others.count(languages[SIDES[1 - number]])
+            shares[side] = LanguageShare(texts=len(detected), others=len(others), swapped=swapped)
+    return shares
 
 
 def _overlap(survey: SplitSurvey, train: SplitSurvey) -> Overlap:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmtcore.config.corpora import SIDES
-from nmtcore.corpus.survey import SplitSurvey, percentile
-from nmtcore.corpus.survey_languages import LanguageShare
+from nmtcore.corpus.survey import LanguageShare, SplitSurvey, percentile
 from nmtcore.corpus.text_lines import Input
 from nmtcore.corpus.writing_systems import looks_tokenised, main_script
 from nmtcore.planning.known_parsers import KnownParser

@@ -24,13 +24,14 @@ def survey_lines(survey: DatasetSurvey) -> list[str]:
     header = ["split", "side", "pairs", "length", "median", "99 %", "longest", "other language"]
     rows = [row for split in survey.splits for row in _rows(survey, split)]
     lines = terminal_table(header, rows, text=2).splitlines() if rows else []
+    judged = "not checked: langdetect does not know them"
     if any(survey.shares.values()):
-        lines.append(
-            f"(lengths between white space; languages of up to {SAMPLE_PAIRS:,} pairs per split, drawn with seed "
-            f"{SAMPLE_SEED}, by langdetect, which misjudges 1 to 3 % of short sentences)"
+        judged = (
+            f"of up to {SAMPLE_PAIRS:,} pairs per split, drawn with seed {SAMPLE_SEED}, by langdetect, which misjudges "
+            "1 to 3 % of short sentences"
         )
-    elif rows:
-        lines.append("(lengths between white space; languages not checked: langdetect does not know them)")
+    if rows:
+        lines.append(f"(lengths between white space, of treebanks in words of the trees; languages {judged})")
     for split, split_survey in survey.splits.items():
         lines += _odd_lines(split, split_survey)
     if len(set(survey.languages.values())) == 1:
