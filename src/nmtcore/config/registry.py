@@ -115,8 +115,6 @@ class Registry(Mapping[str, type[T]]):
 
     def find(self, name: str, *, where: str) -> type[T]:
         """Return the class registered under a name. Raises `UserError` if there is none."""
-        if name in self._removed and name not in self:
-            raise UserError(f"{where}: the {self.noun} '{name}' is gone. {self._removed[name]}")
         return self[choose(name, self, noun=self.noun, where=where)]
 
     def build(self, entry: Any, *, where: str) -> T:
@@ -144,6 +142,8 @@ class Registry(Mapping[str, type[T]]):
             expected = f"{{{self.key}: name of a {self.noun}, settings}}"
             raise PydanticCustomError(SENTENCE, f"expected {expected}, found {shown_value(entry)}.")
         name = str(entry[self.key])
+        if name not in self and name in self._removed:
+            raise PydanticCustomError(SENTENCE, f"the {self.noun} '{name}' is gone. {self._removed[name]}")
         if name not in self:
             raise PydanticCustomError(SENTENCE, f"unknown {self.noun} {quoted(name)}. {nearest(name, self)}")
         try:
