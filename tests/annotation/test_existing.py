@@ -70,20 +70,6 @@ def test_a_pair_that_the_raw_file_lacks_is_an_error(tmp_path, annotate):
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_broken_trees_become_null(tmp_path, annotate):
-    sentences = [["a", "b"]] * 3
-    trees = [Annotation(head=[2, 1]), Annotation(head=[0, 1]), Annotation(head=[0])]
-    write_raw(tmp_path / "raw.parquet", sentences, trees)
-    write_corpus(tmp_path / "corpus.parquet", sentences)
-    annotate(ExistingSettings(), shard=0, shards=1, output=tmp_path / "out.parquet")
-    reasons = [row["reason"] for row in read_rows(tmp_path / "out.parquet")]
-    assert reasons == [
-        "invalid analysis: no word is a root (head 0)",
-        None,
-        "invalid analysis: head has 1 entries for 2 words",
-    ]
-
-
 def test_supertags_and_constituents_of_the_corpus_are_copied(tmp_path, annotate):
     english = [pair.source for pair in generate(split="train", count=60)]
     trees = [side.annotation for side in english]

@@ -68,11 +68,6 @@ def test_inconsistent_heads_and_labels_are_an_error_that_names_the_pair(tmp_path
         label_vocabularies(tmp_path / "a", tmp_path / "labels.json")
 
 
-def test_a_file_needs_only_the_requested_columns(tmp_path):
-    write_json(tmp_path / "labels.json", {"upos": ["<none>", "<unk>", "A"]})
-    assert read_labels(tmp_path / "labels.json", columns=("upos",)) == {"upos": ["<none>", "<unk>", "A"]}
-
-
 @pytest.mark.parametrize(
     "content", [[], {"deprel": ["<none>", "<unk>"], "upos": ["<none>", "<unk>"]}, {"deprel": ["root"]}]
 )

@@ -105,19 +105,6 @@ def test_a_selection_without_pairs_is_an_error(tmp_path):
     assert not (tmp_path / "selection.parquet").exists()
 
 
-def test_a_misaligned_annotation_is_an_error(tmp_path):
-    corpus = write_corpus(tmp_path / "corpus", [["a"]] * 2, ids=[0, 1])
-    other = write_annotation(tmp_path / "ccg", [0, 2], [True, True])
-    with pytest.raises(UserError, match="row 1, has pair 2"):
-        select_pairs(
-            SelectionSettings(parsed=PARSED),
-            corpus=corpus,
-            annotations={"target": {"ccg": other}},
-            output=tmp_path / "selection",
-            report=tmp_path / "report",
-        )
-
-
 def test_readers_get_only_the_selected_rows(tmp_path):
     corpus = write_mixed(tmp_path / "corpus", ["x"] * 50)
     kept = [k % 3 == 0 for k in range(50)]

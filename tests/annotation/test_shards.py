@@ -78,39 +78,26 @@ def test_the_report_counts_annotations_labels_and_invalid_analyses(tmp_path, cor
     assert (report["null_share"], report["invalid_share"]) == (0.5, 0.25)
 
 
-def test_a_shard_of_the_wrong_length_is_an_error(tmp_path, corpus):
-    first = write_shard(tmp_path / "0", [2, 3], [CHAIN] * 2)
-    second = write_shard(tmp_path / "1", [5], [CHAIN])
-    with pytest.raises(UserError, match=r"1 has 1 rows, but it annotates rows 2 to 3 of .*corpus.parquet, which are 2"):
-        gather(tmp_path, corpus, [first, second])
+BAD_SHARDS = {
+    "too short": ([[2, 3], [5]], r"1 has 1 rows, but it annotates rows 2 to 3 of .*corpus.parquet, which are 2"),
+    "other order": ([[2, 3], [8, 5]], "1, row 0, has pair 8, but .*, row 2, has pair 5"),
+    "other pair": ([[2, 3], [5, 9]], "1, row 1, has pair 9, but .*, row 3, has pair 8"),
+    "shards swapped": ([[5, 8], [2, 3]], "0, row 0, has pair 5, but"),
+}
 
 
-@pytest.mark.parametrize("ids", [[8, 5], [5, 9]])
-def test_a_shard_of_other_pairs_is_an_error_that_names_the_row(tmp_path, corpus, ids):
-    first = write_shard(tmp_path / "0", [2, 3], [CHAIN] * 2)
-    second = write_shard(tmp_path / "1", ids, [CHAIN] * 2)
-    row, pair = (0, 5) if ids[0] == 8 else (1, 8)
-    with pytest.raises(UserError, match=rf"1, row {row}, has pair {ids[row]}, but .*, row {row + 2}, has pair {pair}"):
-        gather(tmp_path, corpus, [first, second])
-
-
-def test_shards_in_the_wrong_order_are_an_error(tmp_path, corpus):
-    first = write_shard(tmp_path / "0", [2, 3], [CHAIN] * 2)
-    second = write_shard(tmp_path / "1", [5, 8], [CHAIN] * 2)
-    with pytest.raises(UserError, match="row 0, has pair 5, but"):
-        gather(tmp_path, corpus, [second, first])
-
-
-def test_a_truncated_shard_is_an_error(tmp_path, corpus):
-    first = write_shard(tmp_path / "0", [2, 3, 5, 8], [CHAIN] * 4)
-    first.write_bytes(first.read_bytes()[:-20])
-    with pytest.raises(UserError, match="is damaged, or from an earlier version"):
-        gather(tmp_path, corpus, [first])
+@pytest.mark.parametrize(("ids", "sentence"), BAD_SHARDS.values(), ids=BAD_SHARDS)
+def test_shards_of_other_pairs_are_an_error_that_names_the_row(tmp_path, corpus, ids, sentence):
+    shards = [write_shard(tmp_path / f"{k}", own, [CHAIN] * len(own)) for k, own in enumerate(ids)]
+    with pytest.raises(UserError, match=sentence):
+        gather(tmp_path, corpus, shards)
 
 
 def test_an_annotation_with_only_nulls_is_an_error(tmp_path, corpus):
-    shard = write_shard(tmp_path / "0", [2, 3, 5, 8], [failed("no tree")] * 3 + [failed("more than 5 words")])
-    with pytest.raises(UserError, match=r"none of 4 sentences .* no tree \(3\); more than 5 words \(1\)"):
+    shard = write_shard(tmp_path / "0", [2, 3, 5, 8], [failed("no tree: x")] * 3 + [failed("more than 5 words")])
+    with pytest.raises(
+        UserError, match=r"none of 4 .*: no tree \(3\); more than 5 words \(1\)\. The first: no tree: x\."
+    ):
         gather(tmp_path, corpus, [shard])
 
 

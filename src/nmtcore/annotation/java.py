@@ -43,7 +43,10 @@ def find_java(name: str) -> str:
 
 
 class JavaProcess(subprocess.Popen):
-    """A running Java program, which ends with this process, even if this is killed: Linux sends it SIGKILL then."""
+    """A running Java program, which ends with this process, even if this is killed.
+
+    Linux sends it SIGKILL when the thread that started it ends.
+    """
 
     def __init__(self, name: str, arguments: Sequence[str], *, memory_mb: int, stdout: int | None = None) -> None:
         self._name = name
