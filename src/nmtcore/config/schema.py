@@ -146,7 +146,7 @@ def rows_of(cls: type, prefix: str = "") -> Iterator[list[str]]:
     """Yield the key, values, default and meaning of each setting of a class."""
     schema = adapter(cls).json_schema(schema_generator=_WithoutTitles)
     for field in dataclasses.fields(cls):
-        if (cls, field.name) in NOT_IN_FILES or not field.init:
+        if (cls, field.name) in NOT_IN_FILES or not field.init or field.metadata:
             continue
         hint = hints_of(cls)[field.name]
         inner = _settings_inside(hint)
