@@ -6,7 +6,7 @@
 A step of nmtcore is an update as in training: losses, gradients, their norm, Adam. Marian (`pip install transformers`;
 `--no-marian` leaves it out) has random weights, the same size and batches, a smoothed loss, autocast and fused Adam.
 Rounds are interleaved after a warm-up, and figures are medians. The peak is that of a large matrix product in the same
-run; the share counts 6 operations for each weight of a matrix and each real token. "compiled" has `training.compile`
+run; the share counts 6 operations for each weight of a matrix and each real token. "compiled" has `machine.compile`
 (`--no-compile` leaves it out, and the minutes that it takes). The first size, vocabulary and precision also have the
 systems of `--systems`, each with one component. On a CPU, all computations are in fp32.
 """
@@ -238,7 +238,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=1, help="on a CPU [%(default)s]")
     for name, meaning in [
         ("marian", "time Hugging Face's Marian too"),
-        ("compile", "also time compiled layers, as training.compile"),
+        ("compile", "also time compiled layers, as machine.compile"),
     ]:
         parser.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=True, help=meaning)
     parser.add_argument("--config", type=Path, default=CONFIG)

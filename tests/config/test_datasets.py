@@ -7,7 +7,6 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import DatasetSettings, EvaluationSettings, PublishedSettings
@@ -70,9 +69,9 @@ def test_every_parser_model_can_be_downloaded(name: str):
 def test_every_shared_corpus_is_used_and_has_a_licence_and_a_citation():
     used = {part.corpus for name in DATASETS for parts in PROJECT.dataset(name).splits.values() for part in parts}
     assert set(PROJECT.corpus_files) <= used
-    for path in PROJECT.corpus_files.values():
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-        assert all(values[key] for key in ("licence", "citation")), path
+    for name in PROJECT.corpus_files:
+        values = PROJECT.corpus_files.read(name)
+        assert all(values[key] for key in ("licence", "citation")), name
 
 
 def test_all_data_sets_agree_on_each_file():

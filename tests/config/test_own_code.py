@@ -182,10 +182,9 @@ def test_schemas_know_own_files(project):
     schemas = file_schemas()
     components = schemas["systems"]["additionalProperties"]["properties"]["components"]["properties"]
     assert "kind" in components["vector"]["anyOf"][0]["properties"]
-    assert "odd" in json.dumps(schemas["datasets"]["properties"]["filters"])
-    evaluation = (
-        schemas["datasets"]["$defs"].get("EvaluationSettings") or schemas["datasets"]["properties"]["evaluation"]
-    )
+    dataset, _ = schemas["datasets"]["anyOf"]
+    assert "odd" in json.dumps(dataset["properties"]["filters"])
+    evaluation = schemas["datasets"]["$defs"].get("EvaluationSettings") or dataset["properties"]["evaluation"]
     assert '"mine"' in json.dumps(evaluation)
 
 

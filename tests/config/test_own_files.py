@@ -218,3 +218,17 @@ def test_a_data_set_of_own_files_is_valid(root, tmp_path, monkeypatch):
     assert paths(settings, "test")["target"] == ["/home/me/corpora/test.de.gz"]
     run = Project([tmp_path / "config", root / "config"], {}).run("mine", "transformer_base", "smoke", 1)
     assert run.tests == ("test", "dev")
+
+
+def test_a_file_may_hold_several_entries(root, write, tmp_path):
+    """Own entries take the place of the repository's, one by one."""
+    both = mine({"source": "/a", "target": "/b"})
+    write("config/datasets/several.yaml", {"first": both, "second": {"extends": "first", "description": "Other"}})
+    write("config/corpora/pairs.yaml", {"pud_cs": {"format": "plain", "files": {"source": "x", "target": "y"}}})
+    project = Project([tmp_path / "config", root / "config"], {})
+    assert project.dataset("second").corpora == project.dataset("first").corpora
+    assert project.corpus_files.read("pud_cs")["format"] == "plain"
+    assert project.corpus_files.read("pud_de")["format"] == "conllu"
+    write("config/datasets/more.yaml", {"first": both})
+    with pytest.raises(UserError, match=r"the data set .first. is also defined in .*: rename"):
+        Project([tmp_path / "config", root / "config"], {})

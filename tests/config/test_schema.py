@@ -172,6 +172,7 @@ def test_the_command_explains_keys(capsys):
     [
         ("trainig", "trainig: unknown section 'trainig'. Did you mean training?"),
         ("training.shedule", "training: unknown key 'shedule'. Did you mean schedule"),
+        ("training.log_every", "training: unknown key 'log_every'."),
         ("components.paskal", "components: unknown component 'paskal'. Did you mean pascal?"),
     ],
 )

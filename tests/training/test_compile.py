@@ -49,4 +49,4 @@ def test_validation_computes_with_the_layers_as_they_are(tmp_path, monkeypatch):
 
 def test_a_recurrent_model_has_no_layers_to_compile(tmp_path, monkeypatch):
     _, _, messages = train_both(tmp_path, "eager", monkeypatch, recurrent=True)
-    assert messages[0] == "training.compile: only layers of transformers are compiled, and this model is recurrent."
+    assert messages[0] == "machine.compile: only layers of transformers are compiled, and this model is recurrent."

@@ -307,9 +307,9 @@ def test_a_full_memory_is_an_error_and_training_resumes_with_smaller_pieces(tmp_
     with pytest.raises(UserError) as caught:
         train_tiny(tmp_path, run, model=model)
     assert str(caught.value) == (
-        "The GPU's memory is full (CUDA out of memory. Tried to allocate 2.00 GiB). Lower training.batch.device_size "
-        f"(now {current}): batches stay the same, but are cut into smaller pieces. Then start again; training resumes "
-        "from its last checkpoint."
+        "The GPU's memory is full (CUDA out of memory. Tried to allocate 2.00 GiB). Lower machine.device_size in "
+        f"config.yaml (now {current}): batches stay the same, but are cut into smaller pieces. Then start again; "
+        "training resumes from its last checkpoint."
     )
     assert not (tmp_path / "checkpoints" / "lock").exists()
     smaller = tiny.settings(max_updates=30, checkpoint_every=4, batch={"device_size": 40})

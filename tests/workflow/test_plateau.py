@@ -20,7 +20,6 @@ SCALE = {
         "batch": {"size": 512},
         "validation": {"every": 15},
         "checkpoint_every": 15,
-        "log_every": 5,
     },
     "segmentation_size": 500,
 }

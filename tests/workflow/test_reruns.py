@@ -112,7 +112,7 @@ EDITS = {
     "weight": ({}, {"components": {"depparse": {"weight": 0.7}}}, {"train_model"}),
     "another component": ({}, {"components": {"diagonalparse": {"layer": 0}}}, {"train_model"}),
     "metric of validation": ({}, {"training": {"validation": {"metric": "bleu"}}}, {"train_model"}),
-    "induced trees": ({}, {"trees": "induced"}, {"parse_gold", "score_gold"}),
+    "induced trees": ({}, {"trees": "induced"}, {"score_tests", "parse_gold", "score_gold"}),
 }  # fmt: skip
 """Changes of the data set and of the system, and the rules whose own inputs or parameters they change."""
 

@@ -113,7 +113,7 @@ rule prepare_comet:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
-        model=SETTINGS.comet.model,
+        model=lambda wildcards: SETTINGS.comet.model,
         settings=scoring_param(ScoringSettings.of_comet),
     script:
         "../scripts/prepare_comet.py"
@@ -157,7 +157,7 @@ rule score_comet:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
-        model=SETTINGS.comet.model,
+        model=lambda wildcards: SETTINGS.comet.model,
         settings=scoring_param(ScoringSettings.of_comet),
     script:
         "../scripts/score_comet.py"

@@ -1,4 +1,4 @@
-"""Annotators' models: their files (`config/models/NAME.yaml`, one file per model) and the folders to search for them.
+"""Annotators' models: their files (entries of `config/models`) and the folders to search for them.
 
 A parser's model can run code: CoreNLP's and EasyCCG's are Java programs. So a model has a plain name, and only the
 user's folders are searched for it, neither the working directory nor the folder of a trained model.

@@ -98,7 +98,7 @@ class StanzaSettings(AnnotatorSettings):
 
     model_holds = "depparse.pt"
     model: str
-    """Name of a folder with {pos,lemma,depparse,constituency...}.pt (config/models/stanza_*.yaml)."""
+    """Name of a folder with {pos,lemma,depparse,constituency...}.pt (`stanza_*` of config/models)."""
     constituency: bool = False
     """Whether constituents are parsed too."""
     batch_size: Count = 64
@@ -155,7 +155,7 @@ class EasyCcgSettings(AnnotatorSettings):
 
     model_holds = "easyccg.jar"
     model: str = "easyccg"
-    """Name of a folder with easyccg.jar and the unpacked model (config/models/easyccg.yaml)."""
+    """Name of a folder with easyccg.jar and the unpacked model (`easyccg` of config/models)."""
     memory_mb: Count = 3000
     """Memory of Java, in megabytes."""
     batch_size: Count = 50_000

@@ -15,7 +15,7 @@ from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import METRIC_NAMES, DatasetSettings
 from nmtcore.config.external import with_absolute_paths
-from nmtcore.config.files import Level, NamedFiles, lineage, misnamed, named_files
+from nmtcore.config.files import Level, NamedFiles, lineage, misnamed, named_entries, named_files
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
@@ -78,7 +78,7 @@ class Catalogue:
     @cached_property
     def dataset_files(self) -> NamedFiles:
         """The data sets by name, except those named like a scale or a folder of results."""
-        files = named_files(self.folders, "datasets", noun="data set")
+        files = named_entries(self.folders, "datasets", noun="data set")
         taken = {
             name: f"{path}: '{name}' is also the name of a scale or of a folder in results/: rename it."
             for name, path in files.items()
@@ -133,24 +133,24 @@ class Catalogue:
     def _dataset_levels(self, name: str) -> tuple[Level, ...]:
         if name not in self._lineages:
             files = self.dataset_files
-            self._lineages[name] = lineage(name, lambda n: (files[n], read_with_paths(files[n])), files.check)
+            self._lineages[name] = lineage(name, lambda n: (files[n], read_with_paths(files, n)), files.check)
         return self._lineages[name]
 
     @cached_property
     def corpus_files(self) -> NamedFiles:
         """The corpora shared by data sets, by name."""
-        return named_files(self.folders, "corpora", noun="corpus")
+        return named_entries(self.folders, "corpora", noun="corpus")
 
     @cached_property
     def model_files(self) -> NamedFiles:
         """The models of annotators that the workflow can download, by name."""
-        return named_files(self.folders, "models", noun="model")
+        return named_entries(self.folders, "models", noun="model")
 
     def annotator_model(self, name: str, *, where: str = "the target") -> AnnotatorModelSettings:
         """Read the download settings of an annotator's model."""
         self.model_files.check(name, where=where)
         path = self.model_files[name]
-        return build(AnnotatorModelSettings, {**read_yaml(path), "name": name}, where=str(path))
+        return build(AnnotatorModelSettings, {**self.model_files.read(name), "name": name}, where=str(path))
 
     def system(self, name: str, dataset: str | None = None, *, where: str = "the target") -> SystemSettings:
         """Compose a system and the systems that it extends, for a data set or, if None, without any `per_dataset`."""
@@ -206,13 +206,14 @@ def _fault(name: str, entry: Any, pattern: str, reserved: Iterable[str]) -> str 
     return None
 
 
-def read_with_paths(path: Path) -> dict[str, Any]:
-    """Read a file in `datasets`, `corpora` or `models` and make every `path` in it absolute.
+def read_with_paths(files: NamedFiles, name: str) -> dict[str, Any]:
+    """Read a data set or a corpus and make every `path` in it absolute.
 
     The path alone, as a string, is a valid entry. Relative paths start at the folder that holds `datasets`, `corpora`
     and `models`; `~` is the home folder.
     """
-    values, folder = read_yaml(path), path.parent.parent
+    values, path = files.read(name), files[name]
+    folder = path.parent.parent
     if isinstance(values.get("corpora"), Mapping):
         values["corpora"] = {name: _resolve_corpus(corpus, folder, path) for name, corpus in values["corpora"].items()}
     return _resolve_corpus(values, folder, path)
@@ -240,7 +241,7 @@ def _resolve_entry(entry: Any, folder: Path, path: Path) -> Any:
     return {**entry, "path": os.path.abspath(folder / os.path.expanduser(entry["path"]))}
 
 
-def full_form(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], *, where: str) -> DatasetSettings:
+def full_form(name: str, values: Mapping[str, Any], shared: NamedFiles, *, where: str) -> DatasetSettings:
     """Build the settings of a data set from its file.
 
     If the splits name a corpus that `corpora` does not define, it is read from the `shared` corpora. A null for a key,
@@ -272,13 +273,13 @@ def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _shared_corpora(values: Mapping[str, Any], shared: Mapping[str, Path]) -> dict[str, Any]:
+def _shared_corpora(values: Mapping[str, Any], shared: NamedFiles) -> dict[str, Any]:
     """Read the shared corpora that the splits name and `corpora` does not define."""
     splits = values["splits"].values()
     parts = [part for parts in splits for part in (parts if isinstance(parts, list) else [parts])]
     names = [part.get("corpus") if isinstance(part, Mapping) else part for part in parts]
     return {
-        name: read_with_paths(shared[name])
+        name: read_with_paths(shared, name)
         for name in names
         if isinstance(name, str) and name in shared and name not in values["corpora"]
     }

@@ -7,18 +7,28 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.typed import choose, shown_value
-from nmtcore.config.yaml_files import yaml_files, yaml_paths
+from nmtcore.config.yaml_files import read_yaml, yaml_files, yaml_paths
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME
 
 
 class NamedFiles(dict[str, Path]):
-    """Files by name; `unread` says for each file that is left out why it is not read."""
+    """Files by name; `unread` says for each file that is left out why it is not read.
+
+    A file may hold several entries `NAME: {settings}`, each with a name of its own.
+    """
 
     def __init__(self, files: Mapping[str, Path], unread: Mapping[str, str], *, noun: str) -> None:
         super().__init__({name: path for name, path in files.items() if name not in unread})
         self.unread = dict(unread)
         self._noun = noun
+        self._values: dict[Path, dict[str, Any]] = {}
+
+    def read(self, name: str) -> dict[str, Any]:
+        """Read the settings of a name."""
+        path = self[name]
+        values = self._values[path] = self._values.get(path) or read_yaml(path)
+        return values[name] if _holds_entries(values) else values
 
     def check(self, name: str, *, where: str) -> str:
         """Return the name. Raises `UserError` if it has no file, or if the file is not read."""
@@ -33,6 +43,37 @@ def named_files(folders: Sequence[Path], subfolder: str, *, noun: str) -> NamedF
     for folder in reversed(folders):
         files |= yaml_files(folder / subfolder)
     return NamedFiles(files, misnamed(folders, subfolder), noun=noun)
+
+
+def named_entries(folders: Sequence[Path], subfolder: str, *, noun: str) -> NamedFiles:
+    """Find the files of a subfolder and the entries of those that hold several, as `named_files` does.
+
+    Raises `UserError` if two files of a folder have the same name in them.
+    """
+    entries: dict[str, Path] = {}
+    for folder in reversed(folders):
+        own: dict[str, Path] = {}
+        for stem, path in yaml_files(folder / subfolder).items():
+            for name in _names_in(path) or [stem]:
+                if name in own:
+                    raise UserError(f"{path}: the {noun} '{name}' is also defined in {own[name]}: rename one of them.")
+                own[name] = path
+        entries |= own
+    return NamedFiles(entries, misnamed(folders, subfolder), noun=noun)
+
+
+def _names_in(path: Path) -> list[str]:
+    """Return the names of a file's entries; none if it has one unnamed, or cannot be read, which is said when used."""
+    try:
+        values = read_yaml(path)
+    except UserError:
+        return []
+    return list(values) if _holds_entries(values) else []
+
+
+def _holds_entries(values: Mapping[str, Any]) -> bool:
+    """Tell whether a file holds entries by name: a corpus, a model or a data set alone has texts among its values."""
+    return bool(values) and all(isinstance(value, Mapping) for value in values.values())
 
 
 def misnamed(folders: Sequence[Path], subfolder: str) -> dict[str, str]:

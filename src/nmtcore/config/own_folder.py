@@ -2,17 +2,19 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from nmtcore.config.corpora import CorpusSettings, FileSettings
 from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.files import named_entries, named_files
 from nmtcore.config.project import Project
 from nmtcore.config.project_settings import read_project_settings
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.config.typed import merge
-from nmtcore.config.yaml_files import config_file, read_yaml, yaml_paths
+from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -67,11 +69,13 @@ def hidden_files(folders: Sequence[Path]) -> list[str]:
     sentences = []
     for subfolder in SUBFOLDERS:
         first: dict[str, Path] = {}
+        named = named_entries if subfolder in ("corpora", "datasets", "models") else named_files
         for folder in folders:
-            for path in yaml_paths(folder / subfolder):
-                used = first.setdefault(path.stem, path)
-                if used.parent != path.parent and not _are_equal(used, path):
-                    sentences.append(f"{used} is used in place of {path}.")
+            with suppress(UserError):  # reading the configuration reports this
+                for name, path in named([folder], subfolder, noun="entry").items():
+                    used = first.setdefault(name, path)
+                    if used.parent != path.parent and not _are_equal(used, path):
+                        sentences.append(f"{used} is used in place of {path}.")
     return sentences
 
 

@@ -61,6 +61,9 @@ REGISTRIES: dict[str, Registry] = {
 SECTIONS: dict[str, type] = {"training": TrainingSettings, "decoding": DecodingSettings}
 """Sections of several kinds of files."""
 
+ENTRIES = ("systems", "datasets", "corpora", "models")
+"""The kinds of files that hold entries by name; all but systems may also be in a file alone, named like it."""
+
 NOT_IN_FILES = {(DatasetSettings, "name"), (AnnotatorModelSettings, "name")}
 """Fields without a key: the file's name gives them."""
 
@@ -106,10 +109,11 @@ def _file_schema(name: str, cls: type) -> dict[str, Any]:
     if name == "systems":
         keys = {"extends": _EXTENDS} | keys
     schema |= {"properties": keys, "required": [key for key in schema.get("required", ()) if key in keys]}
-    if name != "systems":
+    if name not in ENTRIES:
         return schema
     definitions = schema.pop("$defs", {})
-    return {"type": "object", "additionalProperties": schema, "$defs": definitions}
+    entries = {"type": "object", "additionalProperties": schema}
+    return {**(entries if name == "systems" else {"anyOf": [schema, entries]}), "$defs": definitions}
 
 
 def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
@@ -142,7 +146,7 @@ def rows_of(cls: type, prefix: str = "") -> Iterator[list[str]]:
     """Yield the key, values, default and meaning of each setting of a class."""
     schema = adapter(cls).json_schema(schema_generator=_WithoutTitles)
     for field in dataclasses.fields(cls):
-        if (cls, field.name) in NOT_IN_FILES or not field.init:
+        if (cls, field.name) in NOT_IN_FILES or not field.init or field.metadata:
             continue
         hint = hints_of(cls)[field.name]
         inner = _settings_inside(hint)

@@ -116,7 +116,8 @@ class ScoringSettings:
     @classmethod
     def of_comet(cls, run: RunSettings) -> "ScoringSettings":
         """Select the settings that scoring the tests of a run by COMET depends on."""
-        return cls(**_names(run, EvaluationSettings(text=run.evaluation.text)), splits=run.tests, parsed=())
+        names = {**_names(run, EvaluationSettings(text=run.evaluation.text)), "trees": None}
+        return cls(**names, splits=run.tests, parsed=())
 
 
 def _names(run: RunSettings, evaluation: EvaluationSettings) -> dict[str, Any]:

@@ -137,7 +137,8 @@ class TrainingSettings:
     """Updates per line of training.jsonl."""
 
     REMOVED: ClassVar = {
-        "weight_copies": "Delete it: casting weights all at once saved 4 % of a step on an H100. Try compile: true."
+        "weight_copies": "Delete it: casting weights all at once saved 4 % of a step on an H100. Try "
+        "`machine: {compile: true}` in config.yaml."
     }
 
     def __post_init__(self) -> None:

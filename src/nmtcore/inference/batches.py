@@ -21,10 +21,11 @@ MAX_TOKENS = 16384
 """Source tokens per batch, padding included. It limits batches of very long sentences."""
 
 ON_GPU = (
-    "Use the CPU (--device cpu) or, to translate or parse, lower decoding.batch_sentences (nmtcore translate: --batch)."
+    "Use the CPU (--device cpu) or, to translate or parse, lower machine.batch_sentences in config.yaml (nmtcore "
+    "translate: --batch)."
 )
 """Advice if a GPU's memory is full."""
-ON_CPU = "Cut long sentences into parts, or lower decoding.batch_sentences (nmtcore translate: --batch)."
+ON_CPU = "Cut long sentences into parts, or lower machine.batch_sentences in config.yaml (nmtcore translate: --batch)."
 """Advice if the computer's memory is full."""
 
 

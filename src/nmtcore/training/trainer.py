@@ -89,8 +89,8 @@ def train(
 def _memory_advice(batch: BatchSettings) -> str:
     current = f"the whole batch, {batch.size}" if batch.device_size is None else batch.device_size
     return (
-        f"Lower training.batch.device_size (now {current} {batch.unit}): batches stay the same, but are cut into "
-        "smaller pieces. Then start again; training resumes from its last checkpoint."
+        f"Lower machine.device_size in config.yaml (now {current} {batch.unit}): batches stay the same, but are cut "
+        "into smaller pieces. Then start again; training resumes from its last checkpoint."
     )
 
 
@@ -234,7 +234,7 @@ class Trainer:
         """Let torch compile each layer with its first batch; layers with the same code are compiled once."""
         self.compiled = self.model.compilable_layers()
         if not self.compiled:
-            self.log(f"training.compile: only layers of transformers are compiled, and this model is {self.run.base}.")
+            self.log(f"machine.compile: only layers of transformers are compiled, and this model is {self.run.base}.")
             return
         self.log(f"Compiling {len(self.compiled)} layers, which takes up to a few minutes.")
         for layer in self.compiled:
