@@ -131,7 +131,7 @@ def test_public_names_are_unique():
     """Except those of protocols and of implementations of one interface: formats, filters, annotators, languages."""
     modules = collections.defaultdict(list)
     for path in PACKAGE:
-        module = str(path.relative_to(ROOT / "src/nmtcore"))
+        module = str(path.relative_to(ROOT / "src")).removeprefix("nmtcore/")
         if not module.startswith(INTERFACES):
             for node in ast.parse(text_of(path)).body:
                 is_definition = isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")

@@ -17,7 +17,7 @@ from campaigns.disk import MAPPED, WRITERS, prepare, written  # noqa: F401 (camp
 from campaigns.run import WrongOutput
 
 from nmtcore.config.corpora import FileSettings
-from nmtcore.corpus import remote
+from nmtcore.corpus import download as downloads
 from nmtcore.corpus.download import checksums_path, download
 from nmtcore.corpus.sources import sidecar_path
 from nmtcore.files import read_json
@@ -155,7 +155,7 @@ def _served(data: bytes) -> Iterator[SlowServer]:
 
 def _kill_download(random: Random, folder: Path) -> str:
     """Kill a download while the file streams; the file may be another one when the next download begins."""
-    remote.PAUSE, target = 0.001, folder / "downloads/file"
+    downloads.PAUSE, target = 0.001, folder / "downloads/file"
     with _served(random.randbytes(random.randrange(1, 400_000))) as server:
         is_pinned = random.random() < 0.5
         pins = {"sha256": hashlib.sha256(server.data).hexdigest()} if is_pinned else {}

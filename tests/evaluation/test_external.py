@@ -71,7 +71,7 @@ def test_empty_lines_line_ends_and_rare_characters_are_kept_in_place(imported):
         (b"a\n" * 4, "mine.txt has 4 lines"),
         (b"a\n" * 7 + b"\n", "mine.txt has 8 lines"),
         (b"", "mine.txt is empty"),
-        (b"a\n" * 6 + b"\xff\n", "mine.txt, line 7: byte 1 is not UTF-8"),
+        (b"a\n" * 6 + b"\xff\n", r"mine.txt, line 7: is not valid UTF-8 \(byte 1\)"),
     ],
 )
 def test_texts_that_do_not_fit_are_refused(imported, text, sentence):

@@ -155,7 +155,7 @@ def test_lines_and_parts_of_very_long_lines_are_numbered_across_chunks(folder, t
 
 def test_empty_input_gives_an_empty_file_and_bad_input_none(folder, tmp_path):
     assert written(tmp_path / "maps.parquet", folder, [""]) == []
-    with pytest.raises(LineError, match=r"standard input, line 2: byte 1 is not UTF-8"):
+    with pytest.raises(LineError, match=r"standard input, line 2: is not valid UTF-8 \(byte 1\)"):
         written(tmp_path / "bad.parquet", folder, [b"the", b"\xff"])
     assert not (tmp_path / "bad.parquet").exists()
 

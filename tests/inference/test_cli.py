@@ -63,13 +63,13 @@ def test_n_best_lines_are_numbered_and_scored(model):
         (["--device", "abacus"], b"the\n", "'abacus' cannot be used"),
         (["--device", "gpu"], b"the\n", "type at start of device string: gpu); try cpu, or cuda for a GPU."),
         (["--beam", "0"], b"the\n", "0 is less than 1"),
-        (["--beam", "1000000"], b"the\n", "beam must be between 1 and 1000, not 1000000."),
+        (["--beam", "1000000"], b"the\n", "beam must be at most 1000, not 1000000."),
         (
             ["--precision", "int8"],
             b"the\n",
             "--precision is gone: nmtcore translates in fp32. For 8 bits, write the",
         ),
-        (["--alpha", "inf"], b"the\n", "alpha must be between -10 and 10, not inf."),
+        (["--alpha", "inf"], b"the\n", "alpha: expected a finite number, found inf."),
     ],
 )
 def test_user_errors_are_one_sentence_with_status_2(model, monkeypatch, capsys, arguments, text, sentence):

@@ -183,12 +183,12 @@ def test_distant_positions_are_distinct_in_half_precision(make):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"heads": 0}, "heads must be between 1 and 1024"),
+        ({"heads": 0}, "heads must be at least 1, not 0"),
         ({"layers": ()}, "layers must be a list"),
         ({"layers": (1, 1)}, "layers must be a list of different numbers"),
-        ({"variance": 0.0}, "variance must be above 0"),
-        ({"variance": math.nan}, "variance must be above 0"),
-        ({"ignoring": 1.5}, "ignoring must be between 0 and 1"),
+        ({"variance": 0.0}, "variance: expected a finite number, found nan"),
+        ({"variance": math.nan}, "variance: expected a finite number, found nan"),
+        ({"ignoring": 1.5}, "ignoring must be at most 1, not 1.5"),
     ],
 )
 def test_invalid_settings_are_errors(settings, message):

@@ -176,7 +176,7 @@ def test_when_one_process_fails_the_other_ends_too(tmp_path, start_pair, failing
     processes = start_pair(tmp_path, failing_rank=failing, settings={"max_updates": 30})
     ends = [end_of(process, tmp_path) for process in processes]
     assert [code for _, code in ends] == [1, 1]
-    sentence = "The GPU's memory is full (CUDA out of memory. Tried to allocate 2.00 GiB). Lower training.batch."
+    sentence = "The GPU's memory is full (CUDA out of memory. Tried to allocate 2.00 GiB). Lower machine."
     assert sentence in ends[failing][0]
     assert "OtherProcessEnded: Another process of this training ended (" in ends[1 - failing][0]
     assert not (tmp_path / "checkpoints" / "lock").exists()

@@ -101,7 +101,7 @@ def test_mistakes_found_by_input_functions(planner, target, settings, sentence):
         ("config", {"scale": "smokey"}, "config.yaml: unknown scale 'smokey'. Did you mean smoke?"),
         ("config", {"datasets": ["demo_en2d"]}, "datasets: unknown data set 'demo_en2d'. Did you mean demo_en2de"),
         ("config", {"systems": ["transformer_bas"]}, "unknown system 'transformer_bas'. Did you mean transformer_base"),
-        ("config", {"seeds": -1}, "config.yaml: seeds[0] must be between 0 and 4294967295, not -1."),
+        ("config", {"seeds": -1}, "config.yaml: seeds[0] must be at least 0, not -1."),
         ("config", {"device": "gpu"}, "config.yaml: device: 'gpu' is not valid. Did you mean cuda?"),
         ("datasets/demo_en2de", {"extends": "demo_de2e"}, "unknown data set 'demo_de2e'. Did you mean demo_de2en"),
     ],

@@ -47,7 +47,7 @@ def test_the_working_directory_is_not_searched_for_models(planner, tmp_path):
 @pytest.mark.parametrize("name", ["./corenlp", "../corenlp", "/models/corenlp"])
 def test_a_path_is_not_a_model_name(planner, name):
     planner.write("datasets/parsed", parsed(trees={"tool": "corenlp", "model": name}))
-    sentence = "annotators.trees: corenlp: a model is a plain name (letters, digits, '.', '_' and '-'), not '"
+    sentence = "annotators: trees: corenlp: a model is a plain name (letters, digits, '.', '_' and '-'), not '"
     assert f"{sentence}{name}': add" in planner.refusal(TREES)
 
 

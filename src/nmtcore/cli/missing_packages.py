@@ -3,7 +3,10 @@
 from nmtcore.errors import UserError
 
 WORKFLOW_PACKAGES = frozenset(
-    {"MeCab", "altair", "ipadic", "jinja2", "langdetect", "markupsafe", "spacy", "stanza", "tqdm", "ufal"}
+    {
+        *("MeCab", "altair", "ipadic", "jinja2", "langdetect", "lxml", "markupsafe", "requests", "spacy", "stanza"),
+        *("tqdm", "ufal", "urllib3"),
+    }
 )
 """Packages that this one imports and that only the extra `workflow` installs, by the names in import statements."""
 EXTRAS = {**dict.fromkeys(WORKFLOW_PACKAGES, "workflow"), "ctranslate2": "export"}

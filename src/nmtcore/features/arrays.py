@@ -41,7 +41,11 @@ def compact(values: np.ndarray) -> np.ndarray:
 def write_concatenated(path: Path, parts: Sequence[Path]) -> None:
     """Concatenate arrays in .npy files (at least one) into another, in a type that has the values of all."""
     arrays = [open_array(part) for part in parts]
-    arrays = [array for array in arrays if len(array)] or arrays[:1]
+    write_arrays(path, [array for array in arrays if len(array)] or arrays[:1])
+
+
+def write_arrays(path: Path, arrays: Sequence[np.ndarray]) -> None:
+    """Write arrays one after the other as one .npy file; `np.save` does not notice when the disk is full."""
     dtype, shape = np.result_type(*arrays), (sum(map(len, arrays)),)
     with open(path, "xb") as file:
         np.lib.format.write_array_header_1_0(file, {"descr": dtype.str, "fortran_order": False, "shape": shape})

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from nmtcore.errors import explain_os_errors
-from nmtcore.features.arrays import compact, open_array, write_concatenated
+from nmtcore.features.arrays import compact, open_array, write_arrays, write_concatenated
 from nmtcore.features.examples import Examples
 from nmtcore.features.ragged import Ragged
 from nmtcore.files import atomic_folder, explain_content, sync_file
@@ -54,7 +54,7 @@ def _write(folder: Path, blocks: Iterable[Examples]) -> None:
         def add(name: str, array: np.ndarray) -> None:
             files = parts.setdefault(name, [])
             files.append(temporary / f"{name}.{len(files)}.npy")
-            np.save(files[-1], array)
+            write_arrays(files[-1], [array])
 
         for examples in blocks:
             add("id", examples.id)
