@@ -186,7 +186,7 @@ def test_distant_positions_are_distinct_in_half_precision(make):
         ({"heads": 0}, "heads must be at least 1, not 0"),
         ({"layers": ()}, "layers must be a list"),
         ({"layers": (1, 1)}, "layers must be a list of different numbers"),
-        ({"variance": 0.0}, "variance: expected a finite number, found nan"),
+        ({"variance": 0.0}, "variance must be above 0, not 0.0"),
         ({"variance": math.nan}, "variance: expected a finite number, found nan"),
         ({"ignoring": 1.5}, "ignoring must be at most 1, not 1.5"),
     ],
