@@ -110,6 +110,7 @@ def copy_without(tmp_path, tiny_stanza):
                 (tmp_path / MODEL / file.name).symlink_to(file)
         return tmp_path
 
+    copy.model = tiny_stanza / MODEL
     return copy
 
 
@@ -120,55 +121,38 @@ def test_an_unknown_language_without_a_lemmatiser_is_annotated(copy_without):
     assert len(annotation.head) == len(annotation.upos) == 4
 
 
-@pytest.mark.parametrize(
-    ("omitted", "message"),
-    [
-        (
-            "depparse.pt",
-            r"no Stanza model 'stanza_en' \(a folder that holds depparse.pt\): .* name a model of config/models",
-        ),
-        ("pos.pt", r"stanza_en has no pos.pt: add it"),
-        ("constituency.pt", r"stanza_en has no constituency.pt: add it"),
-    ],
-)
-def test_a_model_without_a_necessary_file_is_an_error(copy_without, omitted, message):
-    with pytest.raises(UserError, match=message):
-        annotate([["a"]], copy_without(omitted), constituency=True)
+FAULTS = [
+    ("depparse.pt", None, r"no Stanza model 'stanza_en' \(a folder that holds depparse.pt\): .* config/models"),
+    ("pos.pt", None, "stanza_en has no pos.pt: add it"),
+    ("constituency.pt", None, "stanza_en has no constituency.pt: add it"),
+    *((file, b"no model", "stanza_en cannot be loaded: ") for file in ("pos.pt", "constituency.pt", "pretrain.pt")),
+    *(
+        (file, {option: "elsewhere.pt"}, f"{file} was trained with {missing}.pt, which .*stanza_en lacks: add it")
+        for file, option, missing in (
+            ("constituency.pt", "wordvec_pretrain_file", "pretrain"),
+            ("constituency.pt", "charlm_forward_file", "forward_charlm"),
+            ("pos.pt", "pretrain", "pretrain"),
+            ("depparse.pt", "charlm", "forward_charlm"),
+            ("lemma.pt", "charlm", "forward_charlm"),
+        )
+    ),
+]
+"""A file of the model; None without it, its bytes, or other training options; the error."""
 
 
-@pytest.mark.parametrize("broken", ["pos.pt", "depparse.pt", "constituency.pt", "pretrain.pt"])
-def test_a_broken_model_is_an_error(copy_without, broken):
-    folder = copy_without(broken)
-    (folder / MODEL / broken).write_bytes(b"no model")
-    with pytest.raises(UserError, match=r"stanza_en cannot be loaded: "):
-        annotate([["a"]], folder, constituency=True)
-
-
-def change_config(file, **options):
-    """Change the training options that are stored in a model."""
-    trained = torch.load(file, weights_only=True)
-    trained.get("params", trained)["config"].update(options)
-    file.unlink()
-    torch.save(trained, file)
-
-
-@pytest.mark.parametrize(
-    ("model", "options", "missing"),
-    [
-        ("constituency.pt", {"wordvec_pretrain_file": "elsewhere.pt"}, "pretrain.pt"),
-        ("constituency.pt", {"wordvec_pretrain_file": "", "charlm_forward_file": "elsewhere.pt"}, "forward_charlm.pt"),
-        ("pos.pt", {"pretrain": True}, "pretrain.pt"),
-        ("depparse.pt", {"charlm": True}, "forward_charlm.pt"),
-        ("lemma.pt", {"charlm": True}, "forward_charlm.pt"),
-    ],
-)
-def test_files_that_a_model_was_trained_with_are_required_and_not_downloaded(
-    copy_without, no_network, model, options, missing
-):
-    folder = copy_without("pretrain.pt")
-    change_config(folder / MODEL / "constituency.pt", wordvec_pretrain_file="")
-    change_config(folder / MODEL / model, **options)
-    with pytest.raises(UserError, match=rf"{model} was trained with {missing}, which .*stanza_en lacks: add it"):
+@pytest.mark.parametrize(("file", "change", "sentence"), FAULTS)
+def test_a_broken_model_is_an_error_and_nothing_is_downloaded(copy_without, no_network, file, change, sentence):
+    folder = copy_without(file, *(["pretrain.pt"] if isinstance(change, dict) else []))
+    if isinstance(change, bytes):
+        (folder / MODEL / file).write_bytes(change)
+    elif change:
+        (folder / MODEL / "constituency.pt").unlink(missing_ok=True)
+        for name in {file, "constituency.pt"}:
+            trained = torch.load(copy_without.model / name, weights_only=True)
+            options = change if name == file else {}
+            trained.get("params", trained)["config"].update({"wordvec_pretrain_file": "", **options})
+            torch.save(trained, folder / MODEL / name)
+    with pytest.raises(UserError, match=sentence):
         annotate([["a"]], folder, constituency=True)
 
 
