@@ -10,7 +10,7 @@ from inference.searching import TableModel, enumerate_all, simple_beam, simple_g
 
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
-from nmtcore.inference.search import best_extensions, length_limits, length_penalty, search_batch
+from nmtcore.inference.search import length_limits, length_penalty, search_batch
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, UNK
 
 PENALTIES = st.sampled_from(["gnmt", "fairseq", "none"])
@@ -136,15 +136,3 @@ def test_the_smallest_length_limit_applies():
     assert length_limits(DecodingSettings(max_length_ratio=None, max_length=7), [0, 3]) == [7, 7]
     with pytest.raises(ValueError, match="max_length"):
         DecodingSettings(max_length_ratio=None)
-
-
-@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 5), st.integers(1, 50), st.integers(1, 12))
-def test_the_best_extensions_are_those_of_sorting(seed, sentences, beams, vocabulary, count):
-    generator = torch.Generator().manual_seed(seed)
-    score_BM = torch.randn(sentences, beams, generator=generator, dtype=torch.float64)
-    next_BMV = torch.randn(sentences, beams, vocabulary, generator=generator, dtype=torch.float64)
-    extensions = best_extensions(score_BM, next_BMV, count=count)
-    for b in range(sentences):
-        sums = [(float(score_BM[b, m] + next_BMV[b, m, v]), m, v) for m in range(beams) for v in range(vocabulary)]
-        expected = sorted(sums, reverse=True)[:count]
-        assert list(zip(*(values_BC[b].tolist() for values_BC in extensions), strict=True)) == expected
