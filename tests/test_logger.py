@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from snakemake_logger_plugin_nmtcore import LIVE, LogHandler, duration
+from snakemake_logger_plugin_nmtcore import LIVE, LogHandler, clock
 
 
 @pytest.fixture
@@ -128,4 +128,4 @@ def test_without_a_terminal_it_is_snakemakes_own_log(capsys, monkeypatch):
 
 @pytest.mark.parametrize(("seconds", "text"), [(7.9, "0:07"), (754, "12:34"), (3723, "1:02:03")])
 def test_times_are_those_of_a_clock(seconds, text):
-    assert duration(seconds) == text
+    assert clock(seconds) == text

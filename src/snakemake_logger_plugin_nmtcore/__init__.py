@@ -128,7 +128,7 @@ class LogHandler(LogHandlerBase):
         if job is None:
             return
         lines = _lines(job.logs) if job.rule in SPEAKING else []
-        self._print(f"{job.title}  {duration(time.monotonic() - job.began)}", lines)
+        self._print(f"{job.title}  {clock(time.monotonic() - job.began)}", lines)
 
     def _fail(self, record: LogRecord) -> None:
         job = self._jobs.pop(record.jobid, None)
@@ -155,12 +155,12 @@ class LogHandler(LogHandlerBase):
 
         now = time.monotonic()
         jobs = list(self._jobs.values())
-        lines = [f"{job.title}  {duration(now - job.began)}  {_last_line(job.logs)}" for job in jobs]
-        lines.append(f"{self._done:,} of {self._total:,} jobs done, {duration(now - self._began)}")
+        lines = [f"{job.title}  {clock(now - job.began)}  {_last_line(job.logs)}" for job in jobs]
+        lines.append(f"{self._done:,} of {self._total:,} jobs done, {clock(now - self._began)}")
         return Group(*(Text(line, no_wrap=True, overflow="ellipsis") for line in lines))
 
 
-def duration(seconds: float) -> str:
+def clock(seconds: float) -> str:
     """Write a time as on a clock: 0:07, 12:30, 1:02:03."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
