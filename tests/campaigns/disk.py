@@ -107,9 +107,10 @@ def _write_again(name: str, folder: Path, seed: int, expected: dict[str, bytes])
 
 
 def written(folder: Path) -> dict[str, bytes]:
-    """Return all files but TensorBoard's and those that Python compiles, which have the time in them."""
+    """Return all files but TensorBoard's, those that Python compiles, which have the time in them, and locks."""
     timed = (".pyc", "tfevents")
-    files = (path for path in folder.rglob("*") if path.is_file() and not any(part in path.name for part in timed))
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
+    files = (path for path in files if not any(part in path.name for part in timed))
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import os
-import shutil
 import signal
 import threading
 import time
@@ -21,7 +20,6 @@ from nmtcore.corpus import download as downloads
 from nmtcore.corpus.download import checksums_path, download
 from nmtcore.corpus.sources import sidecar_path
 from nmtcore.files import read_json
-from nmtcore.lock import STALE
 
 DOWNLOADS = 0.3
 """The share of cases that kill a download."""
@@ -49,24 +47,8 @@ def _kill_writer(random: Random, folder: Path) -> str:
         if half and name != "history":  # a log grows by lines
             raise WrongOutput(f"{name} left {sorted(half)} under their final names")
     WRITERS[name](folder / "out", seed)
-    if name == "arrays" and (folder / f"out/{MAPPED}.lock").exists():
-        _check_lock(folder, seed)
-    else:
-        _compare(name, folder / "out", folder / "reference")
+    _compare(name, folder / "out", folder / "reference")
     return "clean"
-
-
-def _check_lock(folder: Path, seed: int) -> None:
-    """Check a lock that was left beside `expected`: its process was killed between its last write and the release.
-
-    Whoever finds all written takes no lock, so it stays until there is something to write, here after a loss.
-    """
-    shutil.rmtree(folder / f"out/{MAPPED}", ignore_errors=True)
-    began = time.perf_counter()
-    WRITERS["arrays"](folder / "out", seed)
-    if time.perf_counter() - began >= STALE:
-        raise WrongOutput("the lock of a killed process was waited for")
-    _compare("arrays", folder / "out", folder / "reference")
 
 
 def _compare(name: str, folder: Path, reference: Path) -> None:

@@ -59,7 +59,6 @@ def test_a_signal_ends_the_run_after_writing_a_checkpoint(tmp_path, undisturbed,
     assert f"Training was stopped by {signal.Signals(number).name} after update" in output
     stopped = int(output.partition("after update ")[2].partition(";")[0])
     assert stopped in Checkpoints(tmp_path / "checkpoints").paths()
-    assert not (tmp_path / "checkpoints" / "lock").exists()
     finish(tmp_path, start(tmp_path))
     assert same_tensors(final_weights(tmp_path), undisturbed)
     assert logged_updates(tmp_path)[0] == list(range(1, 41))
@@ -179,4 +178,3 @@ def test_when_one_process_fails_the_other_ends_too(tmp_path, start_pair, failing
     sentence = "The GPU's memory is full (CUDA out of memory. Tried to allocate 2.00 GiB). Lower machine."
     assert sentence in ends[failing][0]
     assert "OtherProcessEnded: Another process of this training ended (" in ends[1 - failing][0]
-    assert not (tmp_path / "checkpoints" / "lock").exists()

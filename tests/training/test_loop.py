@@ -9,9 +9,8 @@ import pytest
 import torch
 from training import tiny
 from training.processes import final_weights, finish
-from training.test_train import bleu_scores, checkpoint_updates, same_weights, train_tiny
+from training.test_train import bleu_scores, same_weights, train_tiny
 
-from nmtcore.errors import UserError
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.trainer import Trainer
 from nmtcore.training.validation import is_better
@@ -80,22 +79,6 @@ def test_speed_does_not_count_validations(tmp_path, clock):
 
     lines = train_tiny(tmp_path, run, model=ticking(tiny.model_of(run), clock), validate=validate)[2]
     assert all(line["tokens_per_second"] == line["tokens"] for line in training_lines(lines))
-
-
-def test_a_trainer_that_lost_its_lock_writes_no_checkpoint(tmp_path):
-    run = tiny.settings(max_updates=24, checkpoint_every=4, validation={"every": 100})
-    model, calls = tiny.model_of(run), []
-
-    def steal():
-        calls.append(1)
-        if len(calls) == 6:
-            (tmp_path / "checkpoints/lock").write_text('{"token": "another"}')
-
-    tiny.around_loss(model, before=steal)
-    with pytest.raises(UserError, match=r"Another trainer took .*lock while this one was suspended"):
-        train_tiny(tmp_path, run, model=model)
-    assert checkpoint_updates(tmp_path) == [4]
-    assert (tmp_path / "checkpoints/lock").exists()
 
 
 def test_scores_that_are_not_finite_are_never_the_best():

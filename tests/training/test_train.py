@@ -258,7 +258,6 @@ def test_divergence_is_an_error_and_harms_no_checkpoint(tmp_path, recurrent, pro
         str(error.value),
     )
     assert checkpoint_updates(tmp_path) == [4]
-    assert not (tmp_path / "checkpoints/lock").exists()
     # From that checkpoint, training resumes as if nothing had been infinite.
     state, resumed, _ = train_tiny(tmp_path, run)
     assert state.update == 12
@@ -311,7 +310,6 @@ def test_a_full_memory_is_an_error_and_training_resumes_with_smaller_pieces(tmp_
         f"config.yaml (now {current}): batches stay the same, but are cut into smaller pieces. Then start again; "
         "training resumes from its last checkpoint."
     )
-    assert not (tmp_path / "checkpoints" / "lock").exists()
     smaller = tiny.settings(max_updates=30, checkpoint_every=4, batch={"device_size": 40})
     messages = []
     assert train_tiny(tmp_path, smaller, log=messages.append)[0].update == 30

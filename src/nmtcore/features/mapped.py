@@ -32,8 +32,7 @@ def map_blocks(folder: Path, blocks: Callable[[], Iterable[Examples]], *, log: C
     differ only there are removed.
     """
     if not folder.exists():
-        lock = folder.with_name(f"{folder.name}.lock")
-        with locked(lock, log=log, patience=PATIENCE, task="process that maps features"):
+        with locked(folder.with_name("lock"), log=log, patience=PATIENCE, task="process that maps features"):
             if not folder.exists():  # else another process has written it meanwhile
                 log(f"Writing examples to {folder}, to be mapped into memory.")
                 for other in folder.parent.glob(f"{folder.stem}.{'[0-9a-f]' * KEY_DIGITS}"):

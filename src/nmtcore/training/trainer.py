@@ -14,7 +14,7 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings
 from nmtcore.errors import shortened
 from nmtcore.features.examples import Examples
-from nmtcore.lock import Lock, locked
+from nmtcore.lock import locked
 from nmtcore.model.batch import Batch
 from nmtcore.model.device import explain_out_of_memory
 from nmtcore.model.trees import DivergedTrees
@@ -68,13 +68,13 @@ def train(
     trainer holds the folder for too long.
     """
     signals, memory = Signals(), explain_out_of_memory(_memory_advice(run.training.batch))
-    with memory, join_world(device) as world, _folder_lock(world, checkpoint_folder, log) as lock, signals.handled():
+    with memory, join_world(device) as world, _folder_lock(world, checkpoint_folder, log), signals.handled():
         say, log = log, log if world.is_main else silent
         if world.device.type == "cuda":
             log(precision_message(run.training, world.device))
         data = prepare_training_data(run, model, train, dev, log, treebank=treebank)
         checkpoints = Checkpoints(checkpoint_folder, log=log)
-        parts = {"run": run, "model": model, "data": data, "checkpoints": checkpoints, "lock": lock}
+        parts = {"run": run, "model": model, "data": data, "checkpoints": checkpoints}
         trainer = Trainer(**parts, world=world, signals=signals, validate=validate, log=log, say=say)
         trainer.start_or_resume()
         with tf32(run.training, world.device), trainer.open_log(terminal) as history:
@@ -95,11 +95,11 @@ def _memory_advice(batch: BatchSettings) -> str:
 
 
 @contextmanager
-def _folder_lock(world: World, folder: Path, log: Callable[[str], None]) -> Iterator[Lock | None]:
+def _folder_lock(world: World, folder: Path, log: Callable[[str], None]) -> Iterator[None]:
     """Hold the folder's lock in the first process; the others wait until it has the lock."""
-    with locked(folder / "lock", log=log) if world.is_main else nullcontext() as lock:
+    with locked(folder / "lock", log=log) if world.is_main else nullcontext():
         world.wait()
-        yield lock
+        yield
 
 
 @dataclass(kw_only=True)
@@ -112,8 +112,6 @@ class Trainer:
     checkpoints: Checkpoints
     world: World
     signals: Signals
-    lock: Lock | None
-    """Held by the first process; None in the others."""
     validate: Validate | None
     log: Callable[[str], None]
     """Logs what concerns all processes, in the first one."""
@@ -290,7 +288,6 @@ class Trainer:
         states = {component.name: component.training_state() for component in self.model.components}
         state.components = {name: component_state for name, component_state in states.items() if component_state}
         if self.world.is_main:
-            self.lock.check_held()
             self.checkpoints.save(state, self.model, self.optimiser)
         self.world.wait()
         self.saved = True
