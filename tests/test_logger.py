@@ -22,7 +22,7 @@ def screen(monkeypatch, capsys, tmp_path):
 
     def show(*records, dryrun=False):
         monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-        handler = LogHandler(SimpleNamespace(dryrun=dryrun), None)
+        handler = LogHandler(SimpleNamespace(dryrun=dryrun, stdout=False), None)
         assert os.environ[LIVE] == "1"
         for level, text, fields in records:
             record = logging.makeLogRecord({"levelno": level, "msg": text, **fields})
@@ -119,7 +119,7 @@ def test_of_messages_warnings_and_our_own_are_shown(screen):
 
 def test_without_a_terminal_it_is_snakemakes_own_log(capsys, monkeypatch):
     monkeypatch.delenv(LIVE, raising=False)
-    handler = LogHandler(SimpleNamespace(dryrun=False), None)
+    handler = LogHandler(SimpleNamespace(dryrun=False, stdout=False), None)
     handler.setFormatter(logging.Formatter("%(message)s"))
     handler.handle(logging.makeLogRecord({"levelno": logging.INFO, "levelname": "INFO", "msg": "Building DAG"}))
     assert capsys.readouterr().err == "Building DAG\n"

@@ -2,7 +2,7 @@
 
 A logger plugin of Snakemake, chosen by `profiles/default`. The line of a running job ends with the last line of its
 log, such as the update, the loss and the time left of a training. Snakemake's complete log stays in its file. Where
-standard error is no terminal, this is Snakemake's own log.
+the output is no terminal, this is Snakemake's own log.
 """
 
 import os
@@ -53,16 +53,17 @@ class LogHandler(LogHandlerBase):
         self._reasons: dict[str, Counter[str]] = {}
         self._live: Any = None
         self._interrupted = False
-        if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
+        stream = sys.stdout if self.common_settings.stdout else sys.stderr
+        if stream.isatty() and os.environ.get("TERM", "dumb") != "dumb":
             from rich.console import Console
 
             self._plain = None
-            self._console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+            self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
             os.environ[LIVE] = "1"
         else:
             from snakemake.logging import ColorizingTextHandler
 
-            self._plain = ColorizingTextHandler(nocolor=True, stream=sys.stderr)
+            self._plain = ColorizingTextHandler(nocolor=True, stream=stream)
 
     writes_to_stream = True
     writes_to_file = has_filter = has_formatter = needs_rulegraph = False

@@ -1,6 +1,5 @@
 """Call Snakemake as a user does: in another working directory, with the user's own configuration files."""
 
-import json
 import os
 import re
 import shutil
@@ -210,6 +209,6 @@ def wait_for_trainer(process: subprocess.Popen, folder: Path, update: int) -> in
         saved = [int(path.stem.partition("-")[0]) for path in folder.glob("checkpoints/*/0*.safetensors")]
         if saved and max(saved) >= update:
             (lock,) = folder.glob("checkpoints/*/lock")
-            return json.loads(lock.read_text())["pid"]
+            return int(lock.read_text().split()[1])
         time.sleep(0.02)
     raise AssertionError(f"training ended too early:\n{process.communicate()[0]}")

@@ -93,7 +93,7 @@ def test_segment_scores_and_their_means(workplace, models):
     shown = f"{TARGET} test: COMET {summary['mean']:.1f} ± {summary['stdev']:.1f} (seeds 1, 2)"
     assert shown in finished.output
     planned = workplace.plan(TARGET, settings=with_comet(model="broken"))
-    assert "comet.model" in planned.output
+    assert "broken" in planned.output
     assert not planned.rules & {"train_model", "translate_tests", "score_tests"}
 
 
@@ -119,7 +119,8 @@ def test_a_table_whose_measure_is_comet_says_what_is_missing(workplace, models):
     assert absent.code == 1
     assert "There is no COMET model 'absent' (a folder that holds hparams.yaml and" in absent.output
     settings = ["scale=brief", *with_comet()]
-    assert not workplace.run(target, settings=settings).rules & {"run_comet", "train_model"}, "there are scores"
+    made = workplace.run(target, settings=settings)
+    assert not made.rules & {"run_comet", "train_model"}, made.output
     text = (workplace.folder / target).read_text(encoding="utf-8")
     assert "COMET of little, test: COMET|model:wmt22-comet-da" in text.replace("\\", "")
 

@@ -73,7 +73,7 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
     before = sums(folder)
     workplace.edit("scales/long", training={**read_training(workplace), "label_smoothing": 0.2, "max_updates": 20})
     workplace.run(MODEL)
-    assert "label_smoothing: 0.1 -> 0.2" in log.read_text()
+    assert "training.label_smoothing: nothing -> 0.2" in log.read_text()
     assert "starting afresh in" in log.read_text()
     assert updates(workplace) == list(range(1, 21))
     assert sums(folder) == before

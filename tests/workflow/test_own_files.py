@@ -63,7 +63,7 @@ def test_a_changed_file_is_read_again(own):
         os.utime(path, ns=(time - age, time - age))
         planned = own.plan(TARGET)
         assert planned.rules == {"read_split", "filter_split", "learn_segmentation"}
-        assert f'{path}: "' in planned.output
+        assert f"'{path}': '" in planned.output
     path.write_text(text, encoding="utf-8")
     os.utime(path, ns=(time, time))
     assert own.plan(TARGET).rules == set()

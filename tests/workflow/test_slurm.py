@@ -88,7 +88,7 @@ def watch(process, folder):
         if jobs:
             (lock,) = folder.glob(f"{RUN}/checkpoints/*/lock")
             seen = {"job": output_of("scontrol", "show", "job", jobs[0])}
-            trainer = json.loads(lock.read_text())["pid"]
+            trainer = int(lock.read_text().split()[1])
             subprocess.run(["scancel", "--signal=USR1", jobs[0]], check=True)
             began = time.monotonic()
             while os.path.exists(f"/proc/{trainer}") and time.monotonic() - began < 60:

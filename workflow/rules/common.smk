@@ -146,5 +146,3 @@ def run_params(settings, *sections):
 def scoring_param(settings):
     """Make a params function with the settings of scoring a run, without those at their defaults."""
     return lambda wildcards: changed(settings(run_of(wildcards)))
-
-

@@ -21,9 +21,6 @@ from nmtcore.planning.runs import (
     tree_files,
 )
 
-COMET_PYTHON = SETTINGS.comet.python or "python"
-COMET_SCRIPT = workflow.source_path("../scripts/run_comet.py")
-
 
 localrules:
     import_translations,
@@ -135,9 +132,11 @@ rule run_comet:
         mem_mb=16000,
         runtime=240,
         gpu=min(GPUS, 1),
-    # The paths of programs are no parameters, since they change no scores.
+        # Where programs are changes no scores, so these are no parameters.
+        python=SETTINGS.comet.python or "python",
+        script=workflow.source_path("../scripts/run_comet.py"),
     shell:
-        "{COMET_PYTHON:q} {COMET_SCRIPT:q} {input:q} {output:q} > {log:q} 2>&1"
+        "{resources.python:q} {resources.script:q} {input:q} {output:q} > {log:q} 2>&1"
         " || (tail -n 1 {log:q} >&2; exit 1)"
 
 
