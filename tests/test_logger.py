@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from nmtcore.job import log_is_shown
 from snakemake_logger_plugin_nmtcore import LIVE, LogHandler, clock
 
 
@@ -124,6 +125,9 @@ def test_without_a_terminal_it_is_snakemakes_own_log(capsys, monkeypatch):
     handler.handle(logging.makeLogRecord({"levelno": logging.INFO, "levelname": "INFO", "msg": "Building DAG"}))
     assert capsys.readouterr().err == "Building DAG\n"
     assert LIVE not in os.environ
+    assert not log_is_shown()
+    monkeypatch.setenv(LIVE, "1")
+    assert log_is_shown()
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(7.9, "0:07"), (754, "12:34"), (3723, "1:02:03")])

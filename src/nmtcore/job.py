@@ -41,7 +41,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         os.dup2(descriptor, stream)
     sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
-    if os.environ.get("NMTCORE_LIVE"):  # the workflow's screen shows what is in the log
+    if log_is_shown():
         terminal = sys.stderr
     leave_pandas_unloaded()
     keep_freed_memory()
@@ -63,6 +63,11 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         sys.exit(1)
     finally:
         gc.freeze()  # else Python's last garbage collection takes .4 s if the job has imported torch
+
+
+def log_is_shown() -> bool:
+    """Say whether the workflow shows the end of this job's log on a terminal (`snakemake_logger_plugin_nmtcore`)."""
+    return bool(os.environ.get("NMTCORE_LIVE"))
 
 
 @contextmanager

@@ -5,9 +5,9 @@ from pathlib import Path
 from nmtcore.config.corpora import FileSettings
 from nmtcore.config.typed import build
 from nmtcore.corpus.download import download
-from nmtcore.job import job, job_settings
+from nmtcore.job import job, job_settings, log_is_shown
 
-with job(snakemake) as terminal:
+with job(snakemake):
     settings = job_settings(snakemake)
     download(
         build(FileSettings, snakemake.params.settings, where=snakemake.wildcards.file),
@@ -15,5 +15,5 @@ with job(snakemake) as terminal:
         mirror_roots=settings.mirrors,
         manual_folder=Path(settings.paths.manual),
         http_hosts=settings.http_hosts,
-        progress=terminal.isatty(),
+        progress=log_is_shown(),
     )
