@@ -189,8 +189,9 @@ def test_clicks_keys_and_choices(opened):
 
 
 def test_waiting_ends_when_something_becomes_true(opened):
-    page = opened("<p>x</p><script>setTimeout(() => document.querySelector('p').remove(), 200)</script>")
-    assert page.evaluate("document.querySelector('p') !== null")
+    page = opened("<p>x</p>")
+    started = "setTimeout(() => document.querySelector('p').remove(), 200)"
+    assert page.evaluate(f"{started}, document.querySelector('p') !== null")
     page.wait_until("document.querySelector('p') === null")
 
 
