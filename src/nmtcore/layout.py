@@ -37,6 +37,12 @@ RESERVED = ("tables", "figures", "logs", "benchmarks", "download")
 SCORES = ("bleu", "ribes", "multi_bleu", "comet", "uas", "gold.uas")
 """Extensions of a system's summaries, `{dataset}/{system}.EXTENSION`."""
 
+CONFIGURED_TABLES = ("systems", "constructions", "gates", "productions", "examples", "curves")
+"""Tables of the configured systems that are made as those of the papers are."""
+
+PLAIN_TABLES = ("data", "annotation", "parsers", "heads", "tags", "contrast")
+"""Other tables of the configured data sets and systems."""
+
 FILES = {
     "download": "{downloads}/{file}",
     "download_record": "{downloads}/{file}.json",
@@ -83,31 +89,6 @@ FILES = {
     "summary": "{root}/{dataset}/{system}.{score}",
     "run_index": "{results}/runs.parquet",
     # Tables and figures; one with its own name lies in a folder of that name
-    "data_table": "{results}/tables/{table}data.md",
-    "data_json": "{results}/tables/{table}data.json",
-    "annotation_table": "{results}/tables/{table}annotation.md",
-    "annotation_json": "{results}/tables/{table}annotation.json",
-    "parser_table": "{results}/tables/{table}parsers.md",
-    "parser_json": "{results}/tables/{table}parsers.json",
-    "system_table": "{results}/tables/{table}systems.md",
-    "system_json": "{results}/tables/{table}systems.json",
-    "head_table": "{results}/tables/{table}heads.md",
-    "head_json": "{results}/tables/{table}heads.json",
-    "gate_table": "{results}/tables/{table}gates.md",
-    "gate_json": "{results}/tables/{table}gates.json",
-    "production_table": "{results}/tables/{table}productions.md",
-    "production_json": "{results}/tables/{table}productions.json",
-    "construction_table": "{results}/tables/{table}constructions.md",
-    "construction_json": "{results}/tables/{table}constructions.json",
-    "construction_figure": "{results}/figures/{table}constructions.svg",
-    "example_table": "{results}/tables/{table}examples.md",
-    "example_json": "{results}/tables/{table}examples.json",
-    "curve_figure": "{results}/figures/{table}curves.svg",
-    "curve_json": "{results}/figures/{table}curves.json",
-    "tag_table": "{results}/tables/{table}tags.md",
-    "tag_json": "{results}/tables/{table}tags.json",
-    "contrast_table": "{results}/tables/{table}contrast.md",
-    "contrast_json": "{results}/tables/{table}contrast.json",
     "paper_table": "{results}/tables/{table}{paper_table}.md",
     "paper_json": "{results}/tables/{table}{paper_table}.json",
     "paper_figure": "{results}/figures/{table}{paper_table}.svg",
@@ -130,6 +111,7 @@ FILES = {
 TABLE_FORMATS = ("csv", "tex", "html")
 """Formats of each table in addition to Markdown; `data_table` is also `data_csv`..."""
 
+FILES |= {f"{name}_table": f"{{results}}/tables/{{table}}{name}.md" for name in PLAIN_TABLES}
 FILES |= {
     f"{file_type.removesuffix('_table')}_{ending}": f"{template.removesuffix('.md')}.{ending}"
     for file_type, template in FILES.items()
@@ -185,19 +167,6 @@ JOBS = {
     "write_manifest": "{root}/{records}/{dataset}/{system}/seed{seed}.manifest",
     "summarise_seeds": "{root}/{records}/{dataset}/{system}.{score}",
     "index_runs": "{results}/{records}/runs",
-    "data_table": "{results}/{records}/tables/{table}data",
-    "annotation_table": "{results}/{records}/tables/{table}annotation",
-    "parser_table": "{results}/{records}/tables/{table}parsers",
-    "system_table": "{results}/{records}/tables/{table}systems",
-    "head_table": "{results}/{records}/tables/{table}heads",
-    "gate_table": "{results}/{records}/tables/{table}gates",
-    "production_table": "{results}/{records}/tables/{table}productions",
-    "construction_table": "{results}/{records}/tables/{table}constructions",
-    "construction_figure": "{results}/{records}/figures/{table}constructions",
-    "example_table": "{results}/{records}/tables/{table}examples",
-    "curve_figure": "{results}/{records}/figures/{table}curves",
-    "tag_table": "{results}/{records}/tables/{table}tags",
-    "contrast_table": "{results}/{records}/tables/{table}contrast",
     "paper_table": "{results}/{records}/tables/{table}{paper_table}",
     "paper_figure": "{results}/{records}/figures/{table}{paper_table}",
     "paper_page": "{results}/{records}/tables/{table}{paper}",
@@ -206,6 +175,7 @@ JOBS = {
     "report_page": "{results}/{records}/report",
     "demo": "{results}/{records}/demo",
 }
+JOBS |= {f"{name}_table": f"{{results}}/{{records}}/tables/{{table}}{name}" for name in PLAIN_TABLES}
 """Path template of each rule's log and benchmark; `{records}` is `logs` or `benchmarks`."""
 
 TEMPLATES = {
@@ -329,7 +299,7 @@ class Layout:
     @cached_property
     def constraints(self) -> dict[str, str]:
         """Regular expression of each wildcard, strict enough that no path has two readings."""
-        papers = "|".join(self.papers) or "(?!)"
+        papers, configured = "|".join(self.papers) or "(?!)", "|".join(CONFIGURED_TABLES)
         taken = "|".join((*RESERVED, *(self.scales or ())))
         return {
             "root": rf"(?:{self._scale}/)?"
@@ -348,7 +318,7 @@ class Layout:
             "score": "|".join(map(re.escape, (*SCORES, *self.own_scores))),
             "table": rf"(?:{NAME}/)?",
             "paper": papers,
-            "paper_table": rf"(?!(?:{papers})\.)(?:{papers})_[a-z0-9]+(?:_[a-z0-9]+)*",
+            "paper_table": rf"(?!(?:{papers})\.)(?:(?:{papers})_[a-z0-9]+(?:_[a-z0-9]+)*|{configured})",
             "file": r".+(?<!\.json)",
         }
 

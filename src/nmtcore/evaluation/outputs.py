@@ -10,6 +10,7 @@ from nmtcore.corpus.text_lines import read_text_lines
 from nmtcore.errors import UserError
 from nmtcore.evaluation.scores import output_files
 from nmtcore.files import read_lines
+from nmtcore.layout import Layout
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,3 +114,12 @@ def _read_text(path: Path) -> list[str]:
     if not lines:
         raise UserError(f"{path} is empty: provide one line per sentence.")
     return lines
+
+
+def runs_by_dataset(hypotheses: Sequence[Path], layout: Layout) -> dict[str, dict[str, dict[int, Path]]]:
+    """Group folders of translations as {data set: {system: {seed: folder}}}, in their order."""
+    runs: dict[str, dict[str, dict[int, Path]]] = {}
+    for folder in hypotheses:
+        names = layout.names(folder, "hypotheses")
+        runs.setdefault(names["dataset"], {}).setdefault(names["system"], {})[int(names["seed"])] = folder
+    return runs

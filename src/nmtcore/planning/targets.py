@@ -12,7 +12,7 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError, quoted
 from nmtcore.layout import PAPER, RESERVED, SCORES, SELECTION, STAGES, file_name
-from nmtcore.planning.result_tables import RESULT_FOLDERS, check_table, check_table_name
+from nmtcore.planning.result_tables import RESULT_FOLDERS, check_table_name
 from nmtcore.planning.runs import attention_treebanks
 
 NOT_EXTERNAL = (
@@ -61,7 +61,7 @@ def check_target(project: Project, target: str) -> None:
         )
     first, *rest = project.layout.below_results(target) or [""]
     if first in RESULT_FOLDERS and rest:
-        check_table(project, first, rest, target)
+        check_table_name(project, first, rest, target)
     path = project.layout.parse(target)
     parsed = None if path and path.file_type in RESULT_FILES else parse_target(project, target)
     if parsed:

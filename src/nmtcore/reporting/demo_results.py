@@ -14,12 +14,11 @@ from nmtcore.demo.contrasts import PHENOMENA, generate_contrasts
 from nmtcore.evaluation.compare import compare_systems
 from nmtcore.evaluation.counts import SentenceCounts
 from nmtcore.evaluation.metrics import METRICS
-from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
+from nmtcore.evaluation.outputs import SplitOutputs, read_outputs, runs_by_dataset
 from nmtcore.evaluation.subsets import read_subsets
 from nmtcore.files import read_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows
-from nmtcore.reporting.constructions_table import runs_by_dataset
 from nmtcore.reporting.empty_translations import empty_outputs
 
 PHENOMENON_LABELS = {

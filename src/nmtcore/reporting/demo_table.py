@@ -10,7 +10,7 @@ from nmtcore.evaluation.subsets import FEW
 from nmtcore.files import write_json
 from nmtcore.reporting.difference_columns import difference_columns
 from nmtcore.reporting.pages import write_page
-from nmtcore.reporting.subset_scores import few_mark
+from nmtcore.reporting.parts import few_mark
 from nmtcore.reporting.table import (
     Column,
     Heading,

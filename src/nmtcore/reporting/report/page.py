@@ -7,8 +7,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.planned_tables import PlannedTable
-from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_text
 from nmtcore.layout import Layout
@@ -19,8 +17,7 @@ from nmtcore.reporting.html_document import html_document, scrolling
 from nmtcore.reporting.licences_table import licence_blocks, licence_entries
 from nmtcore.reporting.manifest import describe_datasets
 from nmtcore.reporting.manifest_files import merged_data
-from nmtcore.reporting.page_json import blocks_from_json
-from nmtcore.reporting.paper_table import heading_of
+from nmtcore.reporting.paper_table import read_claims, unlinked
 from nmtcore.reporting.report.data import data_blocks
 from nmtcore.reporting.report.examples import draw_examples, example_tree
 from nmtcore.reporting.report.runs import (
@@ -35,7 +32,6 @@ from nmtcore.reporting.report.runs import (
 )
 from nmtcore.reporting.run_index import current_manifests
 from nmtcore.reporting.table import Block, item_blocks
-from nmtcore.reporting.table_content import judged_from_json
 from nmtcore.reporting.table_html import blocks_html
 
 TEMPLATE, STYLE, SCRIPT = "report.html.jinja", "report.css", "report.js"
@@ -114,9 +110,7 @@ class _Report:
 
     def content(self) -> dict[str, Any]:
         """Return the variables of the template."""
-        claims = claims_page(
-            [judged_from_json(claim) for claim in read_json(self.inputs.claims)], scale=self.inputs.scale
-        )
+        claims = claims_page(read_claims(self.inputs.claims), scale=self.inputs.scale)
         main_tests = {dataset: test["split"] for dataset, test in self.inputs.tests.items()}
         return {
             "scale": self.inputs.scale,
@@ -143,16 +137,17 @@ class _Report:
         return f"#{section_id(dataset)}" if dataset in self._datasets else None
 
     def _papers(self) -> Iterator[dict[str, Any]]:
+        from markupsafe import Markup
+
         figures = {path.stem: path for path in self.inputs.figures}
         papers: dict[str, dict[str, Any]] = {}
         for path in self.inputs.tables:
             content = read_json(path)
-            planned = build(PlannedTable, content["plan"], where=str(path))
-            name = f"{planned.paper}_{planned.name}"
-            paper = papers.setdefault(planned.paper, {"name": planned.paper, "title": planned.title, "tables": []})
+            name, title = f"{content['paper']}_{content['name']}", content["title"]
+            paper = papers.setdefault(content["paper"], {"name": content["paper"], "title": title, "tables": []})
             figure = self._figure(figures[name], name) if name in figures else ""
-            blocks = self._html(blocks_from_json(content["blocks"]))
-            entry = {"id": f"table-{name}", "place": planned.place, "heading": heading_of(planned)}
+            blocks = Markup(unlinked(content["html"], self._link))
+            entry = {"id": f"table-{name}", **{key: content[key] for key in ("place", "heading")}}
             paper["tables"].append({**entry, "figure": figure, "blocks": blocks})
         yield from papers.values()
 
