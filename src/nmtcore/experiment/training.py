@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 import torch
@@ -63,7 +63,7 @@ class TrainingJob:
     """The bundle of `run.start_from`, from which the weights are initialised."""
 
 
-def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
+def train_run(job: TrainingJob) -> None:
     """Train a run, from its newest checkpoint if there is one, and write its bundle and log."""
     torch.set_num_threads(job.threads)
     run, segmentation = run_from_json(job.run, where="the training job"), Path(job.segmentation)
@@ -98,7 +98,6 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
             checkpoint_folder=folder,
             validate=_validator(run, vocabularies, transforms, job),
             device=choose_device(job.device),
-            terminal=terminal,
         )
         if is_main:
             save_bundle(Path(job.model), run=run, model=model, segmentation=segmentation, labels=labels or None)

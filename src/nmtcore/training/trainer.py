@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -51,7 +51,6 @@ def train(
     validate: Validate | None = None,
     device: torch.device | str = "cpu",
     log: Callable[[str], None] = print,
-    terminal: TextIO | None = None,
 ) -> None:
     """Train a model to the end, from the newest checkpoint in `checkpoint_folder` if it has one.
 
@@ -59,9 +58,8 @@ def train(
     sentence pairs. The model ends with the weights that the recipe keeps.
 
     The log is written in `checkpoint_folder` and copied to `log_folder` at the end. `validate` returns at least the
-    recipe's metric; it may be None if that is perplexity. `log` gets messages; progress is shown on `terminal`
-    (default: standard error) if that is a terminal. With several processes (`join_world`), each of them calls this with
-    the same arguments.
+    recipe's metric; it may be None if that is perplexity. `log` gets messages. With several processes (`join_world`),
+    each of them calls this with the same arguments.
 
     Raises `Interrupted` if a signal stops training (a checkpoint is written first), and `UserError` if there is nothing
     to train on, training diverges, a GPU's memory is full, another process ended (`OtherProcessEnded`), or another
@@ -77,7 +75,7 @@ def train(
         parts = {"run": run, "model": model, "data": data, "checkpoints": checkpoints}
         trainer = Trainer(**parts, world=world, signals=signals, validate=validate, log=log, say=say)
         trainer.start_or_resume()
-        with tf32(run.training, world.device), trainer.open_log(terminal) as history:
+        with tf32(run.training, world.device), trainer.open_log() as history:
             trainer.train()
             log(f"Training ended after {trainer.state.update} updates: {trainer.state.stopped}.")
             if history is not None:
@@ -150,14 +148,14 @@ class Trainer:
         self.began = time.monotonic() - self.state.seconds
 
     @contextmanager
-    def open_log(self, terminal: TextIO | None) -> Iterator[TrainingLog | None]:
+    def open_log(self) -> Iterator[TrainingLog | None]:
         """Keep the log open inside the block, in the first process."""
         self.history, state = None, self.state
         if not self.world.is_main:
             yield None
             return
         folder, positions = self.checkpoints.folder, {"update": state.update, "validated": state.validated}
-        with closing(TrainingLog(folder, **positions, log=self.log, terminal=terminal)) as self.history:
+        with closing(TrainingLog(folder, **positions, log=self.log)) as self.history:
             yield self.history
 
     def train(self) -> None:
