@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from nmtcore.config.runs import RunSettings, run_from_json
-from nmtcore.evaluation.bleu import score_translations
+from nmtcore.evaluation.metrics import score_translations
 from nmtcore.evaluation.references import read_references
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
 from nmtcore.experiment.output import TextOutput

@@ -14,9 +14,12 @@ from nmtcore.reporting.measurements import Measurements
 
 def mostly_empty(name: str, lines: Sequence[str]) -> Iterator[str]:
     """Yield a sentence if more than half of some translations are empty; `name` says whose they are."""
-    empty = sum(not line.strip() for line in lines)
-    if 2 * empty > len(lines):
-        yield f"{name}: {empty:,} of {len(lines):,} translations are empty."
+    yield from _mostly_empty(name, sum(not line.strip() for line in lines), len(lines))
+
+
+def _mostly_empty(name: str, empty: int, lines: int) -> Iterator[str]:
+    if 2 * empty > lines:
+        yield f"{name}: {empty:,} of {lines:,} translations are empty."
 
 
 def empty_outputs(outputs: SplitOutputs, dataset: str, split: str) -> Iterator[str]:
@@ -43,5 +46,6 @@ def empty_runs(table: PlannedTable, layout: Layout) -> Iterator[str]:
     tests = dict.fromkeys((cell.runs, cell.split) for cell in table.cells if cell.runs and cell.split)
     for runs, split in tests:
         if not split.startswith(GOLD):
-            for seed, lines in measurements.outputs(runs, split).translations[runs].items():
-                yield from mostly_empty(f"{runs}, seed {seed}, {split}", lines)
+            for seed, own in zip(table.runs[runs].seeds, measurements.counts(runs, split, "bleu"), strict=True):
+                words_B = own.counts_BF[:, 0]
+                yield from _mostly_empty(f"{runs}, seed {seed}, {split}", int((words_B == 0).sum()), len(words_B))
