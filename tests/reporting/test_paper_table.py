@@ -238,7 +238,7 @@ def test_marks_are_those_of_the_joint_interval(tmp_path, baselines, marks):
     table = replace(first, baselines=baselines, rows=rows, cells=cells, runs=runs, claims=())
     text, content = write(made, tmp_path, table)
     rows = [line.strip("| ").split(" | ") for line in text.split("Differences")[0].splitlines()]
-    scores = {row[0]: row[1].split() for row in rows if row[0] in MARKED}
+    scores = {row[0]: row[1:3] for row in rows if row[0] in MARKED}
     assert {name: score[-1] for name, score in scores.items() if score[-1].isalpha()} == marks
     assert scores.keys() == MARKED.keys()
     for comparison in content["data"]["comparisons"]:
@@ -248,14 +248,15 @@ def test_marks_are_those_of_the_joint_interval(tmp_path, baselines, marks):
 
 def test_the_table_has_published_numbers_ours_marks_and_reasons(results, tmp_path):
     text, _ = write(results, tmp_path)
-    lines = text.splitlines()
-    assert lines[4] == f"| system | {COLUMN}, published | {COLUMN} | chrF of real/test |"
+    lines, csv = text.splitlines(), (tmp_path / "t.csv").read_text(encoding="utf-8")
+    assert lines[4] == f"| system | {COLUMN}, published |  | {COLUMN} | chrF of real/test |"
     rows = {line.split(" | ")[0].removeprefix("| "): line for line in lines if line.startswith("| ")}
-    assert "| new | 22.0 d |" in text
-    assert "| missing | 21.0 | [a] |  |" in text
-    assert "[a] missing on d has no finished run (unfinished_runs: leave_out)" in text
-    assert "| Other (2019) | 19.0 |  |  |" in text
-    assert rows["control (added)"].startswith("| control (added) |  | ")
+    assert "| new | 22.0 | d |" in text
+    assert "missing" not in rows
+    assert "Not run: 1 of 5 rows; the CSV says why." in text
+    assert "missing,21.0,,,,missing on d has no finished run (unfinished_runs: leave_out)" in csv
+    assert "| Other (2019) | 19.0 |  |  |  |" in text
+    assert rows["control (added)"].startswith("| control (added) |  |  | ")
     assert "One seed (control on d): an interval from one seed leaves training noise out" in text
     assert "BLEU of d, test: nrefs:1|" in text.replace("\\", "")
 
@@ -272,7 +273,7 @@ def test_a_table_without_our_scores_does_not_explain_them(results, tmp_path):
     ]
     text, _ = write(results, tmp_path, plan(cells=tuple(replace(cell, marks="") for cell in missing)))
     assert "Marks" not in text
-    assert "not run" in text
+    assert "Not run: all 5 rows" in text
 
 
 def whole_scores(metric, lines_by_seed):
@@ -282,7 +283,7 @@ def whole_scores(metric, lines_by_seed):
 def test_each_test_has_bleu_and_chrf_by_sacrebleu(results, tmp_path):
     """Beside a column of multi-bleu there are both; a measure that a column has is not shown again."""
     text, content = write(results, tmp_path, plan(measures={"bleu": "multi_bleu"}))
-    assert f"| {COLUMN}, published | {COLUMN} | BLEU of real/test | chrF of real/test |" in text
+    assert f"| {COLUMN}, published |  | {COLUMN} | BLEU of real/test | chrF of real/test |" in text
     more = {entry["row"]: entry["more_scores"] for entry in content["data"]["scores"]}
     for name, seeds in SYSTEMS.items():
         for measure, metric in (("bleu", BLEU(tokenize="none")), ("chrf", CHRF())):
@@ -297,7 +298,7 @@ def test_each_test_has_bleu_and_chrf_by_sacrebleu(results, tmp_path):
     column = replace(first.columns[0], name="real/test/chrf", metric="chrf")
     cells = [replace(cell, column=column.name, metric="chrf", published=None, marks="") for cell in first.cells]
     text, content = write(results, tmp_path, plan(columns=(*first.columns, column), cells=(*first.cells, *cells)))
-    assert text.splitlines()[4] == f"| system | {COLUMN}, published | {COLUMN} | real/test/chrf |"
+    assert text.splitlines()[4] == f"| system | {COLUMN}, published |  | {COLUMN} | real/test/chrf |"
     assert all(not entry["more_scores"] for entry in content["data"]["scores"])
 
 
@@ -379,9 +380,9 @@ def test_claims_are_judged_and_collected(results, tmp_path):
     text = write_claims([tmp_path / "t.json"], scale="quick", **files)
     assert "| p2020 | Table 1 | significant gain (p < 0.05) | better | new | real | +1.50 | " in text
     assert text.startswith("Scale quick; data sets that stand in for the papers': d for real.\n")
-    assert f"| {first['answer']} | base | no gain to explain |  | d, test | test |  | bleu | " in text
+    assert f"| {first['answer']} | base | no gain to explain | d, test | test | bleu | " in text
     assert " | 2 | 2 | quick |\n" in text
-    assert "| +1.50 | [a] |  | not run [a] | base |" in text
+    assert "Not run: 1 of 2 rows; the CSV says why." in text
 
 
 def test_the_controls_of_an_upheld_claim_are_kept(results, tmp_path):

@@ -6,6 +6,7 @@ from typing import Any
 from nmtcore.reporting.table import (
     Block,
     Column,
+    Estimate,
     Heading,
     Interval,
     Items,
@@ -37,7 +38,8 @@ def _block_to_json(block: Block) -> dict[str, Any]:
             return {"items": list(block.texts)}
         case Table():
             groups = [[list(map(_cell_to_json, row)) for row in group] for group in block.groups]
-            return {"columns": [vars(column) for column in block.columns], "groups": groups, "keys": dict(block.keys)}
+            named = {"keys": dict(block.keys), "caption": block.caption, "notes": list(block.notes)}
+            return {"columns": [vars(column) for column in block.columns], "groups": groups, **named}
 
 
 def _block_from_json(values: Mapping[str, Any]) -> Block:
@@ -48,7 +50,8 @@ def _block_from_json(values: Mapping[str, Any]) -> Block:
     if "items" in values:
         return Items(tuple(values["items"]))
     groups = [[list(map(_cell_from_json, row)) for row in group] for group in values["groups"]]
-    return grouped_table([Column(**column) for column in values["columns"]], groups, keys=values["keys"])
+    more = {"keys": values["keys"], "caption": values["caption"], "notes": tuple(values["notes"])}
+    return grouped_table([Column(**column) for column in values["columns"]], groups, **more)
 
 
 def _cell_to_json(cell: TableCell) -> dict[str, Any]:
@@ -57,8 +60,8 @@ def _cell_to_json(cell: TableCell) -> dict[str, Any]:
     match cell.value:
         case SeedMean():
             return {"mean": cell.value.mean, "stdev": cell.value.stdev, **rest}
-        case Interval():
-            return {"low": cell.value.low, "high": cell.value.high, **rest}
+        case Interval() | Estimate():
+            return {**cell.value._asdict(), **rest}
         case value:
             return {"value": value, **rest}
 
@@ -67,6 +70,8 @@ def _cell_from_json(values: Mapping[str, Any]) -> TableCell:
     rest = {key: values[key] for key in ("mark", "reason", "digits", "origin") if key in values}
     if "mean" in values:
         return TableCell(SeedMean(values["mean"], values["stdev"]), **rest)
+    if "delta" in values:
+        return TableCell(Estimate(values["delta"], values["low"], values["high"]), **rest)
     if "low" in values:
         return TableCell(Interval(values["low"], values["high"]), **rest)
     return TableCell(values["value"], **rest)
