@@ -22,7 +22,7 @@ class TreeHeadOracle(TransformerOracle):
         weights = super().weights(name, head, scores)
         if name == f"encoder.{self.tree_head.layer}.attention" and head == self.tree_head.head % self.settings.heads:
             inner = slice(self.prefix, len(scores) - 1)
-            marginals, _ = tree_distribution(scores[inner, inner].T, roots=self.tree_head.roots)
+            marginals, _ = tree_distribution(scores[inner, inner].T)
             weights[inner] = 0
             weights[inner, inner] = marginals.T
             self.tree_weights, self.tree_scores = weights, scores
@@ -41,7 +41,7 @@ def spread(model, factor=6.0):
     return model
 
 
-@pytest.mark.parametrize("settings", [TreeHeadSettings(), TreeHeadSettings(layer=1, head=2, roots="many")])
+@pytest.mark.parametrize("settings", [TreeHeadSettings(), TreeHeadSettings(layer=1, head=2)])
 @pytest.mark.parametrize("prefix", [0, 1])
 def test_logits_and_weights_equal_the_enumeration_of_trees(make, draw, settings, prefix):
     parser = [DepParseSettings(layer=2)] * prefix

@@ -74,11 +74,7 @@ class Attention(nn.Module):
         # As a sum, whose gradient costs nothing.
         scores_BHQK = scores_BHQK + zeros.masked_fill_(~mask_B11K, float("-inf"))
         weights_BHQK = scores_BHQK.softmax(-1, dtype=torch.promote_types(scores_BHQK.dtype, torch.float32))
-        weights_BHQK = F.dropout(weights_BHQK, dropout).to(values_BHKE.dtype)
-        mixed_BHQE = weights_BHQK @ values_BHKE
-        for change in [own.mixed for own in self.hooks if own.mixed]:
-            mixed_BHQE = change(mixed_BHQE, weights_BHQK, inputs)
-        return mixed_BHQE
+        return F.dropout(weights_BHQK, dropout).to(values_BHKE.dtype) @ values_BHKE
 
 
 class SelfAttention(Attention):

@@ -59,8 +59,6 @@ class HeadSelection(Component):
         width = build.model.width
         self.queries, self.keys, self.values = (nn.Linear(width, width, bias=False) for _ in range(3))
         """W_q, W_k and W_v (equation 6)."""
-        self.root = nn.Parameter(torch.zeros(width)) if settings.root == "learned" else None
-        """Query of the artificial root; without it, a token's own query scores it as the root."""
         self.gate = nn.Linear(width, width)
         """W_g (equations 17 and 22)."""
         in_decoder = settings.annotations != "one_set"
@@ -70,7 +68,7 @@ class HeadSelection(Component):
 
     def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:
         """Select heads; with one set of annotations, add them to the encoder's (equation 22)."""
-        scores_BSS = self.head_scores(memory_BSD)
+        scores_BSS = self.queries(memory_BSD) @ self.keys(memory_BSD).mT  # phi (equation 9), the root's on the diagonal
         weights_BSS = self.head_weights(scores_BSS, context)
         heads_BSD = weights_BSS.mT.to(memory_BSD.dtype) @ self.values(memory_BSD)
         context.notes[self.name] = {"scores_BSS": scores_BSS, "weights_BSS": weights_BSS, "heads_BSD": heads_BSD}
@@ -78,19 +76,11 @@ class HeadSelection(Component):
             return memory_BSD
         return memory_BSD + self.gate(memory_BSD).sigmoid() * heads_BSD
 
-    def head_scores(self, memory_BSD: Tensor) -> Tensor:
-        """Compute phi (equation 9): `q_i . k_j` for token i as the head of token j, with the root's on the diagonal."""
-        queries_BSD, keys_BSD = self.queries(memory_BSD), self.keys(memory_BSD)
-        scores_BSS = queries_BSD @ keys_BSD.mT
-        if self.root is not None:
-            scores_BSS = torch.diagonal_scatter(scores_BSS, keys_BSD @ self.root, dim1=1, dim2=2)
-        return scores_BSS * keys_BSD.size(-1) ** -0.5 if self.settings.scale else scores_BSS
-
     def head_weights(self, scores_BSS: Tensor, context: Context) -> Tensor:
         """Compute beta, at least fp32: every subword's column sums to one, that of `</s>` and of padding is 0."""
         words_BS = F.pad(context.mask_BS[:, 1:], (0, 1))  # all real tokens but the last
         if self.settings.weights == "tree":
-            weights_BSS = tree_marginals(scores_BSS, words_BS, roots=self.settings.roots, ids_B=context.ids_B)
+            weights_BSS = tree_marginals(scores_BSS, words_BS, ids_B=context.ids_B)
         else:
             exact_BSS = at_least_fp32(scores_BSS)
             exact_BSS = exact_BSS.masked_fill(~words_BS.unsqueeze(2), torch.finfo(exact_BSS.dtype).min)

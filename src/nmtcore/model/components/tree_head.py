@@ -42,7 +42,7 @@ class TreeHead(Component):
         plain_BSS, context = scores_BHSS[:, self.settings.head], inputs.context
         context.notes[self.name] = plain_BSS
         nodes_BS = context.words_BS != NO_WORD
-        marginals_BSS = tree_marginals(plain_BSS.mT, nodes_BS, roots=self.settings.roots, ids_B=context.ids_B)
+        marginals_BSS = tree_marginals(plain_BSS.mT, nodes_BS, ids_B=context.ids_B)
         changed_BSS = torch.where(nodes_BS.unsqueeze(2), logarithm(marginals_BSS.mT), plain_BSS)
         head = self.settings.head % scores_BHSS.size(1)
         parts = [scores_BHSS[:, :head], changed_BSS.unsqueeze(1), scores_BHSS[:, head + 1 :]]
