@@ -191,29 +191,28 @@ def training_line(updates: Sequence[FinishedUpdate], world: World) -> dict[str, 
 
     Raises `UserError` if a loss or a gradient is not finite.
     """
-    last, keys = updates[-1], list(updates[0].sums)
-    flat = world.sum(torch.stack([update.sums[key] for update in updates for key in keys]).tolist())
-    sums = [dict(zip(keys, flat[i : i + len(keys)], strict=True)) for i in range(0, len(flat), len(keys))]
+    last = updates[-1]
+    own_sums = torch.stack([total for update in updates for total in update.sums.values()])
+    sums_UK = np.reshape(world.sum(own_sums.tolist()), (len(updates), -1))
+    sums = [dict(zip(last.sums, sums_K, strict=True)) for sums_K in sums_UK.tolist()]
     norms = torch.stack([update.gradient_norm for update in updates]).tolist()
     for update, update_sums, norm in zip(updates, sums, norms, strict=True):
         for quantity, value in (("loss", update_sums["objective"]), ("gradient", norm)):
             if not math.isfinite(value):
                 raise divergence(f"the {quantity} is not finite", update=update.number, rate=update.rate)
     counts = {name: sum(update.counts[name] for update in updates) for name in last.counts}
-    totals = {key: sum(update_sums[key] for update_sums in sums) for key in keys}
+    totals = {key: sum(update_sums[key] for update_sums in sums) for key in last.sums}
     losses = {f"loss/{name}": totals[f"loss/{name}"] / max(count, 1) for name, count in counts.items()}
-    tokens, nll = counts[TRANSLATION], math.nan
-    if tokens:
-        nll = totals["nll"] / tokens
-    else:
-        losses[TRANSLATION_LOSS] = math.nan
+    tokens = counts[TRANSLATION]
+    nll = totals["nll"] / tokens if tokens else math.nan
+    losses |= {} if tokens else {TRANSLATION_LOSS: math.nan}
     return {
         "update": last.number,
         "updates": len(updates),
         "epoch": last.epoch,
         "loss": totals["objective"] / len(updates),
         "nll": nll,
-        "perplexity": perplexity(nll) if tokens else math.nan,
+        "perplexity": perplexity(nll),
         **losses,
         **{f"weight/{name}": weight for name, weight in last.weights.items()},
         "rate": last.rate,
@@ -224,7 +223,7 @@ def training_line(updates: Sequence[FinishedUpdate], world: World) -> dict[str, 
 
 def perplexity(nll: float) -> float:
     """Raise e to the mean negative log-likelihood; infinity if the result does not fit into a float."""
-    return math.exp(nll) if nll < 700 else math.inf
+    return math.inf if nll > 700 else math.exp(nll)
 
 
 def divergence(problem: str, *, update: int, rate: float) -> UserError:

@@ -59,11 +59,6 @@ def is_better(score: float, best: float | None) -> bool:
     return math.isfinite(score) and (best is None or score > best)
 
 
-def metric_score(scores: Mapping[str, float], metric: str) -> float:
-    """Return the score of the recipe's metric with a sign such that more is better."""
-    return -scores["perplexity"] if metric == "perplexity" else scores[metric]
-
-
 def _process_sums(
     model: nn.Module, data: TrainingData, settings: TrainingSettings, world: World, log: Callable[[str], None]
 ) -> dict[str, float]:
