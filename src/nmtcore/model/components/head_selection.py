@@ -1,8 +1,10 @@
-"""Head selection (tran2018, section 3): a distribution over the heads of every source token, learned by translating.
+"""Structured attention (tran2018): a distribution over the heads of every source token, learned by translating.
 
-Scores phi of all pairs of tokens become weights beta: the marginals of dependency trees (matrix-tree theorem), or flat,
-a softmax over the heads of each token. `M = S_v beta` is the expected head of every token, or the token itself as far
-as it is the root. M enters the decoder's output through a gate, or the encoder's annotations.
+Head selection is the paper's (section 3): scores phi of all pairs of tokens become weights beta, the marginals of
+dependency trees (matrix-tree theorem), or flat, a softmax over the heads of each token. `M = S_v beta` is the expected
+head of every token, or the token itself as far as it is the root. M enters the decoder's output through a gate, or the
+encoder's annotations. The tree head does the same in a transformer: the plain scores of a head are scores of trees, and
+the logarithms of the trees' marginals take their place.
 """
 
 from collections.abc import Mapping
@@ -12,9 +14,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.components.settings import HeadSelectionSettings
+from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSettings
+from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import tree_scores
-from nmtcore.model.components.base import Build, Component, Context
+from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
 from nmtcore.model.losses import at_least_fp32
 from nmtcore.model.trees import tree_marginals
 
@@ -130,3 +133,48 @@ def straight_through(weights_BSS: Tensor, words_BS: Tensor) -> Tensor:
     hard_BSS = torch.zeros_like(weights_BSS).scatter_(1, weights_BSS.argmax(dim=1, keepdim=True), 1.0)
     hard_BSS = hard_BSS * words_BS.unsqueeze(1)
     return hard_BSS + (weights_BSS - weights_BSS.detach())
+
+
+class TreeHead(Component):
+    r"""Makes the weights of one head marginals: subword j attends to i with the probability that i is its head.
+
+    The head's plain scores e score the edges of dependency trees z; the sums over all trees of a sentence are computed
+    by the matrix-tree theorem (tran2018, equations 10 to 15, for its recurrent model):
+
+    .. math::
+
+        a_{ji} = \frac{1}{Z} \sum_{z \ni (i \to j)} \exp \Bigl( \sum_{(k \to l) \in z} e_{lk} \Bigr), \qquad
+        o_j = \sum_i a_{ji} v_i
+
+    Its attention to itself is the probability that it is the root. Prefixes and `</s>` stand in no tree: they attend as
+    in any other head, and no subword attends to them. It has no parameters.
+    """
+
+    settings: TreeHeadSettings
+    points_to_root = True
+
+    def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
+        """Change the scores of one head in one layer of the encoder."""
+        applies = stack == "encoder" and layer == self.settings.layer
+        return AttentionHooks(scores=self._change_scores) if applies else None
+
+    def _change_scores(self, scores_BHSS: Tensor, inputs: AttentionInputs) -> Tensor:
+        """Replace the head's scores of subwords (rows) as dependents of others by log-marginals, at least fp32."""
+        plain_BSS, context = scores_BHSS[:, self.settings.head], inputs.context
+        context.notes[self.name] = plain_BSS
+        nodes_BS = context.words_BS != NO_WORD
+        marginals_BSS = tree_marginals(plain_BSS.mT, nodes_BS, ids_B=context.ids_B)
+        changed_BSS = torch.where(nodes_BS.unsqueeze(2), logarithm(marginals_BSS.mT), plain_BSS)
+        head = self.settings.head % scores_BHSS.size(1)
+        parts = [scores_BHSS[:, :head], changed_BSS.unsqueeze(1), scores_BHSS[:, head + 1 :]]
+        return torch.cat([part.to(changed_BSS.dtype) for part in parts], dim=1)
+
+    def parse_scores(self, context: Context) -> list[np.ndarray]:
+        """Sum the plain scores over the subwords of words; these are scores of trees, not log-probabilities."""
+        return tree_scores(context.notes[self.name], context.words_BS)
+
+
+def logarithm(probabilities: Tensor) -> Tensor:
+    """Compute logarithms; probabilities too small for their type, 0 above all, give -inf and have no gradient."""
+    least = torch.finfo(probabilities.dtype).tiny
+    return probabilities.clamp_min(least).log().masked_fill(probabilities < least, float("-inf"))
