@@ -8,12 +8,9 @@ import time
 
 import pytest
 import torch
-from torch import distributed
 from training.processes import end_of, final_weights, finish, logged_updates, start, wait_for_update
 
-from nmtcore.errors import UserError
 from nmtcore.training.checkpoints import Checkpoints
-from nmtcore.training.world import Interrupted, OtherProcessEnded, join_world
 
 
 def same_tensors(first, second):
@@ -76,52 +73,6 @@ def test_two_processes_compute_the_same_as_one(tmp_path, start_pair):
         for key in ("tokens", "loss", "nll", "loss/depparse", "gradient", "rate", "best"):
             assert a.get(key, 0) == pytest.approx(b.get(key, 0), rel=1e-9)
         assert a.get("validation", {}) == pytest.approx(b.get("validation", {}), rel=1e-9)
-
-
-@pytest.mark.needs("training")
-def test_two_processes_with_compiled_layers_compute_the_same_as_without(tmp_path, start_pair):
-    settings = {"parses": True, "max_updates": 6, "validation": {"every": 3}}
-    finish(tmp_path / "plain", *start_pair(tmp_path / "plain", settings=settings, float64=True))
-    compiled = tmp_path / "compiled"
-    options = {"settings": settings | {"compile": True}, "backend": "eager"}
-    ends = [end_of(process, compiled, seconds=300) for process in start_pair(compiled, float64=True, **options)]
-    assert [code for _, code in ends] == [0, 0], ends
-    assert "Compiling 2 layers, which " in ends[0][0]
-    expected, actual = final_weights(tmp_path / "plain"), final_weights(compiled)
-    for name, tensor in expected.items():
-        torch.testing.assert_close(actual[name], tensor, rtol=1e-8, atol=1e-9, msg=name)
-
-
-@pytest.fixture
-def destroyed(monkeypatch):
-    """The second of two processes; a list of its calls to destroy the process group, which there is not."""
-    calls = []
-    monkeypatch.setattr(distributed, "init_process_group", lambda *arguments, **options: None)
-    monkeypatch.setattr(distributed, "get_rank", lambda: 1)
-    monkeypatch.setattr(distributed, "destroy_process_group", lambda: calls.append(True))
-    for name, value in {"WORLD_SIZE": "2", "RANK": "1", "LOCAL_RANK": "1"}.items():
-        monkeypatch.setenv(name, value)
-    return calls
-
-
-@pytest.mark.parametrize(("error", "count"), [(Interrupted("stopped"), 1), (UserError("full"), 0)])
-def test_a_process_that_fails_on_its_own_destroys_no_process_group(destroyed, error, count):
-    with pytest.raises(type(error), match=str(error)), join_world("cpu"):
-        raise error
-    assert len(destroyed) == count
-
-
-def test_an_exchange_with_an_ended_process_raises_an_error(destroyed, monkeypatch):
-    def broken(*arguments, **options):
-        raise RuntimeError("[/pair.cc:5] Connection closed by peer [127.0.0.1]:5. This is caused by...\nand a trace")
-
-    monkeypatch.setattr(distributed, "all_reduce", broken)
-    with pytest.raises(OtherProcessEnded) as caught, join_world("cpu") as world:
-        world.wait()
-    assert str(caught.value) == (
-        "Another process of this training ended (Connection closed by peer [127.0.0.1]:5): its own message says why. "
-        "Start the training again; it resumes from its last checkpoint."
-    )
 
 
 @pytest.mark.parametrize("failing", [0, 1])

@@ -46,15 +46,10 @@ def accumulate_gradients(
     `counts` are those of all devices. A sentence whose trees do not fit into memory is counted, but adds nothing; `log`
     gets its id. Returns this device's `zero_sums` with the losses added.
     """
-
-    def smoothed_losses(batch: Batch) -> Losses:
-        over = {"label_smoothing": settings.label_smoothing, "smoothing_over": settings.smoothing_over}
-        return model.loss(batch, **over, loss_chunk=settings.loss_chunk)
-
+    smoothing = {"label_smoothing": settings.label_smoothing, "smoothing_over": settings.smoothing_over}
     sums = zero_sums(tuple(counts), device)
     for batch in batches:
-        with autocast(settings, device):
-            losses, _ = possible_losses(batch, smoothed_losses, lambda line: log(f"An update leaves out {line}"))
+        losses, _ = possible_losses(model, batch, settings, "An update", log, **smoothing)
         if losses is not None:
             objective = losses.objective(counts)
             if objective.requires_grad:  # the weights of all terms of a batch may be 0
@@ -65,18 +60,19 @@ def accumulate_gradients(
 
 
 def possible_losses(
-    batch: Batch, compute: Callable[[Batch], Losses], log: Callable[[str], None]
+    model: nn.Module, batch: Batch, settings: TrainingSettings, work: str, log: Callable[[str], None], **smoothing: Any
 ) -> tuple[Losses | None, Batch]:
     """Compute the losses of a batch without the sentences whose trees do not fit into memory.
 
-    Returns the batch of the other sentences, too; the losses are None if there are none. `log` gets "a sentence: " and
-    the problem of each that is left out.
+    Returns the batch of the other sentences, too; the losses are None if there are none. `log` gets the problem of each
+    that `work` leaves out.
     """
     while len(batch):
         try:
-            return compute(batch), batch
+            with autocast(settings, batch.source_BS.device):
+                return model.loss(batch, **smoothing, loss_chunk=settings.loss_chunk), batch
         except TooLongForTrees as error:
-            log(f"a sentence: {error.problem}.")
+            log(f"{work} leaves out a sentence: {error.problem}.")
             batch = batch.without(error.row)
     return None, batch
 
