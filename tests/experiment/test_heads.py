@@ -9,7 +9,6 @@ from factories import run_settings
 from inference.tiny import write_bundle
 from pair_files import write_corpus
 
-from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.components.settings import DepParseSettings, PascalSettings
 from nmtcore.evaluation.induction import gold_tree, score_induction
 from nmtcore.evaluation.scores import output_files, read_gold_trees
@@ -83,5 +82,5 @@ def test_the_head_that_parses_has_the_accuracy_of_the_parses_of_the_run(tmp_path
 
 def test_heads_of_components_are_named():
     run = run_settings(DepParseSettings(layer=0, head=-1), PascalSettings(layers=(1,), heads=2))
-    assert claimed_heads(run) == {"0.1": "depparse", "1.0": "pascal", "1.1": "pascal"}
-    assert claimed_heads(run_settings()) == {}
+    assert run.claimed_heads == {"0.1": "depparse", "1.0": "pascal", "1.1": "pascal"}
+    assert run_settings().claimed_heads == {}

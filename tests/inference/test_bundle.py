@@ -11,7 +11,7 @@ import torch
 from factories import run_settings
 from inference.tiny import PIECES, write_bundle, write_segmentation
 
-from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings
+from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings, PascalSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import BatchSettings, TrainingSettings
 from nmtcore.errors import UserError
@@ -58,7 +58,7 @@ def copy(folder, tmp_path):
 @pytest.mark.parametrize("base", ["transformer", "recurrent"])
 def test_saved_models_are_loaded_unchanged(tmp_path, base):
     values = {"base": "recurrent", "model": RecurrentSettings(width=16)} if base == "recurrent" else {}
-    component = HeadSelectionSettings(root="learned") if values else DepParseSettings(layer=1)
+    component = HeadSelectionSettings() if values else DepParseSettings(layer=1)
     run = run_settings(component, **values)
     torch.manual_seed(4)
     expected = torch.rand(3)
@@ -177,7 +177,13 @@ def test_models_with_settings_that_are_gone_are_loaded(copy):
     with pytest.raises(UserError, match="the key 'truecase' is gone"):
         load_bundle(copy)
     del words["source"]["truecase"]
-    change_json("run.json", words=words)(copy)
+    pascal = {"kind": "pascal", "heads": 1, "per_head": False}
+    change_json("run.json", words=words, components={"near": pascal})(copy)
+    assert load_bundle(copy).run.components == {"near": PascalSettings(heads=1)}
+    change_json("run.json", components={"near": pascal | {"per_head": True}})(copy)
+    with pytest.raises(UserError, match=r"near: the key 'per_head' is gone\. Delete it: all heads of a layer ignore"):
+        load_bundle(copy)
+    change_json("run.json", components={})(copy)
     change_json("run.json", base="recurent")(copy)
     with pytest.raises(UserError) as error:
         load_bundle(copy)

@@ -86,9 +86,6 @@ EQUAL = {
     "two parser heads": ((DepParseSettings(layer=0), DiagonalParseSettings(layer=1, head=0)), {"norm": "post"}),
     "tags as a second task": ((MultitaskSettings(),), {}),
     "relative positions": ((RelativePositionsSettings(maximum=3),), {}),
-    "relative positions, clipped": ((RelativePositionsSettings(maximum=3, far="clip"),), {}),
-    "relative positions, values too": ((RelativePositionsSettings(maximum=2, on="keys_values"),), {}),
-    "relative positions, encoder": ((RelativePositionsSettings(maximum=2, on="keys_values", decoder=False),), {}),
 }
 
 
@@ -136,7 +133,7 @@ REFUSED = {
     "sisa": [SisaSettings()],
     "label_head": [LabelHeadSettings()],
     "tree_distance": [TreeDistanceSettings(maximum=5)],
-    "tree_traversal": [TreeTraversalSettings(on="keys_values")],
+    "tree_traversal": [TreeTraversalSettings()],
     "tree_head": [TreeHeadSettings()],
     "sennrich_haddow": [SennrichHaddowSettings(width=4)],
     "tag_attention": [TagAttentionSettings()],

@@ -19,7 +19,7 @@ from nmtcore.model.batch import make_batch
 SYSTEMS = {
     "nmt": [],
     "tree": [HeadSelectionSettings()],
-    "many roots": [HeadSelectionSettings(annotations="separate", root="learned", roots="many")],
+    "separate": [HeadSelectionSettings(annotations="separate")],
     "hard": [HeadSelectionSettings(hard=True)],
     "one set": [HeadSelectionSettings(annotations="one_set")],
     "flat": [HeadSelectionSettings(weights="flat")],

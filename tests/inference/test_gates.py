@@ -23,9 +23,9 @@ from nmtcore.syntax.annotation import Annotation, failed
 RECURRENT = {"base": "recurrent", "model": RecurrentSettings(width=16)}
 WITH_GATES = {
     "tree": HeadSelectionSettings(),
-    "separate": HeadSelectionSettings(annotations="separate", scale=True),
+    "separate": HeadSelectionSettings(annotations="separate"),
     "flat": HeadSelectionSettings(weights="flat"),
-    "hard": HeadSelectionSettings(hard=True, root="learned"),
+    "hard": HeadSelectionSettings(hard=True),
 }
 WITHOUT_GATES = {"nmt": [], "one_set": [HeadSelectionSettings(annotations="one_set")]}
 SENTENCE = GatedSentence("A <b> & c", ["x@@", '<script>"', "&", "é"], np.array([2.0, 3.0, 2.5, 2.25]))

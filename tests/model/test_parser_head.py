@@ -76,20 +76,6 @@ def test_weight_zero_equals_the_baseline_on_the_same_source(make, draw, name, no
     check_baseline(model, make(norm=norm), make_batch(draw(6, seed=2), np.arange(6), model.components))
 
 
-def test_the_loss_trains_the_head_to_parse(make, draw):
-    examples = draw(1, seed=31)
-    governors = [1 + g for g in examples.source.features["governor"][0]]
-    assert min(governors) == 0
-    model = make(DepParseSettings(layer=1)).train()
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
-    batch = make_batch(examples, np.array([0]), model.components)
-    for _ in range(60):
-        optimiser.zero_grad()
-        model.loss(batch).objective().backward()
-        optimiser.step()
-    assert model.parse_scores(model.encode(batch))[0].argmax(1).tolist() == governors
-
-
 @pytest.mark.parametrize("name", HEADS)
 def test_a_sentence_without_words_has_loss_zero_and_finite_gradients(make, name):
     model = make(HEADS[name](layer=0))

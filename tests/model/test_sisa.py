@@ -61,12 +61,6 @@ def test_targets_equal_those_of_loops(make, tree, prefix):
     assert batch.counts["sisa"] == sum(t is not None for t in actual)
 
 
-def test_targets_written_out_by_hand(make):
-    # der Hund@@ e bellt </s>: both subwords of "Hunde" point to "bellt", which is the root and points to itself.
-    batch = make_batch(pairs(([0, 1, 1, 2], [1, 2, -1])), np.array([0]), make(SisaSettings()).components)
-    assert batch.extra["sisa.targets"].tolist() == [[1, 3, 3, 3, NO_COLUMN]]
-
-
 @pytest.mark.parametrize("prefix", [(), (DepParseSettings(layer=2, weight=0.0),)])
 @pytest.mark.parametrize(
     ("norm", "settings"),

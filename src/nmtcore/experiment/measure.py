@@ -5,7 +5,6 @@ from pathlib import Path
 
 import torch
 
-from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.contrasts import read_contrast_list
 from nmtcore.errors import UserError
@@ -112,6 +111,6 @@ def measure_heads(measured: ModelOnSplit, *, corpus: Path, trees: Path, output: 
             "split": measured.split,
             "heads": {name: results[name] for name in predicted},
             "baselines": {name: result for name, result in results.items() if name in BASELINES},
-            "components": claimed_heads(run),
+            "components": run.claimed_heads,
         },
     )

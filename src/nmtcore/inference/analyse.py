@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.attention import attention_rows
@@ -103,4 +102,4 @@ def _maps(bundle: Bundle, examples: Examples, tokens: Sequence[Sequence[int]]) -
 def _head(bundle: Bundle, row: dict[str, Any]) -> AttentionHead:
     own = (row["attention"], row["layer"], row["head"])
     name = f"{row['layer']}.{row['head']}"
-    return AttentionHead(*own, claimed_heads(bundle.run).get(name) if row["attention"] == "encoder" else None)
+    return AttentionHead(*own, bundle.run.claimed_heads.get(name) if row["attention"] == "encoder" else None)

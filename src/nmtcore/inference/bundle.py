@@ -20,6 +20,7 @@ from safetensors.torch import load_file
 
 from nmtcore.annotation.labels import read_labels
 from nmtcore.config.components import COMPONENTS
+from nmtcore.config.components.base import REMOVED_DEFAULTS
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.own_code import code_checksum, has_own, own_checksum, own_checksums, own_path
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
@@ -199,6 +200,10 @@ def _read_run(path: Path) -> RunSettings:
     for settings, section in ((TrainingSettings, training), (BatchSettings, training.get("batch", {}))):
         for key in settings.REMOVED.keys() & section.keys():
             del section[key]
+    for name, component in values["components"].items():
+        for key in COMPONENTS.find(component.get("kind", name), where=str(path)).REMOVED.keys() & component.keys():
+            if component[key] == REMOVED_DEFAULTS[key]:
+                del component[key]
     return run_from_json(values, where=str(path))
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import DivergedError, UserError
 from nmtcore.features.examples import Examples
@@ -162,7 +161,7 @@ def _parsers(bundle: Bundle) -> dict[str, Callable[[Context], list[np.ndarray]]]
     """Return the `parse_scores` of components that score words as roots, by the attention head that they claim."""
     components = [component for component in bundle.model.components if component.points_to_root and component.parses]
     parsers = {component.name: component.parse_scores for component in components}
-    return {head: parsers[name] for head, name in claimed_heads(bundle.run).items() if name in parsers}
+    return {head: parsers[name] for head, name in bundle.run.claimed_heads.items() if name in parsers}
 
 
 def _tree_scores(

@@ -146,13 +146,13 @@ class TranslationModel(nn.Module, ABC):
         smoothing_over: SmoothingOver = "all",
         loss_chunk: int | None = None,
     ) -> Losses:
-        """Compute the losses that the batch requests; skip translation if the batch has no targets.
+        """Compute the losses that the batch has counts of.
 
         Only real target positions reach the output layer; `loss_chunk` limits those whose logits are in memory.
         """
         encoded = self.encode(batch)
         parts, measures, nll = [], {}, encoded.memory_BSD.new_zeros((), dtype=torch.float32)
-        if batch.target_input_BT is not None and batch.includes(TRANSLATION):
+        if TRANSLATION in batch.counts:
             smoothed, nll = smoothed_cross_entropy(
                 self._changed(self.forced_states(batch, encoded), encoded.context),
                 self.target_embedding.weight,
@@ -164,7 +164,7 @@ class TranslationModel(nn.Module, ABC):
             )
             parts.append(Part(name=TRANSLATION, sum=smoothed, count=batch.tokens))
         for component in self.components:
-            if not component.has_loss or not batch.includes(component.name):
+            if not component.has_loss or component.name not in batch.counts:
                 continue
             weight = component.loss_weight
             with torch.set_grad_enabled(torch.is_grad_enabled() and weight != 0):
