@@ -54,15 +54,16 @@ def _score_texts(chosen: argparse.Namespace) -> None:
     unknown = without_words = 0
     with explain_os_errors(chosen.source), open(chosen.source, "rb") as source, open(chosen.target, "rb") as target:
         texts = read_text(source, where=str(chosen.source)), read_text(target, where=str(chosen.target))
-        write_output("log_probability\tper_token\ttokens\tunknown\n")
+        header = "log_probability\tper_token\ttokens\tunknown\n"
         for score in score_text_pairs(bundle, *texts, model_folders=folders):
-            if score is None:
-                without_words += 1
-                write_output("\t\t\t\n")
-            else:
+            row = "\t\t\t"
+            if score is not None:
+                row = f"{score.log_probability:.6f}\t{score.per_token:.6f}\t{score.tokens}\t{score.unknown}"
                 unknown += score.unknown > 0
-                numbers = f"{score.log_probability:.6f}\t{score.per_token:.6f}"
-                write_output(f"{numbers}\t{score.tokens}\t{score.unknown}\n")
+            without_words += score is None
+            write_output(f"{header}{row}\n")
+            header = ""
+        write_output(header)  # of no lines
     if without_words:
         print(f"{chosen.source}: lines without words, so without a score: {without_words:,}.", file=sys.stderr)
     if unknown:
