@@ -17,7 +17,7 @@ from nmtcore.experiment.load_examples import load_sources
 from nmtcore.experiment.measure import ModelOnSplit, measure_heads
 from nmtcore.files import read_json
 from nmtcore.inference.attention import load_observed_bundle
-from nmtcore.inference.parse import attention_parser
+from nmtcore.inference.parse import make_parser
 from nmtcore.parquet import read_rows, write_rows
 
 SENTENCES = [["the", "cat", "dog", "."], ["dog"], ["the", "dog", "a", "cat"], []]
@@ -64,7 +64,7 @@ def test_scores_are_those_of_each_head_as_a_parser(tmp_path: Path, run, files):
     assert list(result["baselines"]) == ["left", "right", "random"]
     for name, values in result["heads"].items():
         layer, head = map(int, name.split("."))
-        trees = attention_parser(bundle, layer=layer, head=head, method="one_root")(examples)
+        trees = make_parser(bundle, "one_root", attention=(layer, head))(examples)
         expected = score_induction([*gold, gold_tree([], [], [])], {"mine": trees})
         assert values == expected["mine"]
         assert values["scored_words"] == 5

@@ -76,20 +76,6 @@ def test_saved_models_are_loaded_unchanged(tmp_path, base):
     assert list(again.translate(LINES)) == list(bundle.translate(LINES))
 
 
-def test_labels_are_saved_and_loaded(tmp_path):
-    labels = {"source": {column: ["<none>", "<unk>", "x"] for column in ("deprel", "ccg")}}
-    run = run_settings(features={"source": {"trees": "parser", "ccg_tags": "tagger"}})
-    bundle = load_bundle(write_bundle(tmp_path / "one", run))
-    save_bundle(
-        tmp_path / "two", run=bundle.run, model=bundle.model, segmentation=tmp_path / "segmentation", labels=labels
-    )
-    assert load_bundle(tmp_path / "two").labels == labels
-    del labels["source"]["ccg"]
-    save_bundle(tmp_path / "three", run=run, model=bundle.model, segmentation=tmp_path / "segmentation", labels=labels)
-    with pytest.raises(UserError, match=r"source\.labels\.json is no file of label vocabularies \('ccg' is missing"):
-        load_bundle(tmp_path / "three")
-
-
 def test_a_failed_save_keeps_the_old_model_and_removes_partial_files(folder, bundle, tmp_path):
     copy = shutil.copytree(folder, tmp_path / "here" / "model")
     empty = tmp_path / "empty"
@@ -226,15 +212,6 @@ def test_lines_are_read_chunk_by_chunk(bundle):
     translations = bundle.translate_n_best(lines(), chunk=2)
     next(translations)
     assert len(read) == 2
-
-
-def test_decoding_settings_can_be_changed(bundle):
-    changed = bundle.decoding_settings(beam=1, alpha=None)
-    assert (changed.beam, changed.alpha) == (1, bundle.run.decoding.alpha)
-    with pytest.raises(UserError, match="beam must be at least 1, not 0"):
-        bundle.decoding_settings(beam=0)
-    short = bundle.decoding_settings(max_length=1)
-    assert all(len(text.split()) <= 1 for text in bundle.translate(LINES, short))
 
 
 def test_text_is_detokenised_by_the_settings_of_words(tmp_path):

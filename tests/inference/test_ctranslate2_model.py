@@ -147,13 +147,6 @@ def test_what_changes_translation_is_refused(name):
         check_exportable(model_of(*REFUSED[name]), where="M")
 
 
-def test_a_recurrent_model_is_refused():
-    for components in ((), (HeadSelectionSettings(),)):
-        model = model_of(*components, base="recurrent")
-        with pytest.raises(UserError, match=r"M cannot be exported: its base is recurrent, and only transformers can"):
-            check_exportable(model, where="M")
-
-
 def test_each_component_is_either_compared_or_refused():
     """So a new one needs a decision."""
     compared = [

@@ -66,8 +66,8 @@ def test_parses_are_the_best_trees_of_the_plain_scores_summed_over_subwords(make
     model, examples = spread(make(settings)), short(draw(12, seed=3, longest=3))
     batch = make_batch(examples, np.arange(len(examples)), tuple(model.components))
     with torch.no_grad():
-        parse_scores = model.parse_scores(model.encode(batch))
-    assert model.parses_to_root
+        parse_scores = model.parser.parse_scores(model.encode(batch).context)
+    assert model.parser.points_to_root
     for row, scores_W1W in enumerate(parse_scores):
         oracle, words = TreeHeadOracle(model, settings), examples.source.word_of_subword[row]
         oracle.encode(batch.source_BS[row][batch.source_mask_BS[row]].tolist())
