@@ -108,21 +108,19 @@ def closed_folder(tmp_path):
     folder.chmod(0o755)
 
 
-@pytest.mark.parametrize("command", ["results", "checklist", "curves"])
-def test_a_folder_without_permission_to_read_is_named(command, closed_folder, tmp_path):
-    options = ["--output", str(tmp_path / "x.svg")] if command == "curves" else []
+def test_a_folder_without_permission_to_read_is_named(closed_folder):
     for folder in (closed_folder, closed_folder.parent):
-        ended = run_without_override(command, str(folder), *options)
-        assert ended.stderr == f"nmtcore {command}: No permission for {closed_folder}: " + ADVICE
+        ended = run_without_override("results", str(folder))
+        assert ended.stderr == f"nmtcore results: No permission for {closed_folder}: " + ADVICE
         assert ended.returncode == 2
 
 
 def test_files_that_cannot_be_written_are_called_by_their_final_names(tmp_path):
-    write_run(layout_of(tmp_path))
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o555)
-    ended = run_without_override("curves", str(tmp_path / "results"), "--output", str(closed / "x.svg"))
-    assert ended.stderr == f"nmtcore curves: No permission for {closed / 'x.svg'}: {ADVICE}"
+    ended = run_without_override("schema", "--folder", str(closed))
+    assert ended.stderr.startswith(f"nmtcore schema: No permission for {closed}/")
+    assert ended.stderr.endswith(f".schema.json: {ADVICE}")
     with pytest.raises(UserError, match=r"^/proc/x\.svg cannot be written: its folder takes no files"):
         write_text("/proc/x.svg", "")
     inner = tmp_path / ".model~host~1-2.partial" / ".a~b.json~host~None.partial"
@@ -135,7 +133,7 @@ def test_files_that_cannot_be_written_are_called_by_their_final_names(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "program"),
     [
-        (["cost", "--gpu", "h200", "pham2018"], "nmtcore cost"),
+        (["results", "--gpu", "h200", "x"], "nmtcore results"),
         (["new", "component", "x", "--gpu"], "nmtcore new component"),
         (["--gpu", "results", "x"], "nmtcore"),
     ],

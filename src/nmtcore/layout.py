@@ -75,15 +75,17 @@ FILES = {
     "checkpoints": "{root}/{dataset}/{system}/seed{seed}/checkpoints",
     "hypotheses": "{root}/{dataset}/{system}/seed{seed}/hypotheses",
     "scores": "{root}/{dataset}/{system}/seed{seed}/scores.json",
+    "counts": "{root}/{dataset}/{system}/seed{seed}/counts",
     "gates": "{root}/{dataset}/{system}/seed{seed}/gates/{split}.parquet",
     "attention": "{root}/{dataset}/{system}/seed{seed}/attention/{split}.parquet",
     "contrast_scores": "{root}/{dataset}/{system}/seed{seed}/contrast/{split}.parquet",
     "head_scores": "{root}/{dataset}/{system}/seed{seed}/heads/{split}.json",
     "gold_parses": "{root}/{dataset}/{system}/seed{seed}/gold",
     "gold_scores": "{root}/{dataset}/{system}/seed{seed}/gold.json",
+    "gold_counts": "{root}/{dataset}/{system}/seed{seed}/gold_counts",
     "comet_input": "{root}/{dataset}/{system}/seed{seed}/comet.input.json",
     "comet_output": "{root}/{dataset}/{system}/seed{seed}/comet.output.json",
-    "segment_scores": "{root}/{dataset}/{system}/seed{seed}/comet",
+    "comet_counts": "{root}/{dataset}/{system}/seed{seed}/comet",
     "comet_scores": "{root}/{dataset}/{system}/seed{seed}/comet.json",
     "manifest": "{root}/{dataset}/{system}/seed{seed}/manifest.json",
     "summary": "{root}/{dataset}/{system}.{score}",
@@ -131,8 +133,8 @@ INSIDE = {
     "parses": "{split}.parquet",
     "predicted_tags": "{split}.tags.parquet",
     "untrained_parses": "{split}.untrained.parquet",
-    # In segment scores
-    "comet_segments": "{split}.parquet",
+    # In counts of sentences
+    "split_counts": "{split}.parquet",
 }
 """Names of the files in a folder that one job writes as a whole."""
 

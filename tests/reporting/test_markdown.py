@@ -29,7 +29,7 @@ def test_numbers_have_commas_and_text_is_escaped():
         (Column(name="x", content="corpus"), "a_b `c`\u2028d", "a\\_b \\`c\\` d"),
         (Column(name="x", content="code"), "S\\NP", "`S\\NP`"),
         (Column(name="x", content="number", digits=2, signed=True), 1, "+1.00"),
-        (Column(name="x", content="number"), TableCell(1234.56, digits=1, mark=" (few)"), "1,234.6 (few)"),
+        (Column(name="x", content="number"), TableCell(1234.56, digits=1, mark=" (few)"), "1,234.6 | (few)"),
     ],
 )
 def test_cells_by_what_they_contain(column, value, cell):
@@ -52,11 +52,11 @@ def test_counts_are_formatted():
 )
 def test_own_text_is_shown_as_it_is_wherever_it_stands(text):
     columns = [Column(name=text), Column(name="n", content="number")]
-    table = make_table(columns, [[text, TableCell(None, reason=text)]])
+    table = make_table(columns, [[TableCell(text, reason=text), 1]])
     page = page_markdown(Page(title="", blocks=(Heading(text), note(text), Items((text,)), table)))
     shown = html.unescape(re.sub("<[^>]*>", "", MarkdownIt("gfm-like", {"linkify": False}).render(page)))
     lines = [line for line in shown.splitlines() if line]
-    assert lines == [text, text, text, text, "n", text, "[a]", f"[a] {text}"]
+    assert lines == [text, text, text, text, "n", f"{text} [a]", "1", f"[a] {text}"]
 
 
 def test_own_text_has_code_and_stays_readable():

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from reporting.planned import unlinked
-from reporting.runs import EVALUATION, Results
+from reporting.runs import EVALUATION, Results, write_comet_scores, write_translations
 from sacrebleu import corpus_bleu
 from sacrebleu.metrics import BLEU, CHRF
 
@@ -24,7 +24,6 @@ from nmtcore.config.planned_tables import (
     PlannedTable,
 )
 from nmtcore.config.typed import build, plain
-from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import (
     OTHER_SEED,
     SEED,
@@ -37,9 +36,6 @@ from nmtcore.evaluation.compare import (
 )
 from nmtcore.evaluation.counts import SentenceCounts, share_of_counts
 from nmtcore.evaluation.metrics import METRICS
-from nmtcore.evaluation.segments import SEGMENT_SCHEMA
-from nmtcore.files import write_lines
-from nmtcore.parquet import write_rows
 from nmtcore.reporting.claims_page import claimed_text, claims_page
 from nmtcore.reporting.measurements import ATTACHMENT
 from nmtcore.reporting.measurements import SEGMENT_MEASURES as OF_SEGMENTS
@@ -242,7 +238,7 @@ def test_marks_are_those_of_the_joint_interval(tmp_path, baselines, marks):
     table = replace(first, baselines=baselines, rows=rows, cells=cells, runs=runs, claims=())
     text, content = write(made, tmp_path, table)
     rows = [line.strip("| ").split(" | ") for line in text.split("Differences")[0].splitlines()]
-    scores = {row[0]: row[1].split() for row in rows if row[0] in MARKED}
+    scores = {row[0]: row[1:3] for row in rows if row[0] in MARKED}
     assert {name: score[-1] for name, score in scores.items() if score[-1].isalpha()} == marks
     assert scores.keys() == MARKED.keys()
     for comparison in content["data"]["comparisons"]:
@@ -252,14 +248,15 @@ def test_marks_are_those_of_the_joint_interval(tmp_path, baselines, marks):
 
 def test_the_table_has_published_numbers_ours_marks_and_reasons(results, tmp_path):
     text, _ = write(results, tmp_path)
-    lines = text.splitlines()
-    assert lines[4] == f"| system | {COLUMN}, published | {COLUMN} | chrF of real/test |"
+    lines, csv = text.splitlines(), (tmp_path / "t.csv").read_text(encoding="utf-8")
+    assert lines[4] == f"| system | {COLUMN}, published |  | {COLUMN} | chrF of real/test |"
     rows = {line.split(" | ")[0].removeprefix("| "): line for line in lines if line.startswith("| ")}
-    assert "| new | 22.0 d |" in text
-    assert "| missing | 21.0 | [a] |  |" in text
-    assert "[a] missing on d has no finished run (unfinished_runs: leave_out)" in text
-    assert "| Other (2019) | 19.0 |  |  |" in text
-    assert rows["control (added)"].startswith("| control (added) |  | ")
+    assert "| new | 22.0 | d |" in text
+    assert "missing" not in rows
+    assert "Not run: 1 of 5 rows; the CSV says why." in text
+    assert "missing,21.0,,,,missing on d has no finished run (unfinished_runs: leave_out)" in csv
+    assert "| Other (2019) | 19.0 |  |  |  |" in text
+    assert rows["control (added)"].startswith("| control (added) |  |  | ")
     assert "One seed (control on d): an interval from one seed leaves training noise out" in text
     assert "BLEU of d, test: nrefs:1|" in text.replace("\\", "")
 
@@ -276,7 +273,7 @@ def test_a_table_without_our_scores_does_not_explain_them(results, tmp_path):
     ]
     text, _ = write(results, tmp_path, plan(cells=tuple(replace(cell, marks="") for cell in missing)))
     assert "Marks" not in text
-    assert "not run" in text
+    assert "Not run: all 5 rows" in text
 
 
 def whole_scores(metric, lines_by_seed):
@@ -286,7 +283,7 @@ def whole_scores(metric, lines_by_seed):
 def test_each_test_has_bleu_and_chrf_by_sacrebleu(results, tmp_path):
     """Beside a column of multi-bleu there are both; a measure that a column has is not shown again."""
     text, content = write(results, tmp_path, plan(measures={"bleu": "multi_bleu"}))
-    assert f"| {COLUMN}, published | {COLUMN} | BLEU of real/test | chrF of real/test |" in text
+    assert f"| {COLUMN}, published |  | {COLUMN} | BLEU of real/test | chrF of real/test |" in text
     more = {entry["row"]: entry["more_scores"] for entry in content["data"]["scores"]}
     for name, seeds in SYSTEMS.items():
         for measure, metric in (("bleu", BLEU(tokenize="none")), ("chrf", CHRF())):
@@ -301,14 +298,8 @@ def test_each_test_has_bleu_and_chrf_by_sacrebleu(results, tmp_path):
     column = replace(first.columns[0], name="real/test/chrf", metric="chrf")
     cells = [replace(cell, column=column.name, metric="chrf", published=None, marks="") for cell in first.cells]
     text, content = write(results, tmp_path, plan(columns=(*first.columns, column), cells=(*first.cells, *cells)))
-    assert text.splitlines()[4] == f"| system | {COLUMN}, published | {COLUMN} | real/test/chrf |"
+    assert text.splitlines()[4] == f"| system | {COLUMN}, published |  | {COLUMN} | real/test/chrf |"
     assert all(not entry["more_scores"] for entry in content["data"]["scores"])
-
-
-def write_segments(results, system, seed, scores):
-    folder = Path(results.layout.path("segment_scores", scale="quick", dataset="d", system=system, seed=seed))
-    rows = [{"id": i, "score": score} for i, score in enumerate(scores)]
-    write_rows(folder / "test.parquet", SEGMENT_SCHEMA.with_metadata({"signature": "COMET|model:m"}), rows)
 
 
 def test_comet_has_the_same_statistics(results, tmp_path):
@@ -319,7 +310,7 @@ def test_comet_has_the_same_statistics(results, tmp_path):
     }
     for name, seeds in segments.items():
         for seed, scores in enumerate(seeds, start=1):
-            write_segments(results, name, seed, scores)
+            write_comet_scores(results.layout, name, seed, list(scores), REFERENCES)
     first = plan()
     column = replace(first.columns[0], name="real/test/comet", metric="comet")
     cells = tuple(replace(cell, column=column.name, metric="comet") for cell in first.cells)
@@ -350,15 +341,11 @@ def test_comet_has_the_same_statistics(results, tmp_path):
         entry["scores"] for entry in content["data"]["scores"]
     ]
     assert mapped["claims"][0]["difference"] == content["claims"][0]["difference"]
-    write_segments(results, "new", 2, [0.5] * 3)
-    with pytest.raises(UserError, match=r"test\.parquet has 3 scores for 27 translations: delete it and score again"):
-        write(results, tmp_path, table)
 
 
 def test_scores_that_are_all_zero_have_no_mark(results, tmp_path):
     for system, seed, word in (("base", 1, "x"), ("base", 2, "x"), ("new", 1, "y"), ("new", 2, "y")):
-        folder = Path(results.layout.path("hypotheses", scale="quick", dataset="d", system=system, seed=seed))
-        write_lines(folder / "test.txt", [f"{word} {number}" for number in range(len(REFERENCES))])
+        results.write_run(system, seed, [f"{word} {number}" for number in range(len(REFERENCES))])
     text, content = write(results, tmp_path, plan(measures={"bleu": "multi_bleu"}))
     compared = comparison_of(content, "d/new", "multi_bleu")
     assert (compared["result"]["delta"], compared["result"]["p"]) == (0, 1)
@@ -368,8 +355,7 @@ def test_scores_that_are_all_zero_have_no_mark(results, tmp_path):
 
 def test_another_translation_changes_the_cells_of_its_run_and_no_others(results, tmp_path):
     before = write(results, tmp_path)[1]["data"]
-    folder = Path(results.layout.path("hypotheses", scale="quick", dataset="d", system="new", seed=2))
-    write_lines(folder / "test.txt", BAD)
+    results.write_run("new", 2, BAD)
     after = write(results, tmp_path)[1]["data"]
     changed = [a["row"] for a, b in zip(before["scores"], after["scores"], strict=True) if a != b]
     assert changed == ["new"]
@@ -379,8 +365,7 @@ def test_another_translation_changes_the_cells_of_its_run_and_no_others(results,
 
 
 def test_mostly_empty_translations_are_named_on_top(results, tmp_path):
-    folder = Path(results.layout.path("hypotheses", scale="quick", dataset="d", system="new", seed=1))
-    write_lines(folder / "test.txt", [""] * 20 + BETTER[20:])
+    results.write_run("new", 1, [""] * 20 + BETTER[20:])
     text, _ = write(results, tmp_path)
     assert text.splitlines()[4] == "- d/new, seed 1, test: 20 of 27 translations are empty."
 
@@ -395,9 +380,9 @@ def test_claims_are_judged_and_collected(results, tmp_path):
     text = write_claims([tmp_path / "t.json"], scale="quick", **files)
     assert "| p2020 | Table 1 | significant gain (p < 0.05) | better | new | real | +1.50 | " in text
     assert text.startswith("Scale quick; data sets that stand in for the papers': d for real.\n")
-    assert f"| {first['answer']} | base | no gain to explain |  | d, test | test |  | bleu | " in text
+    assert f"| {first['answer']} | base | no gain to explain | d, test | test | bleu | " in text
     assert " | 2 | 2 | quick |\n" in text
-    assert "| +1.50 | [a] |  | not run [a] | base |" in text
+    assert "Not run: 1 of 2 rows; the CSV says why." in text
 
 
 def test_the_controls_of_an_upheld_claim_are_kept(results, tmp_path):
@@ -426,10 +411,7 @@ def test_at_too_small_a_scale_there_is_no_verdict(results, tmp_path):
     moved = Results(tmp_path / "smoke", REFERENCES, REFERENCES)
     for name, seeds in SYSTEMS.items():
         for seed, lines in enumerate(seeds, start=1):
-            folder = Path(moved.layout.path("hypotheses", scale="smoke", dataset="d", system=name, seed=seed))
-            folder.mkdir(parents=True)
-            write_lines(folder / "test.txt", lines)
-            write_lines(folder / "test.references.txt", REFERENCES)
+            write_translations(moved.layout, name, seed, lines, REFERENCES, scale="smoke")
     reason = "the scale smoke is too small for a verdict"
     claims = tuple(replace(own, undecided=reason) for own in plan().claims)
     _, content = write(moved, tmp_path, plan(scale="smoke", claims=claims))
@@ -453,8 +435,7 @@ def test_blocks_survive_json():
 
 
 def test_runs_with_other_references_are_not_compared(results, tmp_path):
-    folder = Path(results.layout.path("hypotheses", scale="quick", dataset="d", system="control", seed=1))
-    write_lines(folder / "test.references.txt", GOOD)
+    write_translations(results.layout, "control", 1, GOOD, GOOD)
     with pytest.raises(Exception, match="have different references of test, so that they cannot be compared"):
         write(results, tmp_path)
 
@@ -474,10 +455,7 @@ def write_others(results, references, systems):
     """Write runs on a second data set `e`."""
     for name, seeds in systems.items():
         for seed, lines in enumerate(seeds, start=1):
-            names = {"scale": "quick", "dataset": "e", "system": name, "seed": seed}
-            folder = Path(results.layout.path("hypotheses", **names))
-            write_lines(folder / "test.txt", lines)
-            write_lines(folder / "test.references.txt", references)
+            write_translations(results.layout, name, seed, lines, references, dataset="e")
 
 
 def plan_two(**changes):
@@ -530,19 +508,6 @@ def test_a_claim_about_two_gains_on_one_test_shares_the_baseline(results, tmp_pa
     ours = content["claims"][0]["difference"]
     assert ours["delta"] == pytest.approx(expected.delta)
     assert ours["interval"] == pytest.approx(expected.interval)
-
-
-def test_tests_that_share_a_part_of_their_sentences_are_not_compared(results, tmp_path):
-    half = [*REFERENCES[:6], *OTHERS[6:]]
-    write_others(results, half, {name: [half, half] for name in OTHER_SYSTEMS})
-    _, content = write(results, tmp_path, plan_two())
-    (judged,) = content["claims"]
-    assert judged["answer"] == "not run"
-    shared = len(set(half) & set(REFERENCES))
-    assert judged["reason"] == (
-        f"the tests of d/new and e/new share {shared} sentences, but not all, so that they are neither paired nor "
-        "independent"
-    )
 
 
 def test_systems_trained_on_two_data_sets_are_compared_on_the_same_test(results, tmp_path):

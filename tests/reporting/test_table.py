@@ -5,15 +5,19 @@ import html
 import io
 import math
 import re
+import shutil
+import subprocess
 
 import pytest
+from conftest import skip_unless_ci
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.reporting.markdown import page_markdown
-from nmtcore.reporting.pages import PAGE_FORMATS, write_page
+from nmtcore.reporting.pages import PAGE_FORMATS, page_csv, write_page
 from nmtcore.reporting.table import (
     Column,
+    Estimate,
     Heading,
     Interval,
     Items,
@@ -26,33 +30,33 @@ from nmtcore.reporting.table import (
     note,
     percentage,
 )
-from nmtcore.reporting.table_csv import page_csv
 from nmtcore.reporting.table_html import page_html
 from nmtcore.reporting.table_latex import escape_latex, page_latex
 
 COLUMNS = [
     Column(name="system"),
-    Column(name="tag", content="code"),
     Column(name="text", content="corpus"),
-    Column(name="words", content="number"),
-    Column(name="BLEU", content="mean", digits=1),
-    Column(name="difference", content="number", digits=2, signed=True),
-    Column(name="95 % interval", content="interval", digits=2, signed=True),
+    Column(name="words", content="number", group="demo en-de"),
+    Column(name="BLEU", content="mean", digits=1, group="demo en-de"),
+    Column(name="Δ", content="difference", digits=1, signed=True, group="demo en-de"),
+    Column(name="p", content="p_value", detail=True),
     Column(name="time", content="duration"),
+    Column(name="verdict"),
 ]
 GROUPS = [
-    [["transformer_base", "S\\NP|a", 'a_b <i>\n100 % `x` | & "y"', 1234567, SeedMean(36.66, 0.25), None, None, 3661.5]],
+    [["transformer_base", 'a_b <i>\n100 % `x` | & "y"', 1234567, SeedMean(36.66, 0.25), None, None, 3661.5, None]],
     [
-        ["`</s>`", None, None, None, 37, TableCell(1.4, "†"), Interval(-0.123, 2.5), None],
-        ["nmt", None, None, TableCell(None, reason="not run: no tags"), TableCell(None, reason="too few"),
-         None, None, 0],
+        ["`</s>`", None, TableCell(None, reason="no tags"), TableCell(37, "†", origin="d/s"),
+         Estimate(-1.23, -2, -0.46), 0.01, None, TableCell("open", reason="one seed")],
+        ["nmt", None, TableCell(None, reason="not trained"), TableCell(None, reason="not trained"), None, None, None,
+         None],
     ],
 ]  # fmt: skip
 PAGE = Page(
     title="A & B",
     blocks=(
         Heading("Scores & more"),
-        grouped_table(COLUMNS, GROUPS),
+        grouped_table(COLUMNS, GROUPS, keys={"paper": "p2020"}, notes=("† best.",)),
         note("\nMean over seeds, `</s>` too:\n50 %.\n"),
         Paragraph("1: ", corpus="*so* <b>"),
         Items(("one_a", "two")),
@@ -62,15 +66,18 @@ PAGE = Page(
 MARKDOWN = """\
 ## Scores & more
 
-| system | tag | text | words | BLEU | difference | 95 % interval | time |
-| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |
-| transformer_base | `S\\NP\\|a` | a\\_b \\<i\\> 100 % \\`x\\` \\| \\& "y" | 1,234,567 | 36.7 ± 0.2 |  |  | 1 h 1 min |
-| `</s>` |  |  |  | 37.0 | +1.40† | -0.12 to +2.50 |  |
-| nmt |  |  | [a] | [b] |  |  | 0.0 s |
+| system | text | demo en-de<br>words | demo en-de<br>BLEU |  | demo en-de<br>Δ | time | verdict |
+| --- | --- | ---: | ---: | --- | ---: | ---: | --- |
+| transformer_base | a\\_b \\<i\\> 100 % \\`x\\` \\| \\& "y" | 1,234,567 | 36.7 ± 0.2 |  |  | 1 h 1 min |  |
+| `</s>` |  | – | 37.0 | † | -1.2 ± 0.8 |  | open [a] |
 
-[a] not run: no tags
+[a] one seed
 
-[b] too few
+Not run: 1 of 3 rows; the CSV says why.
+
+–: no tags.
+
+† best.
 
 Mean over seeds, `</s>` too:
 50 %.
@@ -82,41 +89,45 @@ Mean over seeds, `</s>` too:
 """
 
 CSV = """\
-system,tag,text,words,"words, reason",BLEU,"BLEU, standard deviation","BLEU, reason",difference,"difference, mark",\
-"95 % interval, low","95 % interval, high","time, seconds"
-transformer_base,S\\NP|a,"a_b <i>
-100 % `x` | & ""y""\",1234567,,36.66,0.25,,,,,,3661.5
-`</s>`,,,,,37,,,1.4,†,-0.123,2.5,
-nmt,,,,not run: no tags,,,too few,,,,,0
+paper,system,text,"demo en-de, words","demo en-de, words, reason","demo en-de, BLEU",\
+"demo en-de, BLEU, standard deviation","demo en-de, BLEU, mark","demo en-de, BLEU, reason","demo en-de, Δ",\
+"demo en-de, Δ, low","demo en-de, Δ, high",p,"time, seconds",verdict,"verdict, reason"
+p2020,transformer_base,"a_b <i>
+100 % `x` | & ""y""\",1234567,,36.66,0.25,,,,,,,3661.5,,
+p2020,`</s>`,,,no tags,37,,†,,-1.23,-2,-0.46,0.01,,open,one seed
+p2020,nmt,,,not trained,,,,not trained,,,,,,,
 """
 
-LATEX = r"""% A & B. Needs \usepackage{booktabs}; UTF-8, T1 or a Unicode engine.
+LATEX = r"""% A & B. Needs \usepackage{booktabs} and \usepackage[T1]{fontenc}; UTF-8.
 
-\subsection*{Scores \& more}
-
-\begin{tabular}{lllrrrrr}
+\begin{table}[tbp]
+\centering
+\caption{Scores \& more. Of 1 difference, 0 are clearly above 0 and 1 is clearly below.}
+\label{tab:p2020-1}
+\footnotesize
+\setlength{\tabcolsep}{4pt}
+\begin{tabular}{@{}llrr@{}lr@{}lrl@{}}
 \toprule
-system & tag & text & words & BLEU & difference & 95 \% interval & time \\
+ &  & \multicolumn{5}{c}{demo en{-}de} &  &  \\
+\cmidrule(lr){3-7}
+system & text & words & \multicolumn{2}{c}{BLEU} & \multicolumn{2}{c}{$\Delta$} & time & verdict \\
 \midrule
-transformer\_base & \texttt{S\textbackslash{}NP\textbar{}a} & a\_b \textless{}i\textgreater{} 100 \% \textasciigrave{}x\textasciigrave{} \textbar{} \& \textquotedbl{}y\textquotedbl{} & 1,234,567 & 36.7 $\pm$ 0.2 &  &  & 1 h 1 min \\
+transformer\_base & a\_b \textless{}i\textgreater{} 100 \% \textasciigrave{}x\textasciigrave{} \textbar{} \& \textquotedbl{}y\textquotedbl{} & 1,234,567 & 36.7 & {\scriptsize\,$\pm$\,0.2} &  &  & 1 h 1 min &  \\
 \midrule
-\texttt{\textless{}/s\textgreater{}} &  &  &  & 37.0 & +1.40† & $-$0.12 to +2.50 &  \\
-nmt &  &  & \textsuperscript{a} & \textsuperscript{b} &  &  & 0.0 s \\
+\texttt{\textless{}/s\textgreater{}} &  & -- & 37.0 & \textsuperscript{†} & $-$1.2 & {\scriptsize\,$\pm$\,0.8} &  & open\textsuperscript{a} \\
 \bottomrule
 \end{tabular}
 
-\noindent \textsuperscript{a} not run: no tags
+\smallskip
+\parbox{\linewidth}{\scriptsize \textsuperscript{a} one seed. After a score, $\pm$ is the standard deviation over seeds. After a difference, $\pm$ is half its 95 \% interval. Not run: 1 of 3 rows; the CSV says why. --: no tags. † best.}
+\end{table}
 
-\noindent \textsuperscript{b} too few
-
-\noindent Mean over seeds, \texttt{\textless{}/s\textgreater{}} too: 50 \%.
+% Mean over seeds, `</s>` too: 50 %.
 
 \noindent 1: {*}so{*} \textless{}b\textgreater{}
 
-\begin{itemize}
-\item one\_a
-\item two
-\end{itemize}
+% one_a
+% two
 """  # noqa: E501
 
 HTML = """\
@@ -124,25 +135,28 @@ HTML = """\
 <div class="scroll" tabindex="0" role="group" aria-label="table">
 <table>
 <thead>
-<tr><th>system</th><th>tag</th><th>text</th><th class="right">words</th><th class="right">BLEU</th>\
-<th class="right">difference</th><th class="right">95 % interval</th><th class="right">time</th></tr>
+<tr><th rowspan="2">system</th><th rowspan="2">text</th><th class="group" colspan="3">demo en-de</th>\
+<th class="right" rowspan="2">time</th><th rowspan="2">verdict</th></tr>
+<tr><th class="right">words</th><th class="right">BLEU</th><th class="right">Δ</th></tr>
 </thead>
 <tbody>
-<tr><td>transformer_base</td><td><code>S\\NP|a</code></td><td>a_b &lt;i&gt;
-100 % `x` | &amp; &quot;y&quot;</td><td class="right">1,234,567</td><td class="right">36.7 ± 0.2</td>\
-<td class="right"></td><td class="right"></td><td class="right" data-value="3661.5">1 h 1 min</td></tr>
+<tr><td>transformer_base</td><td>a_b &lt;i&gt;
+100 % `x` | &amp; &quot;y&quot;</td><td class="right">1,234,567</td>\
+<td class="right">36.7<span class="tail" style="width:6ch"> ± 0.2</span></td><td class="right"></td>\
+<td class="right" data-value="3661.5">1 h 1 min</td><td></td></tr>
 </tbody>
 <tbody>
-<tr><td><code>&lt;/s&gt;</code></td><td></td><td></td><td class="right"></td><td class="right">37.0</td>\
-<td class="right">+1.40†</td><td class="right">-0.12 to +2.50</td><td class="right"></td></tr>
-<tr><td>nmt</td><td></td><td></td><td class="right" title="not run: no tags"><sup>a</sup></td>\
-<td class="right" title="too few"><sup>b</sup></td><td class="right"></td><td class="right"></td>\
-<td class="right" data-value="0">0.0 s</td></tr>
+<tr><td><code>&lt;/s&gt;</code></td><td></td><td class="right" title="no tags">–</td>\
+<td class="right">37.0<span class="tail" style="width:6ch">†</span></td>\
+<td class="right">−1.2<span class="tail" style="width:6ch"> ± 0.8</span></td><td class="right"></td>\
+<td title="one seed">open<sup>a</sup></td></tr>
 </tbody>
 </table>
 </div>
-<p class="reason"><sup>a</sup> not run: no tags</p>
-<p class="reason"><sup>b</sup> too few</p>
+<p class="reason"><sup>a</sup> one seed</p>
+<p class="reason">Not run: 1 of 3 rows; the CSV says why.</p>
+<p class="reason">–: no tags.</p>
+<p class="reason">† best.</p>
 <p>Mean over seeds, <code>&lt;/s&gt;</code> too:
 50 %.</p>
 <p>1: *so* &lt;b&gt;</p>
@@ -164,7 +178,7 @@ def test_one_table_in_all_formats():
 
 
 def test_pages_pass_all_checks_in_a_browser(browser, tmp_path):
-    long = [["results/paper/" + "x" * 200, "`" + "c" * 90 + "`", "w " * 100, 1, 2.0, None, None, 1.0]]
+    long = [["results/paper/" + "x" * 200, "w " * 100, 1, 2.0, None, None, 1.0, "`" + "c" * 90 + "`"]]
     blocks = (*PAGE.blocks, grouped_table(COLUMNS, [long]), note("signature:" + "y" * 200), Items(("z" * 200,)))
     path = tmp_path / "scores.html"
     path.write_text(page_html(Page(title="<script>alert(1)</script>", blocks=blocks)), encoding="utf-8")
@@ -175,6 +189,40 @@ def test_all_formats_are_written(tmp_path):
     assert write_page(PAGE, tmp_path / "scores.md") == MARKDOWN
     for ending, formatted in PAGE_FORMATS.items():
         assert (tmp_path / f"scores{ending}").read_text(encoding="utf-8") == formatted(PAGE)
+
+
+def compiled(folder, text):
+    """Compile LaTeX as a paper of class article; return what does not fit, and the text of the pages."""
+    if shutil.which("pdflatex") is None:
+        skip_unless_ci("pdflatex is not installed")
+    packages = r"\usepackage[a4paper,margin=2.5cm]{geometry}\usepackage[T1]{fontenc}\usepackage{booktabs}"
+    paper = rf"\documentclass{{article}}{packages}\extrafloats{{100}}\begin{{document}}{text}\end{{document}}"
+    (folder / "paper.tex").write_text(paper, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    log = (folder / "paper.log").read_text(encoding="utf-8", errors="replace")
+    wide = [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)]
+    high = re.findall(r"Float too large for page by ([\d.]+)pt", log)
+    printed = subprocess.run(["pdftotext", "-layout", "paper.pdf", "-"], cwd=folder, check=True, capture_output=True)
+    return [points for points in wide if points > 5] + high, printed.stdout.decode()
+
+
+@pytest.mark.needs("LaTeX")
+def test_tables_of_any_size_fit_into_a_paper(tmp_path):
+    wide = [Column(name=f"{word} {n}", content="mean", digits=2, group=f"data set number {n // 3} of many")
+            for n, word in enumerate(["BLEU", "published", "directed precision"] * 6)]  # fmt: skip
+    numbers = [SeedMean(99.99, 12.34), 1, TableCell(3, mark="**")] * 6
+    texts = [Column(name=f"text {n}", content="corpus") for n in range(7)]
+    words = ["transformer_base_pascal_rate_longer", "x" * 64, "a/b/c_d-" * 9, "of many words " * 20, "", "y", "z"]
+    page = Page(title="A paper", blocks=(
+        *PAGE.blocks,
+        Heading("Wide"), make_table([Column(name="system"), *wide], [[f"system_{n}", *numbers] for n in range(90)]),
+        Heading("Texts"), make_table([*texts, Column(name="n", content="number")], [[*words, 1]] * 30),
+    ))  # fmt: skip
+    overfull, text = compiled(tmp_path, page_latex(page))
+    assert overfull == []
+    assert all(text.count(f"system_{n} ") >= 3 for n in range(90)), "in each part of the table"
+    assert all(f"number {n}" in text for n in range(6))
 
 
 def read_csv(text):
@@ -211,7 +259,7 @@ UNESCAPED = {r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\textasciic
              r"\textgreater{}": ">", r"\textbar{}": "|", r"\textasciigrave{}": "`", r"\textquotesingle{}": "'",
              r"\textquotedbl{}": '"', "{[}": "[", "{]}": "]", "{*}": "*", "{-}": "-", r"$\pm$": "±",
              r"$\rightarrow$": "→", "$-$": "−", r"\{": "{", r"\}": "}", r"\$": "$", r"\&": "&", r"\#": "#",
-             r"\%": "%", r"\_": "_"}  # fmt: skip
+             r"\%": "%", r"\_": "_", "--": "–", r"$\Delta$": "Δ", r"\allowbreak{}": "\u200b"}  # fmt: skip
 
 
 @given(TEXTS)
@@ -249,13 +297,26 @@ def test_a_value_that_does_not_fit_its_column_is_an_error(content, value):
         make_table([Column(name="x", content=content)], [[value]])
 
 
+def test_a_table_of_what_was_not_run_is_one_line():
+    cells = [TableCell(None, reason=f"system_{n} has no finished run") for n in range(2)]
+    columns = [Column(name="system"), *[Column(name=name, content="number") for name in ("published", "ours")]]
+    page = Page(title="", blocks=(make_table(columns, [["a", 1, cells[0]], ["b", 2, cells[1]]]),))
+    line = "Not run: all 2 rows; the CSV says why."
+    assert page_markdown(page) == f"{line}\n"
+    assert f'<p class="reason">{line}</p>\n' in page_html(page)
+    assert "<table" not in page_html(page)
+    assert f"% {line}\n" in page_latex(page)
+    assert "\\begin" not in page_latex(page)
+    assert page_csv(page).count("has no finished run") == 2
+
+
 def test_a_row_of_another_length_is_an_error():
     with pytest.raises(ValueError, match="a row has 1 cells, the table has 2 columns"):
         make_table([Column(name="a"), Column(name="b")], [["x"]])
 
 
 def test_reasons_have_letters_in_the_order_of_the_cells():
-    table = make_table([Column(name="x")], [[TableCell(None, reason=f"r{number // 2}")] for number in range(60)])
+    table = make_table([Column(name="x")], [[TableCell("x", reason=f"r{number // 2}")] for number in range(60)])
     assert list(table.reasons.values())[24:] == ["y", "z", "aa", "ab", "ac", "ad"]
 
 

@@ -63,6 +63,7 @@ rule score_tests:
         trees=planned(tree_files, splits="parsed_tests"),
     output:
         scores=LAYOUT.pattern("scores"),
+        counts=directory(LAYOUT.pattern("counts")),
     log:
         LAYOUT.log("score_tests"),
     benchmark:
@@ -83,6 +84,7 @@ rule score_gold:
         trees=planned(tree_files, splits="gold"),
     output:
         scores=LAYOUT.pattern("gold_scores"),
+        counts=directory(LAYOUT.pattern("gold_counts")),
     log:
         LAYOUT.log("score_gold"),
     benchmark:
@@ -144,9 +146,8 @@ rule score_comet:
     input:
         output=LAYOUT.pattern("comet_output"),
         hypotheses=LAYOUT.pattern("hypotheses"),
-        corpus=planned(pair_files, splits="tests"),
     output:
-        segments=directory(LAYOUT.pattern("segment_scores")),
+        counts=directory(LAYOUT.pattern("comet_counts")),
         scores=LAYOUT.pattern("comet_scores"),
     log:
         LAYOUT.log("score_comet"),

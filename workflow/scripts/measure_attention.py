@@ -15,6 +15,5 @@ with job(snakemake):
         split=snakemake.wildcards.split,
         device=settings.device,
         threads=snakemake.threads,
-        labels=run.label_files(settings.layout),
     )
     measure_attention(measured, sentences=snakemake.params.sentences, output=Path(snakemake.output[0]))

@@ -15,7 +15,6 @@ with job(snakemake):
         split=snakemake.wildcards.split,
         device=settings.device,
         threads=snakemake.threads,
-        labels=run.label_files(settings.layout),
     )
     tags = Path(snakemake.input.tags[0]) if snakemake.input.tags else None
     measure_gates(measured, tags=tags, output=Path(snakemake.output[0]))

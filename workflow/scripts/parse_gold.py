@@ -12,7 +12,6 @@ with job(snakemake):
         run,
         model=Path(snakemake.input.model),
         features=Path(run.feature_folder(settings.layout)),
-        labels=run.label_files(settings.layout),
         parses=Path(snakemake.output.parses),
         device=settings.device,
         threads=snakemake.threads,

@@ -15,6 +15,5 @@ with job(snakemake):
         split=snakemake.wildcards.split,
         device=settings.device,
         threads=snakemake.threads,
-        labels=run.label_files(settings.layout),
     )
     measure_contrasts(measured, contrasts=Path(snakemake.input.contrasts), output=Path(snakemake.output[0]))

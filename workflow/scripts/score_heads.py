@@ -15,7 +15,6 @@ with job(snakemake):
         split=snakemake.wildcards.split,
         device=settings.device,
         threads=snakemake.threads,
-        labels=run.label_files(settings.layout),
     )
     corpus, trees = map(Path, snakemake.input.treebank)
     measure_heads(measured, corpus=corpus, trees=trees, output=Path(snakemake.output[0]))

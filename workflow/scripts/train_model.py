@@ -5,7 +5,7 @@ from nmtcore.experiment.launch import launch_training
 from nmtcore.experiment.training import TrainingJob
 from nmtcore.job import job, job_settings, planned_run
 
-with job(snakemake) as terminal:
+with job(snakemake):
     settings = job_settings(snakemake)
     run = planned_run(snakemake)
     launch_training(
@@ -23,6 +23,5 @@ with job(snakemake) as terminal:
             threads=snakemake.threads,
             map_features_from=settings.map_features_from,
             start=str(snakemake.input.start[0]) if snakemake.input.start else None,
-        ),
-        terminal=terminal,
+        )
     )

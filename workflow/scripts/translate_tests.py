@@ -12,7 +12,6 @@ with job(snakemake):
         run,
         model=Path(snakemake.input.model),
         features=Path(run.feature_folder(settings.layout)),
-        labels=run.label_files(settings.layout),
         corpora=dict(zip(run.tests, map(Path, snakemake.input.corpus), strict=True)),
         hypotheses=Path(snakemake.output.hypotheses),
         device=settings.device,

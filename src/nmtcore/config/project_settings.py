@@ -67,7 +67,7 @@ class MachineSettings:
     fp32); null: those of the whole batch."""
     compile: bool = False
     """Compile the layers of a transformer with torch.compile before the first update: a minute or more, which pays in
-    long training on a GPU. Where torch cannot compile, training says so and goes on as without."""
+    long training on a GPU."""
     log_every: Count = 10
     """Updates per line of training.jsonl."""
     batch_sentences: Count | None = None

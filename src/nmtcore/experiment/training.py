@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
 from nmtcore.config.runs import RunSettings, run_from_json
-from nmtcore.evaluation.bleu import score_translations
+from nmtcore.evaluation.metrics import score_translations
 from nmtcore.evaluation.references import read_references
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
 from nmtcore.experiment.output import TextOutput
@@ -63,7 +63,7 @@ class TrainingJob:
     """The bundle of `run.start_from`, from which the weights are initialised."""
 
 
-def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
+def train_run(job: TrainingJob) -> None:
     """Train a run, from its newest checkpoint if there is one, and write its bundle and log."""
     torch.set_num_threads(job.threads)
     run, segmentation = run_from_json(job.run, where="the training job"), Path(job.segmentation)
@@ -98,7 +98,6 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
             checkpoint_folder=folder,
             validate=_validator(run, vocabularies, transforms, job),
             device=choose_device(job.device),
-            terminal=terminal,
         )
         if is_main:
             save_bundle(Path(job.model), run=run, model=model, segmentation=segmentation, labels=labels or None)

@@ -5,7 +5,7 @@ nothing heavy. `values` computes the cell from its source, a number per seed; `c
 what counts in each sentence.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -29,8 +29,6 @@ class Measure(NamedTuple):
     """The value of each seed; None: the scores of `counts`."""
     counts: "Callable[[Source], list[SentenceCounts]] | None" = None
     """The counts of each seed; None: the values cannot be compared."""
-    identity: Callable[[Source], Sequence[Any]] | None = None
-    """What tells the sentences of a test from others."""
     lacks: Callable[[Source], str] | None = None
     """Says why the files have no value; empty if they have one."""
     content: Literal["mean", "number", "duration"] = "mean"
@@ -44,15 +42,13 @@ def _translations(measure: str, label: str = "", *, digits: int = 2) -> Measure:
     return Measure(
         label,
         partial(scores.translations_source, measure=measure),
-        counts=scores.translation_counts,
-        identity=scores.identity,
+        counts=scores.stored_counts,
         digits=digits,
     )
 
 
-def _attachment(measure: str, label: str, **more: Any) -> Measure:
-    source = partial(scores.attachment_source, measure=measure)
-    return Measure(label, source, counts=scores.attachment_counts, identity=scores.identity, digits=2, **more)
+def _attachment(label: str, *also: str) -> Measure:
+    return Measure(label, scores.attachment_source, counts=scores.stored_counts, digits=2, also=also)
 
 
 def _induction(label: str, *also: str) -> Measure:
@@ -60,8 +56,7 @@ def _induction(label: str, *also: str) -> Measure:
         label,
         trees.induction_source,
         counts=trees.induction_counts,
-        identity=trees.tree_identity,
-        lacks=lambda source: "" if trees.scored_words(source) else f"{source['split']} has no word to score",
+        lacks=trees.without_words,
         digits=1,
         also=also,
         notes=trees.INDUCTION_NOTES,
@@ -86,11 +81,9 @@ MEASURES = {
     "ribes": _translations("ribes", "RIBES"),
     "multi_bleu": _translations("multi_bleu", "multi-bleu"),
     "comet": _translations("comet", "COMET"),
-    "uas": _attachment("uas", "UAS", also=("uas_mean",)),
-    "uas_mean": Measure(
-        "mean over sentences", partial(scores.attachment_source, measure="uas"), scores.sentence_means, digits=2
-    ),
-    "diagonal_precision": _attachment("diagonal_precision", "precision of chains"),
+    "uas": _attachment("UAS", "uas_mean"),
+    "uas_mean": Measure("mean over sentences", scores.attachment_source, scores.sentence_means, digits=2),
+    "diagonal_precision": _attachment("precision of chains"),
     "directed": _induction("directed"),
     "undirected": _induction("undirected over gold edges", "undirected_predicted_edges"),
     "undirected_predicted_edges": _induction("undirected over predicted edges"),

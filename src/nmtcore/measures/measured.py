@@ -1,6 +1,5 @@
 """The runs on a test behind gates, attention and curves, and the annotation of tests: figures, examples, parts."""
 
-from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.project import Project
 from nmtcore.measures.place import Place, Source
 from nmtcore.measures.scores import translations_source
@@ -47,7 +46,7 @@ def attention_source(place: Place) -> Source | str:
         },
         "split": split,
         "encoder_heads": run.base == "transformer",
-        "claimed": sorted(claimed_heads(run)),
+        "claimed": sorted(run.claimed_heads),
     }
 
 
@@ -59,7 +58,7 @@ def sharpness_source(place: Place) -> Source | str:
     if place.run.base != "transformer":
         return lacks
     files = {"attention": place.by_seed("attention", split=place.split)}
-    return {"files": files, "split": place.split, "claimed": sorted(claimed_heads(place.run))}
+    return {"files": files, "split": place.split, "claimed": sorted(place.run.claimed_heads)}
 
 
 def curves_source(place: Place) -> Source | str:

@@ -1,6 +1,5 @@
 """Trees on gold treebanks: the accuracy of induced trees, and productions (tran2018, Tables 3 and 4)."""
 
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nmtcore.config.datasets import GOLD
 from nmtcore.errors import UserError
 from nmtcore.measures.place import Place, Source
+from nmtcore.measures.scores import stored_counts
 from nmtcore.planning.runs import gold_files
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ the trees with one root that they predict. All columns of a treebank are compute
 """
 
 
-def _treebank_source(place: Place, *, first: bool = False) -> Source | str:
-    """Return the pairs and gold trees of the cell's treebank, and the parses by its runs, if it has some."""
+def _treebank_source(place: Place, file_type: str = "gold_parses", *, first: bool = False) -> Source | str:
+    """Return the pairs and gold trees of the cell's treebank, and the parses or counts of its runs, if it has some."""
     cell = place.cell
     if cell.reason:
         return cell.reason
@@ -49,7 +49,7 @@ def _treebank_source(place: Place, *, first: bool = False) -> Source | str:
     if place.runs is not None:
         if cell.split not in place.run.gold:
             return f"{cell.system} does not parse"
-        files["parses"] = place.by_seed("gold_parses", first=first)
+        files[file_type] = place.by_seed(file_type, first=first)
     return {"files": files, "split": cell.split}
 
 
@@ -61,80 +61,47 @@ def trees_source(place: Place) -> Source | str:
 
 
 def induction_source(place: Place) -> Source | str:
-    """Return the treebank, and the parses by the cell's runs or the name of the baseline whose trees are scored."""
+    """Return the treebank, and the counts of the cell's runs or the name of the baseline whose trees are scored."""
     cell = place.cell
     if place.runs is None and cell.system not in BRANCHING and not cell.reason:
         return f"{cell.system} has no trees"
-    source = _treebank_source(place)
+    source = _treebank_source(place, "gold_counts")
     if isinstance(source, str):
         return source
     measure = {"undirected": "undirected_gold_edges"}.get(cell.metric, cell.metric)
-    source |= {"measure": measure, "untrained": cell.row.endswith(UNTRAINED)}
-    return source if place.runs else {**source, "baseline": cell.system}
+    if place.runs is None:
+        return {**source, "column": measure, "baseline": cell.system}
+    column = f"untrained_{measure}" if cell.row.endswith(UNTRAINED) else measure
+    return {"files": {"counts": source["files"]["gold_counts"]}, "split": cell.split, "column": column}
 
 
 def induction_counts(source: Source) -> "list[SentenceCounts]":
-    """Count the right heads of each seed, one entry for a baseline. Raises `UserError` if parses do not fit."""
-    from nmtcore.evaluation import induction
-
-    gold, baseline = gold_trees(source), source.get("baseline")
-    if baseline is not None:
-        counted = [_baseline_counts(*_key(source))[baseline]]
-    else:
-        counted = [
-            induction.induction_counts(gold, induction.checked_trees(_heads(path), gold, str(path)))
-            for path in parse_files(source)
-        ]
-    return [own[source["measure"]] for own in counted]
+    """Return the counts of each seed, one entry for a baseline. Raises `UserError` if runs parsed other sentences."""
+    if "baseline" not in source:
+        return stored_counts(source)
+    files = source["files"]
+    return [_baseline_counts(files["pairs"], files["trees"], sentences(source))[source["baseline"]][source["column"]]]
 
 
 @cache
 def _baseline_counts(pairs: str, trees: str, sentences: int) -> dict[str, Any]:
     from nmtcore.evaluation import induction
+    from nmtcore.evaluation.scores import read_gold_trees
 
-    gold = _gold_trees(pairs, trees, sentences)
+    gold = read_gold_trees(Path(pairs), Path(trees), sentences)
     return {name: induction.induction_counts(gold, own) for name, own in induction.baseline_trees(gold).items()}
 
 
-def _heads(path: Path) -> list[list[int]]:
-    from nmtcore.parquet import read_rows
-
-    return [row["one_root"] for row in read_rows(path, columns=["one_root"])]
+def without_words(source: Source) -> str:
+    """Say that no word of a treebank is scored, which is the same for all trees; nothing if some are."""
+    return "" if induction_counts(source)[0].counts_BF[:, 1].any() else f"{source['split']} has no word to score"
 
 
 def parse_files(source: Source) -> list[Path]:
     """List the parses of each seed."""
     from nmtcore.evaluation.scores import output_files
 
-    files = [output_files(Path(folder), source["split"]) for folder in source["files"]["parses"].values()]
-    return [own.untrained_parses if source.get("untrained") else own.parses for own in files]
-
-
-def gold_trees(source: Source) -> Sequence[Any]:
-    """Return the gold trees of the sentences that are parsed."""
-    return _gold_trees(*_key(source))
-
-
-def _key(source: Source) -> tuple[str, str, int]:
-    return source["files"]["pairs"], source["files"]["trees"], sentences(source)
-
-
-@cache
-def _gold_trees(pairs: str, trees: str, sentences: int) -> Sequence[Any]:
-    from nmtcore.evaluation.scores import read_gold_trees
-
-    return read_gold_trees(Path(pairs), Path(trees), sentences)
-
-
-def scored_words(source: Source) -> int:
-    """Return the number of words that are scored, the same for all trees."""
-    return sum(int(tree.scored_W.sum()) for tree in gold_trees(source) if tree is not None)
-
-
-def tree_identity(source: Source) -> list[Any]:
-    """Return what tells the sentences of a treebank from others: the gold trees and the scored words."""
-    trees = gold_trees(source)
-    return [None if tree is None else (tree.heads_W.tolist(), tree.scored_W.tolist()) for tree in trees]
+    return [output_files(Path(folder), source["split"]).parses for folder in source["files"]["gold_parses"].values()]
 
 
 def sentences(source: Source) -> int:
@@ -142,11 +109,10 @@ def sentences(source: Source) -> int:
 
     Raises `UserError` if the numbers differ.
     """
-    from nmtcore.evaluation.scores import output_files
     from nmtcore.parquet import row_count
 
-    folders = {**source["files"].get("compared", {}), **source["files"].get("parses", {})}
-    files = [output_files(Path(folder), source["split"]).parses for folder in dict.fromkeys(folders.values())]
+    folders = {**source["files"].get("compared", {}), **source["files"].get("gold_parses", {})}
+    files = [Path(folder) / f"{source['split']}.parquet" for folder in dict.fromkeys(folders.values())]
     counts = {path: row_count(path) for path in files}
     if len(set(counts.values())) > 1:
         (first, own), *others = counts.items()

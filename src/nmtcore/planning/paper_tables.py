@@ -432,7 +432,9 @@ def _parses(cells: Iterable[Cell]) -> dict[_Treebank, dict[str, str]]:
     """Return the parses of each treebank by the runs of cells."""
     parses: dict[_Treebank, dict[str, str]] = {}
     for cell in cells:
-        for seed, path in cell.source.get("files", {}).get("parses", {}).items():
+        files = cell.source.get("files", {})
+        trees = "gold_parses" in files or (cell.split or "").startswith(GOLD)
+        for seed, path in files.get("gold_parses", files.get("counts", {})).items() if trees else ():
             parses.setdefault((cell.dataset, cell.split), {})[f"{cell.runs}/seed{seed}"] = path
     return parses
 

@@ -7,14 +7,17 @@ from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.evaluation.scores import output_files
 from nmtcore.files import read_lines
-from nmtcore.measures.scores import outputs
+from nmtcore.measures.scores import stored_counts
 
 
 def mostly_empty(name: str, lines: Sequence[str]) -> Iterator[str]:
     """Yield a sentence if more than half of some translations are empty; `name` says whose they are."""
-    empty = sum(not line.strip() for line in lines)
-    if 2 * empty > len(lines):
-        yield f"{name}: {empty:,} of {len(lines):,} translations are empty."
+    yield from _mostly_empty(name, sum(not line.strip() for line in lines), len(lines))
+
+
+def _mostly_empty(name: str, empty: int, lines: int) -> Iterator[str]:
+    if 2 * empty > lines:
+        yield f"{name}: {empty:,} of {lines:,} translations are empty."
 
 
 def empty_outputs(outputs: SplitOutputs, dataset: str, split: str) -> Iterator[str]:
@@ -37,9 +40,8 @@ def empty_folder(folder: Path, splits: Iterable[str], name: str) -> Iterator[str
 
 def empty_translations(table: PlannedTable) -> Iterator[str]:
     """Yield a sentence for each seed of a table's runs whose translations of a split of its cells are mostly empty."""
-    tests = {
-        (cell.runs, cell.split): cell.source for cell in table.cells if "hypotheses" in cell.source.get("files", {})
-    }
+    tests = {(cell.runs, cell.split): cell.source for cell in table.cells if cell.source.get("column") == "bleu"}
     for (runs, split), source in tests.items():
-        for seed, lines in outputs(source).translations[""].items():
-            yield from mostly_empty(f"{runs}, seed {seed}, {split}", lines)
+        for seed, own in zip(source["files"]["counts"], stored_counts(source), strict=True):
+            words_B = own.counts_BF[:, 0]
+            yield from _mostly_empty(f"{runs}, seed {seed}, {split}", int((words_B == 0).sum()), len(words_B))

@@ -279,17 +279,12 @@ def _details(compared: Sequence[_Compared]) -> Table:
             [
                 *(names[0], names[1], comparison.names("row")),
                 *with_origin([names[2]], baseline),
-                *with_origin([_seeds(comparison.cell)], runs),
+                *with_origin([len(comparison.cell.source["files"]["counts"])], runs),
                 _published(comparison.places),
                 *with_origin([*comparison_cells(result), result.p, corrected, judges], runs),
             ]
         )
     return grouped_table(columns, list(groups.values()))
-
-
-def _seeds(cell: Cell) -> int:
-    files = cell.source["files"]
-    return len(files.get("hypotheses") or files["parses"])
 
 
 def _published(places: Sequence[_Place]) -> TableCell:

@@ -27,6 +27,8 @@ table {{ border-collapse: collapse; margin: 1em 0 }}
 thead, tbody {{ border-bottom: 1px solid var(--line) }}
 thead {{ border-top: 2px solid var(--rule) }}
 th, td {{ padding: .15em .6em; text-align: left; vertical-align: top }}
+.group {{ text-align: center; border-bottom: 1px solid var(--line) }}
+.tail {{ display: inline-block; text-align: left; white-space: pre }}
 .right {{ text-align: right; font-variant-numeric: tabular-nums }}
 .scroll {{ overflow-x: auto; max-width: 100% }}
 .paper {{ background: #fff; color: #000 }}

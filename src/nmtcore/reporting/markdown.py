@@ -1,53 +1,21 @@
-"""Tables as Markdown, and the formatting of their cells."""
+"""Pages as Markdown, whose title is left out."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from nmtcore.reporting.table import Block, Column, Heading, Items, Page, Paragraph, Table, TableCell
+from nmtcore.reporting.blocks import Format, notes_below, rendered
+from nmtcore.reporting.table import Page, Table
 
 _SIGNS = re.compile(r"[\\`*_\[\]<>&~$]")
 """Characters with a meaning within a line of Markdown; the bar of tables is escaped in their cells."""
-_SIGNS_OF_OWN = re.compile(r"[\\*\[~$]|(?<![^\W_])_|_(?![^\W_])|<(?=[\w/!?])|&(?=#?\w+;)")
+_SIGNS_OF_OWN = re.compile(r"[\\`*\[~$]|(?<![^\W_])_|_(?![^\W_])|<(?=[\w/!?])|&(?=#?\w+;)")
 """Those of our own text, only where they have one, so that `p < 0.05` and `transformer_base` stay readable."""
 
 
 def page_markdown(page: Page) -> str:
-    """Format a page, whose title is left out."""
-    return "\n".join(map(_block, page.blocks))
-
-
-def _block(block: Block) -> str:
-    match block:
-        case Heading():
-            return f"## {_own(block.text)}\n"
-        case Paragraph():
-            return f"{_own(block.text)}{escape_markdown(block.corpus)}\n"
-        case Items():
-            return "".join(f"- {_line(text)}\n" for text in block.texts)
-        case Table():
-            return _table(block)
-
-
-def _table(table: Table) -> str:
-    reasons = table.reasons
-    marks = ["---" if column.alignment == "left" else "---:" for column in table.columns]
-    lines = [[_bar(_own(column.name)) for column in table.columns], marks]
-    for row in table.rows:
-        cells = zip(table.columns, row, strict=True)
-        lines.append([_bar(_shown(column, cell, reasons.get(cell.reason, ""))) for column, cell in cells])
-    text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return text + "".join(f"\n[{letter}] {_line(reason)}\n" for reason, letter in reasons.items())
-
-
-def _shown(column: Column, cell: TableCell, letter: str) -> str:
-    text = column.shown(cell)
-    if column.content == "corpus":
-        text = escape_markdown(text)
-    elif column.content == "code" and text:
-        text = f"`{text}`"
-    elif column.content == "text":
-        text = _own(text)
-    return " ".join(filter(None, [text + cell.mark, letter and f"[{letter}]"]))
+    """Format a page."""
+    return rendered(page.blocks, _MARKDOWN, "\n")
 
 
 def counts(values: Mapping[str, int]) -> str:
@@ -56,24 +24,55 @@ def counts(values: Mapping[str, int]) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Escape text from a corpus for a cell of a table, so that it is shown as it is; line breaks become spaces."""
+    """Escape text from a corpus so that it is shown as it is; line breaks become spaces."""
     return _SIGNS.sub(r"\\\g<0>", " ".join(text.splitlines()))
 
 
 def _own(text: str) -> str:
-    """Escape our own text, which may hold what users write in their files, but no code in backticks."""
-    parts = text.split("`")
-    escaped = [_SIGNS_OF_OWN.sub(r"\\\g<0>", part) for part in parts]
-    if len(parts) % 2 == 0:
-        return "\\`".join(escaped)
-    return "`".join(part if position % 2 else escaped[position] for position, part in enumerate(parts))
+    """Escape our own text, which may hold what users write in their files."""
+    return _SIGNS_OF_OWN.sub(r"\\\g<0>", text)
 
 
-def _line(text: str) -> str:
-    """Escape our own text in one line: line breaks become spaces."""
-    return _own(" ".join(text.splitlines()))
+def _table(whole: Table, form: Format, options: Mapping[str, Any]) -> str:
+    table = whole.of_what_was_run()
+    reasons, lines = table.reasons, []
+    if table.groups or not any(whole.rows):
+        # Marks have a column of their own, so that decimals are aligned.
+        marked = [any(row[position].mark for row in table.rows) for position in range(len(table.columns))]
+        names = ["<br>".join(form.marked(name) for name in (c.group, c.name) if name) for c in table.columns]
+        rules = ["---" if column.alignment == "left" else "---:" for column in table.columns]
+        lines = [
+            _with_marks(map(_bar, names), marked, [""] * len(names)),
+            _with_marks(rules, marked, ["---"] * len(names)),
+        ]
+    for row in table.rows:
+        texts = []
+        for column, cell in zip(table.columns, row, strict=True):
+            letter = f"[{reasons[cell.reason]}]" if cell.reason in reasons and cell.value is not None else ""
+            texts.append(_bar(" ".join(filter(None, (form.value(column, cell), letter)))))
+        lines.append(_with_marks(texts, marked, [_bar(cell.mark.strip()) for cell in row]))
+    parts = ["".join(f"| {' | '.join(line)} |\n" for line in lines)] if lines else []
+    parts += [f"[{letter}] {_line(reason)}\n" for reason, letter in reasons.items()]
+    return "\n".join([*parts, *(f"{_line(note)}\n" for note in notes_below(whole, table))])
+
+
+def _with_marks(texts: Iterable[str], marked: Sequence[bool], marks: Sequence[str]) -> list[str]:
+    """Insert marks after the texts of columns that have some."""
+    columns = zip(texts, marked, marks, strict=True)
+    return [own for text, has_marks, mark in columns for own in ([text, mark] if has_marks else [text])]
 
 
 def _bar(text: str) -> str:
     """Escape bars, and turn line breaks into spaces."""
     return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _line(text: str) -> str:
+    """Format our own text in one line."""
+    return _MARKDOWN.marked(" ".join(text.splitlines()))
+
+
+_MARKDOWN = Format(
+    own=_own, corpus=escape_markdown, number=str, in_code=str, code="`{}`", heading="## {}\n", paragraph="{}\n",
+    item="- {}\n", items="{}", table=_table,
+)  # fmt: skip

@@ -1,14 +1,61 @@
-"""Pages of results in all formats."""
+"""Pages of results in all formats; as CSV they are raw numbers with all their digits, and empty cells are empty."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from nmtcore.files import write_texts
 from nmtcore.reporting.markdown import page_markdown
-from nmtcore.reporting.table import Page
-from nmtcore.reporting.table_csv import page_csv
+from nmtcore.reporting.table import Page, Table
 from nmtcore.reporting.table_html import page_html
 from nmtcore.reporting.table_latex import page_latex
+
+_QUOTED = re.compile(r'[",\r\n]|^\s|\s$')
+"""What a field contains that must be quoted; the csv module quotes no carriage return."""
+
+
+def page_csv(page: Page) -> str:
+    """Format the tables of a page; those with equal columns are one, others have an empty line between them.
+
+    A mean has two columns, an interval too, a difference with its interval three; a column with marks is followed by
+    one for the marks, and one with reasons by one for the reasons.
+    """
+    parts = [list(_records(table)) for table in page.tables]
+    same = (list(own) for _, own in groupby(parts, key=lambda records: records[0]))
+    return "\n".join(
+        "".join(map(_line, [own[0][0], *(record for records in own for record in records[1:])])) for own in same
+    )
+
+
+def _line(record: Sequence[Any]) -> str:
+    """Quote the fields that need it; also the only field of a line if it is empty, since the line would be empty."""
+    texts = ["" if value is None else value if isinstance(value, str) else repr(value) for value in record]
+    fields = [
+        '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) or (not text and len(texts) == 1) else text
+        for text in texts
+    ]
+    return ",".join(fields) + "\n"
+
+
+def _records(table: Table) -> Iterator[list[Any]]:
+    """Yield the header and the rows."""
+    by_column = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
+    marked = [any(cell.mark for cell in cells) for cells in by_column]
+    reasoned = [any(cell.reason for cell in cells) for cells in by_column]
+    columns = list(zip(table.columns, marked, reasoned, strict=True))
+    header: list[Any] = list(table.keys)
+    for column, has_mark, has_reason in columns:
+        name = column.raw_names[0].removesuffix(", low")
+        header += [*column.raw_names, *[f"{name}, mark"] * has_mark, *[f"{name}, reason"] * has_reason]
+    yield header
+    for row in table.rows:
+        record: list[Any] = list(table.keys.values())
+        for (column, has_mark, has_reason), cell in zip(columns, row, strict=True):
+            record += [*column.raw(cell), *[cell.mark.strip()] * has_mark, *[cell.reason] * has_reason]
+        yield record
+
 
 PAGE_FORMATS: dict[str, Callable[[Page], str]] = {
     ".md": page_markdown,
@@ -21,5 +68,6 @@ PAGE_FORMATS: dict[str, Callable[[Page], str]] = {
 
 def write_page(page: Page, path: Path) -> str:
     """Write a page as Markdown to `path`, and in the other formats next to it; return the Markdown."""
-    write_texts({path.with_suffix(ending): formatted(page) for ending, formatted in PAGE_FORMATS.items()})
-    return page_markdown(page)
+    texts = {path.with_suffix(ending): formatted(page) for ending, formatted in PAGE_FORMATS.items()}
+    write_texts(texts)
+    return texts[path.with_suffix(".md")]

@@ -13,7 +13,7 @@ from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.compare import SAMPLES
 from nmtcore.evaluation.lengths import length_bins, long_sentences
 from nmtcore.evaluation.subsets import FEW, read_subsets, read_translated
-from nmtcore.measures.scores import outputs
+from nmtcore.measures.scores import stored_counts
 from nmtcore.parquet import row_count
 from nmtcore.reporting.charts import draw_nothing, wrapped_title, write_svg
 from nmtcore.reporting.constructions_figure import count_bars, count_panel, difference_panel, gain_points
@@ -90,7 +90,7 @@ class _Test:
     def parts_of(self, cell: Cell) -> _Parts:
         """Return the parts of a cell's test."""
         files = cell.source["files"]
-        translated = len(outputs(cell.source).references) if "hypotheses" in files else None
+        translated = len(stored_counts(cell.source)[0]) if "counts" in files else None
         if "pairs" in files:
             return _by_length(files["pairs"], translated, self.share)
         return _by_construction(tuple(files["annotations"].items()), translated)

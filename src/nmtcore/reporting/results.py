@@ -1,7 +1,6 @@
 """The values of the cells of a table, and their differences; each is computed once."""
 
 import json
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,7 +94,7 @@ class Results:
 
     def compare(self, cell: Cell, baseline: Cell, part: Part | None = None) -> Difference:
         """Compare two cells by their scores on the same sentences. Raises `UserError` if these differ."""
-        if self._sentences(cell) != self._sentences(baseline):
+        if self._test(cell) != self._test(baseline):
             raise UserError(
                 f"{cell.runs} and {baseline.runs} have different references of {cell.split}, so that they cannot be "
                 "compared: delete the results of the older one and run the workflow again."
@@ -115,7 +114,7 @@ class Results:
             if not self.is_scored(own):
                 label = measure_label(self._table.measure(own.metric))
                 return f"{own.runs or own.system} has no {label}" if own.metric else "there is no score to compare"
-        if cell.dataset != baseline.dataset and self._sentences(cell) != self._sentences(baseline):
+        if cell.dataset != baseline.dataset and self._test(cell) != self._test(baseline):
             return f"{cell.runs} and {baseline.runs} are not tested on the same sentences"
         if part is None:
             return self.compare(cell, baseline)
@@ -126,8 +125,9 @@ class Results:
         difference = self.compare(cell, baseline, part)
         return Undecided(difference, few) if count < FEW else difference
 
-    def _sentences(self, cell: Cell) -> Sequence[Any]:
-        return self.measure(cell).identity(cell.source)
+    def _test(self, cell: Cell) -> str:
+        """Return the checksum of what the sentences of a cell are compared with."""
+        return self.counts(cell)[0].test
 
     def _parts(self, cell: Cell, part: Part | None) -> list[SentenceCounts]:
         counts = self.counts(cell)

@@ -6,16 +6,16 @@ Text of our own may have `code` in backticks. Text of the corpus is shown as it 
 import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count, product
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
 from nmtcore.training.log import duration
 
-Content = Literal["text", "corpus", "code", "number", "mean", "interval", "p_value", "duration"]
+Content = Literal["text", "corpus", "code", "number", "mean", "interval", "difference", "p_value", "duration"]
 """What the cells of a column hold: our own text, text of a corpus, text as code (tags); numbers with digits, means over
-seeds, intervals, p-values; or seconds, shown as a duration."""
+seeds, intervals, differences with their intervals, p-values; or seconds, shown as a duration."""
 
 TEXTS = ("text", "corpus", "code")
 """The contents that are text."""
@@ -45,7 +45,15 @@ class Interval(NamedTuple):
     high: float
 
 
-Value = str | int | float | SeedMean | Interval | None
+class Estimate(NamedTuple):
+    """A difference with the bounds of its interval, shown as the difference ± half the interval."""
+
+    delta: float
+    low: float
+    high: float
+
+
+Value = str | int | float | SeedMean | Interval | Estimate | None
 """The value of a cell; None: it is empty."""
 
 
@@ -63,6 +71,9 @@ class TableCell(NamedTuple):
     """What the value was computed from: runs, as DATASET/SYSTEM, or a data set. The report links to its section."""
 
 
+_EMPTY = TableCell(None)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Column:
     """A column of a table."""
@@ -77,6 +88,10 @@ class Column:
     """Whether positive numbers have a sign."""
     align: Literal["left", "right"] | None = None
     """None: text left, all others right."""
+    group: str = ""
+    """The heading above the names of neighbouring columns with the same one."""
+    detail: bool = False
+    """Whether only the raw values have it."""
 
     @property
     def alignment(self) -> Literal["left", "right"]:
@@ -86,12 +101,14 @@ class Column:
     @property
     def raw_names(self) -> tuple[str, ...]:
         """The names of the columns of raw values."""
-        name = self.raw_name or self.name
+        name = self.raw_name or ", ".join(filter(None, (self.group, self.name)))
         match self.content:
             case "mean":
                 return name, f"{name}, standard deviation"
             case "interval":
                 return f"{name}, low", f"{name}, high"
+            case "difference":
+                return name, f"{name}, low", f"{name}, high"
             case "duration":
                 return (f"{name}, seconds",)
             case _:
@@ -121,6 +138,8 @@ class Column:
         form = f"{'+' if self.signed else ''},.{digits}f"
         if isinstance(value, Interval):
             return f"{value.low:{form}} to {value.high:{form}}"
+        if isinstance(value, Estimate):
+            return f"{value.delta:{form}} ± {(value.high - value.low) / 2:,.{digits}f}"
         if isinstance(value, SeedMean):
             stdev = "" if value.stdev is None else f" ± {value.stdev:,.{digits}f}"
             return f"{value.mean:{form}}{stdev}"
@@ -139,6 +158,10 @@ class Table:
     groups: tuple[tuple[Row, ...], ...]
     keys: Mapping[str, str | int] = field(default_factory=dict)
     """What all rows have in common but only the heading says; columns of the raw values, by name."""
+    caption: str = ""
+    """What to conclude from the table, for a paper."""
+    notes: tuple[str, ...] = ()
+    """What its marks and numbers mean, a sentence each."""
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -154,27 +177,44 @@ class Table:
 
     @property
     def reasons(self) -> dict[str, str]:
-        """The letter of each reason, in the order of the cells."""
-        reasons = dict.fromkeys(cell.reason for row in self.rows for cell in row if cell.reason)
+        """The letter of each reason that stands beside a text, in the order of the cells."""
+        reasons = dict.fromkeys(cell.reason for row in self.rows for cell in row if cell.reason and cell.value)
         return dict(zip(reasons, _letters(), strict=False))
 
+    def of_what_was_run(self) -> "Table":
+        """Leave out what only the raw values have: details, empty columns, and rows with reasons instead of numbers."""
+        ours = {
+            position
+            for row in self.rows
+            for position, cell in enumerate(row)
+            if self.columns[position].content not in TEXTS and (cell.reason or cell.origin)
+        }
+        groups = [[row for row in group if not _is_missing(row, ours)] for group in self.groups]
+        kept = [
+            position
+            for position, column in enumerate(self.columns)
+            if not column.detail
+            and (not any(groups) or any(row[position] != _EMPTY for rows in groups for row in rows))
+        ]
+        shown = [tuple(tuple(row[position] for position in kept) for row in rows) for rows in groups if rows]
+        return replace(self, columns=tuple(self.columns[position] for position in kept), groups=tuple(shown))
 
-def make_table(
-    columns: Sequence[Column], rows: Sequence[Sequence[Any]], *, keys: Mapping[str, str | int] | None = None
-) -> Table:
-    """Make a table with one group of rows, whose cells are `TableCell`s or plain values."""
-    return grouped_table(columns, [rows] if rows else [], keys=keys)
+
+def _is_missing(row: Row, ours: set[int]) -> bool:
+    """Tell whether a row has a reason why it has no number, and none of our numbers."""
+    empty = [cell for cell in row if cell.value is None and cell.reason]
+    return bool(empty) and all(row[position].value is None for position in ours)
 
 
-def grouped_table(
-    columns: Sequence[Column],
-    groups: Sequence[Sequence[Sequence[Any]]],
-    *,
-    keys: Mapping[str, str | int] | None = None,
-) -> Table:
+def make_table(columns: Sequence[Column], rows: Sequence[Sequence[Any]], **more: Any) -> Table:
+    """Make a table with one group of rows, whose cells are `TableCell`s or plain values; `more` are other fields."""
+    return grouped_table(columns, [rows] if rows else [], **more)
+
+
+def grouped_table(columns: Sequence[Column], groups: Sequence[Sequence[Sequence[Any]]], **more: Any) -> Table:
     """Make a table with several groups of rows, whose cells are `TableCell`s or plain values."""
     cells = tuple(tuple(tuple(map(_as_cell, row)) for row in rows) for rows in groups)
-    return Table(columns=tuple(columns), groups=cells, keys=dict(keys or {}))
+    return Table(columns=tuple(columns), groups=cells, **{**more, "keys": dict(more.get("keys") or {})})
 
 
 @dataclass(frozen=True)
@@ -258,7 +298,11 @@ def _check(column: Column, cell: TableCell) -> None:
     value = cell.value
     if cell.reason and value is not None and column.content not in TEXTS:
         raise ValueError(f"{column.name}: a cell with a number has a reason to be empty: {cell.reason}")
-    types: dict[str, tuple[type, ...]] = {"mean": (SeedMean, int, float), "interval": (Interval,)}
+    types: dict[str, tuple[type, ...]] = {
+        "mean": (SeedMean, int, float),
+        "interval": (Interval,),
+        "difference": (Estimate,),
+    }
     allowed = types.get(column.content, (str,) if column.content in TEXTS else (int, float))
     if value is not None and (not isinstance(value, allowed) or isinstance(value, bool)):
         raise ValueError(f"{column.name}: {value!r} is no {column.content}")

@@ -1,10 +1,12 @@
-"""Tables as static HTML: no script, nothing that is loaded from elsewhere."""
+"""Pages as static HTML: no script, nothing that is loaded from elsewhere."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
+from typing import Any
 
+from nmtcore.reporting.blocks import Format, aligned_parts, header_groups, notes_below, rendered
 from nmtcore.reporting.html_document import html_document, scrolling
-from nmtcore.reporting.table import Block, Column, Heading, Items, Page, Paragraph, Table, TableCell
+from nmtcore.reporting.table import TEXTS, Block, Column, Page, Table, TableCell
 
 Link = Callable[[str], str | None]
 """Returns the target of a link for the `origin` of a cell; None: no link."""
@@ -17,62 +19,76 @@ def page_html(page: Page) -> str:
 
 def blocks_html(blocks: Iterable[Block], *, level: int = 2, link: Link | None = None) -> str:
     """Format parts of a page; `level` is that of their headings, and `link` returns the target of a cell's link."""
-    return "".join(_block(block, level, link) for block in blocks)
-
-
-def _block(block: Block, level: int, link: Link | None) -> str:
-    match block:
-        case Heading():
-            return f"<h{level}>{own_html(block.text)}</h{level}>\n"
-        case Paragraph():
-            return f"<p>{own_html(block.text)}{escape(block.corpus)}</p>\n"
-        case Items():
-            return "<ul>\n" + "".join(f"<li>{own_html(text)}</li>\n" for text in block.texts) + "</ul>\n"
-        case Table():
-            return _table(block, link)
-
-
-def _table(table: Table, link: Link | None) -> str:
-    reasons = table.reasons
-    header = "".join(f"<th{_class(column)}>{own_html(column.name)}</th>" for column in table.columns)
-    lines = ["<table>", f"<thead>\n<tr>{header}</tr>\n</thead>"]
-    for group in table.groups:
-        lines.append("<tbody>")
-        for row in group:
-            cells = zip(table.columns, row, strict=True)
-            lines.append("<tr>" + "".join(_cell(column, cell, reasons, link) for column, cell in cells) + "</tr>")
-        lines.append("</tbody>")
-    lines.append("</table>\n")
-    notes = "".join(
-        f'<p class="reason"><sup>{letter}</sup> {own_html(reason)}</p>\n' for reason, letter in reasons.items()
-    )
-    return scrolling("\n".join(lines), "table") + notes
-
-
-def _class(column: Column) -> str:
-    return ' class="right"' if column.alignment == "right" else ""
-
-
-def _cell(column: Column, cell: TableCell, reasons: dict[str, str], link: Link | None) -> str:
-    text = column.shown(cell)
-    text = own_html(text) if column.content == "text" else escape(text)
-    if column.content == "code" and text:
-        text = f"<code>{text}</code>"
-    text += escape(cell.mark)
-    target = link(cell.origin) if link and cell.origin and text else None
-    if target is not None:
-        text = f'<a href="{escape(target)}">{text}</a>'
-    # A duration as text cannot be sorted.
-    key = f' data-value="{cell.value}"' if column.content == "duration" and cell.value is not None else ""
-    if cell.reason:
-        key += f' title="{escape(cell.reason)}"'
-        text += f"<sup>{reasons[cell.reason]}</sup>"
-    return f"<td{_class(column)}{key}>{text}</td>"
+    return rendered(blocks, _HTML, level=level, link=link)
 
 
 def own_html(text: str) -> str:
-    """Escape our own text, with code in backticks."""
-    parts = escape(text).split("`")
-    if len(parts) % 2 == 0:
-        return escape(text)
-    return "".join(f"<code>{part}</code>" if position % 2 else part for position, part in enumerate(parts))
+    """Format our own text, with code in backticks."""
+    return _HTML.marked(text)
+
+
+def _table(whole: Table, form: Format, options: Mapping[str, Any]) -> str:
+    table = whole.of_what_was_run()
+    reasons = table.reasons
+    lines = ["<table>", f"<thead>\n{_header(table)}</thead>"] if table.groups or not any(whole.rows) else []
+    tails = [
+        max((len(aligned_parts(c, row[i])[1]) for row in table.rows), default=0) for i, c in enumerate(table.columns)
+    ]
+    for group in table.groups:
+        lines.append("<tbody>")
+        for row in group:
+            cells = zip(table.columns, row, tails, strict=True)
+            lines.append("<tr>" + "".join(_cell(*own, reasons, options.get("link")) for own in cells) + "</tr>")
+        lines.append("</tbody>")
+    notes = [f"<sup>{letter}</sup> {own_html(reason)}" for reason, letter in reasons.items()]
+    notes += map(own_html, notes_below(whole, table))
+    drawn = scrolling("\n".join([*lines, "</table>\n"]), "table") if lines else ""
+    return drawn + "".join(f'<p class="reason">{note}</p>\n' for note in notes)
+
+
+def _header(table: Table) -> str:
+    """Write the names of columns; if some have a heading above them, in two lines."""
+    groups, columns = header_groups(table), iter(table.columns)
+    upper, lower = [], []
+    rows = ' rowspan="2"' if any(name for name, _ in groups) else ""
+    for name, width in groups:
+        names = [(next(columns)) for _ in range(width)]
+        if name:
+            upper.append(f'<th class="group" colspan="{width}">{own_html(name)}</th>')
+            lower += [f"<th{_side(column)}>{own_html(column.name)}</th>" for column in names]
+        else:
+            upper += [f"<th{_side(column)}{rows}>{own_html(column.name)}</th>" for column in names]
+    return "".join(f"<tr>{''.join(line)}</tr>\n" for line in (upper, lower) if line)
+
+
+def _side(column: Column) -> str:
+    return ' class="right"' if column.alignment == "right" else ""
+
+
+def _cell(column: Column, cell: TableCell, tail: int, reasons: Mapping[str, str], link: Link | None) -> str:
+    text = _HTML.value(column, cell)
+    if column.content in TEXTS:
+        text += escape(cell.mark)
+    elif tail and text:
+        # What follows numbers is equally wide in all cells, so that the decimals are aligned.
+        number, more = aligned_parts(column, cell) if cell.value is not None else (text, cell.mark)
+        text = f'{_number(number)}<span class="tail" style="width:{tail}ch">{escape(more)}</span>'
+    target = link(cell.origin) if link and cell.origin and cell.value is not None else None
+    if target is not None:
+        text = f'<a href="{escape(target)}">{text}</a>'
+    # A duration as text cannot be sorted.
+    more = f' data-value="{cell.value}"' if column.content == "duration" and cell.value is not None else ""
+    more += f' title="{escape(cell.reason)}"' if cell.reason else ""
+    letter = f"<sup>{reasons[cell.reason]}</sup>" if cell.reason in reasons and cell.value is not None else ""
+    return f"<td{_side(column)}{more}>{text}{letter}</td>"
+
+
+def _number(text: str) -> str:
+    return escape(text).replace("-", "−")
+
+
+_HTML = Format(
+    own=escape, corpus=escape, number=_number, in_code=escape, code="<code>{}</code>",
+    heading="<h{level}>{}</h{level}>\n", paragraph="<p>{}</p>\n", item="<li>{}</li>\n", items="<ul>\n{}</ul>\n",
+    table=_table,
+)  # fmt: skip
