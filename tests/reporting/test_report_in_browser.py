@@ -4,6 +4,7 @@ import re
 
 import pytest
 from browser import NARROW, WIDE
+from nmtcore.reporting.table_content import judged_to_json
 from reporting.report_folder import HOSTILE, report_folder
 
 from nmtcore.config.claims import paper_claims
@@ -14,7 +15,6 @@ from nmtcore.evaluation.verdicts import judge_claim
 from nmtcore.files import write_json
 from nmtcore.reporting.claims_page import JudgedClaim
 from nmtcore.reporting.report.page import write_report
-from nmtcore.reporting.table_content import judged_to_json
 
 SYSTEMS = ["base", *(f"system_{letter}" for letter in "dbaecfgh")]
 

@@ -44,6 +44,8 @@ class Column:
     split: str | None = None
     metric: str | None = None
     item: str | None = None
+    measure: str = ""
+    """What the metric, or the gain in it, stands for here (`nmtcore.measures`)."""
     digits: Amount = 0
     """Decimals of the published numbers."""
     added: bool = False
@@ -69,6 +71,8 @@ class Cell:
     """The paper's metric."""
     item: str | None = None
     """A subset of the test, a tag, a production..."""
+    measure: str = ""
+    """What the metric, or the gain in it, stands for here (`nmtcore.measures`)."""
     runs: str | None = None
     """Its runs, a key of `PlannedTable.runs`; None: it needs none, or `reason` says why there are none."""
     baseline_runs: str | None = None

@@ -50,6 +50,11 @@ def trained_name(trained: TrainedSystem, dataset: str | None) -> str:
     return trained.system if trained.dataset == dataset else f"{trained.system} on {trained.dataset}"
 
 
+def paper_claims(paper: Paper) -> list[Claim]:
+    """List the claims of a paper: for each table first the marks, then the sentences."""
+    return [claim for name in paper.tables for claim in table_claims(paper, name)]
+
+
 def table_claims(paper: Paper, name: str) -> list[Claim]:
     """List the claims of one table of a paper: first the marks, then the sentences."""
     table = paper.tables[name]

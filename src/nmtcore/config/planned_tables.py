@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from nmtcore.config.cells import Cell, Column, Number, Row
 from nmtcore.config.claims import Claim, TrainedSystem
-from nmtcore.config.paper_tables import GAIN, TableKind
+from nmtcore.config.paper_tables import TableKind
 from nmtcore.config.ranges import Seed, settings_class
 
 
@@ -73,8 +73,6 @@ class PlannedTable:
     scale: str
     stand_ins: dict[str, str] = field(default_factory=dict)
     """The data sets in place of the paper's: {cs2en: demo_en2de}; none at paper scale."""
-    measures: dict[str, str] = field(default_factory=dict)
-    """The measures that the paper's metrics stand for, if not themselves."""
     baselines: tuple[str, ...] = ()
     facts: dict[str, Number] = field(default_factory=dict)
     sentence: str = ""
@@ -88,11 +86,6 @@ class PlannedTable:
     claims: tuple[PlannedClaim, ...] = ()
     code: dict[str, str] = field(default_factory=dict)
     """The checksums of metrics of the user's own, so that the table is made again if one changes."""
-
-    def measure(self, metric: str | None) -> str:
-        """Return the measure that a metric of the paper, or the gain in it, stands for; empty without a metric."""
-        name = (metric or "").removesuffix(GAIN)
-        return self.measures.get(name, name)
 
     def cell(self, row: str, column: str) -> Cell:
         """Return a cell. Raises `KeyError` if there is none."""

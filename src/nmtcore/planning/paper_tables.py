@@ -185,7 +185,7 @@ class _Planner:
         cells = [self._cell(published, row, column) for row in rows for column in columns]
         parses = _parses(cells)
         claims = tuple(self._claim(claim, parses) for claim in table_claims(self.spec.paper, self.name))
-        measures = {self._measure(cell.metric) for cell in cells}
+        measures = {cell.measure for cell in cells}
         return PlannedTable(
             paper=self.spec.name,
             name=self.name,
@@ -195,7 +195,6 @@ class _Planner:
             description=published.description,
             scale=self.project.settings.scale,
             stand_ins=self.stand_ins,
-            measures=self.spec.settings.measures,
             baselines=published.baselines,
             facts={**published.facts, **settings.facts},
             sentence=settings.sentence,
@@ -216,22 +215,24 @@ class _Planner:
                 dataset=column.dataset or published.dataset,
                 split=column.split or published.split,
                 metric=column.metric or published.metric,
+                measure=self._measure(column.metric or published.metric),
                 digits=published.digits(column.name),
             )
             for column in own
         ]
-        shown = {(column.dataset, column.split, self._measure(column.metric)) for column in named}
+        shown = {(column.dataset, column.split, column.measure) for column in named}
         for column in named:
             yield column
-            measure = measure_named(self._measure(column.metric))
+            measure = measure_named(column.measure)
             if measure is None or kind not in ("scores", "time"):
                 continue
-            also = ALWAYS if is_of_translations(self._measure(column.metric)) else measure.also
+            also = ALWAYS if is_of_translations(column.measure) else measure.also
             for name in also:
                 place = (column.dataset, column.split, name)
                 if place not in shown:
                     shown |= {place} if also == ALWAYS else set()
-                    yield replace(column, name=_added_name(column, name, also), metric=name, digits=0, added=True)
+                    more = {"metric": name, "measure": name, "digits": 0, "added": True}
+                    yield replace(column, name=_added_name(column, name, also), **more)
 
     def _rows(self, published: PublishedTable, settings: PaperTableSettings, columns: Sequence[Column]) -> list[Row]:
         """Return the published rows and those that are added: of systems and, to compare trees with, of others."""
@@ -241,7 +242,7 @@ class _Planner:
             if name not in known:
                 added = name not in published.systems
                 rows.append(Row(name=name, system=row_system(name), filtered=name.endswith(FILTERED), added=added))
-        induction = [column for column in columns if self._measure(column.metric) in INDUCTION_MEASURES]
+        induction = [column for column in columns if column.measure in INDUCTION_MEASURES]
         if not induction:
             return rows
         untrained = {
@@ -262,7 +263,9 @@ class _Planner:
         return self.spec.settings.measures.get(name, name)
 
     def _cell(self, table: PublishedTable, row: Row, column: Column) -> Cell:
-        cell, measure = table.cell_at(row, column), self._measure(column.metric)
+        cell = table.cell_at(row, column)
+        measure = column.measure or self._measure(cell.metric)
+        cell = replace(cell, measure=measure)
         untrained = row.name.endswith(UNTRAINED)
         if row.elsewhere or (untrained and measure not in INDUCTION_MEASURES):
             return replace(cell, system=row.name, dataset=None, split=None)
@@ -278,7 +281,7 @@ class _Planner:
         runs = self.runs.get(cell.runs or "")
         place = Place(self.project, cell, column, runs, self.runs.get(baseline or ""), not self.spec.name)
         kind = self.spec.settings.tables[self.name].kind
-        source = source_of(kind, self._measure(cell.metric), place)
+        source = source_of(kind, cell.measure, place)
         return replace(cell, reason=source) if isinstance(source, str) else replace(cell, source=source)
 
     def _baseline_runs(self, table: PublishedTable, cell: Cell, column: Column) -> str | None:
@@ -381,6 +384,7 @@ class _Planner:
     def _claimed(self, claim: Claim, trained: TrainedSystem, ours: _Ours) -> Cell:
         """Return the cell of a system of a claim."""
         names = {"system": trained.system, "metric": claim.metric, "item": claim.item}
+        names["measure"] = self._measure(claim.metric)
         cell = Cell(row=trained.system, column="", **names, **ours._asdict())
         return self._with_source(cell, Column(name="", dataset=claim.dataset, split=claim.split, metric=claim.metric))
 

@@ -76,15 +76,7 @@ def _entry(dataset: str, split: str, system: str, scale: str, files: Mapping[int
         "seeds": list(files),
         "phenomena": _groups([{ALL: PairCounts.of(own), **count_by_phenomenon(own)} for own in scores.values()]),
         "distances": _groups([count_by_distance(own) for own in scores.values()]),
-        "phenomena_and_distances": {
-            name: _groups([count_by_distance(_of_phenomenon(own, name)) for own in scores.values()])
-            for name in count_by_phenomenon(first)
-        },
     }
-
-
-def _of_phenomenon(scores: Sequence[ContrastScore], name: str) -> list[ContrastScore]:
-    return [score for score in scores if score.phenomenon == name]
 
 
 def _groups(counts: Sequence[Mapping[str, PairCounts]]) -> dict[str, dict[str, Any]]:

@@ -90,18 +90,7 @@ def _split_facts(
     for split, facts in facts_by_split.items():
         facts["features"] = row_count(tokens[split]) if split in tokens else None  # the same on both sides
         facts["published"] = published.get(split)
-        if "filtered" in facts:
-            facts["after_filters"] = _pairs_after_filters(facts["filtered"])
     return facts_by_split
-
-
-def _pairs_after_filters(report: Mapping[str, Any]) -> dict[str, int]:
-    """Return the number of remaining pairs after each filter, in the order of the filters."""
-    remaining, pairs_after = report["pairs"], {}
-    for reason, dropped in report["dropped"].items():
-        remaining -= dropped
-        pairs_after[reason] = remaining
-    return pairs_after
 
 
 def stage_seconds(layout: Layout, dataset: str) -> dict[str, float | None]:

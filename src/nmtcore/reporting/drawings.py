@@ -198,7 +198,7 @@ def trees_data(table: PlannedTable, layout: Layout) -> dict[str, Any]:
     entries = []
     for (pairs, trees, split), sources in treebanks.items():
         ids = set.intersection(*(_ids(parse_files(source)[0]) for source in sources))
-        folders = [Path(next(iter(source["files"]["parses"].values()))) for source in sources]
+        folders = [Path(next(iter(source["files"]["gold_parses"].values()))) for source in sources]
         entries.append(
             induced_trees_entry(folders, split=split, pairs=Path(pairs), trees=Path(trees), layout=layout, ids=ids)
         )

@@ -76,7 +76,6 @@ class _Comparison(NamedTuple):
 
     cell: Cell
     baseline: Cell
-    measure: str
     places: list[_Place]
 
     def names(self, field: str) -> str:
@@ -110,18 +109,17 @@ def _compared(table: PlannedTable, results: Results) -> list[_Compared]:
     comparisons = _comparisons(table, results)
     found = {key: results.compare(own.cell, own.baseline) for key, own in comparisons.items()}
     corrected: dict[Any, float | None] = {}
-    for measure in dict.fromkeys(own.measure for own in comparisons.values()):
-        corrected |= holm({key: found[key].p for key, own in comparisons.items() if own.measure == measure})
+    for measure in dict.fromkeys(own.cell.measure for own in comparisons.values()):
+        corrected |= holm({key: found[key].p for key, own in comparisons.items() if own.cell.measure == measure})
     return [_Compared(own, found[key], corrected[key]) for key, own in comparisons.items()]
 
 
 def _comparisons(table: PlannedTable, results: Results) -> dict[Any, _Comparison]:
     comparisons: dict[Any, _Comparison] = {}
     pairs = _pairs_with_baselines(table, results) if table.baselines else _claimed_pairs(table, results)
-    for cell, baseline, place in sorted(pairs, key=lambda pair: table.measure(pair[0].metric) == "chrf"):
-        measure = table.measure(cell.metric)
-        key = (measure, cell.runs, baseline.runs or baseline.system, cell.split)
-        own = comparisons.setdefault(key, _Comparison(cell, baseline, measure, []))
+    for cell, baseline, place in sorted(pairs, key=lambda pair: pair[0].measure == "chrf"):
+        key = (cell.measure, cell.runs, baseline.runs or baseline.system, cell.split)
+        own = comparisons.setdefault(key, _Comparison(cell, baseline, []))
         own.places.append(place)
     return comparisons
 
@@ -132,7 +130,7 @@ _Pair = tuple[Cell, Cell, _Place]
 def _pairs_with_baselines(table: PlannedTable, results: Results) -> Iterator[_Pair]:
     """Yield the cells of a column and those that they are compared with; of added columns, those of chrF alone."""
     for column in table.columns:
-        if column.added and column.metric != "chrf":
+        if column.added and column.measure != "chrf":
             continue
         for position, baseline in enumerate(table.baselines):
             against = table.cell(baseline, column.name)
@@ -197,7 +195,7 @@ def _overview(table: PlannedTable, shown: Sequence[Column], results: Results, co
     marks = _marks(table, compared)
     columns = text_columns(_first(table))
     for column in shown:
-        measure = MEASURES.get(table.measure(column.metric))
+        measure = MEASURES.get(column.measure)
         if _is_published(table, column):
             columns += number_columns(f"{column.name}, published", digits=column.digits)
         content = measure.content if measure else "mean"
@@ -212,7 +210,7 @@ def _overview(table: PlannedTable, shown: Sequence[Column], results: Results, co
             if _is_published(table, column):
                 mark = f" {cell.marks}" if cell.marks and cell.published is not None else ""
                 cells.append(TableCell(cell.published, mark))
-            cells.append(_shown(cell, table, results, marks.get((row.name, column.name), "")))
+            cells.append(_shown(cell, results, marks.get((row.name, column.name), "")))
         rows.append(cells)
     return make_table(columns, rows)
 
@@ -229,9 +227,9 @@ def _is_published(table: PlannedTable, column: Column) -> bool:
     return any(table.cell(row.name, column.name).published is not None for row in table.rows)
 
 
-def _shown(cell: Cell, table: PlannedTable, results: Results, mark: str) -> TableCell:
+def _shown(cell: Cell, results: Results, mark: str) -> TableCell:
     """Make our cell."""
-    values, measure = results.values(cell), table.measure(cell.metric)
+    values, measure = results.values(cell), cell.measure
     if not values:
         return TableCell(None, reason=results.reason(cell))
     if measure in SETTINGS:
@@ -273,8 +271,8 @@ def _details(compared: Sequence[_Compared]) -> Table:
     groups: dict[tuple[str, str, str], list[list[Any]]] = {}
     for comparison, result, corrected in compared:
         runs, baseline = comparison.cell.runs, comparison.baseline.runs or comparison.baseline.dataset
-        judges = expected_agreement(comparison.measure, result.delta)
-        names = (comparison.names("column"), measure_label(comparison.measure), comparison.names("baseline"))
+        judges = expected_agreement(comparison.cell.measure, result.delta)
+        names = (comparison.names("column"), measure_label(comparison.cell.measure), comparison.names("baseline"))
         groups.setdefault(names, []).append(
             [
                 *(names[0], names[1], comparison.names("row")),
@@ -297,7 +295,7 @@ def _published(places: Sequence[_Place]) -> TableCell:
 
 def _notes(table: PlannedTable, results: Results, compared: Sequence[_Compared]) -> Iterator[str]:
     """Yield what explains the numbers that a table has."""
-    measures = list(dict.fromkeys(table.measure(column.metric) for column in table.columns))
+    measures = list(dict.fromkeys(column.measure for column in table.columns))
     marked = any(cell.marks for cell in table.cells)
     if marked or compared:
         text = (_PUBLISHED_MARKS if marked else "") + (_OUR_MARKS if compared and table.baselines else "")
@@ -318,7 +316,7 @@ def _items(table: PlannedTable, results: Results) -> Iterator[str]:
     """Yield sentences about signatures, seeds and unfinished runs."""
     signed = set()
     for cell in table.cells:
-        measure = table.measure(cell.metric)
+        measure = cell.measure
         if (
             is_of_translations(measure)
             and results.is_scored(cell)

@@ -99,7 +99,7 @@ def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, ta
     the heading, in which the target of a link is `#RUNS`, with the runs or the data set that a number comes from.
     """
     planned = build(PlannedTable, plan, where=str(table))
-    results, kind = Results(planned), KINDS[planned.table_kind]
+    results, kind = Results(), KINDS[planned.table_kind]
     keys = {"paper": planned.paper, "table": planned.name, "scale": planned.scale, **_stand_in_key(planned)}
     content = kind.blocks(planned, results, kind.data(planned, results, layout))
     blocks = (Paragraph(scale_text(planned)), *(_with_keys(block, keys) for block in content))
@@ -114,7 +114,7 @@ def draw_paper_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) 
     """Draw the figure of a table from its plan, as SVG."""
     planned = build(PlannedTable, plan, where=str(figure))
     kind = KINDS[planned.table_kind]
-    data = kind.data(planned, Results(planned), layout)
+    data = kind.data(planned, Results(), layout)
     kind.draw(data, figure, title=f"{heading_of(planned)}. {scale_text(planned)}")
 
 

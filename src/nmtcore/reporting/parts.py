@@ -132,9 +132,7 @@ def compare_parts(table: PlannedTable, results: Results, cell: Cell, baseline: C
     return results.compare_claimed(cell, baseline, part)
 
 
-def _scored(
-    results: Results, table: PlannedTable, cell: Cell, baseline: Cell | None, part: Part | None
-) -> dict[str, Any]:
+def _scored(results: Results, cell: Cell, baseline: Cell | None, part: Part | None) -> dict[str, Any]:
     """Score a cell on a part of its test and compare it with the baseline, as plain values.
 
     `interval` is None for a single sentence, which says nothing about others.
@@ -142,7 +140,7 @@ def _scored(
     count = 0 if part is None else len(part.rows_B)
     values: dict[str, Any] = {
         "sentences": count, "system": cell.system, "runs": cell.runs, "scores": None, "interval": None,
-        "difference": None, "measure": table.measure(cell.metric), "baseline_scores": None, "signature": None,
+        "difference": None, "measure": cell.measure, "baseline_scores": None, "signature": None,
         "baseline_runs": cell.baseline_runs, "reason": None,
     }  # fmt: skip
     if not results.is_scored(cell) or not count:
@@ -204,7 +202,7 @@ def _gains(table: PlannedTable, results: Results, tests: _Test) -> Iterator[dict
         parts = {name: part for name, part in found.parts.items() if name == ALL or len(part.rows_B) < found.sentences}
         rows = [(cell, parts.pop(_part_of(cell), None)) for cell in (first, *others)]
         for cell, part in (*rows, *((None, part) for part in parts.values())):
-            values = _scored(results, table, cell or first, _baseline_of(cell or first), part)
+            values = _scored(results, cell or first, _baseline_of(cell or first), part)
             if part is None and first.source:
                 values |= {"reason": f"{cell.item} is no construction"}
             yield {
@@ -324,7 +322,7 @@ def length_entries(table: PlannedTable, results: Results) -> list[dict[str, Any]
     for column in table.columns:
         cells = [table.cell(row.name, column.name) for row in table.rows]
         measured = tuple((cell.runs, cell.dataset, cell.split, cell.reason) for cell in cells)
-        joined.setdefault((table.measure(column.metric), measured), []).append(column.name)
+        joined.setdefault((column.measure, measured), []).append(column.name)
     for (measure, _), columns in joined.items():
         cells = [table.cell(row.name, columns[0]) for row in table.rows]
         cell = next((cell for cell in cells if cell.source), None)
@@ -334,7 +332,7 @@ def length_entries(table: PlannedTable, results: Results) -> list[dict[str, Any]
             names |= {"test": f"{cell.dataset}, {cell.split}", "dataset": cell.dataset}
         for name, part in found.parts.items():
             for own in cells:
-                values = _scored(results, table, own, _baseline_of(own), part)
+                values = _scored(results, own, _baseline_of(own), part)
                 share = percentage(len(part.rows_B), found.sentences)
                 entries.append(
                     {**values, **names, "row": own.row, "subset": part.name, "long": name == LONG, "share": share}

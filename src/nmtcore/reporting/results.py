@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nmtcore.config.cells import Cell
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import (
     Difference,
@@ -52,15 +51,14 @@ def measure_label(measure: str) -> str:
 class Results:
     """The values of a table's cells, and their differences."""
 
-    def __init__(self, table: PlannedTable) -> None:
-        self._table = table
+    def __init__(self) -> None:
         self._counts: dict[str, list[SentenceCounts]] = {}
         self._sampled: dict[Any, SampledScores] = {}
         self._weights: dict[int, np.ndarray] = {}
 
     def measure(self, cell: Cell) -> Measure | None:
         """Return what a cell measures."""
-        return measure_named(self._table.measure(cell.metric))
+        return measure_named(cell.measure)
 
     def reason(self, cell: Cell) -> str:
         """Say why a cell has no value; empty if it has one, or if nobody expects one."""
@@ -112,7 +110,7 @@ class Results:
             if reason := self.reason(own):
                 return reason
             if not self.is_scored(own):
-                label = measure_label(self._table.measure(own.metric))
+                label = measure_label(own.measure)
                 return f"{own.runs or own.system} has no {label}" if own.metric else "there is no score to compare"
         if cell.dataset != baseline.dataset and self._test(cell) != self._test(baseline):
             return f"{cell.runs} and {baseline.runs} are not tested on the same sentences"
