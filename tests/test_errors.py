@@ -135,7 +135,7 @@ def test_files_that_cannot_be_written_are_called_by_their_final_names(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "program"),
     [
-        (["cost", "--gpu", "h200", "pham2018"], "nmtcore cost"),
+        (["check", "--gpu", "pham2018"], "nmtcore check"),
         (["new", "component", "x", "--gpu"], "nmtcore new component"),
         (["--gpu", "results", "x"], "nmtcore"),
     ],

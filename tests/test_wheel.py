@@ -180,7 +180,6 @@ def test_files_of_translations_are_scored(clean: Clean, capsysbinary, monkeypatc
     [
         (["curves", "results", "--output", "c.svg"],
          "this needs the package altair, which is not installed: pip install 'nmtcore[workflow]'."),
-        (["cost"], "config/config.yaml does not exist: name the config folder of the repository with --config."),
         (["check", "demo_en2de"],
          "This command reads the configuration of the repository, which an installed wheel lacks: use the nmtcore "
          "of a checkout (its .venv/bin/nmtcore, or pip install --editable)."),

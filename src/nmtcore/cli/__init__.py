@@ -13,7 +13,6 @@ from nmtcore.cli.attention import add_attention
 from nmtcore.cli.check import add_check
 from nmtcore.cli.checklist import add_checklist
 from nmtcore.cli.contrast import add_contrast
-from nmtcore.cli.cost import add_cost
 from nmtcore.cli.curves import add_curves
 from nmtcore.cli.export import add_export
 from nmtcore.cli.gates import add_gates
@@ -30,7 +29,10 @@ from nmtcore.cli.translate import add_translate
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.memory import keep_freed_memory
 
-GONE = {"demo": "type `make demo`, or `snakemake --cores 3 demo` in a folder of your own."}
+GONE = {
+    "cost": "`snakemake -n tables` ends with what its trainings take.",
+    "demo": "type `make demo`, or `snakemake --cores 3 demo` in a folder of your own.",
+}
 """What to do instead of a command that earlier versions had."""
 
 
@@ -98,6 +100,5 @@ def parser() -> argparse.ArgumentParser:
     add_new(commands)
     add_check(commands)
     add_checklist(commands)
-    add_cost(commands)
     add_schema(commands)
     return top
