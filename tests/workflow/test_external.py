@@ -139,18 +139,6 @@ def test_a_plan_imports_translations_and_trains_the_other_system_only(external, 
     assert trained == [f"results/smoke/short/transformer_base/seed{seed}/model" for seed in (1, 2, 3)]
 
 
-def test_a_short_file_is_refused(external):
-    path = external.folder / "text/words.txt"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.rpartition("\n")[0].rpartition("\n")[0] + "\n", encoding="utf-8")
-    refused = external.call("-n", f"{RUN}.bleu", settings=SETTINGS)
-    path.write_text(text, encoding="utf-8")
-    assert refused.code == 1
-    (error,) = (line for line in refused.output.splitlines() if line.startswith("Error: "))
-    assert "text/words.txt has 119 lines, but the split test of short (" in error
-    assert error.endswith(" has 120 pairs: provide one line for each pair, empty lines included.")
-
-
 def test_an_external_system_is_a_row_of_an_own_table_in_which_a_run_is_missing(external):
     import sacrebleu
 
