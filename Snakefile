@@ -83,6 +83,7 @@ rule train:
         planned(configured_models),
 
 
+complete_rules()
 rename_local_rules()
 if not IS_MODULE:
     check_targets()

@@ -22,7 +22,7 @@ from nmtcore.config.typed import changed, choose
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError
 from nmtcore.job import end_planning, has_nvidia_driver, hide_exit_statuses
-from nmtcore.layout import TABLE_FORMATS
+from nmtcore.layout import JOBS, TABLE_FORMATS
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.external import external_pattern, trained_pattern
 
@@ -80,6 +80,30 @@ TRAINED, EXTERNAL = trained_pattern(PROJECT), external_pattern(PROJECT)
 
 wildcard_constraints:
     **LAYOUT.constraints,
+
+
+SMALL = {"mem_mb": 2000, "runtime": 60}
+"""The resources of jobs that read and write a split."""
+WITH_MODEL = {"mem_mb": 8000, "runtime": 120, "gpu": min(GPUS, 1)}
+"""The resources of jobs that measure a model."""
+
+
+def complete_rules():
+    """Give each rule its log and its benchmark and, unless it names another, the environment of the package."""
+    for name in JOBS:
+        own_name = workflow.modifier.avail_rulename(
+            name
+        )  # None if a module leaves it out
+        if own_name is None:
+            continue
+        own_rule, modifier = workflow.get_rule(own_name), workflow.modifier
+        if not own_rule.log:
+            own_rule.log_modifier = modifier.path_modifier
+            own_rule.set_log(LAYOUT.log(name))
+        if not own_rule.benchmark:
+            own_rule.benchmark_modifier = modifier.path_modifier
+            own_rule.benchmark = LAYOUT.benchmark(name)
+        own_rule.conda_env = own_rule.conda_env or "../../envs/core.yaml"
 
 
 def table_files(prefix):
