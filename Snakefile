@@ -49,14 +49,6 @@ include: "workflow/rules/papers.smk"
 include: "workflow/rules/targets.smk"
 
 
-localrules:
-    all,
-    data,
-    annotate,
-    models,
-    train,
-
-
 rule all:
     default_target: not IS_MODULE
     input:
@@ -84,6 +76,5 @@ rule train:
 
 
 complete_rules()
-rename_local_rules()
 if not IS_MODULE:
     check_targets()

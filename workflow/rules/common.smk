@@ -89,21 +89,21 @@ WITH_MODEL = {"mem_mb": 8000, "runtime": 120, "gpu": min(GPUS, 1)}
 
 
 def complete_rules():
-    """Give each rule its log and its benchmark and, unless it names another, the environment of the package."""
-    for name in JOBS:
-        own_name = workflow.modifier.avail_rulename(
-            name
-        )  # None if a module leaves it out
-        if own_name is None:
-            continue
-        own_rule, modifier = workflow.get_rule(own_name), workflow.modifier
+    """Give each rule its log and its benchmark and, unless it names another, the environment of the package.
+
+    Rules without resources, whose jobs are small, become local; those of a workflow that has this as a module stay.
+    """
+    names = {name: workflow.modifier.avail_rulename(name) for name in JOBS}
+    ours = {name: workflow.get_rule(own) for name, own in names.items() if own}
+    modifier = workflow.modifier.path_modifier
+    for name, own_rule in ours.items():
+        own_rule.log_modifier = own_rule.benchmark_modifier = modifier
         if not own_rule.log:
-            own_rule.log_modifier = modifier.path_modifier
             own_rule.set_log(LAYOUT.log(name))
-        if not own_rule.benchmark:
-            own_rule.benchmark_modifier = modifier.path_modifier
-            own_rule.benchmark = LAYOUT.benchmark(name)
+        own_rule.benchmark = own_rule.benchmark or LAYOUT.benchmark(name)
         own_rule.conda_env = own_rule.conda_env or "../../envs/core.yaml"
+    small = {one.name for one in ours.values() if not one.ruleinfo.resources}
+    workflow._localrules = set(EARLIER_LOCAL_RULES) | small
 
 
 def table_files(prefix):

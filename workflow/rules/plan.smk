@@ -67,6 +67,7 @@ def check_plan(jobs):
     if workflow.dryrun:
         report_costs([job.wildcards for job in jobs if is_job_of(job, "train_model")])
     else:
+        write_manifests()  # of a workflow that was killed
         outputs = [file for job in jobs for file in job.output if os.path.exists(file)]
         record_plan(outputs, layout=LAYOUT)
 
