@@ -133,7 +133,7 @@ def test_files_that_cannot_be_written_are_called_by_their_final_names(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "program"),
     [
-        (["results", "--gpu", "h200", "x"], "nmtcore results"),
+        (["check", "--gpu", "pham2018"], "nmtcore check"),
         (["new", "component", "x", "--gpu"], "nmtcore new component"),
         (["--gpu", "results", "x"], "nmtcore"),
     ],

@@ -2,11 +2,15 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.errors import UserError
-from nmtcore.job import advice_on_inputs, user_config_path
+from nmtcore.job import advice_on_inputs, job_arguments, user_config_path
 
 CONVERSIONS = "import pyarrow, sys; pyarrow.array([1, 2]).to_numpy(); print('pandas' in sys.modules)"
 
@@ -84,3 +88,24 @@ def test_a_link_of_the_configuration_that_leads_nowhere_ends_planning(name, targ
         user_config_path()
     (tmp_path / "config" / name).unlink()
     assert user_config_path() is None
+
+
+def test_a_job_calls_a_function_with_what_its_parameters_name():
+    def function(
+        corpus: Path, parts: Sequence[Path], selection: Path | None, labels: Path | None, words: WordsSettings,
+        names: Sequence[str], shard: int, side: str, downloads: Path, output: Path, report: Path, more: int = 0,
+    ): ...  # fmt: skip
+
+    io = pytest.importorskip("snakemake.iocontainers")
+    parts = {
+        "input": {"corpus": "c", "parts": ["p"], "selection": [], "labels": ["l"]},
+        "params": {"words": {"kind": "mecab"}, "names": ["n"], "version": 1},
+        "wildcards": {"shard": "3", "side": "source", "corpus": "of less weight than a file"},
+        "output": {"first": "f", "report": "r"},
+    }
+    named = {part: io.Namedlist(fromdict=values) for part, values in parts.items()}
+    assert job_arguments(function, SimpleNamespace(**named, config={"paths": {"downloads": "d"}})) == {
+        "corpus": Path("c"), "parts": [Path("p")], "selection": None, "labels": Path("l"),
+        "words": WordsSettings(kind="mecab"), "names": ["n"], "shard": 3, "side": "source", "downloads": Path("d"),
+        "output": Path("f"), "report": Path("r"),
+    }  # fmt: skip

@@ -6,15 +6,18 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import is_dataclass
 from importlib.abc import MetaPathFinder
+from inspect import signature
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from nmtcore.config.own_code import OWN_CONFIG
 from nmtcore.config.project_settings import ProjectSettings, read_project_settings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.typed import build
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.memory import keep_freed_memory
@@ -63,6 +66,36 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         sys.exit(1)
     finally:
         gc.freeze()  # else Python's last garbage collection takes .4 s if the job has imported torch
+
+
+def run_job(function: Callable[..., Any], snakemake: Any, **others: Any) -> None:
+    """Run a job that is one call of a function, whose parameters have the names of what the job has.
+
+    These are its inputs, outputs, wildcards and params; `output` is the first output, `downloads` that folder. The
+    function gets paths, numbers and settings as it declares them; for `Path | None`, a list of at most one path.
+    `others` are further arguments.
+    """
+    with job(snakemake):
+        function(**job_arguments(function, snakemake) | others)
+
+
+def job_arguments(function: Callable[..., Any], snakemake: Any) -> dict[str, Any]:
+    """Return what a function's parameters name of a job, as `run_job` says."""
+    names = {"output": snakemake.output[0], "downloads": job_settings(snakemake).paths.downloads}
+    for part in (snakemake.wildcards, snakemake.params, snakemake.input, snakemake.output):
+        names |= dict(part.items())
+    parameters = signature(function).parameters
+    return {name: _as_declared(names[name], parameters[name].annotation) for name in parameters if name in names}
+
+
+def _as_declared(value: Any, declared: Any) -> Any:
+    if declared in (Path, int):
+        return declared(value)
+    if declared == Path | None:
+        return optional_path(value)
+    if declared == Sequence[Path]:
+        return list(map(Path, value))
+    return build(declared, value, where="the workflow") if is_dataclass(declared) else value
 
 
 def log_is_shown() -> bool:
@@ -189,6 +222,23 @@ def planned_run(snakemake: Any) -> RunSettings:
 
     project, names = Project([OWN_CONFIG, REPOSITORY / "config"], snakemake.config), snakemake.wildcards
     return project.run(names.dataset, names.system, project.layout.scale(names.root), int(names.seed))
+
+
+def model_arguments(snakemake: Any) -> dict[str, Any]:
+    """Return what every job takes that uses the model of a run: the run, its files, the device and threads."""
+    settings, run = job_settings(snakemake), planned_run(snakemake)
+    return {
+        "run": run,
+        "model": Path(snakemake.input.model),
+        "features": Path(run.feature_folder(settings.layout)),
+        "device": settings.device,
+        "threads": snakemake.threads,
+    }
+
+
+def optional_path(paths: Iterable[str]) -> Path | None:
+    """Return the path of an input that some jobs lack: the only one of a list, or None."""
+    return next(map(Path, paths), None)
 
 
 def job_settings(snakemake: Any) -> ProjectSettings:

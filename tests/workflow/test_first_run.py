@@ -132,13 +132,3 @@ def test_a_mistake_is_one_sentence_without_internals(scored, arguments, settings
     assert sentence in line
     assert finished.output.count("Error") == 1
     assert not list((workplace.folder / ".snakemake/locks").glob("*"))
-
-
-def test_a_dry_run_of_a_table_ends_with_its_costs(scored):
-    workplace, _ = scored
-    output = workplace.plan("out/tables/own_t.md", settings=SETTINGS).output
-    _, costs = output.split("This was a dry-run")
-    header = r"^table +runs +finished +above +new +updates +core-hours +annotation core-hours +disk$"
-    assert re.search(header, costs, re.M), output
-    assert re.search(r"^own_t +2 +1 +0 +1 +<= 4 ", costs, re.M)
-    assert output.count("rule train_model:") == 1

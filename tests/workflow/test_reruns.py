@@ -1,6 +1,8 @@
-"""The jobs that run again after a change."""
+"""The jobs that run again after a change, and after a job that failed or was killed."""
 
 import copy
+import json
+import os
 import re
 import shutil
 from typing import Any
@@ -181,6 +183,7 @@ def test_each_rule_has_the_version_of_its_stage(root, tmp_path, plan, monkeypatc
 
 
 TARGET = "results/little/corpus/train.parquet"
+RAW = "results/little/corpus/raw/train.parquet"
 SCORE = "results/brief/little/weighted.bleu"
 SCORING = {"score_tests", "summarise_seeds"}
 
@@ -246,3 +249,76 @@ def test_the_reasons_are_shown_in_a_plan_and_when_jobs_run(unchanged):
     assert "'filters': [{'name': 'empty'}, {'name': 'length', 'most': 80}]}" in finished.output
     unchanged.run("results/little/corpus/dev.parquet")
     assert unchanged.plan("results/little/corpus/dev.parquet", TARGET).rules == set()
+
+
+def fail(workplace, target):
+    """Make a target with scripts that cannot import the package, which must be processes of their own."""
+    broken = workplace.folder / ".snakemake/scripts/nmtcore.py"  # next to the script, so imported before the package
+    broken.write_text("raise SystemExit(1)")
+    assert workplace.call("--cores", "1", target, forked=False).code == 1
+    broken.unlink()
+
+
+@pytest.mark.needs("Snakemake")
+def test_scores_are_computed_again_after_a_failed_training(scored):
+    write_weighted(scored, 0.25)
+    run = scored.folder / "results/brief/little/weighted/seed1"
+    (run / "checkpoints").rename(run / "aside")
+    (run / "checkpoints").write_text("a file in place of the trainer's folder")
+    assert scored.call("--cores", "1", SCORE).code == 1
+    assert not (run / "model").exists()
+    assert (run / "scores.json").exists()
+    (run / "checkpoints").unlink()
+    (run / "aside").rename(run / "checkpoints")
+    assert scored.run(SCORE).rules == {"train_model", "translate_tests", "score_tests", "summarise_seeds"}
+    assert json.loads((run / "model/run.json").read_text())["components"]["diagonalparse"]["weight"] == 0.25
+    assert scored.plan(SCORE).rules == set()
+
+
+@pytest.mark.needs("Snakemake")
+def test_scores_are_computed_again_after_failed_translation_or_scoring(scored):
+    run = scored.folder / "results/brief/little/weighted/seed1"
+    scorings = {"score_tests", "summarise_seeds"}
+    settings = (
+        ({"decoding": {"beam": 7}}, "hypotheses", {"translate_tests", *scorings}),
+        ({"evaluation": {"text": "tokens", "tokenize": "13a", "roots": "many"}}, "scores.json", scorings),
+    )
+    for changed, missing, rules in settings:
+        scored.edit("datasets/little", **changed)
+        fail(scored, SCORE)
+        assert not (run / missing).exists()
+        assert (scored.folder / SCORE).exists()
+        assert scored.run(SCORE).rules == rules
+
+
+@pytest.mark.needs("Snakemake")
+def test_a_corpus_is_filtered_again_after_a_failed_reading(scored):
+    file = scored.folder / "downloads/little/train.en"
+    sound = file.read_bytes()
+    file.write_bytes(b"\xff not UTF-8\n")
+    assert scored.call("--cores", "1", TARGET).code == 1
+    assert not (scored.folder / RAW).exists()
+    assert (scored.folder / TARGET).exists()
+    file.write_bytes(sound)
+    os.utime(file, ns=(1, 1))  # older than all outputs
+    assert {"read_split", "filter_split"} <= scored.run(TARGET).rules
+    assert scored.plan(TARGET).rules == set()
+
+
+@pytest.mark.needs("Snakemake")
+def test_outputs_of_jobs_that_never_started_are_made_by_the_next_plan(scored):
+    """For example if a node of a cluster fails, so that the job itself could not record its outputs."""
+    before = (scored.folder / "config/datasets/little.yaml").read_text()
+    scored.edit("datasets/little", max_bad_lines=1)
+    fail(scored, TARGET)
+    assert not (scored.folder / RAW).exists()
+    assert {"read_split", "filter_split"} <= scored.run(TARGET).rules
+    (scored.folder / "config/datasets/little.yaml").write_text(before)
+
+
+@pytest.mark.needs("Snakemake")
+def test_files_that_a_user_deletes_are_not_made_again_for_existing_results(scored):
+    scored.edit("datasets/little", max_bad_lines=2)
+    assert "read_split" in scored.run(TARGET).rules
+    (scored.folder / RAW).unlink()
+    assert scored.plan(TARGET).rules == set()

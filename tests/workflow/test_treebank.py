@@ -116,19 +116,6 @@ def test_both_systems_are_in_one_table(scored):
     assert [entry["last_loss"] is None for entry in entries] == [False, True], "one system is only trained on trees"
 
 
-def test_another_configuration_needs_its_own_table(scored):
-    table, mine = (scored.folder / "results/tables" / name for name in ("systems.md", "mine/systems.md"))
-    before = table.read_bytes()
-    settings = ["scale=smoke", 'datasets=["gilded"]', 'systems=["depparse_gold"]']
-    refused = scored.call("--cores", "1", "results/tables/systems.md", settings=settings)
-    assert refused.code == 1
-    (line,) = (line for line in refused.output.splitlines() if line.startswith("Error: "))
-    assert "holds smoke/gilded/depparse_gold_only/seed1, which this configuration does not select" in line
-    scored.run("results/tables/mine/systems.md", settings=settings)
-    assert table.read_bytes() == before
-    assert "depparse_gold_only" not in mine.read_text(encoding="utf-8")
-
-
 def test_a_changed_start_model_trains_again(scored):
     target = "results/smoke/gilded/depparse_gold.bleu"
     (scored.folder / "results/smoke/gilded/depparse_l1/seed1/model/.snakemake_timestamp").touch()
