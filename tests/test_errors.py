@@ -57,17 +57,16 @@ def test_every_error_about_a_path_is_a_sentence(tmp_path):
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "socket"))
     sentences = {
-        "x" * 300: "is longer than the system allows.",
-        "x/" * 5000: "is longer than the system allows.",
-        "loop": "has symbolic links that lead back to themselves: correct them.",
-        "socket": "is no file that can be opened (a socket or a device?).",
+        "x" * 300: "cannot be used (File name too long).",
+        "loop": "cannot be used (Too many levels of symbolic links).",
+        "socket": "cannot be used (No such device or address).",
     }
     for name, sentence in sentences.items():
         with pytest.raises(UserError) as error, explain_os_errors("the output"):
             os.open(tmp_path / name, os.O_RDONLY)
         assert str(error.value).endswith(sentence)
         assert len(str(error.value)) < 600
-    with pytest.raises(UserError, match="links that lead back"), explain_os_errors(tmp_path / "loop"):
+    with pytest.raises(UserError, match="cannot be used"), explain_os_errors(tmp_path / "loop"):
         (tmp_path / "loop").resolve()
     with pytest.raises(UserError, match=r"^f cannot be used \(Too many open files\)\.$"), explain_os_errors("f"):
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))

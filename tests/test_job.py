@@ -1,4 +1,4 @@
-"""What jobs load (pyarrow leaves pandas alone, which stays at hand), and what they advise on damaged inputs."""
+"""What jobs write into their log, what they advise on damaged inputs, and links of the configuration."""
 
 import subprocess
 import sys
@@ -11,34 +11,6 @@ import pytest
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.errors import UserError
 from nmtcore.job import advice_on_inputs, job_arguments, user_config_path
-
-CONVERSIONS = "import pyarrow, sys; pyarrow.array([1, 2]).to_numpy(); print('pandas' in sys.modules)"
-
-
-def printed(code):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-
-
-def test_a_job_does_not_load_pandas_for_pyarrow():
-    pytest.importorskip("pandas")
-    assert printed(CONVERSIONS) == ["True"]
-    prepared = "import pyarrow; from nmtcore.job import leave_pandas_unloaded; leave_pandas_unloaded()"
-    assert printed(f"{prepared}; {CONVERSIONS}") == ["False"]
-
-
-@pytest.mark.parametrize("loaded", ["", "import pandas", "import pyarrow", "import pandas, pyarrow"])
-def test_pandas_can_still_be_used(loaded):
-    pytest.importorskip("pandas")
-    code = f"""{loaded}
-from nmtcore.job import leave_pandas_unloaded
-leave_pandas_unloaded()
-import pyarrow
-print(*pyarrow.array([1, 2]).to_pandas())
-import pandas
-print(*pyarrow.array(pandas.Series([3, None])))
-"""
-    assert printed(code) == ["1", "2", "3.0", "None"]
-
 
 JOB = """
 import sys

@@ -1,15 +1,12 @@
 """What all jobs of the workflow share: logging, error messages and their environment."""
 
 import gc
-import logging
 import os
-import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
-from importlib.abc import MetaPathFinder
 from inspect import signature
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -46,7 +43,6 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
     if log_is_shown():
         terminal = sys.stderr
-    leave_pandas_unloaded()
     keep_freed_memory()
     try:
         layout = job_settings(snakemake).layout
@@ -99,7 +95,7 @@ def _as_declared(value: Any, declared: Any) -> Any:
 
 
 def log_is_shown() -> bool:
-    """Say whether the workflow shows the end of this job's log on a terminal (`snakemake_logger_plugin_nmtcore`)."""
+    """Say whether the workflow shows the end of this job's log (`snakemake_logger_plugin_nmtcore`)."""
     return bool(os.environ.get("NMTCORE_LIVE"))
 
 
@@ -113,46 +109,6 @@ def advice_on_inputs(inputs: Iterable[str], *, results: str) -> Iterator[None]:
         if not made or "again" in str(error):
             raise
         raise UserError(f"{error} To make it again, delete {max(made, key=len)} and run the workflow again.") from error
-
-
-def leave_pandas_unloaded() -> None:
-    """Let pyarrow, if it is loaded, find no pandas: it would load it, in .3 s, when it first converts Python's values.
-
-    Only pyarrow's first search is answered so. Other code can import pandas, and pyarrow still does for `to_pandas`.
-    """
-    if "pyarrow" in sys.modules and "pandas" not in sys.modules:
-        finder = _NoPandas()
-        sys.meta_path.insert(0, finder)
-        try:
-            sys.modules["pyarrow"].array([])
-        finally:
-            sys.meta_path.remove(finder)
-
-
-class _NoPandas(MetaPathFinder):
-    """Finds that there is no pandas."""
-
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
-        if fullname == "pandas":
-            raise ModuleNotFoundError("pandas is not needed here", name=fullname)
-
-
-_STATUS = re.compile(
-    r'RuleException:\nCalledProcessError in file "(.*?)", line .*returned non-zero exit status', re.DOTALL
-)
-
-
-def hide_exit_statuses(logger: logging.Logger, folder: str) -> None:
-    """Filter out Snakemake's message that a script failed at a line of a file in `folder`, since the script says why.
-
-    Snakemake still names the rule and shows its log.
-    """
-
-    def is_shown(record: logging.LogRecord) -> bool:
-        status = _STATUS.match(record.getMessage())
-        return status is None or not Path(status.group(1)).is_relative_to(folder)
-
-    logger.addFilter(is_shown)
 
 
 def has_nvidia_driver() -> bool:

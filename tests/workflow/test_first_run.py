@@ -66,7 +66,7 @@ def test_a_system_is_scored_with_the_settings_of_the_command_line(scored):
     assert scores["test"]["bleu"] == pytest.approx(sacrebleu.corpus_bleu(hypotheses, [references]).score, abs=1e-9)
     shown = f"BLEU {scores['test']['bleu']:.1f}, chrF {scores['test']['chrf']:.1f}"
     # The scores of the run are printed first, then those over all seeds.
-    assert [line for line in output.splitlines() if "BLEU" in line] == [
+    assert [line.strip() for line in output.splitlines() if "BLEU" in line] == [
         f"{run.relative_to(workplace.folder)} test: {shown} (8 sentences)",
         f"{SCORE} test: {shown} (seed 2)",
     ]

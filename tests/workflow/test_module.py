@@ -76,7 +76,6 @@ def test_her_error_hook_is_called_after_a_sentence_of_ours(hers):
     assert stopped.code == 1
     assert "test.en" in stopped.output
     assert "Traceback" not in stopped.output
-    assert ".smk" not in stopped.output
     assert (hers.folder / "failed.txt").exists()
     assert (hers.folder / "results/logs/unfinished/plan.json").exists()
 

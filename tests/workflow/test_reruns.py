@@ -246,7 +246,7 @@ def test_the_reasons_are_shown_in_a_plan_and_when_jobs_run(unchanged):
     assert "'filters': [{'name': 'empty'}, {'name': 'duplicates'}]} now: " in output
     finished = unchanged.run(TARGET)
     assert finished.rules == {"filter_split"}
-    assert "'filters': [{'name': 'empty'}, {'name': 'length', 'most': 80}]}" in finished.output
+    assert "'filters': [{'name': 'empty'}, {'name': 'length', 'most': 80}]}" in finished.log
     unchanged.run("results/little/corpus/dev.parquet")
     assert unchanged.plan("results/little/corpus/dev.parquet", TARGET).rules == set()
 

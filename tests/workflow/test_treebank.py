@@ -53,7 +53,7 @@ def scored(root, tmp_path_factory):
     for system in SYSTEMS:
         run = f"results/smoke/gilded/{system}/seed1"
         uas = read(workplace.folder / run / "gold.json")["gold.uas"]["gold_hand"]["argmax"]["uas"]
-        assert f"\n{run} gold_hand: UAS {uas:.1f} (4 sentences)\n" in output
+        assert f"\n  {run} gold_hand: UAS {uas:.1f} (4 sentences)\n" in output
     return workplace
 
 

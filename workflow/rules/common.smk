@@ -1,5 +1,4 @@
 # The configuration and the helper functions that all rules share.
-import os
 from dataclasses import fields
 from functools import cache, wraps
 from inspect import signature
@@ -21,7 +20,7 @@ from nmtcore.config.stages import (
 from nmtcore.config.typed import changed, choose
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError
-from nmtcore.job import end_planning, has_nvidia_driver, hide_exit_statuses
+from nmtcore.job import end_planning, has_nvidia_driver
 from nmtcore.layout import JOBS, TABLE_FORMATS
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.external import external_pattern, trained_pattern
@@ -65,8 +64,6 @@ def load_project():
     return project
 
 
-if IS_FIRST_USE:
-    hide_exit_statuses(logger, os.path.dirname(SOURCES))
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
 LAYOUT = PROJECT.layout
