@@ -83,7 +83,8 @@ FILES = {
     "comet_scores": "{root}/{dataset}/{system}/seed{seed}/comet.json",
     "manifest": "{root}/{dataset}/{system}/seed{seed}/manifest.json",
     "summary": "{root}/{dataset}/{system}.{score}",
-    "run_index": "{results}/runs.parquet",
+    "all_runs": "{results}/runs.parquet",
+    "all_scores": "{results}/scores.parquet",
     # Tables and figures; one with its own name lies in a folder of that name
     "data_table": "{results}/tables/{table}data.md",
     "data_json": "{results}/tables/{table}data.json",
@@ -184,7 +185,6 @@ JOBS = {
     "prepare_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_input",
     "run_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_output",
     "score_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_scores",
-    "write_manifest": "{root}/{records}/{dataset}/{system}/seed{seed}.manifest",
     "summarise_seeds": "{root}/{records}/{dataset}/{system}.{score}",
     "index_runs": "{results}/{records}/runs",
     "data_table": "{results}/{records}/tables/{table}data",

@@ -13,7 +13,6 @@ from nmtcore.planning.external import (
     translation_files,
     translation_states,
 )
-from nmtcore.planning.manifests import manifest_inputs, manifest_sources
 from nmtcore.planning.runs import (
     pair_files,
     seed_scores,
@@ -28,7 +27,6 @@ localrules:
     score_gold,
     prepare_comet,
     score_comet,
-    write_manifest,
     summarise_seeds,
     demo,
 
@@ -64,6 +62,7 @@ rule score_tests:
     output:
         scores=LAYOUT.pattern("scores"),
         counts=directory(LAYOUT.pattern("counts")),
+        manifest=LAYOUT.pattern("manifest"),
     log:
         LAYOUT.log("score_tests"),
     benchmark:
@@ -161,23 +160,6 @@ rule score_comet:
         settings=scoring_param(ScoringSettings.of_comet),
     script:
         "../scripts/score_comet.py"
-
-
-rule write_manifest:
-    input:
-        planned(manifest_inputs),
-    output:
-        LAYOUT.pattern("manifest"),
-    log:
-        LAYOUT.log("write_manifest"),
-    benchmark:
-        LAYOUT.benchmark("write_manifest")
-    conda:
-        "../../envs/core.yaml"
-    params:
-        sources=planned(manifest_sources),
-    script:
-        "../scripts/write_manifest.py"
 
 
 rule summarise_seeds:

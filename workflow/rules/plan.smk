@@ -1,6 +1,5 @@
 # Before the first job starts: report what must be downloaded and which models are missing, and run the jobs again that
-# an earlier plan did not finish, and bring the manifests of runs up to date. When a job has made a model or scores, and
-# after the last job: write the manifests of these runs. After a dry run: say what the plan takes.
+# an earlier plan did not finish. After a dry run: say what the plan takes.
 import os
 from pathlib import Path
 
@@ -15,13 +14,9 @@ from nmtcore.planning.annotation import annotators_without_models
 from nmtcore.planning.comet import comet_obstacles
 from nmtcore.planning.downloads import files_and_licences, files_by_hand
 from nmtcore.planning.costs import planned_costs
-from nmtcore.planning.manifests import RESULTS, described_runs, runs_to_describe
 from nmtcore.planning.paper_tables import all_tables
 from nmtcore.reporting.cost_table import cost_lines
 from nmtcore.unfinished import delete_plan_record, record_plan, unfinished
-
-PLANNED_PATHS = []
-"""The outputs of all jobs of the plan."""
 
 COSTS = []
 """Lines that say what the plan takes."""
@@ -53,7 +48,6 @@ def when_planned(check):
 def call_hooks():
     """Do after the jobs what the hooks below do: Snakemake calls only those of the workflow that has the module."""
     workflow._onsuccess = call_around(workflow._onsuccess, after=finish_plan)
-    workflow._onerror = call_around(workflow._onerror, after=write_planned_manifests)
 
 
 @without_traceback
@@ -78,9 +72,6 @@ def check_plan(jobs):
     if workflow.dryrun:
         estimate_costs(jobs)
     else:
-        PLANNED_PATHS.extend(file for job in jobs for file in job.output)
-        write_manifests_of(runs_to_describe(LAYOUT))
-        workflow.dag.finish = describing_runs(workflow.dag.finish)
         outputs = [file for job in jobs for file in job.output if os.path.exists(file)]
         record_plan(outputs, layout=LAYOUT)
 
@@ -115,42 +106,6 @@ def ask_length(url):
     from nmtcore.corpus.download import remote_length
 
     return remote_length(url, SETTINGS.http_hosts)
-
-
-def write_planned_manifests():
-    """Write the manifests of the plan's runs, with the times of all their jobs."""
-    paths = map(LAYOUT.parse, PLANNED_PATHS)
-    write_manifests_of([path for path in paths if path and "seed" in path.names])
-
-
-def write_manifests_of(runs):
-    """Write the manifests of runs; a fault in a file is a warning, as the results are there.
-
-    A job per run would take longer than its work, and change the plans of finished results.
-    """
-    if not runs:
-        return
-    from nmtcore.reporting.manifest_files import write_manifests
-
-    for sentence in write_manifests(LAYOUT, described_runs(PROJECT, runs)):
-        warn(sentence)
-
-
-def describing_runs(finish):
-    """Return a function that does what `DAG.finish` does, then writes the manifests of runs with new results.
-
-    So they are right while other runs go on, and if Snakemake is killed.
-    """
-
-    async def finish_job(job, **options):
-        await finish(job, **options)
-        jobs = [own for own in (job if job.is_group() else [job]) if is_ours(own)]
-        paths = [LAYOUT.parse(str(file)) for own in jobs for file in own.output]
-        write_manifests_of(
-            [path for path in paths if path and path.file_type in RESULTS]
-        )
-
-    return finish_job
 
 
 def after_dry_run(function):
@@ -199,7 +154,6 @@ def report_costs():
 def finish_plan():
     """Do what is due when all jobs of the plan have succeeded."""
     delete_plan_record(LAYOUT)
-    write_planned_manifests()
 
 
 if IS_FIRST_USE:
@@ -209,7 +163,3 @@ if IS_FIRST_USE:
 
 onsuccess:
     finish_plan()
-
-
-onerror:
-    write_planned_manifests()

@@ -103,7 +103,7 @@ class RunCosts:
             with suppress(UserError, KeyError, TypeError, ValueError):
                 manifest = read_json(path)
                 device, training = manifest["device"], manifest["training"]
-                if manifest["status"] == "interrupted" or device["kind"] != device_type:
+                if device["kind"] != device_type:
                     continue
                 run = self.project.run(*(manifest[key] for key in ("dataset", "system", "scale", "seed")))
                 work = _Work(run, self._operations(run), self.device, sizes)
