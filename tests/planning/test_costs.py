@@ -205,7 +205,6 @@ def test_a_search_is_in_fp32_whatever_the_precision_of_training():
 
 def write_manifest(folder, **changes):
     manifest = {
-        "status": "complete",
         **{"scale": "smoke", "dataset": "tiny", "system": "transformer_base", "seed": 1},
         "device": {"kind": "cpu", "name": "my processor", "gpus": 0, "threads": 1},
         "training": {"updates": 260, "seconds": 100.0},
@@ -227,7 +226,6 @@ def test_finished_runs_of_the_folder_win_over_speeds_yaml(costs_of, tmp_path):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"status": "interrupted"},
         {"device": {"kind": "cuda", "name": "a card", "gpus": 1, "threads": 1}},
         {"device": None},
         {"training": None},

@@ -1,12 +1,7 @@
 # Translations made elsewhere; scores of a run, also by COMET in an environment of its own, and its manifest; summaries of
 # a system over its seeds; the table of the demo.
 from nmtcore.config.stages import ScoringSettings
-from nmtcore.planning.demo import (
-    demo_evaluation,
-    demo_summaries,
-    demo_test_file,
-    demo_translations,
-)
+from nmtcore.planning.demo import demo_counts, demo_summaries, demo_trees
 from nmtcore.planning.external import (
     missing_seed_notes,
     raw_reports,
@@ -184,9 +179,8 @@ rule demo:
     input:
         bleu=planned(demo_summaries, score="bleu"),
         uas=planned(demo_summaries, score="uas"),
-        hypotheses=planned(demo_translations),
-        pairs=planned(demo_test_file, file_type="pairs"),
-        trees=planned(demo_test_file, file_type="annotation"),
+        trees=planned(demo_trees),
+        counts=planned(demo_counts),
     output:
         **table_files("demo"),
         json=LAYOUT.pattern("demo_json"),
@@ -199,6 +193,5 @@ rule demo:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
-        evaluation=planned(demo_evaluation),
     script:
         "../scripts/demo_table.py"
