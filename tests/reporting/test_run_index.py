@@ -42,7 +42,7 @@ def test_runs_have_a_row_each_and_scores_too(tmp_path):
     assert list(zip(runs.system, runs.seed, runs.state, strict=True)) == [
         ("base", 2, "finished"), ("base", 10, "finished"), ("other", 1, "interrupted"),
     ]  # fmt: skip
-    assert runs.device.tolist() == [None, "A processor", "A processor"]
+    assert runs.device.fillna("").tolist() == ["", "A processor", "A processor"]
     expected = {"commit": "c0ffee", "parameters": 17, "updates": 3, "gpu_joules": 3.6e6, "best_bleu": 20.0}
     assert {key: runs.loc[1, key] for key in expected} == expected
     assert runs.loc[1, "packages"] == "torch 2.0"

@@ -10,7 +10,7 @@ from nmtcore.evaluation.counts import read_counts
 from nmtcore.evaluation.metrics import label_of, score_of
 from nmtcore.layout import Layout, file_name
 from nmtcore.reporting.run_index import read_scores
-from nmtcore.reporting.terminal_table import difference_text, fill_terminal, spread_text, terminal_table
+from nmtcore.reporting.terminal_table import difference_text, fill_terminal, fitting_table, spread_text, terminal_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +73,8 @@ def _table(layout: Layout, scores: "pd.DataFrame", names: dict[str, str], baseli
                 difference_text(differences.get("chrf")),
             ]
         )
-    return terminal_table(["system", "seeds", "BLEU", "length", "difference", "chrF", "difference"], rows)
+    header = ["system", "seeds", "BLEU", "length", "difference", "chrF", "difference"]
+    return fitting_table(header, rows, dispensable=(1, 6, 5))
 
 
 def _difference(layout: Layout, names: dict[str, str], seeds: dict[str, Sequence[int]]) -> Difference | None:

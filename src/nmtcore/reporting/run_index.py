@@ -83,7 +83,7 @@ def index_runs(layout: Layout, supertags: Supertags, *, warn: Callable[[str], No
     `warn` gets a sentence for each run with a broken file, which is left out.
     """
     runs, scores = [], []
-    for names in run_names(layout):
+    for names in started_runs(layout):
         try:
             own = run_row(layout, names), list(score_rows(layout, names, supertags))
         except UserError as error:
@@ -95,7 +95,7 @@ def index_runs(layout: Layout, supertags: Supertags, *, warn: Callable[[str], No
     write_rows(layout.path("all_scores"), SCORES_SCHEMA, scores)
 
 
-def run_names(layout: Layout) -> list[dict[str, Any]]:
+def started_runs(layout: Layout) -> list[dict[str, Any]]:
     """List the names of all runs in a results folder, finished or not, sorted."""
     paths = [layout.parse(path) for file_type in _RUN_FILES for path in layout.existing(file_type)]
     runs = {(path["scale"], path["dataset"], path["system"], int(path["seed"])) for path in paths if path}
@@ -104,12 +104,12 @@ def run_names(layout: Layout) -> list[dict[str, Any]]:
 
 def read_runs(layout: Layout) -> "pd.DataFrame":
     """Read all runs of a results folder from their files, a row per run."""
-    return _frame(RUNS_SCHEMA, (run_row(layout, names) for names in run_names(layout)))
+    return _frame(RUNS_SCHEMA, (run_row(layout, names) for names in started_runs(layout)))
 
 
 def read_scores(layout: Layout) -> "pd.DataFrame":
     """Read all scores of whole tests in a results folder from the runs' files, a row per score."""
-    return _frame(SCORES_SCHEMA, (row for names in run_names(layout) for row in score_rows(layout, names, {})))
+    return _frame(SCORES_SCHEMA, (row for names in started_runs(layout) for row in score_rows(layout, names, {})))
 
 
 def _frame(schema: pa.Schema, rows: Iterator[Mapping[str, Any]]) -> "pd.DataFrame":
@@ -175,14 +175,14 @@ def _rows_of(scores: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 }
     for split, methods in [*scores.get("uas", {}).items(), *scores.get("gold.uas", {}).items()]:
         if "argmax" in methods:
-            values = {"uas": methods["argmax"]["uas"]}
+            values, sentences = {"uas": methods["argmax"]["uas"]}, methods["argmax"]["sentences"]
         else:
             values = {
                 measure if name == "spanning_tree" else f"{name}_{measure}": own[measure]
                 for name, own in methods.items()
                 for measure in MEASURES
             }
-        sentences = next(iter(methods.values()))["sentences"]
+            sentences = methods["spanning_tree"]["sentences"]
         for measure, value in values.items():
             if value is not None:
                 yield {"split": split, "measure": measure, "value": value, "sentences": sentences}

@@ -23,6 +23,7 @@ from nmtcore.reporting.seed_items import one_seed_sentence
 from nmtcore.reporting.terminal_table import (
     difference_text,
     fill_terminal,
+    fitting_table,
     spread_text,
     terminal_table,
     without_common_parts,
@@ -106,7 +107,7 @@ def _table(
                 row.append(f"{fmean(map(length_ratio, bleu[name])):.2f}")
             row += [difference_text(scores[name].difference)] * (len(shown) > 1)
         rows.append(row)
-    return terminal_table(header, rows)
+    return fitting_table(header, rows, dispensable=range(len(header) - 1, 3, -1))
 
 
 def _metric_table(metric: str, compared: Mapping[str, SystemScores], shown: Mapping[str, str]) -> str:

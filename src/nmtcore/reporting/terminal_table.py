@@ -4,9 +4,11 @@ import shutil
 import textwrap
 from collections.abc import Sequence
 from statistics import fmean, stdev
+from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
-from nmtcore.evaluation.compare import Difference
+if TYPE_CHECKING:
+    from nmtcore.evaluation.compare import Difference
 
 
 def terminal_table(header: Sequence[str], rows: Sequence[Sequence[str | None]], *, text: int = 1) -> str:
@@ -21,6 +23,18 @@ def terminal_table(header: Sequence[str], rows: Sequence[Sequence[str | None]], 
         for row in cells
     ]
     return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def fitting_table(header: Sequence[str], rows: Sequence[Sequence[str | None]], *, dispensable: Sequence[int]) -> str:
+    """Format a table like `terminal_table`, without the dispensable columns, in their order, if it is too wide."""
+    left_out: set[int] = set()
+    for column in (None, *dispensable):
+        left_out.add(-1 if column is None else column)
+        kept = [[cell for i, cell in enumerate(row) if i not in left_out] for row in (header, *rows)]
+        text = terminal_table(kept[0], kept[1:])
+        if max(map(_width, text.splitlines())) <= shutil.get_terminal_size().columns:
+            break
+    return text
 
 
 def fill_terminal(text: str) -> str:
@@ -47,7 +61,7 @@ def spread_text(values: Sequence[float], digits: int = 1) -> str:
     return f"{fmean(values):.{digits}f}{deviation}"
 
 
-def difference_text(difference: Difference | None, digits: int = 1) -> str | None:
+def difference_text(difference: "Difference | None", digits: int = 1) -> str | None:
     """Format a difference and half of its interval; None: there is none."""
     if difference is None:
         return None
