@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from inspect import signature
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from nmtcore.config.own_code import OWN_CONFIG
 from nmtcore.config.project_settings import ProjectSettings, read_project_settings
@@ -20,6 +20,9 @@ from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.memory import keep_freed_memory
 from nmtcore.unfinished import outputs_recorded
 from nmtcore.written import check_inputs, record_outputs
+
+if TYPE_CHECKING:
+    from nmtcore.config.project import Project
 
 
 @contextmanager
@@ -173,11 +176,16 @@ def call_around(
 
 def planned_run(snakemake: Any) -> RunSettings:
     """Return the run of a job, from the configuration as planned; its parameters only say what the job depends on."""
+    project, names = planned_project(snakemake), snakemake.wildcards
+    return project.run(names.dataset, names.system, project.layout.scale(names.root), int(names.seed))
+
+
+def planned_project(snakemake: Any) -> "Project":
+    """Return the configuration as planned."""
     from nmtcore.config.own_folder import REPOSITORY
     from nmtcore.config.project import Project
 
-    project, names = Project([OWN_CONFIG, REPOSITORY / "config"], snakemake.config), snakemake.wildcards
-    return project.run(names.dataset, names.system, project.layout.scale(names.root), int(names.seed))
+    return Project([OWN_CONFIG, REPOSITORY / "config"], snakemake.config)
 
 
 def model_arguments(snakemake: Any) -> dict[str, Any]:

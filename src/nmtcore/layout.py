@@ -80,7 +80,8 @@ FILES = {
     "comet_scores": "{root}/{dataset}/{system}/seed{seed}/comet.json",
     "manifest": "{root}/{dataset}/{system}/seed{seed}/manifest.json",
     "summary": "{root}/{dataset}/{system}.{score}",
-    "run_index": "{results}/runs.parquet",
+    "all_runs": "{results}/runs.parquet",
+    "all_scores": "{results}/scores.parquet",
     # Figures, and tables that are not in `TABLES`; one with its own name lies in a folder of that name
     "construction_figure": "{results}/figures/{table}constructions.svg",
     "curve_figure": "{results}/figures/{table}curves.svg",
@@ -177,7 +178,6 @@ JOBS = {
     "prepare_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_input",
     "run_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_output",
     "score_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_scores",
-    "write_manifest": "{root}/{records}/{dataset}/{system}/seed{seed}.manifest",
     "summarise_seeds": "{root}/{records}/{dataset}/{system}.{score}",
     "index_runs": "{results}/{records}/runs",
     "construction_figure": "{results}/{records}/figures/{table}constructions",

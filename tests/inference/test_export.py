@@ -125,7 +125,7 @@ def test_the_licences_of_the_data_come_from_the_manifest_of_the_run(tmp_path):
     def write_manifest(model):
         described = {key: "" for key in ("description", "licence", "citation", "source", "target")}
         data = {**described, "splits": {}, "corpora": [CORPUS], "models": []}
-        manifest = {"format": FORMAT_OF_MANIFESTS, "status": "complete", "dataset": "d", "data": data}
+        manifest = {"format": FORMAT_OF_MANIFESTS, "dataset": "d", "data": data, "translations": None}
         write_json(model.parent / "manifest.json", manifest | {"scale": "demo", "system": "s", "seed": 1})
 
     _, folder = export(tmp_path, prepare=write_manifest)

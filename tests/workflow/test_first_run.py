@@ -71,8 +71,7 @@ def test_a_system_is_scored_with_the_settings_of_the_command_line(scored):
         f"{SCORE} test: {shown} (seed 2)",
     ]
     manifest = json.loads((run / "manifest.json").read_text())
-    assert (manifest["status"], manifest["data"]["splits"]["train"]["lines"]) == ("complete", 60)
-    assert manifest["scores"]["test"]["BLEU"] == scores["test"]["bleu"]
+    assert (manifest["state"], manifest["data"]["splits"]["train"]["lines"]) == ("finished", 60)
     assert output.splitlines().count("models: the folder parsers does not exist.") == 1
 
 

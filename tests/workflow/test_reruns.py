@@ -28,13 +28,13 @@ WEIGHTED = {
     "training": {"validation": {"metric": "perplexity"}},
 }
 RUN = "results/smoke/parsed/weighted"
-MEASURED = ("attention/test.parquet", "heads/gold_bank.json", "manifest.json")
+MEASURED = ("attention/test.parquet", "heads/gold_bank.json")
 TARGETS = [
     *(f"{RUN}.{score}" for score in ("bleu", "uas", "gold.uas", "comet")),
     *(f"{RUN}/seed1/{name}" for name in MEASURED),
 ]
 COMET = {"prepare_comet", "run_comet", "score_comet"}
-AFTER_TRANSLATION = {"score_tests", "summarise_seeds", "write_manifest", *COMET}
+AFTER_TRANSLATION = {"score_tests", "summarise_seeds", *COMET}
 OF_MODELS = {"translate_tests", "parse_gold", "score_gold", "score_heads", "measure_attention", *AFTER_TRANSLATION}
 
 
@@ -74,7 +74,7 @@ def changed(values: dict, changes: dict) -> dict:
 
 
 EDITS = {
-    "description": ({"description": "Other words"}, {}, {"write_manifest"}),
+    "description": ({"description": "Other words"}, {}, set()),
     "filters": ({"filters": ["empty"]}, {}, {"filter_split"}),
     "a setting of a filter": ({"filters": [{"name": "length", "most": 80}]}, {}, {"filter_split"}),
     "a filter that reads the tests": ({"filters": ["empty", "duplicates", "held_out"]}, {}, {"filter_split"}),
@@ -82,10 +82,10 @@ EDITS = {
     "bad lines": ({"max_bad_lines": 3}, {}, {"read_split"}),
     "checksum": (
         {"corpora": {"bank": {"files": {"source": {"sha256": "a" * 64}}}}}, {},
-        {"download", "read_split", "write_manifest"},
+        {"download", "read_split"},
     ),
     "part of the tests": ({"splits": {"test": [{"corpus": "test", "first": 1, "last": 5}]}}, {}, {"read_split"}),
-    "parser": ({"annotators": {"trees": {"model": "xx_others"}}}, {}, {"annotate_shard", "write_manifest"}),
+    "parser": ({"annotators": {"trees": {"model": "xx_others"}}}, {}, {"annotate_shard"}),
     "shards": ({"annotators": {"trees": {"shards": 4}}}, {}, {"annotate_shard", "gather_annotation"}),
     "annotation": (
         {"syntax": {"source": {"tags": "gold"}}}, {},
@@ -109,7 +109,7 @@ EDITS = {
     "lowercase": ({"evaluation": {"lowercase": True}}, {}, {"score_tests"}),
     "another test": (
         {"splits": {"more": "test"}}, {},
-        {"translate_tests", "score_tests", *COMET - {"run_comet"}, "write_manifest"},
+        {"translate_tests", "score_tests", *COMET - {"run_comet"}},
     ),
     "weight": ({}, {"components": {"depparse": {"weight": 0.7}}}, {"train_model"}),
     "another component": ({}, {"components": {"diagonalparse": {"layer": 0}}}, {"train_model"}),
@@ -151,7 +151,7 @@ def test_settings_of_the_project_change_the_rules_that_use_them(before, plan):
 )
 def test_the_jobs_that_read_changed_files_run_again(before, plan, edit, kept):
     rules = {job.rule for job in before.values()}
-    again = {"weight": {"train_model", *OF_MODELS}, "tokenize": {"score_tests", "summarise_seeds", "write_manifest"}}
+    again = {"weight": {"train_model", *OF_MODELS}, "tokenize": {"score_tests", "summarise_seeds"}}
     again["beam"] = {"translate_tests", "measure_attention", *AFTER_TRANSLATION}
     dataset, system, _ = EDITS[edit]
     assert changed_rules(before, plan(dataset, system)) == (rules - kept if kept else again[edit])

@@ -1,5 +1,5 @@
 # Before the first job starts: report what must be downloaded, which models are missing and what a dry run's trainings
-# take, and run the jobs again that an earlier plan did not finish. After the last job: write the manifests of runs.
+# take, and run the jobs again that an earlier plan did not finish.
 from pathlib import Path
 
 from snakemake.logging import logger
@@ -13,7 +13,6 @@ from nmtcore.planning.annotation import annotators_without_models
 from nmtcore.planning.comet import comet_obstacles
 from nmtcore.planning.costs import cost_lines, planned_costs
 from nmtcore.planning.downloads import files_and_licences, files_by_hand
-from nmtcore.planning.manifests import described_runs, runs_to_describe
 from nmtcore.unfinished import delete_plan_record, record_plan, unfinished
 
 
@@ -36,7 +35,6 @@ def when_planned(check):
             IS_MODULE
         ):  # Snakemake calls only the hooks of the workflow that has the module
             workflow._onsuccess = call_around(workflow._onsuccess, after=finish_plan)
-            workflow._onerror = call_around(workflow._onerror, after=write_manifests)
 
     workflow._build_dag = call_around(
         workflow._build_dag, before=add_unfinished, after=check_jobs
@@ -67,7 +65,6 @@ def check_plan(jobs):
     if workflow.dryrun:
         report_costs([job.wildcards for job in jobs if is_job_of(job, "train_model")])
     else:
-        write_manifests()  # of a workflow that was killed
         outputs = [file for job in jobs for file in job.output if os.path.exists(file)]
         record_plan(outputs, layout=LAYOUT)
 
@@ -111,23 +108,9 @@ def report_costs(trainings):
         logger.info(line, extra={"quietness": Quietness.PROGRESS, "shown": True})
 
 
-def write_manifests():
-    """Write the manifests of runs with new results; a fault in a file is a warning, as the results are there.
-
-    A job per run would take longer than its work, and change the plans of finished results.
-    """
-    if runs := runs_to_describe(LAYOUT):
-        from nmtcore.reporting import manifest_files
-
-        described = described_runs(PROJECT, runs)
-        for sentence in manifest_files.write_manifests(LAYOUT, described):
-            warn(sentence)
-
-
 def finish_plan():
     """Do what is due when all jobs of the plan have succeeded."""
     delete_plan_record(LAYOUT)
-    write_manifests()
 
 
 if IS_FIRST_USE:
@@ -136,7 +119,3 @@ if IS_FIRST_USE:
 
 onsuccess:
     finish_plan()
-
-
-onerror:
-    write_manifests()

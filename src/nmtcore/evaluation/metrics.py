@@ -146,6 +146,19 @@ METRICS = MetricsByName()
 """Metrics that are computed from the texts."""
 
 
+def score_of(measure: str) -> RowScores:
+    """Return the function of sums of a measure: that of a metric, or else the share of the first column."""
+    return METRICS[measure].score if measure in METRICS else share_of_counts
+
+
+def label_of(measure: str) -> str:
+    """Return the name in tables of a measure of a run; empty for those that are only details of others."""
+    if measure in METRICS:
+        return str(METRICS[measure].label)
+    detail = "directed" in measure and measure != "directed"
+    return "" if detail else {"comet": LABELS["comet"], "uas": "UAS"}.get(measure, measure)
+
+
 def metric_labels(scores: Mapping[str, Any]) -> dict[str, str]:
     """Return the names in tables of the metrics in a file of scores, by their keys, those of the package first.
 

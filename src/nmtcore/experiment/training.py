@@ -25,7 +25,6 @@ from nmtcore.layout import file_name
 from nmtcore.model import trees
 from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
-from nmtcore.reporting.manifest import write_interrupted_manifest
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 from nmtcore.training.attempts import read_attempts, recorded_attempt
@@ -111,7 +110,6 @@ def _recorded(run: RunSettings, job: TrainingJob, folder: Path) -> Iterator[None
     """
     run_folder, device = Path(job.history).parent, choose_device(job.device)
     with recorded_attempt(folder, device=device, gpus=job.gpus, threads=job.threads):
-        write_interrupted_manifest(run, run_folder, read_attempts(folder / file_name("attempts")))
         yield
     write_json(run_folder / file_name("attempts"), read_attempts(folder / file_name("attempts")))
 

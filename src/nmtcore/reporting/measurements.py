@@ -21,8 +21,8 @@ from nmtcore.evaluation.compare import (
     score_interval,
     signed_sum,
 )
-from nmtcore.evaluation.counts import SentenceCounts, length_ratio, read_counts, share_of_counts
-from nmtcore.evaluation.metrics import LABELS, METRICS
+from nmtcore.evaluation.counts import SentenceCounts, length_ratio, read_counts
+from nmtcore.evaluation.metrics import LABELS, METRICS, score_of
 from nmtcore.layout import Layout, file_name
 
 ATTACHMENT = {"uas": "UAS", "diagonal_precision": "precision of chains"}
@@ -86,13 +86,12 @@ class Measurements:
         names = {"scale": self._table.scale, "dataset": planned.dataset, "system": planned.system}
         file_type = "comet_counts" if measure in SEGMENT_MEASURES else "counts"
         column = "uas" if measure in ATTACHMENT else measure
-        score = METRICS[measure].score if measure in METRICS else share_of_counts
         folders = [
             Path(self._layout.path("gold_counts" if split.startswith(GOLD) else file_type, **names, seed=seed))
             for seed in planned.seeds
         ]
         paths = [folder / file_name("split_counts", split=split) for folder in folders]
-        counts = [read_counts(path, column, score) for path in paths]
+        counts = [read_counts(path, column, score_of(measure)) for path in paths]
         for path, own in zip(paths, counts, strict=True):
             if own.test != counts[0].test:
                 raise UserError(

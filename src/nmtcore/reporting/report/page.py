@@ -10,15 +10,22 @@ from typing import Any
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
+from nmtcore.evaluation.metrics import LABELS
 from nmtcore.files import read_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.parquet import row_count
 from nmtcore.reporting.claims_page import claims_page
 from nmtcore.reporting.data_table import stage_seconds
 from nmtcore.reporting.html_document import html_document, scrolling
-from nmtcore.reporting.licences_table import licence_blocks, licence_entries
-from nmtcore.reporting.manifest import describe_datasets
-from nmtcore.reporting.manifest_files import merged_data
+from nmtcore.reporting.licences_table import (
+    Use,
+    licence_blocks,
+    licence_entries,
+    uses_of_comet,
+    uses_of_data,
+    uses_of_run,
+)
+from nmtcore.reporting.manifest import describe_datasets, merged_data
 from nmtcore.reporting.page_json import blocks_from_json
 from nmtcore.reporting.paper_table import heading_of
 from nmtcore.reporting.report.data import data_blocks
@@ -125,10 +132,18 @@ class _Report:
             "overview": self._html(overview_blocks(self.groups, main_tests), level=3),
             "systems": list(self._systems()),
             "datasets": list(self._data_sections()),
-            "licences": self._html(licence_blocks(licence_entries(self.manifests, self._read)), level=4),
+            "licences": self._html(licence_blocks(licence_entries(self._uses())), level=4),
             "trees": list(self.trees.values()),
             "runs": len(self.manifests),
         }
+
+    def _uses(self) -> Iterator[Use]:
+        for manifest in self.manifests:
+            yield from uses_of_run(manifest)
+            if signature := manifest["signatures"].get(LABELS["comet"]):
+                yield uses_of_comet(manifest["dataset"], signature)
+        for dataset, data in self._read.items():
+            yield from uses_of_data(dataset, data)
 
     def _html(self, blocks: Sequence[Block], *, level: int = 4) -> Any:
         from markupsafe import Markup

@@ -12,7 +12,7 @@ from nmtcore.files import read_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.curves_page import system_curves
 from nmtcore.reporting.empty_translations import empty_folder
-from nmtcore.reporting.manifest import COMPLETE
+from nmtcore.reporting.manifest import FINISHED
 from nmtcore.reporting.report.curves import POINTS, curves_svg
 from nmtcore.reporting.report.examples import translated_examples
 from nmtcore.reporting.results_listing import UAS_NOTE
@@ -245,7 +245,7 @@ def run_examples(
     layout: Layout, group: SystemRuns, test: Mapping[str, Any], examples: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the examples as the first complete seed translates them; an empty list if it has other sentences."""
-    complete = [manifest for manifest in group.manifests if manifest["status"] == COMPLETE]
+    complete = [manifest for manifest in group.manifests if manifest["status"] == FINISHED]
     if not complete or not examples:
         return []
     names = {key: complete[0][key] for key in _NAMES}
