@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import pytest
 from annotation.annotating import annotate_words
 
-from nmtcore.annotation import udpipe
 from nmtcore.annotation.base import AnnotationTask
 from nmtcore.config.annotators import UdPipeSettings
 from nmtcore.errors import UserError
@@ -23,15 +22,8 @@ def annotate(sentences, models, **settings):
     return list(annotate_words(UdPipeSettings(model=MODEL, **settings), sentences, task))
 
 
-def test_changed_words_are_null(models, monkeypatch):
-    read_tokens = udpipe._read_tokens
-    monkeypatch.setattr(udpipe, "_read_tokens", lambda tokens, words: read_tokens(tokens, [*words[:-1], "other"]))
-    (annotation,) = annotate([["Ein", "Hund", "."]], models)
-    assert annotation.reason == "UDPipe changed the words"
-
-
 class FailingModel:
-    """A model that cannot parse sentences of two words."""
+    """A model that cannot parse sentences of two words, and changes those of four."""
 
     DEFAULT = ""
 
@@ -40,6 +32,8 @@ class FailingModel:
 
     def parse(self, tokens, options, error):
         words = list(tokens.words)
+        if len(words) == 5:
+            tokens.words[1].form = "other"
         for word in words[1:]:
             tokens.setHead(word.id, word.id - 1, "root" if word.id == 1 else "dep")
         return len(words) != 3
@@ -47,9 +41,10 @@ class FailingModel:
 
 def test_a_failure_costs_one_sentence(models, monkeypatch):
     monkeypatch.setattr("ufal.udpipe.Model", SimpleNamespace(load=lambda path: FailingModel()))
-    annotations = annotate([["a"] * length for length in (1, 2, 3)], models)
-    assert [annotation.head for annotation in annotations] == [[0], None, [0, 1, 2]]
+    annotations = annotate([["a"] * length for length in (1, 2, 3, 4)], models)
+    assert [annotation.head for annotation in annotations] == [[0], None, [0, 1, 2], None]
     assert annotations[1].reason == "UDPipe failed: no reason given"
+    assert annotations[3].reason == "UDPipe gave other words: 'other a a a' for 'a a a a'"
 
 
 def test_a_missing_or_broken_model_is_an_error(tmp_path):
