@@ -53,14 +53,18 @@ _COLUMNS = ["origin", *SIDES, *(f"{side}_words" for side in SIDES)]
 
 @dataclass
 class SideSurvey:
-    """One side of a split."""
+    """One side of a split: the length of each text in words (between white space) and in characters."""
 
-    words: np.ndarray
-    """The length of each text in words (between white space)."""
-    characters: np.ndarray
-    """The length of each text in characters."""
-    unspaced: Counter
+    words: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    characters: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    unspaced: Counter = field(default_factory=Counter)
     """What `count_unspaced` counts."""
+
+    def add(self, texts: pa.Array, words: pa.Array) -> None:
+        """Count a batch of texts."""
+        self.words = np.concatenate([self.words, pc.list_value_length(words)])
+        self.characters = np.concatenate([self.characters, pc.utf8_length(texts)])
+        self.unspaced += count_unspaced(texts, words)
 
     @property
     def unit(self) -> str:
@@ -77,7 +81,7 @@ class SideSurvey:
 class SplitSurvey:
     """What a split's text looks like."""
 
-    sides: dict[str, SideSurvey] = field(default_factory=dict)
+    sides: dict[str, SideSurvey]
     """The sides that have text (treebanks may have only one; then no pair is odd)."""
     pairs: int = 0
     """Pairs that can be read."""
@@ -161,8 +165,8 @@ class DatasetSurvey:
         """One sentence for each side whose training text has no spaces between words, which its `words` expect."""
         sides = self.splits["train"].sides.items() if "train" in self.splits else ()
         warnings = (
-            unsegmented_warning(survey.unspaced, side, words_kind=self.words[side], language=self.languages[side])
-            for side, survey in sides
+            unsegmented_warning(own.unspaced, side, words_kind=self.words[side], language=self.languages[side])
+            for side, own in sides
         )
         return [f"train: {warning}" for warning in warnings if warning]
 
@@ -189,6 +193,7 @@ def survey_dataset(
 
 def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs], limit: int | None) -> SplitSurvey:
     """Survey a split; an error that ends reading, such as files of different lengths, is its fault."""
+    survey = SplitSurvey(sides={side: SideSurvey() for side in dataset.sides(split)})
     with TemporaryDirectory(prefix="nmtcore-") as folder:
         raw = Path(folder) / "raw.parquet"
         try:
@@ -202,31 +207,16 @@ def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inp
                 limit=limit,
             )
         except UserError as error:
-            return SplitSurvey(fault=str(error))
-        pairs = pa.Table.from_batches(read_batches(raw, columns=_COLUMNS)).combine_chunks()
-    columns = {name: pairs[name].combine_chunks() for name in _COLUMNS}
-    survey = SplitSurvey(
-        pairs=report["kept"],
-        bad=Counter(report["dropped"]),
-        first_bad=report["first_dropped"][:SHOWN_ROWS],
-        separators=sum(report["line_separators"].values()),
-        is_cut=report["pairs"] == limit,
-    )
-    for side in dataset.sides(split):
-        texts, words = columns[side], columns[f"{side}_words"]
-        lengths = (pc.list_value_length(words), pc.utf8_length(texts))
-        survey.sides[side] = SideSurvey(*(own.to_numpy() for own in lengths), count_unspaced(texts, words))
-    if len(survey.sides) == len(SIDES):
-        for name, is_odd in oddities(columns).items():
-            survey.odd[name] = columns["origin"].filter(pa.array(is_odd)).to_pylist()
-    source, target = (pc.binary_join(columns[f"{side}_words"], " ") for side in SIDES)
-    both = pc.binary_join_element_wise(source, target, "\n")
-    survey.hashes = np.array([[hash(text) for text in texts.to_pylist()] for texts in (source, both)], np.int64)
-    draw = np.random.default_rng(SAMPLE_SEED)
-    drawn = draw.choice(survey.pairs, min(survey.pairs, SAMPLE_PAIRS), replace=False, shuffle=False)
-    sample = (columns[side].take(pa.array(np.sort(drawn))) for side in SIDES)
-    cut = (pc.utf8_slice_codeunits(texts, 0, SAMPLE_CHARACTERS).to_pylist() for texts in sample)
-    survey.sample = list(zip(*cut, strict=True))
+            survey.fault = str(error)
+            return survey
+        survey.bad = Counter(report["dropped"])
+        survey.first_bad = report["first_dropped"][:SHOWN_ROWS]
+        survey.separators = sum(report["line_separators"].values())
+        survey.is_cut = report["pairs"] == limit
+        draw = np.random.default_rng(SAMPLE_SEED)
+        drawn = draw.choice(report["kept"], min(report["kept"], SAMPLE_PAIRS), replace=False, shuffle=False)
+        for batch in read_batches(raw, columns=_COLUMNS):
+            _add_batch(survey, batch, drawn)
     return survey
 
 
@@ -247,13 +237,30 @@ def _settings(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs]
     return replace(settings, corpora=corpora, words=words, max_bad_lines=ANY_NUMBER)
 
 
-def oddities(columns: Mapping[str, pa.Array]) -> dict[str, np.ndarray]:
+def _add_batch(survey: SplitSurvey, batch: pa.RecordBatch, drawn: np.ndarray) -> None:
+    """Count a batch of pairs; those whose numbers are among `drawn` join the sample."""
+    for side, side_survey in survey.sides.items():
+        side_survey.add(batch[side], batch[f"{side}_words"])
+    if len(survey.sides) == len(SIDES):
+        for name, is_odd in oddities(batch).items():
+            survey.odd[name] += batch["origin"].filter(pa.array(is_odd)).to_pylist()
+    source, target = (pc.binary_join(batch[f"{side}_words"], " ") for side in SIDES)
+    both = pc.binary_join_element_wise(source, target, "\n")
+    hashes = np.array([[hash(text) for text in texts.to_pylist()] for texts in (source, both)], np.int64)
+    survey.hashes = np.concatenate([survey.hashes, hashes], axis=1)
+    rows = np.sort(drawn[(drawn >= survey.pairs) & (drawn < survey.pairs + batch.num_rows)]) - survey.pairs
+    sample = (pc.utf8_slice_codeunits(batch[side].take(pa.array(rows)), 0, SAMPLE_CHARACTERS) for side in SIDES)
+    survey.sample += zip(*(texts.to_pylist() for texts in sample), strict=True)
+    survey.pairs += batch.num_rows
+
+
+def oddities(batch: pa.RecordBatch) -> dict[str, np.ndarray]:
     """Say which pairs have each oddity (of `ODD`). Scripts without spaces are compared by characters, not words."""
-    texts = [columns[side] for side in SIDES]
-    words = [pc.list_value_length(columns[f"{side}_words"]).to_numpy() for side in SIDES]
+    texts = [batch[side] for side in SIDES]
+    words = [pc.list_value_length(batch[f"{side}_words"]).to_numpy() for side in SIDES]
     characters = [pc.utf8_length(own).to_numpy() for own in texts]
     lengths = np.where(has_unspaced(texts[0]) | has_unspaced(texts[1]), characters, words)
-    joined = [pc.binary_join(columns[f"{side}_words"], " ") for side in SIDES]
+    joined = [pc.binary_join(batch[f"{side}_words"], " ") for side in SIDES]
     not_empty = np.minimum(*words) > 0
     return {
         "empty": ~not_empty,
