@@ -11,7 +11,6 @@ from annotation.annotating import annotate_words
 from nmtcore.annotation import spacy as spacy_annotator
 from nmtcore.annotation.base import AnnotationTask, open_annotator
 from nmtcore.config.annotators import SpacySettings
-from nmtcore.errors import UserError
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -71,23 +70,6 @@ def test_other_components_are_disabled(tmp_path, models):
     assert list(annotation.head).count(0) == 1
 
 
-def test_a_pipeline_without_a_parser_is_an_error(models):
-    with pytest.raises(UserError, match=r"en_ccg_pmb has no parser \(only tok2vec, tagger\): name a pipeline"):
-        annotate([["a"]], model="en_ccg_pmb", models=models)
-
-
-def test_a_missing_model_is_an_error(tmp_path):
-    with pytest.raises(UserError, match=r"no spaCy model 'xx_nothing'.*`models` in config"):
-        annotate([["a"]], model="xx_nothing", models=tmp_path)
-
-
-def test_a_broken_model_is_an_error(tmp_path):
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "meta.json").write_text("{}")
-    with pytest.raises(UserError, match=r"broken cannot be loaded"):
-        annotate([["a"]], model="broken", models=tmp_path)
-
-
 def test_several_trees_in_one_line_are_null(monkeypatch, models):
     from spacy.tokens import Doc
 
@@ -116,8 +98,3 @@ def test_tags_that_are_no_categories_are_null(models):
     (annotation,) = annotate([["Dogs", "see", "my", "house"]], model="en_ud", models=models, tags="ccg")
     assert annotation.ccg is None
     assert annotation.reason.startswith("invalid analysis: word 3: ")
-
-
-def test_a_pipeline_without_a_tagger_is_no_supertagger(models):
-    with pytest.raises(UserError, match="has no tagger"):
-        annotate([["a"]], model="ru_ud", models=models, tags="ccg")
