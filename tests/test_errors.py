@@ -10,9 +10,9 @@ from reporting.recorded_runs import layout_of, write_run
 from without_override import run_without_override
 
 from nmtcore.cli import main
+from nmtcore.corpus.text_lines import natural_number
 from nmtcore.errors import LineError, UserError, explain_os_errors, quoted, shortened
 from nmtcore.files import write_text
-from nmtcore.numerals import natural_number
 
 HOSTILE = "a\x1b[2J\x07\r\x9b\u2028\u202eb"
 ADVICE = "make it readable, and its folder writable.\n"

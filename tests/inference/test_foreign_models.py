@@ -106,7 +106,7 @@ def test_nothing_is_imported_from_the_working_directory(tmp_path, mark, module):
     command = [sys.executable, "-m", module, "translate", str(model)]
     process = subprocess.run(command, input=b"the\n", capture_output=True, cwd=tmp_path / "here", check=False)
     assert process.returncode == 2, process.stderr.decode()
-    assert process.stderr.startswith(b"nmtcore translate: There is no spaCy pipeline 'parser'")
+    assert process.stderr.startswith(b"nmtcore translate: There is no spaCy model 'parser'")
     assert not mark.exists()
 
 
