@@ -23,7 +23,7 @@ class HeadSelection(Component):
 
     Scores of token i as the head of token j, from the annotations s of the source (tran2018, equations 6 and 9), are
     those of the edges of dependency trees z, and the score of a token for itself is that of being the root. Their
-    marginals (equations 10 to 15, by the matrix-tree theorem) weigh the expected heads, the columns m of M (equation 8):
+    marginals (equations 10 to 15, by the matrix-tree theorem) weigh the expected heads, columns m of M (equation 8):
 
     .. math::
 
