@@ -1,18 +1,16 @@
 """Tests that heads of CoNLL-U survive features and batches and come back as CoNLL-U."""
 
 import numpy as np
-from features.sentences import VOCABULARY, forests, words_of
+from features.sentences import annotated_words, forests, words_of
 from hypothesis import given
 from hypothesis import strategies as st
 from named_components import by_name
 
-from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.components.settings import DepParseSettings, SisaSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.corpus.formats.conllu import parse_sentence
 from nmtcore.corpus.text_lines import Piece
 from nmtcore.features.examples import Examples, SideExamples, ragged_column
-from nmtcore.features.extract import token_batch
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import columns_of
 from nmtcore.features.syntax import syntax_batch
@@ -50,10 +48,7 @@ def tree_of(block: str) -> Annotation:
 def examples_of(annotations: list[Annotation], all_counts: list[list[int]]) -> Examples:
     """Make the training examples of these trees."""
     words = [words_of(subword_counts) for subword_counts in all_counts]
-    tokens = token_batch([([9] * len(w), w) for w in words])
-    features = syntax_batch(
-        annotation_batch(annotations), tokens, VOCABULARY, features=["trees"], side="source", where="file"
-    )
+    features = syntax_batch(annotated_words(list(zip(all_counts, annotations, strict=True))), ["trees"])
     side = SideExamples(
         ids=Ragged.from_lists([[9] * len(w) for w in words], np.int32),
         word_of_subword=Ragged.from_lists(words, np.int32),
