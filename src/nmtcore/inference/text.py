@@ -26,11 +26,10 @@ from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.text_lines import BadRow, Input, clean_lines, decode
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import LineError, UserError
-from nmtcore.features.examples import Examples, SideExamples, group_by_annotator, ragged_column
-from nmtcore.features.extract import token_batch
+from nmtcore.features.examples import Examples, SideExamples, group_by_annotator
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import columns_of
-from nmtcore.features.syntax import syntax_batch
+from nmtcore.features.syntax import AnnotatedWords, column_of
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.search import Hypothesis, translate_examples
 from nmtcore.model.base import TranslationModel
@@ -272,10 +271,11 @@ class TextReader:
         words = [self._tokenizer.split(own.text) if own.words is None else list(own.words) for own in texts]
         parts = [part for line, own in enumerate(words) for part in self._parts(line, own)]
         annotations = {name: self._annotate(name, texts, parts) for name in self._annotators}
+        words_of_subwords = Ragged.from_lists([part.word_of_subword for part in parts], np.int32)
         side = SideExamples(
             ids=Ragged.from_lists([part.ids for part in parts], np.int32),
-            word_of_subword=Ragged.from_lists([part.word_of_subword for part in parts], np.int32),
-            features=self._features(parts, annotations),
+            word_of_subword=words_of_subwords,
+            features=self._features(words_of_subwords, annotations) if parts else {},
         )
         examples = self._bundle.transforms.for_translation(Examples(id=np.arange(len(parts)), source=side))
         return Chunk(texts, words, parts, annotations, examples)
@@ -294,19 +294,20 @@ class TextReader:
         settings, _ = self._annotators[name]
         return [annotation for _, annotation in guarded(annotator, numbered, max_words=settings.max_words)]
 
-    def _features(self, parts: Sequence[TextPart], annotations: dict[str, list[Annotation]]) -> dict[str, Ragged]:
+    def _features(self, words_of_subwords: Ragged, annotations: dict[str, list[Annotation]]) -> dict[str, Ragged]:
         """Compute the features that translation needs from the annotations of parts."""
         columns: dict[str, Ragged] = {}
-        if not parts:
-            return columns
-        tokens = token_batch((part.ids, part.word_of_subword) for part in parts)
         labels = self._bundle.labels.get("source", {})
         for name, (_, features) in self._annotators.items():
-            rows = annotation_batch(annotations[name])
-            batch = syntax_batch(rows, tokens, labels, features=features, side="source", where="the text")
-            columns |= {
-                column: ragged_column(batch.column(column), dtype) for column, dtype in columns_of(features).items()
-            }
+            words = AnnotatedWords(
+                annotation=annotation_batch(annotations[name]),
+                word_of_subword=words_of_subwords,
+                labels=labels,
+                side="source",
+                where="the text",
+            )
+            for column, dtype in columns_of(features).items():
+                columns[column] = Ragged.from_lengths(column_of(words, column).astype(dtype), words.words_B)
         return columns
 
 
