@@ -12,7 +12,6 @@ from nmtcore.config.project import Project
 from nmtcore.config.transforms import transform_settings
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import configured_runs
-from nmtcore.planning.targets import check_target
 
 CONFIG = Path(__file__).parents[2] / "config"
 
@@ -98,18 +97,12 @@ def test_a_data_set_with_an_invalid_name_is_only_an_error_when_used(tmp_path, na
     write(tmp_path, "datasets/mine", f"{{extends: {name}}}\n")
     project = own(tmp_path, datasets=["demo_*"])
     (fault,) = project.faults
-    check_target(project, "results/smoke/demo_en2de/transformer_base.bleu")
+    assert project.run("demo_en2de", "transformer_base", "smoke", 1)
     assert fault.startswith(f"{path}: ")
     for use in (lambda: own(tmp_path, datasets=[name]), lambda: project.dataset("mine")):
         with pytest.raises(UserError) as error:
             use()
         assert str(error.value).endswith(f"Not read: {fault}")
-
-
-def test_a_target_of_a_misnamed_data_set_is_explained(tmp_path):
-    write(tmp_path, "datasets/My-Own", "{extends: demo_en2de}\n")
-    with pytest.raises(UserError, match=r"My-Own/corpus: Not read: .*/My-Own.yaml: a name consists of small letters"):
-        check_target(own(tmp_path), "results/My-Own/corpus")
 
 
 def test_a_scale_with_an_invalid_name_is_an_error_when_used(tmp_path):
