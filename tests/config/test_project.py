@@ -274,10 +274,10 @@ def test_a_users_own_system(folder: Path):
     [
         ("{components: {depprase: {layer: 2}}}", "components: unknown component 'depprase'. Did you mean depparse?"),
         ("{components: {pascal: {heads: 2}}}", "components: unknown component 'pascal'"),
-        ("{components: [{name: depparse}]}", "components must be a mapping, not"),
-        ("{components: {depparse: 2}}", "components: depparse must be a mapping of its settings, not 2"),
+        ("{components: [{name: depparse}]}", "components: expected keys and values, found ["),
+        ("{components: {depparse: 2}}", "components: depparse: expected keys and values, found 2"),
         ("{trainig: {}}", "unknown key 'trainig'"),
-        ("{training: 5}", "training must be a mapping, not 5"),
+        ("{training: 5}", "training: expected keys and values, found 5"),
     ],
 )
 def test_mistakes_in_per_dataset(folder: Path, special: str, sentence: str):

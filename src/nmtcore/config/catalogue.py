@@ -82,13 +82,24 @@ class Catalogue:
             for name, path in files.items()
             if name in self.scale_files or name in RESERVED
         }
-        return NamedFiles(files, files.unread | taken, noun="data set")
+        return NamedFiles(files, files.unread | taken, noun="data set", hidden=files.hidden)
 
     @cached_property
     def systems(self) -> SystemEntries:
         """The entries of the systems, and the faults in their files."""
-        files = named_files(self.folders, "systems", noun="file of systems")
+        files = self._system_files
         return _read_systems(files.values(), faults=[*files.unread.values()])
+
+    @cached_property
+    def _system_files(self) -> NamedFiles:
+        return named_files(self.folders, "systems", noun="file of systems")
+
+    @property
+    def hidden(self) -> list[str]:
+        """One sentence for each file that hides another file of the same name in a later folder."""
+        published = named_files(self.folders, "published", noun="paper")
+        kinds = (self.scale_files, self.recipe_files, self.dataset_files, self.corpus_files, self.model_files)
+        return [sentence for files in (*kinds, self._system_files, published) for sentence in files.hidden]
 
     @property
     def faults(self) -> list[str]:
