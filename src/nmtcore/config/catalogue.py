@@ -12,16 +12,17 @@ from nmtcore.config.annotator_models import AnnotatorModelSettings
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.datasets import METRIC_NAMES, DatasetSettings
+from nmtcore.config.datasets import METRIC_NAMES, DatasetSettings, metric_names
 from nmtcore.config.files import Level, NamedFiles, lineage, misnamed, named_entries, named_files
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.formats import corpus_options
+from nmtcore.config.own_code import own_faults
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.systems import SystemSettings, check_levels, compose_system
 from nmtcore.config.typed import build, choose, merge, shown_value
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError, quoted
-from nmtcore.layout import NAME, RESERVED, SELECTION, STAGES
+from nmtcore.layout import NAME, RESERVED, SCORES, SELECTION, STAGES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +107,8 @@ class Catalogue:
         """One sentence for each file that is not read: for its name or, if it may define systems, for its content."""
         unread = [misnamed(self.folders, subfolder) for subfolder in ("corpora", "models", "recipes", "scales")]
         unread.append(self.dataset_files.unread)
-        own_code = [*COMPONENTS.own_faults, *ANNOTATORS.own_faults, *FILTERS.own_faults, *METRIC_NAMES.own_faults]
+        metrics = own_faults("metrics", (*METRIC_NAMES, *SCORES, "chrf"))
+        own_code = [*COMPONENTS.own_faults, *ANNOTATORS.own_faults, *FILTERS.own_faults, *metrics]
         return [*self.systems.faults, *(sentence for files in unread for sentence in files.values()), *own_code]
 
     @property
@@ -264,7 +266,7 @@ def full_form(name: str, values: Mapping[str, Any], shared: NamedFiles, *, where
     values = _changed(values, ("corpora", ALL, "files"), partial(_by_side, languages=languages))
     dataset = build(DatasetSettings, values, where=where)
     for metric in dataset.evaluation.metrics:
-        choose(metric, METRIC_NAMES.valid, noun="metric", where=f"{where}: evaluation: metrics")
+        choose(metric, metric_names(), noun="metric", where=f"{where}: evaluation: metrics")
     return dataset
 
 
