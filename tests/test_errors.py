@@ -38,11 +38,6 @@ def test_long_text_is_cut(length):
     assert shown == ("x" * length if length <= 80 else "x" * 77 + "...")
 
 
-def test_a_long_word_of_a_message_is_cut():
-    path, word = "/" + "d" * 499, "corpora." + "n" * 500
-    assert str(UserError(f"{path}: {word}: unknown key.")) == f"{path}: corpora.{'n' * 69}...: unknown key."
-
-
 @pytest.mark.parametrize(
     ("text", "number"),
     [("0", 0), ("007", 7), ("9" * 18, 10**18 - 1), ("9" * 19, None), ("", None), ("-1", None), ("+1", None),

@@ -18,7 +18,6 @@ from nmtcore.config.typed import build
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.memory import keep_freed_memory
-from nmtcore.unfinished import outputs_recorded
 from nmtcore.written import check_inputs, record_outputs
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     keep_freed_memory()
     try:
         layout = job_settings(snakemake).layout
-        with explain_os_errors(log), outputs_recorded(snakemake.output, layout=layout):
+        with explain_os_errors(log):
             check_inputs(snakemake.input, layout=layout)
             with advice_on_inputs(snakemake.input, results=layout.results):
                 yield terminal

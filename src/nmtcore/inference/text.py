@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
@@ -22,6 +22,7 @@ from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings, ExistingSet
 from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import DecodingSettings
+from nmtcore.config.typed import build, plain
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.text_lines import BadRow, Input, clean_lines, decode
 from nmtcore.corpus.tokenisation import WordTokenizer
@@ -167,10 +168,8 @@ class Bundle:
 
     def decoding_settings(self, **changes: Any) -> DecodingSettings:
         """Return the run's decoding settings with `changes` applied; a value of None changes nothing."""
-        try:
-            return replace(self.run.decoding, **{name: value for name, value in changes.items() if value is not None})
-        except ValueError as error:
-            raise UserError(f"decoding: {error}.") from error
+        changed = {name: value for name, value in changes.items() if value is not None}
+        return build(DecodingSettings, plain(self.run.decoding) | changed, where="decoding")
 
     def text(self, *outputs: Sequence[int]) -> str:
         """Return the text of a hypothesis, or of a line's parts, detokenised as the data set's settings say."""
