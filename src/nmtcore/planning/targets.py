@@ -17,10 +17,10 @@ from nmtcore.planning.runs import attention_treebanks
 
 NOT_EXTERNAL = (
     "model", "history", "checkpoints", "gates", "head_scores", "attention", "contrast_scores", "gold_parses",
-    "gold_scores",
+    "gold_scores", "gold_counts",
 )  # fmt: skip
 """The types of files that need a model, which external systems do not have."""
-RESULT_FILES = ("run_index", "report")
+RESULT_FILES = ("all_runs", "all_scores", "report")
 """The types of files that lie in the results folder itself, and are of all its data sets."""
 LONGEST_NAME = 255
 """The most bytes of a file's name on common file systems."""
@@ -136,7 +136,7 @@ def _check_run(project: Project, dataset: str, system: str, scale: str, target: 
     path = project.layout.parse(target)
     if system in project.systems.external and path and path.file_type in NOT_EXTERNAL:
         raise UserError(f"{target}: {system} is external, so it has no model, only translations and scores.")
-    if path and path.file_type in ("gold_parses", "gold_scores"):
+    if path and path.file_type in ("gold_parses", "gold_scores", "gold_counts"):
         run = project.run(dataset, system, scale, int(path["seed"]))
         if not run.parses:
             raise UserError(f"{target}: {system} predicts no trees, so it does not parse treebanks.")
