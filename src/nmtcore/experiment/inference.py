@@ -9,7 +9,7 @@ import torch
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import UserError, explain_os_errors
-from nmtcore.evaluation.references import read_references
+from nmtcore.evaluation.outputs import read_references
 from nmtcore.evaluation.scores import output_files
 from nmtcore.experiment.load_examples import load_sources
 from nmtcore.features.transforms.chain import Transforms

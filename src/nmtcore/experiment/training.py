@@ -13,7 +13,7 @@ from torch import nn
 
 from nmtcore.config.runs import RunSettings, run_from_json
 from nmtcore.evaluation.metrics import score_translations
-from nmtcore.evaluation.references import read_references
+from nmtcore.evaluation.outputs import read_references
 from nmtcore.experiment.inference import TextOutput
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
 from nmtcore.features.examples import concatenate
