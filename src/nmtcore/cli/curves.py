@@ -22,7 +22,7 @@ def add_curves(commands: argparse._SubParsersAction) -> None:
 
 
 def _run_curves(chosen: argparse.Namespace) -> None:
-    from nmtcore.reporting.curves_page import draw_folder_curves
+    from nmtcore.reporting.curves_figure import draw_folder_curves
 
     runs = draw_folder_curves(chosen.folder, chosen.output)
     print(f"{chosen.output}: curves of {runs} run{'' if runs == 1 else 's'}", file=sys.stderr)
