@@ -55,7 +55,7 @@ def test_the_table_has_a_row_per_subset_and_system(tmp_path, results):
     text, entries = write_table(tmp_path, results, runs, supertags, trees)
     lines = text.splitlines()
     assert lines[0] == (
-        "| data set | test | subsets by | subset | system | sentences | share, % | BLEU | difference | 95 % interval |"
+        "| data set | test | subsets by | subset | system | sentences |  | share, % | BLEU | difference | 95 % interval |"
     )
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:] if line.startswith("|")]
     assert [(row[2], row[3], row[5], row[6]) for row in rows[::2]] == [
@@ -122,7 +122,7 @@ def test_a_system_or_baseline_that_was_not_run_has_empty_cells_with_a_reason(tmp
     supertags = results.write_annotation("target", "ccg", SUPERTAGS * 8)
     left_out = [("d", "gold", "no treebank to train on")]
     text, entries = write_table(tmp_path, results, runs, supertags, left_out=left_out)
-    assert "| d | test |  | all sentences | gold |  |  |  |  |  |\n" in text
+    assert "| d | test |  | all sentences | gold |  |  |  |  |  |  |\n" in text
     assert "- d: gold was not run, since the data set has no treebank to train on.\n" in text
     assert entries[-1]["seeds"] == []
     text, entries = write_table(tmp_path, results, runs, supertags, left_out=left_out, baseline="gold")

@@ -56,7 +56,7 @@ def test_a_figure_without_runs_is_a_sentence(runs, table_kind):
     content = content_of(table, runs.layout)
     sentence = f"gone is missing: {NOT_TRAINED}."
     assert items_of(content) == [sentence]
-    assert texts(runs, draw, content) == ["Figure 1: what it shows. Scale quick.", sentence]
+    assert texts(runs, draw, content) == [sentence]
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def chart_svg(chart: "altair.TopLevelMixin") -> str:
     drawing = io.StringIO()
     # The texts for screen readers would be most of the file, and have one description per mark.
     plain = (
-        chart.configure(aria=False, background=None, font="sans-serif")
+        chart.configure(aria=False, background="transparent", font="sans-serif")
         .configure_axis(**axis, labelLimit=400, titleLimit=600, labelFontSize=TEXT_SIZE, titleFontSize=TEXT_SIZE)
         .configure_legend(
             **{f"{part}{key[0].upper()}{key[1:]}": value for part in ("label", "title") for key, value in text.items()},
@@ -139,7 +139,7 @@ def wrapped_title(text: str) -> Any:
     """Leave out the title of a figure, which its caption has."""
     import altair as alt
 
-    return alt.Undefined
+    return alt.Title("")
 
 
 def write_empty_chart(reason: str, path: Path, *, title: str) -> None:
