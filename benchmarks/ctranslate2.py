@@ -194,12 +194,12 @@ def report(
 def _bleu(task: Task, output: list[list[str]], options: argparse.Namespace) -> str:
     if task.text is None or options.references is None:
         return ""
-    from nmtcore.evaluation.bleu import score_text
+    from nmtcore.config.datasets import EvaluationSettings
+    from nmtcore.evaluation.metrics import score_translations
 
     references = options.references.read_text(encoding="utf-8").split("\n")[: len(output)]
-    return (
-        f"; BLEU {score_text([task.text(entries) for entries in output], references, text='detokenised')['bleu']:.2f}"
-    )
+    texts = [task.text(entries) for entries in output]
+    return f"; BLEU {score_translations(texts, references, EvaluationSettings())['bleu']:.2f}"
 
 
 def main() -> None:

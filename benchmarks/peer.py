@@ -153,14 +153,15 @@ def build(run, vocabularies: dict[str, Vocabulary]):
 
 def scorer(examples: Examples, vocabulary: Vocabulary, options: argparse.Namespace, split: str):
     """Return a function that computes BLEU as JoeyNMT's configuration does: 13a on joined Moses tokens."""
-    from nmtcore.evaluation.bleu import score_text
+    from nmtcore.config.datasets import EvaluationSettings
+    from nmtcore.evaluation.metrics import score_translations
 
     corpus = data_path(options, "pairs", split=split)
     references = [" ".join(row["target_words"]) for row in read_rows(corpus, columns=["target_words"])]
 
     def score(translations) -> float:
         texts = [" ".join(vocabulary.tokens(best[0].tokens)).replace("@@ ", "") for best in translations]
-        return score_text(texts, references, text="tokens")["bleu"]
+        return score_translations(texts, references, EvaluationSettings(text="tokens"))["bleu"]
 
     return score
 

@@ -466,7 +466,7 @@ def translate(folder: Path, size: int) -> None:
 def score(folder: Path, size: int) -> None:
     """Score translations."""
     del size
-    from nmtcore.evaluation.bleu import score_translations
+    from nmtcore.evaluation.metrics import score_translations
 
     score_translations(read_lines(folder / "system0"), read_lines(folder / "references"), EvaluationSettings())
 

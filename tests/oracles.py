@@ -232,12 +232,10 @@ def tree_pairs(governors: list[int]) -> dict[tuple[int, int], tuple[int, str]]:
     }
 
 
-def every_tree(words: int, *, roots: str) -> Iterator[tuple[int, ...]]:
-    """Every non-projective dependency tree: the governor of each word, -1 for the root."""
+def every_tree(words: int) -> Iterator[tuple[int, ...]]:
+    """Every non-projective dependency tree with one root: the governor of each word, -1 for the root."""
     for governors in product(range(-1, words), repeat=words):
-        if roots == "one" and governors.count(-1) != 1:
-            continue
-        if all(reaches_root(word, governors) for word in range(words)):
+        if governors.count(-1) == 1 and all(reaches_root(word, governors) for word in range(words)):
             yield governors
 
 
@@ -250,15 +248,15 @@ def reaches_root(word: int, governors: tuple[int, ...]) -> bool:
 
 
 @cache
-def all_trees(words: int, *, roots: str) -> np.ndarray:
+def all_trees(words: int) -> np.ndarray:
     """Return every tree as a row of heads, where the root's dependents have themselves as heads: (trees, W)."""
-    trees = np.array(list(every_tree(words, roots=roots)))
+    trees = np.array(list(every_tree(words)))
     return np.where(trees == -1, np.arange(words), trees)
 
 
-def tree_distribution(scores: np.ndarray, *, roots: str) -> tuple[np.ndarray, float]:
+def tree_distribution(scores: np.ndarray) -> tuple[np.ndarray, float]:
     """Marginals of all edges, the root's on the diagonal, and the log of the sum over all trees, from all trees."""
-    trees, words = all_trees(len(scores), roots=roots), np.arange(len(scores))
+    trees, words = all_trees(len(scores)), np.arange(len(scores))
     logs = scores[trees, words].sum(axis=1)
     weights = np.exp(logs - logs.max())
     marginals = np.zeros_like(scores)
@@ -298,12 +296,10 @@ class Recurrent:
         """The expected head of every token by the first component: (S, D)."""
         settings, name = self.component.settings, "components.0"
         scores = self.linear(f"{name}.queries", memory) @ self.linear(f"{name}.keys", memory).T
-        if settings.root == "learned":
-            np.fill_diagonal(scores, self.linear(f"{name}.keys", memory) @ self.values[f"{name}.root"])
-        scores = (scores / math.sqrt(memory.shape[1]) if settings.scale else scores)[:-1, :-1]
+        scores = scores[:-1, :-1]
         weights = np.zeros((len(memory), len(memory)))
         if settings.weights == "tree":
-            weights[:-1, :-1], _ = tree_distribution(scores, roots=settings.roots)
+            weights[:-1, :-1], _ = tree_distribution(scores)
         else:
             weights[:-1, :-1] = np.array([softmax(column) for column in scores.T]).T
         if settings.hard:

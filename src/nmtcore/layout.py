@@ -28,9 +28,6 @@ MODELS = "models"
 SELECTION = "selection"
 """Folder next to those of the annotators; it holds the selection of training pairs."""
 
-CURRENT = "."
-"""The current folder, which can hold the results."""
-
 RESERVED = ("tables", "figures", "logs", "benchmarks", "download")
 """Folders next to those of the data sets and scales, in the results or in their logs."""
 
@@ -69,53 +66,28 @@ FILES = {
     "checkpoints": "{root}/{dataset}/{system}/seed{seed}/checkpoints",
     "hypotheses": "{root}/{dataset}/{system}/seed{seed}/hypotheses",
     "scores": "{root}/{dataset}/{system}/seed{seed}/scores.json",
+    "counts": "{root}/{dataset}/{system}/seed{seed}/counts",
     "gates": "{root}/{dataset}/{system}/seed{seed}/gates/{split}.parquet",
     "attention": "{root}/{dataset}/{system}/seed{seed}/attention/{split}.parquet",
     "contrast_scores": "{root}/{dataset}/{system}/seed{seed}/contrast/{split}.parquet",
     "head_scores": "{root}/{dataset}/{system}/seed{seed}/heads/{split}.json",
     "gold_parses": "{root}/{dataset}/{system}/seed{seed}/gold",
     "gold_scores": "{root}/{dataset}/{system}/seed{seed}/gold.json",
+    "gold_counts": "{root}/{dataset}/{system}/seed{seed}/gold_counts",
     "comet_input": "{root}/{dataset}/{system}/seed{seed}/comet.input.json",
     "comet_output": "{root}/{dataset}/{system}/seed{seed}/comet.output.json",
-    "segment_scores": "{root}/{dataset}/{system}/seed{seed}/comet",
+    "comet_counts": "{root}/{dataset}/{system}/seed{seed}/comet",
     "comet_scores": "{root}/{dataset}/{system}/seed{seed}/comet.json",
     "manifest": "{root}/{dataset}/{system}/seed{seed}/manifest.json",
     "summary": "{root}/{dataset}/{system}.{score}",
-    "run_index": "{results}/runs.parquet",
-    # Tables and figures; one with its own name lies in a folder of that name
-    "data_table": "{results}/tables/{table}data.md",
-    "data_json": "{results}/tables/{table}data.json",
-    "annotation_table": "{results}/tables/{table}annotation.md",
-    "annotation_json": "{results}/tables/{table}annotation.json",
-    "parser_table": "{results}/tables/{table}parsers.md",
-    "parser_json": "{results}/tables/{table}parsers.json",
-    "system_table": "{results}/tables/{table}systems.md",
-    "system_json": "{results}/tables/{table}systems.json",
-    "head_table": "{results}/tables/{table}heads.md",
-    "head_json": "{results}/tables/{table}heads.json",
-    "gate_table": "{results}/tables/{table}gates.md",
-    "gate_json": "{results}/tables/{table}gates.json",
-    "production_table": "{results}/tables/{table}productions.md",
-    "production_json": "{results}/tables/{table}productions.json",
-    "construction_table": "{results}/tables/{table}constructions.md",
-    "construction_json": "{results}/tables/{table}constructions.json",
+    "all_runs": "{results}/runs.parquet",
+    "all_scores": "{results}/scores.parquet",
+    # Figures, and tables that are not in `TABLES`; one with its own name lies in a folder of that name
     "construction_figure": "{results}/figures/{table}constructions.svg",
-    "example_table": "{results}/tables/{table}examples.md",
-    "example_json": "{results}/tables/{table}examples.json",
     "curve_figure": "{results}/figures/{table}curves.svg",
     "curve_json": "{results}/figures/{table}curves.json",
-    "tag_table": "{results}/tables/{table}tags.md",
-    "tag_json": "{results}/tables/{table}tags.json",
-    "contrast_table": "{results}/tables/{table}contrast.md",
-    "contrast_json": "{results}/tables/{table}contrast.json",
-    "paper_table": "{results}/tables/{table}{paper_table}.md",
-    "paper_json": "{results}/tables/{table}{paper_table}.json",
     "paper_figure": "{results}/figures/{table}{paper_table}.svg",
     "paper_page_table": "{results}/tables/{table}{paper}.md",
-    "claim_table": "{results}/tables/{table}claims.md",
-    "claim_json": "{results}/tables/{table}claims.json",
-    "licence_table": "{results}/tables/{table}licences.md",
-    "licence_json": "{results}/tables/{table}licences.json",
     "report": "{results}/report.html",
     "demo_table": "{results}/tables/demo.md",
     "demo_json": "{results}/tables/demo.json",
@@ -126,6 +98,30 @@ FILES = {
     "written": "{results}/logs/written",
 }
 """Path template of each file type. `{root}`, for files of runs, is the results folder or a scale's folder in it."""
+
+TABLES = {
+    "data": "data",
+    "annotation": "annotation",
+    "parser": "parsers",
+    "system": "systems",
+    "head": "heads",
+    "gate": "gates",
+    "production": "productions",
+    "construction": "constructions",
+    "example": "examples",
+    "tag": "tags",
+    "contrast": "contrast",
+    "paper": "{paper_table}",
+    "claim": "claims",
+    "licence": "licences",
+}
+"""The names of the files of tables, which are Markdown (`data_table`) and JSON (`data_json`)."""
+
+FILES |= {
+    f"{table}_{file_type}": f"{{results}}/tables/{{table}}{name}.{ending}"
+    for table, name in TABLES.items()
+    for file_type, ending in (("table", "md"), ("json", "json"))
+}
 
 TABLE_FORMATS = ("csv", "tex", "html")
 """Formats of each table in addition to Markdown; `data_table` is also `data_csv`..."""
@@ -149,8 +145,8 @@ INSIDE = {
     "parses": "{split}.parquet",
     "predicted_tags": "{split}.tags.parquet",
     "untrained_parses": "{split}.untrained.parquet",
-    # In segment scores
-    "comet_segments": "{split}.parquet",
+    # In counts of sentences
+    "split_counts": "{split}.parquet",
 }
 """Names of the files in a folder that one job writes as a whole."""
 
@@ -182,29 +178,15 @@ JOBS = {
     "prepare_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_input",
     "run_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_output",
     "score_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_scores",
-    "write_manifest": "{root}/{records}/{dataset}/{system}/seed{seed}.manifest",
     "summarise_seeds": "{root}/{records}/{dataset}/{system}.{score}",
     "index_runs": "{results}/{records}/runs",
-    "data_table": "{results}/{records}/tables/{table}data",
-    "annotation_table": "{results}/{records}/tables/{table}annotation",
-    "parser_table": "{results}/{records}/tables/{table}parsers",
-    "system_table": "{results}/{records}/tables/{table}systems",
-    "head_table": "{results}/{records}/tables/{table}heads",
-    "gate_table": "{results}/{records}/tables/{table}gates",
-    "production_table": "{results}/{records}/tables/{table}productions",
-    "construction_table": "{results}/{records}/tables/{table}constructions",
     "construction_figure": "{results}/{records}/figures/{table}constructions",
-    "example_table": "{results}/{records}/tables/{table}examples",
     "curve_figure": "{results}/{records}/figures/{table}curves",
-    "tag_table": "{results}/{records}/tables/{table}tags",
-    "contrast_table": "{results}/{records}/tables/{table}contrast",
-    "paper_table": "{results}/{records}/tables/{table}{paper_table}",
     "paper_figure": "{results}/{records}/figures/{table}{paper_table}",
     "paper_page": "{results}/{records}/tables/{table}{paper}",
-    "claim_table": "{results}/{records}/tables/{table}claims",
-    "licence_table": "{results}/{records}/tables/{table}licences",
     "report_page": "{results}/{records}/report",
     "demo": "{results}/{records}/demo",
+    **{f"{table}_table": f"{{results}}/{{records}}/tables/{{table}}{name}" for table, name in TABLES.items()},
 }
 """Path template of each rule's log and benchmark; `{records}` is `logs` or `benchmarks`."""
 
@@ -270,7 +252,7 @@ class Layout:
         """Return the path of a file with `{wildcards}` for missing names."""
         if "scale" in names:
             names["root"] = self.root(names.pop("scale"))
-        return _fill(file_type, self._templates[file_type], names, results=self.results, downloads=self.downloads)
+        return _fill(file_type, TEMPLATES[file_type], names, results=self.results, downloads=self.downloads)
 
     def log(self, rule: str) -> str:
         """Return the path pattern of a rule's logs."""
@@ -281,9 +263,7 @@ class Layout:
         return self.pattern(f"{rule}.benchmark")
 
     def root(self, scale: str) -> str:
-        """Return the folder that holds the data sets of a scale; with a slash if results are in the current folder."""
-        if self.results == CURRENT:
-            return "" if scale == PAPER else f"{scale}/"
+        """Return the folder that holds the data sets of a scale."""
         return self.results if scale == PAPER else f"{self.results}/{scale}"
 
     def scale(self, root: str) -> str:
@@ -332,9 +312,7 @@ class Layout:
         papers = "|".join(self.papers) or "(?!)"
         taken = "|".join((*RESERVED, *(self.scales or ())))
         return {
-            "root": rf"(?:{self._scale}/)?"
-            if self.results == CURRENT
-            else rf"{re.escape(self.results)}(?:/{self._scale})?",
+            "root": rf"{re.escape(self.results)}(?:/{self._scale})?",
             "dataset": rf"(?!(?:{taken})/){NAME}",
             "system": rf"(?!(?:{'|'.join(STAGES)})/){NAME}",
             "split": NAME,
@@ -350,19 +328,6 @@ class Layout:
             "paper": papers,
             "paper_table": rf"(?!(?:{papers})\.)(?:{papers})_[a-z0-9]+(?:_[a-z0-9]+)*",
             "file": r".+(?<!\.json)",
-        }
-
-    @cached_property
-    def _templates(self) -> Mapping[str, str]:
-        """The templates, without the results folder if it is the current one.
-
-        Snakemake takes ./x for another file than x. (For downloads this does not matter, since they are no targets.)
-        """
-        if self.results != CURRENT:
-            return TEMPLATES
-        return {
-            name: template.removeprefix("{results}/").replace("{root}/", "{root}")
-            for name, template in TEMPLATES.items()
         }
 
     @cached_property

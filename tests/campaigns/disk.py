@@ -107,10 +107,8 @@ def _write_again(name: str, folder: Path, seed: int, expected: dict[str, bytes])
 
 
 def written(folder: Path) -> dict[str, bytes]:
-    """Return all files but TensorBoard's, those that Python compiles, which have the time in them, and locks."""
-    timed = (".pyc", "tfevents")
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
-    files = (path for path in files if not any(part in path.name for part in timed))
+    """Return all files but those that Python compiles, which have the time in them, and locks."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc" and path.name != "lock")
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 

@@ -28,7 +28,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from nmtcore.errors import UserError, is_hidden  # noqa: E402
-from nmtcore.job import leave_pandas_unloaded  # noqa: E402
 
 CAMPAIGNS = (
     "corpora", "treebanks", "archives", "server", "configuration", "targets", "bundles", "texts", "commands",
@@ -167,7 +166,6 @@ def run_campaign(campaign: str, first: int, *, count: int | None = None, seconds
 def _prepare(campaign: str) -> None:
     """Import a campaign, and make what all its cases need, once and before processes are forked."""
     module = importlib.import_module(f"campaigns.{campaign}")
-    leave_pandas_unloaded()  # as in jobs; else the first case of each process would wait for pandas
     getattr(module, "prepare", lambda: None)()
 
 

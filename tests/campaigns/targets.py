@@ -5,10 +5,10 @@ from pathlib import Path
 from random import Random
 
 from campaigns.run import ROOT
+from nmtcore.planning.nearest_target import unknown_target
 
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
-from nmtcore.planning.nearest_target import unknown_target
 from nmtcore.planning.targets import check_target
 
 TARGETS = (

@@ -254,7 +254,6 @@ def test_a_yml_file_is_also_a_data_set(text, capsys):
     [
         ({"name": "Mine"}, "'Mine' cannot be the name of a data set: a name has small letters, digits and single "),
         ({"name": "../mine"}, "'../mine' cannot be the name of a data set: "),
-        ({"name": "a" * 300}, "cannot be the name of a data set: it has 300 characters, and at most 100 are possible."),
         *(({"name": n}, f"'{n}' means something else in YAML: choose another") for n in ("on", "null", "true", "yes")),
         ({"name": "small"}, "'small' is also the name of a scale or of a folder in results/: choose another name."),
         ({"name": "tables"}, "'tables' is also the name of a scale or of a folder in results/"),

@@ -2,7 +2,6 @@
 
 import pytest
 
-from nmtcore.config.components import component_settings
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 
@@ -10,12 +9,6 @@ from nmtcore.errors import UserError
 def test_all_keys_are_strings(tmp_path):
     (tmp_path / "f.yaml").write_text("on: keys\nyes: 1\n2: {no: off}\n~: x\n")
     assert read_yaml(tmp_path / "f.yaml") == {"on": "keys", "yes": 1, "2": {"no": False}, "~": "x"}
-
-
-def test_the_option_on_needs_no_quotes(tmp_path):
-    (tmp_path / "f.yaml").write_text("tree_distance: {maximum: 5, on: keys_values}\n")
-    ((name, entry),) = read_yaml(tmp_path / "f.yaml").items()
-    assert component_settings(name, entry, where="f").on == "keys_values"
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ import sys
 import pytest
 import sacrebleu
 
+from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.bleu import score_text
 from nmtcore.evaluation.kytea import kytea_lines, kytea_version
+from nmtcore.evaluation.metrics import score_translations
 
 HYPOTHESES = ["今日は東京で本を買った。", "彼は走る", ""]
 REFERENCES = ["今日は東京で\u3000本を 買った。", "彼は速く走る", "はい"]
@@ -38,7 +39,7 @@ def install(tmp_path, monkeypatch):
 
 def test_kytea_is_used_if_installed(install):
     install(FAKE)
-    scores = score_text(HYPOTHESES, REFERENCES, tokenize="ja")
+    scores = score_translations(HYPOTHESES, REFERENCES, EvaluationSettings(tokenize="ja"))
     cut = [[" ".join("".join(line.split())) for line in side] for side in (HYPOTHESES, REFERENCES)]
     assert scores["bleu"] == sacrebleu.corpus_bleu(cut[0], [cut[1]], tokenize="none", force=True).score > 10
     assert "|tok:none|" in scores["bleu_signature"]
@@ -49,7 +50,7 @@ def test_kytea_is_used_if_installed(install):
 
 def test_mecab_is_used_without_kytea(install):
     install(None)
-    scores = score_text(HYPOTHESES, REFERENCES, tokenize="ja")
+    scores = score_translations(HYPOTHESES, REFERENCES, EvaluationSettings(tokenize="ja"))
     assert scores["bleu"] == sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES], tokenize="ja-mecab").score > 10
     assert "|tok:ja-mecab-0.996-IPA|" in scores["bleu_signature"]
     assert "words:" not in scores["bleu_signature"]
@@ -87,4 +88,4 @@ def test_neither_kytea_nor_mecab_is_an_error(install, monkeypatch):
     install(None)
     monkeypatch.setattr(tokenizer_ja_mecab, "MeCab", None)
     with pytest.raises(UserError, match="pip install mecab-python3 ipadic"):
-        score_text(HYPOTHESES, REFERENCES, tokenize="ja")
+        score_translations(HYPOTHESES, REFERENCES, EvaluationSettings(tokenize="ja"))

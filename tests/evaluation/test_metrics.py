@@ -10,9 +10,8 @@ from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
 
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.evaluation.bleu import score_translations
 from nmtcore.evaluation.compare import bootstrap_weights
-from nmtcore.evaluation.metrics import METRICS
+from nmtcore.evaluation.metrics import METRICS, score_translations
 from nmtcore.evaluation.ribes import sentence_ribes
 
 SETTINGS = {
@@ -200,8 +199,6 @@ def test_the_paired_test_of_sacrebleu_follows_from_the_samples(monkeypatch):
 
 
 def test_mistakes():
-    with pytest.raises(ValueError, match="2 translations, but 1 references"):
-        count("bleu", ["a", "b"], ["a"], EvaluationSettings())
     with pytest.raises(ValueError, match="no score"):
         count("bleu", [], [], EvaluationSettings()).corpus_score()
     with pytest.raises(ValueError, match="no sentences to draw"):

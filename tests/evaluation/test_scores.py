@@ -17,7 +17,7 @@ from nmtcore.config.stages import ScoringSettings
 from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import METRICS
-from nmtcore.evaluation.scores import output_files, score_gold, score_parses, score_tests
+from nmtcore.evaluation.scores import output_files, read_compared, score_gold, score_parses, score_tests
 from nmtcore.evaluation.summary import write_summary
 from nmtcore.files import read_json, read_lines, write_json, write_lines
 from nmtcore.inference.schemas import Parse, write_parses
@@ -30,11 +30,15 @@ def test_without_trees_the_gold_tree_is_a_chain(tmp_path: Path):
     write_corpus(tmp_path / "c.parquet", [["a", "b", "."], ["a"], []])
     parses = [Parse(argmax=[1, 1, 1]), Parse(argmax=[1]), Parse(argmax=[])]
     write_parses(tmp_path / "p.parquet", range(3), parses)
-    scores = score_parses(tmp_path / "p.parquet", tmp_path / "c.parquet", None)
+    scores = score_parses(read_compared(tmp_path / "p.parquet", tmp_path / "c.parquet", None))
     assert set(scores) == {"argmax"}
     assert scores["argmax"]["uas"] == pytest.approx(100 * 3 / 4)
     assert scores["argmax"]["uas_without_punctuation"] == 100
     assert scores["argmax"]["words"] == 4
+
+
+def gold_outputs(folder: Path) -> dict[str, Path]:
+    return {"scores": folder / "gold.json", "counts": folder / "gold_counts"}
 
 
 def write_trees(folder: Path) -> dict[str, Path]:
@@ -50,14 +54,14 @@ def write_trees(folder: Path) -> dict[str, Path]:
 
 def test_trees_are_compared_row_by_row_and_nulls_are_counted(tmp_path: Path):
     files = write_trees(tmp_path)
-    scores = score_parses(**files)
+    scores = score_parses(read_compared(**files))
     assert list(scores) == ["argmax", "spanning_tree", "one_root", "many_roots"]
     assert scores["argmax"]["uas"] == pytest.approx(100 * 2 / 3)
     assert scores["argmax"]["uas_without_punctuation"] == pytest.approx(50)
     assert scores["one_root"]["uas"] == 100
     assert scores["many_roots"]["nulls"] == 1
     assert scores["spanning_tree"] == scores["one_root"]
-    many = score_parses(**files, roots="many")
+    many = score_parses(read_compared(**files), roots="many")
     assert many["spanning_tree"] == many["many_roots"] != many["one_root"]
 
 
@@ -66,11 +70,11 @@ def test_gold_parses_are_compared_with_the_treebank(tmp_path: Path):
     files["parses"].rename(tmp_path / "gold_a.parquet")
     run = run_settings(gold=("gold_a",), evaluation=EvaluationSettings(roots="many"))
     inputs = {"corpora": {"gold_a": files["corpus"]}, "trees": {"gold_a": files["trees"]}}
-    lines = score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **inputs, scores=tmp_path / "gold.json")
+    lines = score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **inputs, **gold_outputs(tmp_path))
     assert lines == [f"{tmp_path} gold_a: UAS 66.7 (2 sentences)"]
     gold_scores = read_json(tmp_path / "gold.json")
     assert list(gold_scores) == ["dataset", "system", "scale", "seed", "gold.uas"]
-    expected = score_parses(tmp_path / "gold_a.parquet", files["corpus"], files["trees"], roots="many")
+    expected = score_parses(read_compared(tmp_path / "gold_a.parquet", files["corpus"], files["trees"]), roots="many")
     assert gold_scores["gold.uas"] == {"gold_a": expected}
 
 
@@ -90,7 +94,7 @@ def test_induced_trees_are_scored_without_punctuation_beside_baselines(tmp_path:
     write_parses(files.untrained_parses, range(3), [other, single, replace(last, one_root=[0, 1])])
     run = run_settings(HeadSelectionSettings(), gold=("gold_a",), evaluation=EvaluationSettings(roots="many"))
     inputs = {"corpora": {"gold_a": tmp_path / "corpus.parquet"}, "trees": {"gold_a": tmp_path / "trees.parquet"}}
-    score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **inputs, scores=tmp_path / "gold.json")
+    score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **inputs, **gold_outputs(tmp_path))
     scores = read_json(tmp_path / "gold.json")["gold.uas"]["gold_a"]
     assert list(scores) == ["spanning_tree", "untrained", "left", "right", "random"]
     assert scores["spanning_tree"]["directed"] == pytest.approx(100 * 2 / 3)
@@ -102,7 +106,7 @@ def test_induced_trees_are_scored_without_punctuation_beside_baselines(tmp_path:
     }  # fmt: skip
     write_parses(files.untrained_parses, range(1), [other])
     with pytest.raises(UserError, match=r"1 parses \(untrained\) cannot be scored against 3 trees"):
-        score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **inputs, scores=tmp_path / "gold.json")
+        score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **inputs, **gold_outputs(tmp_path))
 
 
 def write_hypotheses(folder: Path, run: RunSettings) -> dict:
@@ -113,7 +117,8 @@ def write_hypotheses(folder: Path, run: RunSettings) -> dict:
         write_parses(folder / f"hypotheses/{split}.parquet", range(2), [Parse(argmax=[1, 1]), Parse(argmax=[1])])
         write_corpus(folder / f"{split}.parquet", [["a", "b"], ["c"]])
     corpora = {split: folder / f"{split}.parquet" for split in run.parsed_tests}
-    return {"hypotheses": folder / "hypotheses", "corpora": corpora, "trees": {}, "scores": folder / "scores.json"}
+    outputs = {"scores": folder / "scores.json", "counts": folder / "counts"}
+    return {"hypotheses": folder / "hypotheses", "corpora": corpora, "trees": {}, **outputs}
 
 
 def test_test_splits_are_scored_in_order_by_their_settings(tmp_path: Path):
@@ -199,7 +204,8 @@ from nmtcore.job import job
 folder = Path(sys.argv[1])
 corpora = {"test": folder / "test.parquet"}
 settings = build(ScoringSettings, read_json(folder / "settings.json"), where="test")
-score_tests(settings, hypotheses=folder / "hypotheses", corpora=corpora, trees={}, scores=folder / "scores.json")
+outputs = {"scores": folder / "scores.json", "counts": folder / "counts"}
+score_tests(settings, hypotheses=folder / "hypotheses", corpora=corpora, trees={}, **outputs)
 sys.exit("torch" in sys.modules)
 """
 

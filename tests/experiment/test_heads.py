@@ -9,7 +9,6 @@ from factories import run_settings
 from inference.tiny import write_bundle
 from pair_files import write_corpus
 
-from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.components.settings import DepParseSettings, PascalSettings
 from nmtcore.evaluation.induction import gold_tree, score_induction
 from nmtcore.evaluation.scores import output_files, read_gold_trees
@@ -18,7 +17,7 @@ from nmtcore.experiment.load_examples import load_sources
 from nmtcore.experiment.measure import ModelOnSplit, measure_heads
 from nmtcore.files import read_json
 from nmtcore.inference.attention import load_observed_bundle
-from nmtcore.inference.parse import attention_parser
+from nmtcore.inference.parse import make_parser
 from nmtcore.parquet import read_rows, write_rows
 
 SENTENCES = [["the", "cat", "dog", "."], ["dog"], ["the", "dog", "a", "cat"], []]
@@ -65,7 +64,7 @@ def test_scores_are_those_of_each_head_as_a_parser(tmp_path: Path, run, files):
     assert list(result["baselines"]) == ["left", "right", "random"]
     for name, values in result["heads"].items():
         layer, head = map(int, name.split("."))
-        trees = attention_parser(bundle, layer=layer, head=head, method="one_root")(examples)
+        trees = make_parser(bundle, "one_root", attention=(layer, head))(examples)
         expected = score_induction([*gold, gold_tree([], [], [])], {"mine": trees})
         assert values == expected["mine"]
         assert values["scored_words"] == 5
@@ -83,5 +82,5 @@ def test_the_head_that_parses_has_the_accuracy_of_the_parses_of_the_run(tmp_path
 
 def test_heads_of_components_are_named():
     run = run_settings(DepParseSettings(layer=0, head=-1), PascalSettings(layers=(1,), heads=2))
-    assert claimed_heads(run) == {"0.1": "depparse", "1.0": "pascal", "1.1": "pascal"}
-    assert claimed_heads(run_settings()) == {}
+    assert run.claimed_heads == {"0.1": "depparse", "1.0": "pascal", "1.1": "pascal"}
+    assert run_settings().claimed_heads == {}

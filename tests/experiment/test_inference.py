@@ -18,7 +18,7 @@ from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.config.training import DecodingSettings
-from nmtcore.evaluation.bleu import score_text
+from nmtcore.evaluation.metrics import score_translations
 from nmtcore.evaluation.scores import score_tests
 from nmtcore.experiment import inference, training
 from nmtcore.experiment.inference import translate_tests
@@ -52,10 +52,11 @@ def test_translations_are_written_next_to_their_references(tmp_path: Path, text)
     assert [row["id"] for row in read_rows(tmp_path / "hypotheses/test.parquet")] == [0, 1, 2]
 
     files = {"corpora": {"test": tmp_path / "test.parquet"}, "trees": {}, "scores": tmp_path / "scores.json"}
+    files["counts"] = tmp_path / "counts"
     score_tests(ScoringSettings.of_tests(run), hypotheses=tmp_path / "hypotheses", **files)
     translations = read_lines(tmp_path / "hypotheses/test.txt")
     scores = read_json(tmp_path / "scores.json")
-    assert scores["bleu"] == {"test": score_text(translations, references, text=text)}
+    assert scores["bleu"] == {"test": score_translations(translations, references, EvaluationSettings(text=text))}
     assert scores["uas"]["test"]["argmax"]["sentences"] == 3
 
 
@@ -81,6 +82,7 @@ def test_dev_is_translated_greedily_too_as_in_validation(tmp_path: Path, monkeyp
         corpora={},
         trees={},
         scores=tmp_path / "scores.json",
+        counts=tmp_path / "counts",
     )
     bleu = read_json(tmp_path / "scores.json")["bleu"]
     assert list(bleu) == ["test", "dev", "dev.greedy"]
@@ -102,10 +104,14 @@ def test_validation_counts_a_translation_as_empty_if_the_trees_of_its_source_are
     bundle = load_bundle(tmp_path / "model")
     job = SimpleNamespace(**files, dev_corpus=tmp_path / "dev.parquet")
     validate = training._validator(run, bundle.vocabularies, bundle.transforms, job)
-    assert validate(bundle.model)["bleu"] == score_text(texts, references, text="tokens")["bleu"]
+
+    def score(lines):
+        return score_translations(lines, references, EvaluationSettings(text="tokens"))
+
+    assert validate(bundle.model)["bleu"] == score(texts)["bleu"]
     monkeypatch.setattr(trees, "LARGEST_INVERSE", 0.0)  # every sentence is eliminated
     monkeypatch.setattr(trees, "LONGEST_ELIMINATED", 2)
-    assert validate(bundle.model)["bleu"] == score_text(["", *texts[1:]], references, text="tokens")["bleu"]
+    assert validate(bundle.model)["bleu"] == score(["", *texts[1:]])["bleu"]
     says = "A validation translates no sentence of more than 2 subwords: the memory is too small for the trees of the"
     assert capsys.readouterr().out.startswith(says)
 

@@ -1,7 +1,6 @@
 """Loading the examples of a run's splits, and its label vocabularies."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -63,23 +62,6 @@ def test_a_limit_counts_pairs_even_if_each_yields_two_examples(folder: Path, run
     assert sources.source.ids.lengths.tolist() == [4 if run.transforms else 2] * len(sources)
 
 
-@pytest.mark.parametrize("limit", [None, 1, 2, 3, 9])
-def test_pairs_are_transformed_in_blocks(folder: Path, monkeypatch, limit):
-    run = two_tasks(limit)
-    transforms = Transforms.of(run, run_vocabularies(run, folder, {}), {})
-    whole = load_training(run, transforms, folder, "dev")
-    counts = []
-
-    def for_training(pairs, linearised):
-        counts.append(len(pairs))
-        return transforms.for_training(pairs, linearised)
-
-    monkeypatch.setattr("nmtcore.experiment.load_examples.PAIRS_PER_BLOCK", 2)
-    in_blocks = load_training(run, SimpleNamespace(for_training=for_training), folder, "dev")
-    assert counts == {None: [2, 2], 1: [1], 2: [2], 3: [2, 1], 9: [2, 2]}[limit]
-    assert lists_of(in_blocks) == lists_of(whole)
-
-
 def lists_of(examples) -> list:
     """Return the ids of examples and all their columns, as batches take them."""
     columns = examples.take(np.arange(len(examples))).columns
@@ -90,12 +72,12 @@ def lists_of(examples) -> list:
 @pytest.mark.parametrize("map_from", [3, 4, 5])
 @pytest.mark.parametrize("run_with", [two_tasks, lambda limit: run_settings(sentences=SentencesSettings(dev=limit))])
 def test_examples_are_mapped_from_a_number_of_pairs_on(folder: Path, monkeypatch, limit, map_from, run_with):
-    monkeypatch.setattr("nmtcore.experiment.load_examples.PAIRS_PER_BLOCK", 2)
     run, messages = run_with(limit), []
     transforms = Transforms.of(run, run_vocabularies(run, folder, {}), {})
     loaded = load_training(run, transforms, folder, "dev")
-    for _ in range(2):
-        examples = load_training(run, transforms, folder, "dev", map_from=map_from, log=messages.append)
+    monkeypatch.setattr("nmtcore.experiment.load_examples.PAIRS_PER_BLOCK", 2)
+    for start in (None, map_from, map_from):
+        examples = load_training(run, transforms, folder, "dev", map_from=start, log=messages.append)
         assert sorted(map(str, lists_of(examples))) == sorted(map(str, lists_of(loaded)))
     is_mapped = (limit or 4) >= map_from
     assert len(messages) == is_mapped

@@ -121,17 +121,6 @@ def changed(rows, row, **values):
         ("target", TARGET[:2], r"dev\.source\.parquet has 3 rows, but .*dev\.target\.parquet has 2: delete the older"),
         ("source.spacy", changed(syntax_rows(), 2, id=6), "Row 2 is pair 5 in .*, but pair 6 in"),
         (
-            "source.spacy",
-            changed(syntax_rows(), 2, upos=[1, 1]),
-            r"spacy\.parquet: the row with id 5 has 2 values in upos, but 1 words",
-        ),
-        (
-            "target",
-            changed(TARGET, 0, word_of_subword=[0]),
-            "the row with id 0 has 1 values in word_of_subword, but 3 subwords",
-        ),
-        ("target", changed(TARGET, 2, ids=None), "the row with id 5 has no ids: delete the file"),
-        (
             "target",
             [{"id": row["id"], "ids": row["ids"]} for row in TARGET],
             r"target\.parquet is damaged, or from an earlier version .it has no column word_of_subword",

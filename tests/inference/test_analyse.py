@@ -24,13 +24,12 @@ from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.inference import analyse
-from nmtcore.inference.analyse import analyse_sentences
-from nmtcore.inference.attention import load_observed_bundle, write_attention
+from nmtcore.inference.analyse import analyse_sentences, translate_and_write
+from nmtcore.inference.attention import load_observed_bundle
 from nmtcore.inference.batches import with_targets
-from nmtcore.inference.gates import gate_norms
-from nmtcore.inference.parse import attention_parser
+from nmtcore.inference.parse import make_parser
 from nmtcore.inference.schemas import TREE_METHODS, is_of_decoder, tag_row
-from nmtcore.inference.tags import translate_with_tags
+from nmtcore.inference.scoring import gate_norms
 from nmtcore.inference.text import read_text, read_treebank
 from nmtcore.syntax.annotation import Annotation
 
@@ -72,7 +71,7 @@ def test_every_part_is_that_of_its_own_command(bundle, tmp_path):
     translations = list(bundle.translate(LINES))
     assert [sentence.translation for sentence in model.sentences] == [translations[number - 1] for number in NUMBERS]
 
-    write_attention(tmp_path / "maps.parquet", bundle, LINES, cross=True)
+    list(translate_and_write(bundle, LINES, attention=tmp_path / "maps.parquet"))
     rows = pq.read_table(tmp_path / "maps.parquet").to_pylist()
     for sentence in model.sentences:
         own = [row for row in rows if row["id"] == sentence.number - 1]
@@ -86,18 +85,18 @@ def test_every_part_is_that_of_its_own_command(bundle, tmp_path):
 def test_trees_are_those_of_the_parser(bundle):
     model = analysed(bundle)
     roots = TREE_METHODS[bundle.run.evaluation.roots]
-    if bundle.model.parses:
-        blocks = parse_text(bundle, LINES, method=roots if bundle.model.parses_to_root else "argmax")
+    parser = bundle.model.parser
+    if parser:
+        blocks = parse_text(bundle, LINES, method=roots if parser.points_to_root else "argmax")
         assert [sentence.parse for sentence in model.sentences] == [heads_of_block(blocks[n - 1]) for n in NUMBERS]
     else:
         assert {sentence.parse for sentence in model.sentences} == {None}
     layers, heads = bundle.model.encoder_attention
     for number, (layer, head) in enumerate(product(range(layers), range(heads))):
-        parser = attention_parser(bundle, layer=layer, head=head, method=roots)
-        blocks = parse_text(bundle, LINES, method=roots, parser=parser)
+        blocks = parse_text(bundle, LINES, method=roots, parser=make_parser(bundle, roots, attention=(layer, head)))
         trees = [sentence.head_trees[number] for sentence in model.sentences]
         assert trees == [heads_of_block(blocks[n - 1]) for n in NUMBERS]
-        if model.heads[number].component and bundle.model.parses_to_root:
+        if model.heads[number].component and parser.points_to_root:
             assert trees == [sentence.parse for sentence in model.sentences]
     assert {len(sentence.head_trees) for sentence in model.sentences} == {layers * heads}
 
@@ -107,7 +106,7 @@ def test_tags_and_gates_are_those_of_the_translation(bundle, tmp_path):
     if bundle.run.predicted_tags is None:
         assert {sentence.tags for sentence in sentences} == {None}
     else:
-        list(translate_with_tags(tmp_path / "tags.parquet", bundle, LINES))
+        list(translate_and_write(bundle, LINES, tags=tmp_path / "tags.parquet"))
         rows = pq.read_table(tmp_path / "tags.parquet").to_pylist()
         for sentence in sentences:
             own, row = tag_row(sentence.number - 1, sentence.tags), rows[sentence.number - 1]

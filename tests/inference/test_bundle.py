@@ -11,7 +11,7 @@ import torch
 from factories import run_settings
 from inference.tiny import PIECES, write_bundle, write_segmentation
 
-from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings
+from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings, PascalSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import BatchSettings, TrainingSettings
 from nmtcore.errors import UserError
@@ -58,7 +58,7 @@ def copy(folder, tmp_path):
 @pytest.mark.parametrize("base", ["transformer", "recurrent"])
 def test_saved_models_are_loaded_unchanged(tmp_path, base):
     values = {"base": "recurrent", "model": RecurrentSettings(width=16)} if base == "recurrent" else {}
-    component = HeadSelectionSettings(root="learned") if values else DepParseSettings(layer=1)
+    component = HeadSelectionSettings() if values else DepParseSettings(layer=1)
     run = run_settings(component, **values)
     torch.manual_seed(4)
     expected = torch.rand(3)
@@ -74,20 +74,6 @@ def test_saved_models_are_loaded_unchanged(tmp_path, base):
     assert all(torch.equal(state[name], state_again[name]) for name in state)
     assert again.model.source_embedding is again.model.target_embedding
     assert list(again.translate(LINES)) == list(bundle.translate(LINES))
-
-
-def test_labels_are_saved_and_loaded(tmp_path):
-    labels = {"source": {column: ["<none>", "<unk>", "x"] for column in ("deprel", "ccg")}}
-    run = run_settings(features={"source": {"trees": "parser", "ccg_tags": "tagger"}})
-    bundle = load_bundle(write_bundle(tmp_path / "one", run))
-    save_bundle(
-        tmp_path / "two", run=bundle.run, model=bundle.model, segmentation=tmp_path / "segmentation", labels=labels
-    )
-    assert load_bundle(tmp_path / "two").labels == labels
-    del labels["source"]["ccg"]
-    save_bundle(tmp_path / "three", run=run, model=bundle.model, segmentation=tmp_path / "segmentation", labels=labels)
-    with pytest.raises(UserError, match=r"source\.labels\.json is no file of label vocabularies \('ccg' is missing"):
-        load_bundle(tmp_path / "three")
 
 
 def test_a_failed_save_keeps_the_old_model_and_removes_partial_files(folder, bundle, tmp_path):
@@ -177,7 +163,13 @@ def test_models_with_settings_that_are_gone_are_loaded(copy):
     with pytest.raises(UserError, match="the key 'truecase' is gone"):
         load_bundle(copy)
     del words["source"]["truecase"]
-    change_json("run.json", words=words)(copy)
+    pascal = {"kind": "pascal", "heads": 1, "per_head": False}
+    change_json("run.json", words=words, components={"near": pascal})(copy)
+    assert load_bundle(copy).run.components == {"near": PascalSettings(heads=1)}
+    change_json("run.json", components={"near": pascal | {"per_head": True}})(copy)
+    with pytest.raises(UserError, match=r"near: the key 'per_head' is gone\. Delete it: all heads of a layer ignore"):
+        load_bundle(copy)
+    change_json("run.json", components={})(copy)
     change_json("run.json", base="recurent")(copy)
     with pytest.raises(UserError) as error:
         load_bundle(copy)
@@ -220,15 +212,6 @@ def test_lines_are_read_chunk_by_chunk(bundle):
     translations = bundle.translate_n_best(lines(), chunk=2)
     next(translations)
     assert len(read) == 2
-
-
-def test_decoding_settings_can_be_changed(bundle):
-    changed = bundle.decoding_settings(beam=1, alpha=None)
-    assert (changed.beam, changed.alpha) == (1, bundle.run.decoding.alpha)
-    with pytest.raises(UserError, match="beam must be at least 1, not 0"):
-        bundle.decoding_settings(beam=0)
-    short = bundle.decoding_settings(max_length=1)
-    assert all(len(text.split()) <= 1 for text in bundle.translate(LINES, short))
 
 
 def test_text_is_detokenised_by_the_settings_of_words(tmp_path):

@@ -3,7 +3,6 @@
 import hashlib
 import io
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -16,9 +15,8 @@ from factories import run_settings
 from inference.tiny import write_bundle
 from safetensors.torch import load_file, save_file
 
-from nmtcore.cli import main
-from nmtcore.config.components.settings import HeadSelectionSettings, TagAttentionSettings
-from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.cli import GONE, main
+from nmtcore.config.components.settings import TagAttentionSettings
 from nmtcore.files import read_json, write_json
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -105,27 +103,10 @@ def test_a_model_of_nan_is_named(tmp_path, monkeypatch, capsys):
     assert f"nmtcore translate: {folder}: The model's probabilities are NaN" in capsys.readouterr().err
 
 
-def test_missing_models_are_one_line(tmp_path):
-    output, errors = nmtcore("translate", tmp_path / "no", code=2)
-    assert output == ""
-    assert errors == f"nmtcore translate: {tmp_path / 'no'} is not a model: there is no such folder.\n"
-    (tmp_path / "file").touch()
-    _, errors = nmtcore("translate", tmp_path / "file", code=2)
-    assert (
-        errors == f"nmtcore translate: {tmp_path / 'file'} is not a model: a model is a folder, and this is a file.\n"
-    )
-    (tmp_path / "run/seed1/model").mkdir(parents=True)
-    (tmp_path / "run/seed1/model/bundle.json").touch()
-    for above in (tmp_path / "run", tmp_path / "run/seed1"):
-        _, errors = nmtcore("translate", above, code=2)
-        sentence = f"{above} is not a model but contains one: {tmp_path / 'run/seed1/model'}.\n"
-        assert errors == f"nmtcore translate: {sentence}"
-
-
 def test_an_output_that_is_no_ordinary_file_is_kept(model, tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    _, errors = nmtcore("attention", model, "-o", tmp_path / "pipe", code=2)
-    assert errors == f"nmtcore attention: {tmp_path / 'pipe'} is not a regular file: choose another output file.\n"
+    _, errors = nmtcore("translate", model, "--attention", tmp_path / "pipe", code=2)
+    assert errors == f"nmtcore translate: {tmp_path / 'pipe'} is not a regular file: choose another output file.\n"
     assert (tmp_path / "pipe").is_fifo()
 
 
@@ -152,47 +133,22 @@ def test_an_interrupt_prints_no_error(model):
 
 HELP = """
 import contextlib, io, sys
-from nmtcore.cli import main
+from nmtcore.cli import GONE, main
 for name in sys.argv[1:]:
     with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.suppress(SystemExit):
         main([*([name] if name != "nmtcore" else []), "--help"])
-    heavy = {"torch", "numpy", "pyarrow", "spacy", "sacremoses"} & set(sys.modules)
+    heavy = {"torch", "numpy", "pandas", "pyarrow", "spacy", "sacremoses"} & set(sys.modules)
     if heavy or not output.getvalue().startswith("usage: nmtcore"):
         sys.exit(f"{name}: {heavy or output.getvalue()}")
 """
 
 
 def test_help_imports_no_heavy_packages():
-    names = ("translate", "parse", "attention", "gates", "show", "logprob", "contrast", "score", "results")
+    names = ("translate", "parse", "score", "logprob", "show", "export", "new", "check", "schema", "results")
     process = subprocess.run([sys.executable, "-c", HELP, "nmtcore", *names], capture_output=True, check=False)
     assert process.returncode == 0, process.stderr.decode()
 
 
-@pytest.fixture(scope="module")
-def gated(tmp_path_factory):
-    run = run_settings(HeadSelectionSettings(), base="recurrent", model=RecurrentSettings(width=16))
-    return write_bundle(tmp_path_factory.mktemp("gated") / "model", run)
-
-
-@pytest.fixture
-def texts(tmp_path):
-    for name, text in (("en", "the cat\n\ndog\n"), ("de", "a cat\n\nthe dog\n")):
-        (tmp_path / f"text.{name}").write_text(text)
-    return [str(tmp_path / "text.en"), str(tmp_path / "text.de")]
-
-
-def test_gates_are_numbers_and_a_page_if_requested(gated, texts, tmp_path):
-    output, errors = nmtcore("gates", gated, *texts, "--html", tmp_path / "page.html")
-    lines = output.split("\n")
-    assert re.sub(r"\[\d\.\d\d\]", "", lines[0]).replace("*", "") == "a cat"
-    assert lines[0].count("*") == lines[2].count("*") == 1
-    assert (lines[1], lines[3:], errors) == ("", [""], "")
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert page.count("<li>") == 3
-    assert "Gate norms of tiny, en to de" in page
-
-
-@pytest.mark.parametrize("command", ["gates", "logprob"])
 @pytest.mark.parametrize(
     ("source", "target", "sentence"),
     [
@@ -206,15 +162,15 @@ def test_gates_are_numbers_and_a_page_if_requested(gated, texts, tmp_path):
         (None, "the\n", "{0} does not exist."),
     ],
 )
-def test_texts_that_do_not_belong_together_are_an_error(gated, tmp_path, capsys, command, source, target, sentence):
+def test_texts_that_do_not_belong_together_are_an_error(model, tmp_path, capsys, source, target, sentence):
     paths = [str(tmp_path / "text.en"), str(tmp_path / "text.de")]
     for path, text in zip(paths, (source, target), strict=True):
         if text is not None:
             Path(path).write_text(text)
     with pytest.raises(SystemExit) as exit:
-        main([command, str(gated), *paths])
+        main(["logprob", str(model), *paths])
     assert exit.value.code == 2
-    assert f"nmtcore {command}: {sentence.format(*paths)}" in capsys.readouterr().err
+    assert f"nmtcore logprob: {sentence.format(*paths)}" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
@@ -256,20 +212,30 @@ def test_log_probabilities_have_a_line_per_pair(model, tmp_path):
         assert float(total) < 0
         assert float(mean) * int(tokens) == pytest.approx(float(total), abs=1e-5)
     assert errors == (
-        f"{source}: 1 of 3 lines have no words, so no score.\n"
-        f"{target}: 1 of 3 lines have subwords that the vocabulary lacks, scored as <unk>.\n"
+        f"{source}: lines without words, so without a score: 1.\n"
+        f"{target}: lines with subwords that the vocabulary lacks, scored as <unk>: 1.\n"
     )
 
 
-def test_contrastive_pairs_are_printed_or_written(model, tmp_path):
+def test_contrastive_pairs_are_counted(model, tmp_path):
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("source\tright\twrong\tphenomenon\nthe cat\ta cat\ta dog\tnoun\nthe cat\ta cat\ta cat\tnone\n")
-    output, errors = nmtcore("contrast", model, pairs)
+    output, errors = nmtcore("logprob", model, "--pairs", pairs)
     assert errors == ""
     assert [line for line in output.splitlines() if line.startswith("| `none`")] == [
         "| `none` | 1 | 0 | 0.0 | 0.0 to 79.3 | 1 |"
     ]
-    assert nmtcore("contrast", model, pairs, "--output", tmp_path / "table.md") == ("", "")
-    assert (tmp_path / "table.md").read_text() == output
-    _, errors = nmtcore("contrast", model, pairs, "--output", tmp_path / "table.txt", code=2)
-    assert errors.endswith(f"argument --output: {tmp_path / 'table.txt'} does not end in .md\n")
+
+
+@pytest.mark.parametrize("arguments", [[], ["a"], ["a", "--pairs", "c"], ["a", "b", "--pairs", "c"]])
+def test_two_texts_or_one_file_of_pairs_are_scored(model, arguments):
+    _, errors = nmtcore("logprob", model, *arguments, code=2)
+    assert errors == "nmtcore logprob: name two files, SOURCE and TARGET, or one with --pairs.\n"
+
+
+@pytest.mark.parametrize("command", GONE)
+def test_commands_that_are_gone_say_what_to_use(command, capsys):
+    with pytest.raises(SystemExit) as exit:
+        main([command, "--help"])
+    assert exit.value.code == 2
+    assert capsys.readouterr().err == f"nmtcore {command} is gone: {GONE[command]}\n"

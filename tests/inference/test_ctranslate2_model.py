@@ -86,9 +86,6 @@ EQUAL = {
     "two parser heads": ((DepParseSettings(layer=0), DiagonalParseSettings(layer=1, head=0)), {"norm": "post"}),
     "tags as a second task": ((MultitaskSettings(),), {}),
     "relative positions": ((RelativePositionsSettings(maximum=3),), {}),
-    "relative positions, clipped": ((RelativePositionsSettings(maximum=3, far="clip"),), {}),
-    "relative positions, values too": ((RelativePositionsSettings(maximum=2, on="keys_values"),), {}),
-    "relative positions, encoder": ((RelativePositionsSettings(maximum=2, on="keys_values", decoder=False),), {}),
 }
 
 
@@ -136,7 +133,7 @@ REFUSED = {
     "sisa": [SisaSettings()],
     "label_head": [LabelHeadSettings()],
     "tree_distance": [TreeDistanceSettings(maximum=5)],
-    "tree_traversal": [TreeTraversalSettings(on="keys_values")],
+    "tree_traversal": [TreeTraversalSettings()],
     "tree_head": [TreeHeadSettings()],
     "sennrich_haddow": [SennrichHaddowSettings(width=4)],
     "tag_attention": [TagAttentionSettings()],
@@ -148,13 +145,6 @@ REFUSED = {
 def test_what_changes_translation_is_refused(name):
     with pytest.raises(UserError, match=rf"^M cannot be exported: its component {name} is not a part of a plain trans"):
         check_exportable(model_of(*REFUSED[name]), where="M")
-
-
-def test_a_recurrent_model_is_refused():
-    for components in ((), (HeadSelectionSettings(),)):
-        model = model_of(*components, base="recurrent")
-        with pytest.raises(UserError, match=r"M cannot be exported: its base is recurrent, and only transformers can"):
-            check_exportable(model, where="M")
 
 
 def test_each_component_is_either_compared_or_refused():

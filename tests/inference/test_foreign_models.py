@@ -17,7 +17,7 @@ from nmtcore.config.components.settings import PascalSettings
 from nmtcore.errors import UserError
 
 TOOLS = ("corenlp", "easyccg", "stanza", "udpipe", "spacy")
-COMMANDS = {"translate": [], "parse": ["--attention", "0.0"], "attention": ["-o", "maps.parquet"]}
+COMMANDS = {"translate": [], "parse": ["--attention", "0.0"]}
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Models with interleaved tags: bundles, raw text, limits of length, attention, gates, and labels that changed."""
+"""Models with interleaved tags: bundles, raw text, limits of length, and labels of other data."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,19 +11,15 @@ from inference.tiny import PIECES, examples_of_text, write_segmentation
 from pair_files import write_corpus
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.components.settings import HeadSelectionSettings
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import UserError
-from nmtcore.experiment.inference import check_labels, translate_tests
+from nmtcore.experiment.inference import load_run, translate_tests
 from nmtcore.features.schema import TOKENS_SCHEMA, syntax_schema
 from nmtcore.features.transforms.chain import run_vocabularies
-from nmtcore.files import read_lines, write_json
+from nmtcore.files import read_lines
 from nmtcore.inference.bundle import load_bundle, load_initial_weights, save_bundle
-from nmtcore.inference.gates import read_gates
 from nmtcore.inference.search import length_limits, translate_examples
-from nmtcore.inference.text import read_text
 from nmtcore.parquet import write_rows
 from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
 
@@ -71,13 +67,6 @@ def test_raw_text_has_tags_before_its_words(tmp_path):
     assert examples.source.word_of_subword[0].tolist() == [-1, 0, -1, 1, 1]
 
 
-def test_parts_of_a_long_line_count_subwords_without_tags(tmp_path, monkeypatch):
-    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 4)
-    source = examples_of_text(tagged_bundle(tmp_path / "model", run_with("source")), ["the cab the cat"]).source
-    assert source.subword_counts.tolist() == [4, 1]
-    assert source.ids.lengths.tolist() == [7, 2]
-
-
 @pytest.mark.parametrize("sides", [("source",), ("target",), SIDES])
 def test_translations_have_no_tags_whatever_the_line(tmp_path, sides):
     """Random models predict tags anywhere: at the end, in a row, inside a word."""
@@ -108,29 +97,26 @@ def test_limits_of_length_do_not_count_tags(tmp_path):
     assert all(len(best.tokens) <= limit for (best,), limit in zip(hypotheses, limits, strict=True))
 
 
-def test_labels_of_the_data_that_changed_are_an_error(tmp_path):
-    """Where tests are translated, and where training starts from the model."""
+def test_training_starts_from_a_model_with_the_same_labels_only(tmp_path):
     run = run_with("source", "target")
     bundle = tagged_bundle(tmp_path / "model", run)
-    files = {name: {"parser": tmp_path / f"{name}.labels.json"} for name in SIDES}
-    write_json(files["source"]["parser"], {"dg_a": [*LABEL_SPECIALS, "x|root", "x|x"], "ccg": list(LABEL_SPECIALS)})
-    check_labels(bundle, tmp_path / "model", run.features, files)
     folders = {"run": run, "segmentation": tmp_path / "segmentation"}
     load_initial_weights(bundle.model, tmp_path / "model", **folders, labels=bundle.labels)
     for labels in (["x|x", "x|root"], ["x|root"], ["x|root", "x|x", "y|x"]):
-        other = {"dg_a": [*LABEL_SPECIALS, *labels]}
-        write_json(files["source"]["parser"], other)
-        sentence = (
-            f"The model in {tmp_path / 'model'} was trained with 4 labels of dg_a, which are not the {len(labels) + 2} "
-            "of {}: the annotation has changed since. Train the model again."
-        )
-        with pytest.raises(UserError) as error:
-            check_labels(bundle, tmp_path / "model", run.inference_features, files)
-        assert str(error.value) == sentence.format(files["source"]["parser"])
-        check_labels(bundle, tmp_path / "model", {"target": run.features["target"]}, files)
-        with pytest.raises(UserError) as error:
-            load_initial_weights(bundle.model, tmp_path / "model", **folders, labels={**bundle.labels, "source": other})
-        assert str(error.value) == sentence.format(tmp_path / "segmentation")
+        other = {**bundle.labels, "source": {"dg_a": [*LABEL_SPECIALS, *labels]}}
+        with pytest.raises(UserError, match=r"The model in .*/model was trained with .*: train it again\."):
+            load_initial_weights(bundle.model, tmp_path / "model", **folders, labels=other)
+
+
+def test_a_model_of_another_data_set_is_refused(tmp_path):
+    run = run_with("source")
+    tagged_bundle(tmp_path / "model", run)
+    with pytest.raises(UserError) as error:
+        load_run(replace(run, dataset="other"), tmp_path / "model", "cpu")
+    assert str(error.value) == (
+        f"The model in {tmp_path / 'model'} was trained on the data set {run.dataset}, not on other: delete it and run "
+        "the workflow again."
+    )
 
 
 def test_tests_are_translated_with_tags_from_their_features(tmp_path):
@@ -157,13 +143,3 @@ def test_tests_are_translated_with_tags_from_their_features(tmp_path):
     )
     bundle = load_bundle(tmp_path / "model")
     assert read_lines(tmp_path / "hypotheses/test.txt") == list(bundle.translate(["the cat", "dog"]))
-
-
-def test_gates_of_given_translations_need_tags(tmp_path):
-    run = replace(
-        run_with("target", base="recurrent", model=RecurrentSettings(width=16)),
-        components={"head_selection": HeadSelectionSettings()},
-    )
-    bundle = tagged_bundle(tmp_path / "model", run)
-    with pytest.raises(UserError, match="The system tiny generates tags among the words, which the given translations"):
-        next(read_gates(bundle, read_text(["the"]), read_text(["the"])))

@@ -6,13 +6,12 @@ import sys
 import pytest
 import torch
 from factories import run_settings
-from inference.tiny import random_model, write_bundle
+from inference.tiny import write_bundle
 
 from nmtcore.cli import main
 from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.inference.batches import ON_GPU
-from nmtcore.inference.bundle import load_bundle, to_device
 from nmtcore.model.transformer import Transformer
 
 FULL = "The GPU's memory is full (CUDA out of memory. Tried to allocate 2.00 GiB). "
@@ -36,7 +35,9 @@ def full(monkeypatch):
     monkeypatch.setattr(Transformer, "encode", encoded)
 
 
-@pytest.mark.parametrize("arguments", [["translate"], ["parse"], ["attention", "-o", "maps.parquet"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["translate"], ["parse"], ["translate", "--attention", "maps.parquet"]], ids=" ".join
+)
 def test_commands_print_the_advice(full, folder, tmp_path, monkeypatch, capsys, arguments):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\nthe dog\nthe\n")))
@@ -57,11 +58,3 @@ def test_translation_and_parsing_fit_after_following_the_advice(full, tmp_path, 
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\nthe dog\nthe\n")))
         main([*command, *([] if in_bundle else ["--batch", "2"])])
         assert capsysbinary.readouterr().out.count(b"\n") == (3 if "translate" in command else 14)
-
-
-def test_models_are_moved_to_the_prepared_device(folder, monkeypatch):
-    prepared = []
-    monkeypatch.setattr("nmtcore.inference.bundle.named_device", lambda name: prepared.append(name) or "meta")
-    assert next(to_device(random_model(), "cuda:1").parameters()).device.type == "meta"
-    load_bundle(folder, "cuda")
-    assert prepared == ["cuda:1", "cuda"]

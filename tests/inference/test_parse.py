@@ -4,7 +4,6 @@ import itertools
 import re
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 import torch
 from called import call_nmtcore
@@ -14,25 +13,23 @@ from inference.tiny import examples_of_text, heads_of_block, parse_text, random_
 from nmtcore.config.components.settings import (
     DepParseSettings,
     DiagonalParseSettings,
-    HeadSelectionSettings,
     SisaSettings,
     TreeHeadSettings,
 )
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transforms import ParsingTaskSettings
-from nmtcore.errors import LineError, UserError
+from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import attachment
 from nmtcore.inference import attention
-from nmtcore.inference.attention import load_observed_bundle, write_attention
+from nmtcore.inference.attention import attention_rows, load_observed_bundle
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.parse import (
-    attention_parser,
     conllu_block,
+    make_parser,
     parse_examples,
     parse_of,
     parse_sentences,
-    parse_with_all_heads,
-    trained_parser,
+    parse_with_heads,
 )
 from nmtcore.inference.schemas import PARSE_METHODS, write_parses
 from nmtcore.inference.text import TextReader, read_text, read_treebank
@@ -165,7 +162,7 @@ def test_the_parts_of_a_long_line_form_one_forest(bundle, monkeypatch, capsys):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_only_the_heads_of_a_treebank_are_replaced(bundle, treebank, end):
     treebank.write_bytes(("\ufeff" + GOLD.replace("\n", end)).encode())
-    parses = list(parse_sentences(bundle, read_treebank(treebank), trained_parser(bundle, "one_root")))
+    parses = list(parse_sentences(bundle, read_treebank(treebank), make_parser(bundle, "one_root")))
     assert [(words, list(own.gold.head)) for own, words, _ in parses] == [
         (["the", "cat", "dog"], [3, 3, 0]), (["dog", "."], [0, 1]),
     ]  # fmt: skip
@@ -180,27 +177,12 @@ def test_only_the_heads_of_a_treebank_are_replaced(bundle, treebank, end):
         assert new == old
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "words"),
-    [
-        ("1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n\n1\tb\t_\t_\t_\t_\t0\n", 3, "has 7 columns"),
-        ("\n\n# x\n1\ta\t_\t_\t_\t_\t1\t_\t_\t_\n", 3, "its own head"),
-        ("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n", 1, "the head '_' is not a number"),
-    ],
-)
-def test_invalid_treebanks_are_errors_with_line_numbers(treebank, text, line, words):
-    treebank.write_text(text)
-    with pytest.raises(LineError, match=words) as error:
-        list(read_treebank(treebank))
-    assert (error.value.path, error.value.line) == (str(treebank), line)
-
-
 def test_the_command_writes_the_output_of_the_functions(folder, bundle, treebank):
     called = call_nmtcore("parse", folder, text="".join(f"{line}\n" for line in LINES))
     assert (called.code, called.errors) == (0, "")
     assert called.output == "".join(parse_text(bundle, LINES, method="one_root"))
     called = call_nmtcore("parse", folder, "--conllu", treebank, "--roots", "many")
-    parses = list(parse_sentences(bundle, read_treebank(treebank), trained_parser(bundle, "many_roots")))
+    parses = list(parse_sentences(bundle, read_treebank(treebank), make_parser(bundle, "many_roots")))
     assert called.output == "".join(conllu_block(*parsed) for parsed in parses)
     gold = [own.gold.head for own, *_ in parses]
     scores = attachment([heads for *_, heads in parses], gold, [[False] * 3, [False, True]])
@@ -228,7 +210,6 @@ RUNS = {
     "plain": run_settings(),
     "diagonal": run_settings(DiagonalParseSettings(layer=0)),
     "nmt": run_settings(**RECURRENT),
-    "sa_nmt": run_settings(HeadSelectionSettings(), **RECURRENT),
 }
 
 
@@ -237,15 +218,22 @@ RUNS = {
     [
         ("depparse", ["--conllu", "absent"], "absent does not exist."),
         ("depparse", ["--conllu", "empty"], "empty contains no sentences."),
-        ("depparse", ["--attention", "2.0"], "The encoder has no head 2.0: its layers are 0 to 1, the heads of each 0"),
-        ("depparse", ["--attention", "0.2"], "The encoder has no head 0.2: its layers are 0 to 1, the heads of each 0"),
+        (
+            "depparse",
+            ["--attention", "2.0"],
+            "The encoder of the system tiny has no attention head 2.0: it has 2 layers with 2",
+        ),
+        (
+            "depparse",
+            ["--attention", "0.2"],
+            "The encoder of the system tiny has no attention head 0.2: it has 2 layers with 2",
+        ),
         ("depparse", ["--attention", "1"], "argument --attention: 1 is not of the form LAYER.HEAD, for example 0.3"),
         ("depparse", ["--argmax", "--roots", "one"], "argument --roots: not allowed with argument --argmax"),
         ("plain", [], "The system tiny does not parse: none of its heads was trained to. Use a model of another"),
         ("diagonal", [], "The system tiny has no artificial root, so its heads do not form trees: add --argmax."),
         ("nmt", [], "The system tiny does not parse: none of its heads was trained to. Use a model of another"),
-        ("nmt", ["--attention", "0.0"], "The system tiny is recurrent: its encoder has no attention heads."),
-        ("sa_nmt", ["--attention", "0.0"], "The system tiny is recurrent: its encoder has no attention heads."),
+        ("nmt", ["--attention", "0.0"], "The encoder of the system tiny has no attention head 0.0: it has 0 layers"),
     ],
 )
 def test_errors_are_one_sentence(system, arguments, sentence, tmp_path, monkeypatch):
@@ -266,19 +254,20 @@ def test_trees_of_heads_match_their_exported_weights(tmp_path, monkeypatch, comp
     """Weights are summed word by word in loops; tags around the text, `<ROOT>` and `</s>` are ignored."""
     monkeypatch.setattr(attention, "MAX_CELLS", cells)
     bundle = load_observed_bundle(write_bundle(tmp_path / "model", run_settings(*components, transforms=transforms)))
-    write_attention(tmp_path / "maps.parquet", bundle, LINES)
-    maps = {(row["id"], row["layer"], row["head"]): row for row in pq.read_table(tmp_path / "maps.parquet").to_pylist()}
-    numbers = [number for number, line in enumerate(LINES) if line.split()]
-    trees = parse_with_all_heads(bundle, examples_of_text(bundle, LINES), method="one_root")
+    lines = [line for line in LINES if line.split()]
+    examples = examples_of_text(bundle, lines)
+    rows = itertools.chain(*itertools.chain(*attention_rows(bundle, examples, [[]] * len(lines))))
+    maps = {(row["id"], row["layer"], row["head"]): row for row in rows if row["attention"] == "encoder"}
+    trees = parse_with_heads(bundle, examples, method="one_root")
     assert list(trees) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     for (layer, head), own in trees.items():
-        parser = attention_parser(bundle, layer=layer, head=head, method="argmax")
-        blocks = parse_text(bundle, LINES, method="argmax", parser=parser)
-        for number, tree in zip(numbers, own, strict=True):
+        parser = make_parser(bundle, "argmax", attention=(layer, head))
+        blocks = parse_text(bundle, lines, method="argmax", parser=parser)
+        for number, tree in enumerate(own):
             if components and (layer, head) == (1, 1):
                 continue  # it parses, with other scores
             row = maps[number, layer, head]
-            words = len(LINES[number].split())
+            words = len(lines[number].split())
             scores = np.zeros((words, words))
             assert set(row["key_words"]) == {-1, *range(words)}
             for query, a in enumerate(row["key_words"]):
@@ -295,7 +284,7 @@ def test_trees_of_heads_match_their_exported_weights(tmp_path, monkeypatch, comp
 def test_the_head_that_parses_gives_the_parses_of_the_model(tmp_path, component, method):
     """In sisa, too, where roots point to themselves."""
     bundle = load_observed_bundle(write_bundle(tmp_path / "model", run_settings(component)))
-    parser = attention_parser(bundle, layer=component.layer, head=component.head % 2, method=method)
+    parser = make_parser(bundle, method, attention=(component.layer, component.head % 2))
     blocks = parse_text(bundle, LINES, method=method)
     assert parse_text(bundle, LINES, method=method, parser=parser) == blocks
     if method != "argmax":

@@ -1,6 +1,5 @@
 """Examples from raw text: decoding, parts of long lines, and features for translation."""
 
-import io
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import ClassVar
@@ -15,9 +14,8 @@ from inference.tiny import PIECES, write_segmentation
 from nmtcore.annotation.base import Annotator
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.components.settings import DepParseSettings
-from nmtcore.config.datasets import MAX_LINE_BYTES
 from nmtcore.config.transforms import ParsingTaskSettings
-from nmtcore.errors import LineError, UserError
+from nmtcore.errors import UserError
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.features.transforms.parsing_task import TRANSLATE
 from nmtcore.inference.text import TextReader, grouped, part_ranges, read_text
@@ -183,39 +181,6 @@ def test_the_annotator_settings_of_a_bundle_are_checked(tmp_path):
     broken = {"features": SYNTAX["features"], "annotators": {"parser": {"tool": "nothing"}}}
     with pytest.raises(UserError, match=r"run\.json: annotators\.parser: unknown tool 'nothing'"):
         reader(tmp_path, ReadsTrees(), **broken)
-
-
-@pytest.mark.parametrize("text", ["a\n\nb\ncat\n", "中\nthe cat sees the dog\n", "the cat\n" * 2000])
-@pytest.mark.parametrize(("codec", "name"), [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16LE"), ("utf-32", "UTF-32")])
-def test_other_unicode_encodings_are_named(text, codec, name):
-    sentence = rf"^standard input is {name}, not UTF-8: convert it \(iconv -f {name} -t UTF-8 OLD > NEW\)\.$"
-    with pytest.raises(UserError, match=sentence):
-        list(read_text(io.BytesIO(text.encode(codec))))
-
-
-@pytest.mark.parametrize(
-    ("lines", "line", "fault"),
-    [
-        ([b"a\0b\n", b"c\n"], 1, "contains a NUL character"),
-        ([b"a\n"] * 5000 + [b"\0a\0b\0c\0d\0e\n"], 5001, "contains a NUL character"),
-        (["a", "a\0b"], 2, "contains a NUL character"),
-        ([b"gr\xfc\xdfe\n", b"next\n"], 1, r"is not valid UTF-8 \(byte 3\)"),
-    ],
-)
-def test_lines_that_are_no_text_are_errors(lines, line, fault):
-    with pytest.raises(LineError, match=rf"^here, line {line}: .*{fault}"):
-        list(read_text(lines, where="here"))
-
-
-@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
-@pytest.mark.parametrize("wrap", [io.BytesIO, lambda data: data.splitlines(keepends=True)])
-def test_a_line_may_have_as_many_bytes_as_in_a_corpus(wrap, end):
-    text = "ä" * (MAX_LINE_BYTES // 2)
-    assert [own.text for own in read_text(wrap(f"a\n{text}{end}".encode()))] == ["a", text]
-    lines = read_text(wrap(f"a\n{text}b{end}".encode()), where="here")
-    assert next(lines).text == "a"
-    with pytest.raises(LineError, match=r"^here, line 2: the line has more than 1,000,000 bytes"):
-        next(lines)
 
 
 @given(st.lists(st.text("ab", max_size=6)), st.integers(1, 4), st.integers(0, 8))

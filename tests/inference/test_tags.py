@@ -15,10 +15,11 @@ from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import LineError
 from nmtcore.inference import tags
+from nmtcore.inference.analyse import translate_and_write
 from nmtcore.inference.batches import in_batches
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.schemas import PREDICTED_TAGS_SCHEMA
-from nmtcore.inference.tags import predict_tags, translate_with_tags
+from nmtcore.inference.tags import predict_tags
 from nmtcore.model.batch import make_batch
 
 LINES = ["the cat", "", "the dog the do", "cat", "  ", "a b c, dog the the the"]
@@ -70,7 +71,7 @@ def generated_tags_by_prefixes(bundle, source, tokens):
 def tags_by_prefixes(bundle, source, tokens):
     """Predict the tags of a translation word by word, each from a batch that ends in its first subword."""
     tagged, word = [], ""
-    names, texts = bundle.model.tag_names, bundle.target_vocabulary.tokens(tokens)
+    names, texts = bundle.model.tagger.tag_names, bundle.target_vocabulary.tokens(tokens)
     for i, piece in enumerate(texts):
         if not word:
             target = side([tokens[:i]], features={"ccg": [[0] * i]})
@@ -126,7 +127,7 @@ def read_tags(path):
 @pytest.mark.parametrize(("chunk", "n_best"), [(2000, 1), (1, 3)])
 def test_every_line_has_a_row_with_the_tags_of_its_best_translation(bundle, tmp_path, chunk, n_best):
     path = tmp_path / "tags.parquet"
-    texts = list(translate_with_tags(path, bundle, LINES, n_best=n_best, chunk=chunk))
+    texts = list(translate_and_write(bundle, LINES, tags=path, n_best=n_best, chunk=chunk))
     assert texts == list(bundle.translate_n_best(LINES, n_best=n_best, chunk=chunk))
     rows = read_tags(path)
     assert [row["id"] for row in rows] == list(range(len(LINES)))
@@ -143,9 +144,9 @@ def test_every_line_has_a_row_with_the_tags_of_its_best_translation(bundle, tmp_
 def test_the_tags_of_a_very_long_line_are_those_of_its_parts(bundle, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 4)
     lines = ["the", " ".join(["the cat dog a"] * 3), "cat"]
-    list(translate_with_tags(tmp_path / "whole.parquet", bundle, lines))
+    list(translate_and_write(bundle, lines, tags=tmp_path / "whole.parquet"))
     assert "line 2: very long, translated in 3 parts." in capsys.readouterr().err
-    list(translate_with_tags(tmp_path / "parts.parquet", bundle, ["the", *["the cat dog a"] * 3, "cat"]))
+    list(translate_and_write(bundle, ["the", *["the cat dog a"] * 3, "cat"], tags=tmp_path / "parts.parquet"))
     whole, parts = read_tags(tmp_path / "whole.parquet"), read_tags(tmp_path / "parts.parquet")
     for key in ("words", "tags"):
         assert whole[1][key] == [value for row in parts[1:4] for value in row[key]]
@@ -154,5 +155,5 @@ def test_the_tags_of_a_very_long_line_are_those_of_its_parts(bundle, tmp_path, m
 
 def test_a_broken_line_leaves_no_file(bundle, tmp_path):
     with pytest.raises(LineError, match=r"line 2: is not valid UTF-8 \(byte 1\)"):
-        list(translate_with_tags(tmp_path / "tags.parquet", bundle, [b"the", b"\xff"], chunk=1))
+        list(translate_and_write(bundle, [b"the", b"\xff"], tags=tmp_path / "tags.parquet", chunk=1))
     assert list(tmp_path.iterdir()) == []

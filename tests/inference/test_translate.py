@@ -6,7 +6,7 @@ import torch
 from inference.searching import simple_beam, simple_greedy
 from inference.tiny import random_examples, random_model
 
-from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings
+from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
@@ -83,14 +83,6 @@ def test_threads_do_not_change_results_and_are_restored(beam):
         torch.set_num_threads(before)
 
 
-def test_targets_are_ignored():
-    model, examples = random_model(DiagonalParseSettings(layer=0)), random_examples(9)
-    settings = DecodingSettings(beam=2, batch_sentences=4)
-    expected = translate_examples(model, examples, settings)
-    with_target = Examples(id=examples.id, source=examples.source, target=random_examples(9, seed=8).source)
-    assert translate_examples(model, with_target, settings) == expected
-
-
 def test_a_model_can_be_trained_after_translating():
     model, examples = random_model(), random_examples(4)
     model.train()
@@ -99,10 +91,6 @@ def test_a_model_can_be_trained_after_translating():
     pairs = Examples(id=examples.id, source=examples.source, target=examples.source)
     model.loss(make_batch(pairs, np.arange(4))).parts[0].sum.backward()
     assert torch.isfinite(model.target_embedding.weight.grad).all()
-
-
-def test_no_examples_have_no_translations():
-    assert translate_examples(random_model(), random_examples(0), DecodingSettings()) == []
 
 
 def test_batches_hold_every_row_once_longest_first_and_within_the_token_limit():

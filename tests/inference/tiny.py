@@ -15,7 +15,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
 from nmtcore.inference.bundle import save_bundle
-from nmtcore.inference.parse import conllu_block, parse_sentences, trained_parser
+from nmtcore.inference.parse import conllu_block, make_parser, parse_sentences
 from nmtcore.inference.text import Bundle, TextReader, read_text
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
@@ -102,7 +102,7 @@ def examples_of_text(bundle: Bundle, lines: Sequence[str]) -> Examples:
 
 def parse_text(bundle: Bundle, lines: Sequence[str | bytes], *, method: str, parser=None, **options) -> list[str]:
     """Return a block of CoNLL-U per line."""
-    parser = parser or trained_parser(bundle, method)
+    parser = parser or make_parser(bundle, method)
     return [conllu_block(*own) for own in parse_sentences(bundle, read_text(lines), parser, **options)]
 
 

@@ -1,4 +1,4 @@
-"""Tests of the attention maps: they equal the weights of the explicit form, and recording changes nothing."""
+"""Tests of the attention maps: they are the weights of the values, and recording changes nothing."""
 
 import numpy as np
 import pytest
@@ -7,23 +7,6 @@ import torch
 from nmtcore.config.components.settings import DepParseSettings, LabelHeadSettings, RelativePositionsSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps
-from nmtcore.model.components.base import AttentionHooks, Build, Component
-
-
-class Weights(Component):
-    """Records the weights of the explicit form."""
-
-    def __init__(self):
-        super().__init__(None, Build(name="weights"))
-        self.recorded = {}
-
-    def attention_hooks(self, stack, layer):
-        def mixed(mixed_BHQE, weights_BHQK, inputs):
-            self.recorded[stack, layer] = weights_BHQK
-            return mixed_BHQE
-
-        return AttentionHooks(mixed=mixed)
-
 
 SYSTEMS = {
     "plain": [],
@@ -45,16 +28,24 @@ def run(model, examples):
         return encoded.context, model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
 
 
-def test_recorded_weights_are_those_of_the_explicit_form_and_logits_do_not_change(make, draw, settings):
-    examples, maps, weights = draw(4, seed=3), AttentionMaps(), Weights()
+def test_recorded_weights_are_those_of_the_values_and_logits_do_not_change(make, draw, settings):
+    examples, maps, calls = draw(4, seed=3), AttentionMaps(), {}
     _, plain = run(make(*settings), examples)
-    context, observed = run(make(*settings, extra_components=(maps,)), examples)
+    model = make(*settings, extra_components=(maps,))
+    attentions = {("encoder", i): layer.attention for i, layer in enumerate(model.encoder)}
+    attentions |= {("cross", i): layer.cross for i, layer in enumerate(model.decoder)}
+    for name, attention in attentions.items():
+        attention.register_forward_hook(lambda _, inputs, output, name=name: calls.update({name: (inputs, output)}))
+    context, observed = run(model, examples)
     torch.testing.assert_close(observed, plain, rtol=0, atol=1e-10)
-    run(make(*settings, extra_components=(weights,)), examples)
     recorded = maps.maps(context)
-    assert set(recorded) == {("encoder", 0), ("encoder", 1), ("encoder", 2), ("cross", 0), ("cross", 1)}
-    for layer, weights_BHQK in recorded.items():
-        torch.testing.assert_close(weights_BHQK, weights.recorded[layer], rtol=0, atol=1e-10)
+    assert recorded.keys() == attentions.keys() == calls.keys()
+    for name, weights_BHQK in recorded.items():
+        attention, ((states_BQD, memory, *_), output_BQD) = attentions[name], calls[name]
+        packed = name[0] == "encoder"
+        *_, values_BHKE = attention.split(attention.queries_keys_values(states_BQD)) if packed else memory
+        expected_BQD = attention.output((weights_BHQK @ values_BHKE).transpose(1, 2).flatten(2))
+        torch.testing.assert_close(output_BQD, expected_BQD, rtol=0, atol=1e-10)
 
 
 def test_steps_of_a_search_are_not_recorded(make, draw):

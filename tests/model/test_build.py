@@ -42,17 +42,6 @@ def test_a_model_that_does_not_fit_into_memory_is_not_built(monkeypatch):
         build_model(run(), source_size=31, target_size=31)
 
 
-@pytest.mark.parametrize("error", [RuntimeError("you tried to allocate too much\nframe 0"), MemoryError()])
-def test_what_fails_while_a_model_is_built_is_one_sentence(monkeypatch, error):
-    def fail(*arguments):
-        raise error
-
-    monkeypatch.setattr(build, "initialise_model", fail)
-    reason = "you tried to allocate too much" if error.args else "MemoryError"
-    with pytest.raises(UserError, match=rf"^The model of mine cannot be built \({reason}\): check its settings\.$"):
-        build_model(run(), source_size=30, target_size=30)
-
-
 def test_a_recurrent_model_is_initialised_by_its_gates():
     torch.manual_seed(0)
     model = build_model(run(base="recurrent", model=RecurrentSettings(width=64)), source_size=300, target_size=300)

@@ -29,7 +29,7 @@ class Everything(Component):
             return None
         if stack == "cross":
             return AttentionHooks(queries_keys=self.change_queries)
-        return AttentionHooks(scores=self.add, mixed=self.mix, observe=self.see)
+        return AttentionHooks(scores=self.add, observe=self.see)
 
     def change_queries(self, inputs):
         changed = inputs.queries_BHQE.clone()
@@ -41,9 +41,6 @@ class Everything(Component):
         positions = torch.arange(keys - queries, keys)
         distances = (positions.unsqueeze(1) - torch.arange(keys)).abs()
         return scores * (1 + self.strength * self.bias[distances]) + self.strength * self.bias[distances + 1]
-
-    def mix(self, mixed, weights, inputs):
-        return mixed + self.strength * weights.max(-1, keepdim=True).values
 
     def see(self, inputs, scores):
         assert scores is not None
@@ -79,7 +76,7 @@ def system(request, make, example):
 @pytest.mark.parametrize("name", sorted(COMPONENTS))
 def test_settings_and_component_agree_on_whether_it_parses(name, make, example):
     model = make(example(name))
-    assert model.parses == bool(COMPONENTS[name].trees)
+    assert (model.parser is not None) == bool(COMPONENTS[name].trees)
 
 
 @pytest.mark.parametrize("name", sorted(COMPONENTS))

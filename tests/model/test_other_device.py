@@ -37,7 +37,7 @@ def test_nothing_is_mixed_with_the_cpu_or_read(name, make, example, draw, monkey
         state = model.eval().start(model.encode(batches[0]))
         next_RV = log_probabilities(model.step(torch.zeros(3, dtype=torch.int64, device=DEVICE), state))
         next_BMV = exclude_never_generated(next_RV)[:, None]
-        best = best_extensions(torch.zeros(3, 1, device=DEVICE), next_BMV, count=4)
-        state.select(best.beam_BC)
-        state.select(best.beam_BC[:2], torch.zeros(2, dtype=torch.int64, device=DEVICE))
+        _, beam_BC, _ = best_extensions(torch.zeros(3, 1, device=DEVICE), next_BMV, count=4)
+        state.select(beam_BC)
+        state.select(beam_BC[:2], torch.zeros(2, dtype=torch.int64, device=DEVICE))
         assert model.step(torch.zeros(8, dtype=torch.int64, device=DEVICE), state).device == DEVICE

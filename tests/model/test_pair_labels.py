@@ -21,19 +21,12 @@ from nmtcore.model.components.pair_labels import traversals
 
 SYSTEMS = {
     "relative": [RelativePositionsSettings(maximum=3)],
-    "relative, clipped": [RelativePositionsSettings(maximum=3, far="clip")],
-    "relative, encoder alone": [RelativePositionsSettings(maximum=2, decoder=False)],
-    "relative, values too": [RelativePositionsSettings(maximum=3, on="keys_values")],
     "distance": [TreeDistanceSettings(maximum=2)],
-    "distance, values too": [TreeDistanceSettings(maximum=2, on="keys_values")],
     "traversal": [TreeTraversalSettings(maximum=3)],
     "base, distance": [TreeDistanceSettings(maximum=2, replaces_positions=False)],
     "base, traversal": [TreeTraversalSettings(replaces_positions=False)],
     "relative, traversal": [RelativePositionsSettings(maximum=3), TreeTraversalSettings(maximum=3)],
-    "relative, distance, values of both": [
-        RelativePositionsSettings(maximum=2, on="keys_values"),
-        TreeDistanceSettings(maximum=2, on="keys_values"),
-    ],
+    "relative, distance": [RelativePositionsSettings(maximum=2), TreeDistanceSettings(maximum=2)],
 }
 
 
@@ -49,22 +42,15 @@ class LabelledOracle(TransformerOracle):
         stack = "encoder" if name == "source_embedding" else "decoder"
         embedded = np.array([self.values[f"{name}.weight"][i] * math.sqrt(self.settings.width) for i in ids])
         replaced = any(
-            stack == "encoder" or c.decoder if isinstance(c, RelativePositionsSettings) else self.replaced(c, stack)
-            for c in self.components
+            isinstance(settings, RelativePositionsSettings) or (stack == "encoder" and settings.replaces_positions)
+            for settings in self.components
         )
         return embedded if replaced else super().embed(name, ids)
-
-    def replaced(self, settings, stack):
-        return stack == "encoder" and settings.replaces_positions
 
     def label(self, settings, i, j):
         """Return the label of a pair; None if it has no vector."""
         if isinstance(settings, RelativePositionsSettings):
-            if abs(j - i) > settings.maximum:
-                if settings.far == "label":
-                    return 2 * settings.maximum + 1
-                return 0 if j < i else 2 * settings.maximum
-            return j - i + settings.maximum
+            return j - i + settings.maximum if abs(j - i) <= settings.maximum else 2 * settings.maximum + 1
         if self.pairs is None:
             return None
         names = list(traversals(settings.maximum))
@@ -76,23 +62,19 @@ class LabelledOracle(TransformerOracle):
             return min(distance, settings.maximum + 1)
         return names.index(traversal) if traversal in names else count - 1
 
-    def vectors(self, part, name, i, j):
+    def vectors(self, name, i, j):
         """Sum the vectors of a pair."""
         stack, layer, _ = name.split(".")
         total = np.zeros(self.settings.width // self.settings.heads)
         for n, settings in enumerate(self.components):
-            table = self.values.get(f"components.{n}.{part}.{stack}.{layer}.weight")
+            table = self.values.get(f"components.{n}.keys.{stack}.{layer}.weight")
             label = self.label(settings, i, j) if table is not None else None
             total += 0 if label is None else table[label]
         return total
 
     def scores(self, name, head, states, queries, keys):
-        labelled = [[key + self.vectors("keys", name, i, j) for j, key in enumerate(keys)] for i in range(len(keys))]
+        labelled = [[key + self.vectors(name, i, j) for j, key in enumerate(keys)] for i in range(len(keys))]
         return np.einsum("ie,ije->ij", queries, np.array(labelled)) / math.sqrt(queries.shape[1])
-
-    def mixed(self, name, weights, values):
-        labelled = [[v + self.vectors("values", name, i, j) for j, v in enumerate(values)] for i in range(len(values))]
-        return np.einsum("ij,ije->ie", weights, np.array(labelled))
 
 
 def oracle_of(model, settings, examples, row, prefix=0):
@@ -122,9 +104,6 @@ class NoSinusoids(Component):
 
 REPLACED = {
     "relative": ("encoder", "decoder"),
-    "relative, encoder alone": ("encoder",),
-    "relative, values too": ("encoder", "decoder"),
-    "distance, values too": ("encoder",),
     "traversal": ("encoder",),
     "base, distance": (),
     "base, traversal": (),
@@ -144,11 +123,10 @@ def test_tables_of_zeros_equal_the_baseline_without_the_replaced_sinusoids(name,
     assert any(table.grad.any() for table in model.components.parameters())
 
 
-@pytest.mark.parametrize("on", ["keys", "keys_values"])
-def test_sentences_without_annotation_equal_the_baseline(on, make, draw):
+def test_sentences_without_annotation_equal_the_baseline(make, draw):
     examples = draw(5, seed=3)
     examples.source.features["governor"].values[:] = -2
-    model = make(TreeTraversalSettings(on=on, replaces_positions=False))
+    model = make(TreeTraversalSettings(replaces_positions=False))
     batch = make_batch(examples, np.arange(5), model.components)
     check_baseline(model, make(), batch)
     assert not any(table.grad.any() for table in model.components.parameters())

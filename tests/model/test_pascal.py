@@ -138,18 +138,6 @@ def test_ignored_rows_are_ones_and_other_rows_are_unchanged(make, draw):
     assert abs(tossed.mean() - 0.5) < 5 * 0.5 / len(tossed) ** 0.5
 
 
-def test_ignoring_is_drawn_for_all_heads_or_per_head(make, draw):
-    batch = make_batch(draw(20, seed=3), np.arange(20), make(DRAWS).components)
-    shapes = {}
-    for per_head in (False, True):
-        (pascal,) = make(dataclasses.replace(DRAWS, per_head=per_head)).train().components
-        weights = pascal.weights(batch.extra["pascal.parent_positions"], torch.float64)
-        shapes[per_head] = weights.shape[1]
-        same = torch.equal(weights[:, 0], weights[:, -1])
-        assert same != per_head
-    assert shapes == {False: 1, True: 2}
-
-
 def test_ignoring_depends_on_the_seed_and_is_shared_by_all_layers(make, draw):
     model = make(dataclasses.replace(DRAWS, layers=(0, 2))).train()
     batch = make_batch(draw(6, seed=3), np.arange(6), model.components)

@@ -22,14 +22,14 @@ from nmtcore.segmentation.vocabulary import BOS, EOS, UNK
 
 VOCABULARY = 30
 SELECTIONS = [
-    HeadSelectionSettings(weights=weights, annotations=annotations, hard=hard, scale=scale, root=root, roots=roots)
-    for weights, annotations, hard, scale, root, roots in [
-        ("tree", "shared", False, False, "own", "one"),
-        ("tree", "separate", False, True, "own", "many"),
-        ("tree", "one_set", False, False, "learned", "one"),
-        ("tree", "shared", True, False, "own", "one"),
-        ("flat", "shared", False, False, "own", "one"),
-        ("flat", "separate", False, True, "learned", "one"),
+    HeadSelectionSettings(weights=weights, annotations=annotations, hard=hard)
+    for weights, annotations, hard in [
+        ("tree", "shared", False),
+        ("tree", "separate", False),
+        ("tree", "one_set", False),
+        ("tree", "shared", True),
+        ("flat", "shared", False),
+        ("flat", "separate", False),
     ]
 ]
 

@@ -61,12 +61,6 @@ def test_targets_equal_those_of_loops(make, tree, prefix):
     assert batch.counts["sisa"] == sum(t is not None for t in actual)
 
 
-def test_targets_written_out_by_hand(make):
-    # der Hund@@ e bellt </s>: both subwords of "Hunde" point to "bellt", which is the root and points to itself.
-    batch = make_batch(pairs(([0, 1, 1, 2], [1, 2, -1])), np.array([0]), make(SisaSettings()).components)
-    assert batch.extra["sisa.targets"].tolist() == [[1, 3, 3, 3, NO_COLUMN]]
-
-
 @pytest.mark.parametrize("prefix", [(), (DepParseSettings(layer=2, weight=0.0),)])
 @pytest.mark.parametrize(
     ("norm", "settings"),
@@ -81,8 +75,8 @@ def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, norm, sett
     batch, offset = make_batch(examples, np.arange(8), model.components), len(prefix)
     encoded, oracle, total, count = model.encode(batch), BiaffineOracle(model, settings), 0.0, 0
     logits = model.logits(model.decode(batch.target_input_BT, encoded), encoded.context).detach().numpy()
-    parses = model.parse_scores(encoded)
-    assert model.parses_to_root
+    parses = model.parser.parse_scores(encoded.context)
+    assert model.parser.points_to_root
     for i in range(8):
         words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
         source = batch.source_BS[i][batch.source_mask_BS[i]].tolist()

@@ -92,20 +92,6 @@ def test_logits_scores_loss_and_accuracy_equal_a_loop(settings, base, make, draw
     assert losses.measures == {f"accuracy/{component.name}": correct}
 
 
-def test_label_smoothing_spreads_over_all_tags_but_padding(make, draw):
-    model, examples = make(TagAttentionSettings(width=6, label_smoothing=0.3)), draw(5, seed=4)
-    batch = batch_of(model, examples)
-    with torch.no_grad():
-        part, log_NL = model.loss(batch).parts[1], model.tag_scores(batch)
-    labels = log_NL.size(1)
-    expected = 0.0
-    for log_L, tag in zip(log_NL, (tag for row in range(5) for tag in tags_of(examples, row)), strict=True):
-        for label in range(1, labels):
-            probability = 0.7 if label == tag else 0.3 / (labels - 2)
-            expected -= probability * log_L[label] if tag else 0.0
-    torch.testing.assert_close(part.sum, expected)
-
-
 @EVERY
 @pytest.mark.parametrize("base", BASES)
 def test_zero_values_and_a_weight_of_zero_equal_the_baseline(settings, base, make, draw):
@@ -145,20 +131,6 @@ def test_a_sentence_without_tags_trains_its_words_alone(settings, make, draw):
         assert model.loss(batch_of(model, untagged, [1])).parts[1].sum == 0
     model.loss(batch_of(model, untagged, [1])).objective().backward()
     assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
-
-
-def test_punctuation_can_keep_its_tags_among_random_ones(make, draw, labels):
-    settings = TagAttentionSettings(tags="random_tags", keep_punctuation=True)
-    vocabulary = ["<none>", "<unk>", "N", ".", "LRB"]
-    own_labels = {"target": {"ccg": vocabulary, "random": vocabulary}}
-    (component,) = build_components({"tags": settings}, make().settings, own_labels)
-    examples = draw(6, seed=9)
-    tags_N = make_batch(examples, np.arange(6), [component]).extra["tags.tags"].tolist()
-    expected = []
-    for row in range(6):
-        random, ccg = tags_of(examples, row, "random"), tags_of(examples, row, "ccg")
-        expected += [mark if mark in (3, 4) else drawn for drawn, mark in zip(random, ccg, strict=True)]
-    assert tags_N == expected
 
 
 def test_gumbel_samples_in_training_only(make, draw):
@@ -208,7 +180,5 @@ def test_a_missing_vocabulary_is_a_user_error(make, labels):
 
 
 def test_settings_that_contradict_each_other_are_refused():
-    with pytest.raises(ValueError, match="keep_punctuation concerns random_tags only"):
-        TagAttentionSettings(keep_punctuation=True)
     with pytest.raises(ValueError, match="returns_below needs a weight above 0"):
         TagAttentionSettings(returns_below=0.5, weight=0.0)

@@ -13,7 +13,6 @@ from nmtcore.model import trees
 from nmtcore.model.batch import make_batch
 from nmtcore.model.trees import DivergedTrees, TooLongForTrees, tree_marginals
 
-ROOTS = ("one", "many")
 SYSTEMS = [HeadSelectionSettings(), HeadSelectionSettings(annotations="one_set"), TreeHeadSettings()]
 
 
@@ -33,72 +32,65 @@ def mutual_pairs(scores_BSS: torch.Tensor, margin: float) -> torch.Tensor:
     return scores_BSS
 
 
-def assert_equal_to_enumeration(scores_BSS: torch.Tensor, roots: str) -> None:
-    marginals_BSS = tree_marginals(scores_BSS, all_words(scores_BSS), roots=roots)
+def assert_equal_to_enumeration(scores_BSS: torch.Tensor) -> None:
+    marginals_BSS = tree_marginals(scores_BSS, all_words(scores_BSS))
     for marginals_SS, scores_SS in zip(marginals_BSS, scores_BSS.numpy(), strict=True):
-        np.testing.assert_allclose(marginals_SS, tree_distribution(scores_SS, roots=roots)[0], atol=1e-7)
+        np.testing.assert_allclose(marginals_SS, tree_distribution(scores_SS)[0], atol=1e-7)
 
 
-@pytest.mark.parametrize("roots", ROOTS)
 @pytest.mark.parametrize("words", range(1, 6))
-def test_any_scores_equal_the_enumeration(words, roots):
+def test_any_scores_equal_the_enumeration(words):
     for most in (1.0, 30.0, 1000.0):
-        assert_equal_to_enumeration(uniform(words, 3, words, words, most=most), roots)
+        assert_equal_to_enumeration(uniform(words, 3, words, words, most=most))
 
 
-@pytest.mark.parametrize("roots", ROOTS)
 @pytest.mark.parametrize("words", range(2, 6))
-def test_mutual_pairs_of_every_margin_equal_the_enumeration(words, roots):
-    """With many roots and a margin of 60, the inverse's sums can be one while its marginals are wrong by .3."""
+def test_mutual_pairs_of_every_margin_equal_the_enumeration(words):
     margins = (*np.linspace(0, 24, 13), 60.0, 500.0, 2000.0)
     base_BSS = uniform(words, 20, words, words, most=3)
-    assert_equal_to_enumeration(torch.cat([mutual_pairs(base_BSS, margin) for margin in margins]), roots)
+    assert_equal_to_enumeration(torch.cat([mutual_pairs(base_BSS, margin) for margin in margins]))
 
 
-@pytest.mark.parametrize("roots", ROOTS)
 @pytest.mark.parametrize("margin", [0.0, 8.0, 60.0, 500.0, 2000.0])
-def test_gradients_equal_finite_differences(margin, roots):
+def test_gradients_equal_finite_differences(margin):
     scores_BSS = uniform(1, 4, 5, 5, most=2)
     scores_BSS[:3] = mutual_pairs(scores_BSS[:3], margin)
     nodes_BS = torch.tensor([[True] * 5, [True, False, True, True, False], [False] * 5, [True] * 5])
-    marginals = partial(tree_marginals, nodes_BS=nodes_BS, roots=roots)
+    marginals = partial(tree_marginals, nodes_BS=nodes_BS)
     assert torch.autograd.gradcheck(marginals, scores_BSS.requires_grad_(), atol=1e-6, fast_mode=True)
 
 
-@pytest.mark.parametrize("roots", ROOTS)
 @pytest.mark.parametrize(
     ("sentences", "words", "margin", "most"),
     [(2, 40, 60, 5), (2, 100, 0, 240), (2, 40, 2000, 5), (2, 150, 0, 1000), (40, 6, 10, 3)],
 )
-def test_marginals_sum_to_one(sentences, words, margin, most, roots):
+def test_marginals_sum_to_one(sentences, words, margin, most):
     scores_BSS = uniform(2, sentences, words, words, most=most)
     scores_BSS = (mutual_pairs(scores_BSS, margin) if margin else scores_BSS).requires_grad_()
-    marginals_BSS = tree_marginals(scores_BSS, all_words(scores_BSS), roots=roots)
+    marginals_BSS = tree_marginals(scores_BSS, all_words(scores_BSS))
     np.testing.assert_allclose(marginals_BSS.detach().sum(1), 1, rtol=0, atol=2e-8)
     assert (marginals_BSS > -1e-8).all()
-    if roots == "one":
-        np.testing.assert_allclose(marginals_BSS.detach().diagonal(dim1=1, dim2=2).sum(1), 1, atol=1e-8)
+    np.testing.assert_allclose(marginals_BSS.detach().diagonal(dim1=1, dim2=2).sum(1), 1, atol=1e-8)
     (gradient_BSS,) = torch.autograd.grad(marginals_BSS, scores_BSS, uniform(3, *scores_BSS.shape, most=1))
     # A word's marginals sum to one whatever its scores.
     np.testing.assert_allclose(gradient_BSS.sum(1), 0, atol=1e-6)
 
 
 @pytest.mark.parametrize("margin", [0.0, 60.0])
-@pytest.mark.parametrize("roots", ROOTS)
-def test_a_batch_of_one_equals_a_batch_of_many_with_gaps_and_padding(roots, margin, monkeypatch):
+def test_a_batch_of_one_equals_a_batch_of_many_with_gaps_and_padding(margin, monkeypatch):
     nodes_BS = torch.from_numpy(np.random.default_rng(5).random((6, 9)) < 0.7)
     nodes_BS[2] = False
     outside_BSS = ~(nodes_BS.unsqueeze(1) & nodes_BS.unsqueeze(2))
     scores_BSS = mutual_pairs(uniform(5, 6, 9, 9, most=3), margin).masked_fill(outside_BSS, float("nan"))
-    marginals_BSS = tree_marginals(scores_BSS, nodes_BS, roots=roots)
+    marginals_BSS = tree_marginals(scores_BSS, nodes_BS)
     for row, nodes_S in enumerate(nodes_BS):
         alone_1SS = scores_BSS[row : row + 1, nodes_S][:, :, nodes_S]
         if alone_1SS.numel():
-            marginals_SS = tree_marginals(alone_1SS, all_words(alone_1SS), roots=roots)[0]
+            marginals_SS = tree_marginals(alone_1SS, all_words(alone_1SS))[0]
             np.testing.assert_allclose(marginals_BSS[row][nodes_S][:, nodes_S], marginals_SS, atol=1e-9)
     assert not marginals_BSS[outside_BSS].any()
     monkeypatch.setattr(trees, "LONGEST_ELIMINATED", 9)  # the sentences are now eliminated in several groups
-    np.testing.assert_allclose(marginals_BSS, tree_marginals(scores_BSS, nodes_BS, roots=roots), atol=1e-12)
+    np.testing.assert_allclose(marginals_BSS, tree_marginals(scores_BSS, nodes_BS), atol=1e-12)
 
 
 @pytest.mark.parametrize("margin", [0.0, 60.0])

@@ -200,10 +200,9 @@ def model_values(work: Workplace, dataset: str, system: str) -> Values:
         "parse": (["parse", model], str),
         "parse, argmax": (["parse", model, "--argmax"], str),
         "parse, head 0.1": (["parse", model, "--attention", "0.1"], str),
-        "attention": (["attention", model, "--cross", "-o", f"{own}.attention.parquet"], str),
-        "gates": (["gates", model, *texts], numbers_in_text),
+        "attention": (["translate", model, "--attention", f"{own}.attention.parquet"], str),
         "logprob": (["logprob", model, *texts], tsv_values),
-        "contrast": (["contrast", model, "pairs.tsv", "--output", f"{own}.contrast.md"], str),
+        "contrast": (["logprob", model, "--pairs", "pairs.tsv"], numbers_in_text),
         "export": (["export", model, "--to", "ctranslate2", f"{own}.exported"], str),
     }
     values = folder_values(work.folder / run, RUN_FILES)
@@ -213,8 +212,7 @@ def model_values(work: Workplace, dataset: str, system: str) -> Values:
         values[name] = {"code": answer.code, "messages": answer.errors}
         if answer.code == 0:
             values[name]["output"] = adapter(answer.output)
-    for name, path in (("tags", f"{own}.tags.parquet"), ("attention", f"{own}.attention.parquet"),
-                       ("contrast", f"{own}.contrast.csv")):  # fmt: skip
+    for name, path in (("tags", f"{own}.tags.parquet"), ("attention", f"{own}.attention.parquet")):
         if (work.folder / path).exists():
             values[name]["file"] = file_values(work.folder / path)
     exported = work.folder / f"{own}.exported"

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pyarrow as pa
 from reporting.recorded_runs import SOURCES, layout_of, names_of, write_run
+from reporting.runs import write_translations
 
 from nmtcore.config.planned_tables import PlannedCell, PlannedColumn, PlannedRow, PlannedRuns, PlannedTable
 from nmtcore.config.typed import plain
 from nmtcore.corpus.pairs import ANNOTATION_FIELDS, PAIR_SCHEMA
-from nmtcore.files import write_json, write_lines, write_text
+from nmtcore.files import write_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
 from nmtcore.reporting.paper_table import write_claims, write_paper_table
@@ -72,8 +73,8 @@ def _write_test(layout: Layout) -> None:
 def _write_report_run(layout: Layout, system: str, seed: int, number: int) -> None:
     folder = write_run(layout, system, seed, bleu=20.0 + number)
     references = [f"der Hund {HOSTILE} sieht eine Katze {i}" for i in range(SENTENCES)]
-    write_lines(folder / "hypotheses/test.references.txt", references)
-    write_lines(folder / "hypotheses/test.txt", [line.replace("eine", f"keine {system}") for line in references])
+    translations = [line.replace("eine", f"keine {system}") for line in references]
+    write_translations(layout, system, seed, translations, references, scale="small")
     settings = {**names_of(system, seed), "model": {"width": 8 + number}, "tests": ["test"]}
     write_json(folder / "model/run.json", settings)
     log = (folder / "training.jsonl").read_text(encoding="utf-8").splitlines()

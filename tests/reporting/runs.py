@@ -3,15 +3,43 @@
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
+from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.corpus.pairs import ANNOTATION_FIELDS, PAIR_SCHEMA
+from nmtcore.evaluation.counts import SentenceCounts, checksum_of_test, share_of_counts, write_counts
+from nmtcore.evaluation.metrics import METRICS, count_translations
 from nmtcore.files import write_lines
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
 from nmtcore.syntax.annotation import Annotation
 
 EVALUATION = {"text": "detokenised", "tokenize": "none", "lowercase": False}
+
+
+def write_translations(
+    layout: Layout, system: str, seed: int, translations: list[str], references: list[str], **names: str
+) -> Path:
+    """Write the translations of a run's test and their counts of sentences, and return the translations' folder."""
+    names = {"scale": "quick", "dataset": "d", "system": system, "seed": str(seed)} | names
+    folder = Path(layout.path("hypotheses", **names))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_lines(folder / "test.txt", translations)
+    write_lines(folder / "test.references.txt", references)
+    counts = count_translations(translations, references, EvaluationSettings(**EVALUATION), METRICS)
+    write_counts(Path(layout.path("counts", **names)) / "test.parquet", counts)
+    return folder
+
+
+def write_comet_scores(layout: Layout, system: str, seed: int, scores: list[float], references: list[str]) -> Path:
+    """Write COMET's scores of the sentences of a run's test, and return their file."""
+    path = Path(layout.path("comet_counts", scale="quick", dataset="d", system=system, seed=seed)) / "test.parquet"
+    counts_BF = np.stack([scores, np.ones(len(scores))], axis=1)
+    test = checksum_of_test(references)
+    counts = SentenceCounts(counts_BF=counts_BF, score=share_of_counts, signature="COMET|model:m", test=test)
+    write_counts(path, {"comet": counts})
+    return path
 
 
 class Results:
@@ -27,12 +55,8 @@ class Results:
         write_rows(self.layout.path("pairs", dataset="d", split="test"), PAIR_SCHEMA, pairs)
 
     def write_run(self, system: str, seed: int, translations: list[str]) -> Path:
-        """Write the translations of a run, and return their folder."""
-        folder = Path(self.layout.path("hypotheses", scale="quick", dataset="d", system=system, seed=seed))
-        folder.mkdir(parents=True)
-        write_lines(folder / "test.txt", translations)
-        write_lines(folder / "test.references.txt", self.references)
-        return folder
+        """Write the translations of a run and their counts, and return their folder."""
+        return write_translations(self.layout, system, seed, translations, self.references)
 
     def write_annotation(self, side: str, column: str, values: list) -> tuple[str, str, str]:
         """Write an annotation of the test with one column, and return its side, column and path."""

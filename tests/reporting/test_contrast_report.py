@@ -1,6 +1,5 @@
 """The report on one model's contrastive pairs."""
 
-from nmtcore.files import read_json
 from nmtcore.inference.schemas import ContrastScore
 from nmtcore.reporting.contrast_report import ContrastReport
 
@@ -43,15 +42,3 @@ def test_one_phenomenon_without_distances_has_one_row():
     lines = ContrastReport([SCORES[-1]], model=MODEL).markdown.splitlines()
     assert [line for line in lines if line.startswith("| `")] == ["| `other` | 1 | 1 | 100.0 | 20.7 to 100.0 | 0 |"]
     assert not [line for line in lines if line.startswith("##") or "vocabulary lacks" in line]
-
-
-def test_all_formats_are_written(tmp_path):
-    ContrastReport(SCORES, model=MODEL).write(tmp_path / "pairs.md")
-    assert {path.suffix for path in tmp_path.iterdir()} == {".md", ".csv", ".tex", ".html", ".json"}
-    content = read_json(tmp_path / "pairs.json")
-    assert content["model"] == MODEL
-    assert (content["all"]["right"], content["all"]["ties"]) == (3, 1)
-    assert list(content["phenomena"]) == ["number", "order_2", "other"]
-    assert content["distances"][">15"]["accuracy"] == 0
-    assert content["phenomena_and_distances"]["number"]["1"]["pairs"] == 2
-    assert "other" not in content["phenomena_and_distances"]

@@ -9,7 +9,14 @@ from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_lines
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import COLOURS, SHAPES, system_looks, system_scale
-from nmtcore.reporting.curves_figure import MARKED, curve_points, drawn_metrics, write_curve_figure
+from nmtcore.reporting.curves_figure import (
+    MARKED,
+    POINTS,
+    curve_points,
+    drawn_metrics,
+    system_curves,
+    write_curve_figure,
+)
 
 
 @pytest.fixture
@@ -124,6 +131,20 @@ def test_broken_logs_are_refused(tmp_path, layout):
         write_lines(path, [line])
         with pytest.raises(UserError, match=sentence):
             draw(tmp_path, layout, [path])
+
+
+def test_the_curves_of_a_run_are_of_all_that_its_log_has(tmp_path):
+    """The loss is thinned to means, so that seeds keep the same updates; validations are not."""
+    losses = [{"update": 10 * k, "loss/translation": float(k)} for k in range(1, 4 * POINTS + 1)]
+    validation = {"perplexity": 5.0, "bleu": 3.0, "accuracy/tag_attention": 0.25}
+    for name, lines in (("1", losses), ("2", losses[: 2 * POINTS])):
+        write_lines(tmp_path / name, list(map(json.dumps, [*lines, {"update": 9, "validation": validation}])))
+    curves = system_curves("d", "s", {seed: tmp_path / str(seed) for seed in (1, 2)})["curves"]
+    first, second = (curves["loss"][seed] for seed in "12")
+    assert (len(first), len(second)) == (POINTS, POINTS / 2)
+    assert first[1] == (80, 6.5)
+    assert second == first[: POINTS // 2]
+    assert [curves[metric]["1"] for metric in ("bleu", "perplexity", "accuracy")] == [[(9, 3)], [(9, 5)], [(9, 25)]]
 
 
 def test_a_system_looks_the_same_in_all_charts():

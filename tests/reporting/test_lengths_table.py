@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 from evaluation.test_metrics import own_bleu
 from reporting.planned import plan_cell, plan_claim, plan_translations, unlinked
-from reporting.runs import EVALUATION, Results
+from reporting.runs import EVALUATION, Results, write_comet_scores
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.planned_tables import ComparedRuns
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import Difference
-from nmtcore.evaluation.segments import SEGMENT_SCHEMA
-from nmtcore.files import write_lines
-from nmtcore.parquet import write_rows
 from nmtcore.reporting.lengths_figure import length_points
 from nmtcore.reporting.table import Items, Page, SeedMean
 from nmtcore.reporting.table_content import Undecided, judged_claims
@@ -63,8 +60,7 @@ def tables(content):
 
 
 def test_mostly_empty_translations_are_named_on_top(results):
-    folder = results.layout.path("hypotheses", scale="quick", dataset="d", system="better", seed=2)
-    write_lines(f"{folder}/test.txt", [""] * 60 + REFERENCES[60:])
+    results.write_run("better", 2, [""] * 60 + REFERENCES[60:])
     content = lengths_content(planned(), results.layout)
     assert content.blocks[0] == Items(("d/better, seed 2, test: 60 of 80 translations are empty.",))
 
@@ -74,9 +70,7 @@ def test_comet_of_each_bin_is_the_mean_over_its_sentences(results):
     for system in ("base", "better"):
         for seed in (1, 2):
             scores[system, seed] = np.random.default_rng(seed + len(system)).random(len(LENGTHS))
-            folder = results.layout.path("segment_scores", scale="quick", dataset="d", system=system, seed=seed)
-            rows = [{"id": i, "score": score} for i, score in enumerate(scores[system, seed])]
-            write_rows(f"{folder}/test.parquet", SEGMENT_SCHEMA.with_metadata({"signature": "COMET|m"}), rows)
+            write_comet_scores(results.layout, system, seed, list(scores[system, seed]), REFERENCES)
     content = lengths_content(planned(measures={"bleu": "comet"}), results.layout)
     entry = next(own for own in content.data["entries"] if (own["subset"], own["row"]) == ("11 to 20", "better"))
     rows = [i for i, length in enumerate(LENGTHS) if 11 <= length <= 20]

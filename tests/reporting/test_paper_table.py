@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from reporting.planned import unlinked
-from reporting.runs import EVALUATION, Results
+from reporting.runs import EVALUATION, Results, write_comet_scores, write_translations
 from sacrebleu import corpus_bleu
 from sacrebleu.metrics import BLEU, CHRF
 
@@ -24,7 +24,6 @@ from nmtcore.config.planned_tables import (
     PlannedTable,
 )
 from nmtcore.config.typed import build, plain
-from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import (
     OTHER_SEED,
     SEED,
@@ -37,9 +36,6 @@ from nmtcore.evaluation.compare import (
 )
 from nmtcore.evaluation.counts import SentenceCounts, share_of_counts
 from nmtcore.evaluation.metrics import METRICS
-from nmtcore.evaluation.segments import SEGMENT_SCHEMA
-from nmtcore.files import write_lines
-from nmtcore.parquet import write_rows
 from nmtcore.reporting.claims_page import claimed_text, claims_page
 from nmtcore.reporting.measurements import ATTACHMENT
 from nmtcore.reporting.measurements import SEGMENT_MEASURES as OF_SEGMENTS
@@ -306,12 +302,6 @@ def test_each_test_has_bleu_and_chrf_by_sacrebleu(results, tmp_path):
     assert all(not entry["more_scores"] for entry in content["data"]["scores"])
 
 
-def write_segments(results, system, seed, scores):
-    folder = Path(results.layout.path("segment_scores", scale="quick", dataset="d", system=system, seed=seed))
-    rows = [{"id": i, "score": score} for i, score in enumerate(scores)]
-    write_rows(folder / "test.parquet", SEGMENT_SCHEMA.with_metadata({"signature": "COMET|model:m"}), rows)
-
-
 def test_comet_has_the_same_statistics(results, tmp_path):
     """The intervals are those of the stored scores of segments."""
     draw = np.random.default_rng(1)
@@ -320,7 +310,7 @@ def test_comet_has_the_same_statistics(results, tmp_path):
     }
     for name, seeds in segments.items():
         for seed, scores in enumerate(seeds, start=1):
-            write_segments(results, name, seed, scores)
+            write_comet_scores(results.layout, name, seed, list(scores), REFERENCES)
     first = plan()
     column = replace(first.columns[0], name="real/test/comet", metric="comet")
     cells = tuple(replace(cell, column=column.name, metric="comet") for cell in first.cells)
@@ -351,15 +341,11 @@ def test_comet_has_the_same_statistics(results, tmp_path):
         entry["scores"] for entry in content["data"]["scores"]
     ]
     assert mapped["claims"][0]["difference"] == content["claims"][0]["difference"]
-    write_segments(results, "new", 2, [0.5] * 3)
-    with pytest.raises(UserError, match=r"test\.parquet has 3 scores for 27 translations: delete it and score again"):
-        write(results, tmp_path, table)
 
 
 def test_scores_that_are_all_zero_have_no_mark(results, tmp_path):
     for system, seed, word in (("base", 1, "x"), ("base", 2, "x"), ("new", 1, "y"), ("new", 2, "y")):
-        folder = Path(results.layout.path("hypotheses", scale="quick", dataset="d", system=system, seed=seed))
-        write_lines(folder / "test.txt", [f"{word} {number}" for number in range(len(REFERENCES))])
+        results.write_run(system, seed, [f"{word} {number}" for number in range(len(REFERENCES))])
     text, content = write(results, tmp_path, plan(measures={"bleu": "multi_bleu"}))
     compared = comparison_of(content, "d/new", "multi_bleu")
     assert (compared["result"]["delta"], compared["result"]["p"]) == (0, 1)
@@ -369,8 +355,7 @@ def test_scores_that_are_all_zero_have_no_mark(results, tmp_path):
 
 def test_another_translation_changes_the_cells_of_its_run_and_no_others(results, tmp_path):
     before = write(results, tmp_path)[1]["data"]
-    folder = Path(results.layout.path("hypotheses", scale="quick", dataset="d", system="new", seed=2))
-    write_lines(folder / "test.txt", BAD)
+    results.write_run("new", 2, BAD)
     after = write(results, tmp_path)[1]["data"]
     changed = [a["row"] for a, b in zip(before["scores"], after["scores"], strict=True) if a != b]
     assert changed == ["new"]
@@ -380,8 +365,7 @@ def test_another_translation_changes_the_cells_of_its_run_and_no_others(results,
 
 
 def test_mostly_empty_translations_are_named_on_top(results, tmp_path):
-    folder = Path(results.layout.path("hypotheses", scale="quick", dataset="d", system="new", seed=1))
-    write_lines(folder / "test.txt", [""] * 20 + BETTER[20:])
+    results.write_run("new", 1, [""] * 20 + BETTER[20:])
     text, _ = write(results, tmp_path)
     assert text.splitlines()[4] == "- d/new, seed 1, test: 20 of 27 translations are empty."
 
@@ -427,10 +411,7 @@ def test_at_too_small_a_scale_there_is_no_verdict(results, tmp_path):
     moved = Results(tmp_path / "smoke", REFERENCES, REFERENCES)
     for name, seeds in SYSTEMS.items():
         for seed, lines in enumerate(seeds, start=1):
-            folder = Path(moved.layout.path("hypotheses", scale="smoke", dataset="d", system=name, seed=seed))
-            folder.mkdir(parents=True)
-            write_lines(folder / "test.txt", lines)
-            write_lines(folder / "test.references.txt", REFERENCES)
+            write_translations(moved.layout, name, seed, lines, REFERENCES, scale="smoke")
     reason = "the scale smoke is too small for a verdict"
     claims = tuple(replace(own, undecided=reason) for own in plan().claims)
     _, content = write(moved, tmp_path, plan(scale="smoke", claims=claims))
@@ -454,8 +435,7 @@ def test_blocks_survive_json():
 
 
 def test_runs_with_other_references_are_not_compared(results, tmp_path):
-    folder = Path(results.layout.path("hypotheses", scale="quick", dataset="d", system="control", seed=1))
-    write_lines(folder / "test.references.txt", GOOD)
+    write_translations(results.layout, "control", 1, GOOD, GOOD)
     with pytest.raises(Exception, match="have different references of test, so that they cannot be compared"):
         write(results, tmp_path)
 
@@ -475,10 +455,7 @@ def write_others(results, references, systems):
     """Write runs on a second data set `e`."""
     for name, seeds in systems.items():
         for seed, lines in enumerate(seeds, start=1):
-            names = {"scale": "quick", "dataset": "e", "system": name, "seed": seed}
-            folder = Path(results.layout.path("hypotheses", **names))
-            write_lines(folder / "test.txt", lines)
-            write_lines(folder / "test.references.txt", references)
+            write_translations(results.layout, name, seed, lines, references, dataset="e")
 
 
 def plan_two(**changes):
@@ -531,19 +508,6 @@ def test_a_claim_about_two_gains_on_one_test_shares_the_baseline(results, tmp_pa
     ours = content["claims"][0]["difference"]
     assert ours["delta"] == pytest.approx(expected.delta)
     assert ours["interval"] == pytest.approx(expected.interval)
-
-
-def test_tests_that_share_a_part_of_their_sentences_are_not_compared(results, tmp_path):
-    half = [*REFERENCES[:6], *OTHERS[6:]]
-    write_others(results, half, {name: [half, half] for name in OTHER_SYSTEMS})
-    _, content = write(results, tmp_path, plan_two())
-    (judged,) = content["claims"]
-    assert judged["answer"] == "not run"
-    shared = len(set(half) & set(REFERENCES))
-    assert judged["reason"] == (
-        f"the tests of d/new and e/new share {shared} sentences, but not all, so that they are neither paired nor "
-        "independent"
-    )
 
 
 def test_systems_trained_on_two_data_sets_are_compared_on_the_same_test(results, tmp_path):

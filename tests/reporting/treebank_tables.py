@@ -6,6 +6,7 @@ import numpy as np
 from pair_files import write_corpus
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
+from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.planned_tables import (
     PlannedCell,
     PlannedClaim,
@@ -14,6 +15,8 @@ from nmtcore.config.planned_tables import (
     PlannedRuns,
     PlannedTable,
 )
+from nmtcore.config.stages import ScoringSettings
+from nmtcore.evaluation.scores import score_gold
 from nmtcore.inference.schemas import Parse, write_parses
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
@@ -59,10 +62,17 @@ class TreebankTable:
     ) -> str:
         """Write the parses of each seed; return the key of the runs."""
         for seed, trees in enumerate(seeds, start=1):
-            folder = Path(self.layout.path("gold_parses", scale="quick", dataset=dataset, system=system, seed=seed))
+            run = {"scale": "quick", "dataset": dataset, "system": system, "seed": seed}
+            folder = Path(self.layout.path("gold_parses", **run))
             for name, own in (("gold_bank", trees), ("gold_bank.untrained", untrained)):
                 parses = [Parse(argmax=np.array(heads), one_root=np.array(heads)) for heads in own]
                 write_parses(folder / f"{name}.parquet", np.arange(len(own)), parses)
+            splits = {"splits": ("gold_bank",), "parsed": ("gold_bank",)}
+            settings = ScoringSettings(**run, **splits, evaluation=EvaluationSettings(), trees="induced")
+            files = {key: Path(path) for key, path in self.facts["treebanks"][dataset]["gold_bank"].items()}
+            outputs = {key: Path(self.layout.path(f"gold_{key}", **run)) for key in ("scores", "counts")}
+            inputs = {"corpora": {"gold_bank": files["pairs"]}, "trees": {"gold_bank": files["trees"]}}
+            score_gold(settings, parses=folder, **inputs, **outputs)
         key = f"{dataset}/{system}"
         self.runs[key] = PlannedRuns(dataset=dataset, system=system, seeds=tuple(range(1, len(seeds) + 1)))
         return key

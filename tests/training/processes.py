@@ -14,7 +14,7 @@ SETTINGS = {"max_updates": 40, "validation": {"every": 7}, "checkpoint_every": 5
 
 # Importing torch takes seconds, so only the process from which the others are forked does it.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["training.tiny", "nmtcore.training.trainer", "torch.utils.tensorboard"])
+PROCESSES.set_forkserver_preload(["training.tiny", "nmtcore.training.trainer"])
 
 
 def start(folder, *, env=None, settings=None, **options):

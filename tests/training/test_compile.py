@@ -1,10 +1,11 @@
-"""Compiled layers train the same model, and training goes on without them where they cannot be compiled."""
+"""Compiled layers train the same model."""
 
 import pytest
 import torch
 from training import tiny
-from training.test_train import same_weights, train_tiny
+from training.test_train import train_tiny
 
+from nmtcore.errors import UserError
 from nmtcore.training.checkpoints import named_weights
 
 
@@ -28,11 +29,9 @@ def test_compiled_layers_train_the_same_model(tmp_path, monkeypatch, parses):
         torch.testing.assert_close(other, weight, rtol=1e-8, atol=1e-9, msg=name)
 
 
-def test_without_a_compiler_training_goes_on(tmp_path, monkeypatch):
-    expected, plain, messages = train_both(tmp_path, tiny.lack_compiler, monkeypatch)
-    assert messages[1].startswith("Training goes on without compiled layers, with the same results; torch.compile fail")
-    assert "no compiler" in messages[1]
-    assert same_weights(expected, plain)
+def test_an_error_of_the_compiler_is_explained(tmp_path, monkeypatch):
+    with pytest.raises(UserError, match=r"^torch\.compile failed \(.*no compiler.*\): set machine\.compile to false"):
+        train_both(tmp_path, tiny.lack_compiler, monkeypatch)
 
 
 def test_validation_computes_with_the_layers_as_they_are(tmp_path, monkeypatch):

@@ -8,12 +8,9 @@ import time
 
 import pytest
 import torch
-from torch import distributed
 from training.processes import end_of, final_weights, finish, logged_updates, start, wait_for_update
 
-from nmtcore.errors import UserError
 from nmtcore.training.checkpoints import Checkpoints
-from nmtcore.training.world import Interrupted, OtherProcessEnded, join_world
 
 
 def same_tensors(first, second):
@@ -76,98 +73,6 @@ def test_two_processes_compute_the_same_as_one(tmp_path, start_pair):
         for key in ("tokens", "loss", "nll", "loss/depparse", "gradient", "rate", "best"):
             assert a.get(key, 0) == pytest.approx(b.get(key, 0), rel=1e-9)
         assert a.get("validation", {}) == pytest.approx(b.get("validation", {}), rel=1e-9)
-
-
-@pytest.mark.needs("training")
-@pytest.mark.parametrize("uncompiled", [None, 0])
-def test_two_processes_with_compiled_layers_compute_the_same_as_without(tmp_path, start_pair, uncompiled):
-    """Also if torch cannot compile in one of them."""
-    settings = {"parses": True, "max_updates": 6, "validation": {"every": 3}}
-    finish(tmp_path / "plain", *start_pair(tmp_path / "plain", settings=settings, float64=True))
-    compiled = tmp_path / "compiled"
-    options = {"settings": settings | {"compile": True}, "backend": "eager", "uncompiled_rank": uncompiled}
-    ends = [end_of(process, compiled, seconds=300) for process in start_pair(compiled, float64=True, **options)]
-    assert [code for _, code in ends] == [0, 0], ends
-    says = (
-        "Compiling 2 layers, which "
-        if uncompiled is None
-        else "Training goes on without compiled layers, with the same"
-    )
-    assert says in ends[0][0]
-    expected, actual = final_weights(tmp_path / "plain"), final_weights(compiled)
-    for name, tensor in expected.items():
-        torch.testing.assert_close(actual[name], tensor, rtol=1e-8, atol=1e-9, msg=name)
-
-
-def test_two_killed_processes_end_with_the_same_weights(tmp_path, start_pair):
-    settings = {"max_updates": 30, "keep": "best", "validation": {"every": 6}}
-    finish(tmp_path / "whole", *start_pair(tmp_path / "whole", settings=settings))
-    cut = tmp_path / "cut"
-    both = start_pair(cut, settings=settings, pause=0.01)
-    wait_for_update(both[0], cut, 5)
-    time.sleep(random.uniform(0, 0.1))
-    for process in both:
-        process.kill()
-    assert [end_of(process, cut)[1] for process in both] == [-signal.SIGKILL] * 2
-    # If only one process is killed, the other one ends with a message.
-    pair = start_pair(cut, settings=settings, pause=0.01)
-    wait_for_update(pair[0], cut, 12)
-    pair[0].kill()
-    output, code = end_of(pair[1], cut)
-    assert code == 1
-    assert "OtherProcessEnded: Another process of this training ended (" in output
-    assert end_of(pair[0], cut)[1] == -signal.SIGKILL
-    finish(cut, *start_pair(cut, settings=settings))
-    assert same_tensors(final_weights(cut), final_weights(tmp_path / "whole"))
-    assert logged_updates(cut) == (list(range(1, 31)), [6, 12, 18, 24, 30])
-
-
-def test_two_processes_stop_at_the_same_update_and_resume(tmp_path, start_pair):
-    settings = {"max_updates": 30}
-    finish(tmp_path / "whole", *start_pair(tmp_path / "whole", settings=settings))
-    cut = tmp_path / "cut"
-    processes = start_pair(cut, settings=settings, pause=0.02)
-    wait_for_update(processes[0], cut, 5)
-    os.kill(processes[1].pid, signal.SIGUSR1)
-    for process in processes:
-        output, code = end_of(process, cut)
-        assert "Training was stopped by" in output
-        assert code == 1
-    finish(cut, *start_pair(cut, settings=settings))
-    assert same_tensors(final_weights(cut), final_weights(tmp_path / "whole"))
-    assert logged_updates(cut)[0] == list(range(1, 31))
-
-
-@pytest.fixture
-def destroyed(monkeypatch):
-    """The second of two processes; a list of its calls to destroy the process group, which there is not."""
-    calls = []
-    monkeypatch.setattr(distributed, "init_process_group", lambda *arguments, **options: None)
-    monkeypatch.setattr(distributed, "get_rank", lambda: 1)
-    monkeypatch.setattr(distributed, "destroy_process_group", lambda: calls.append(True))
-    for name, value in {"WORLD_SIZE": "2", "RANK": "1", "LOCAL_RANK": "1"}.items():
-        monkeypatch.setenv(name, value)
-    return calls
-
-
-@pytest.mark.parametrize(("error", "count"), [(Interrupted("stopped"), 1), (UserError("full"), 0)])
-def test_a_process_that_fails_on_its_own_destroys_no_process_group(destroyed, error, count):
-    with pytest.raises(type(error), match=str(error)), join_world("cpu"):
-        raise error
-    assert len(destroyed) == count
-
-
-def test_an_exchange_with_an_ended_process_raises_an_error(destroyed, monkeypatch):
-    def broken(*arguments, **options):
-        raise RuntimeError("[/pair.cc:5] Connection closed by peer [127.0.0.1]:5. This is caused by...\nand a trace")
-
-    monkeypatch.setattr(distributed, "all_reduce", broken)
-    with pytest.raises(OtherProcessEnded) as caught, join_world("cpu") as world:
-        world.wait()
-    assert str(caught.value) == (
-        "Another process of this training ended (Connection closed by peer [127.0.0.1]:5): its own message says why. "
-        "Start the training again; it resumes from its last checkpoint."
-    )
 
 
 @pytest.mark.parametrize("failing", [0, 1])

@@ -12,33 +12,12 @@ from training.processes import final_weights, finish
 from training.test_train import bleu_scores, same_weights, train_tiny
 
 from nmtcore.training.checkpoints import Checkpoints
-from nmtcore.training.trainer import Trainer
 from nmtcore.training.validation import is_better
 from nmtcore.training.world import Interrupted
 
 
 def training_lines(lines):
     return [line for line in lines if "validation" not in line]
-
-
-def test_epochs_count_from_one_in_the_log(tmp_path):
-    run = tiny.settings(max_epochs=3, max_updates=None, log_every=1)
-    state, _, lines = train_tiny(tmp_path, run)
-    epochs = [line["epoch"] for line in training_lines(lines)]
-    assert (epochs[0], epochs[-1], epochs) == (1, 3, sorted(epochs))
-    assert state.update / 4 < epochs.count(2) < state.update / 2
-
-
-@pytest.mark.parametrize(("updates", "epochs"), [(24, None), (None, 2), (3, 2), (1000, 2)])
-def test_the_expected_number_of_updates_is_right_after_resuming_in_an_epoch(tmp_path, monkeypatch, updates, epochs):
-    settings, expected, step = {"validation": {"every": 1000}, "checkpoint_every": 1000}, [], Trainer.step
-    # Stop in the middle of the first epoch, and resume there.
-    train_tiny(tmp_path, tiny.settings(max_updates=2, **settings))
-    monkeypatch.setattr(Trainer, "step", lambda self: expected.append(self.history.total) or step(self))
-    state = train_tiny(tmp_path, tiny.settings(max_updates=updates, max_epochs=epochs, **settings))[0]
-    # Epochs differ by a batch or so, so that only the last number is exact.
-    assert expected[-1] == state.update == (updates if updates in (3, 24) else state.update) > 2
-    assert all(abs(count - state.update) <= 3 for count in expected)
 
 
 @pytest.fixture

@@ -8,9 +8,7 @@ from training.test_train import same_weights, train_tiny
 
 from nmtcore.model.batch import make_batch
 
-SHORT_EPOCHS = {"batch": {"size": 400}, "validation": {"every": 100}, "checkpoint_every": 100, "log_every": 1}
-VALIDATED = {**SHORT_EPOCHS, "validation": {"every": 1}}
-WEIGHTS = [1, 0.65, 0.65**2, 0.65**3, 0.65**4, 0.65**5, 0, 0]
+VALIDATED = {"batch": {"size": 400}, "validation": {"every": 1}, "checkpoint_every": 100, "log_every": 1}
 
 
 def weights_by_epoch(lines):
@@ -20,21 +18,6 @@ def weights_by_epoch(lines):
         if "validation" not in line:
             weights.setdefault(line["epoch"], {})[line["weight/tag_attention"]] = None
     return {epoch: list(logged) for epoch, logged in weights.items()}
-
-
-def test_the_weight_decays_over_epochs_and_after_a_resume_in_any_of_them(tmp_path):
-    whole = tiny.settings(tags={}, max_updates=None, max_epochs=8, **SHORT_EPOCHS)
-    _, model, lines = train_tiny(tmp_path / "whole", whole)
-    weights = weights_by_epoch(lines)
-    assert list(weights) == list(range(1, 9))
-    assert list(weights.values()) == [[pytest.approx(weight)] for weight in WEIGHTS]
-    last_updates = {line["epoch"]: line["update"] for line in lines}
-    for update in [last - 1 for last in last_updates.values()]:
-        folder = tmp_path / str(update)
-        train_tiny(folder, tiny.settings(tags={}, max_updates=update, max_epochs=8, **SHORT_EPOCHS))
-        _, resumed, resumed_lines = train_tiny(folder, whole)
-        assert weights_by_epoch(resumed_lines) == weights
-        assert same_weights(model, resumed)
 
 
 def test_a_loss_that_has_returned_survives_a_resume(tmp_path):

@@ -150,13 +150,6 @@ def test_the_last_checkpoints_are_averaged(tmp_path):
         torch.testing.assert_close(tensor, mean.float(), rtol=1e-5, atol=1e-6)
 
 
-def test_checkpoints_that_are_not_needed_are_deleted(tmp_path):
-    validate, _ = bleu_scores(1.0, 9.0, *[2.0] * 8)
-    run = tiny.settings(max_updates=20, keep="average", average=3, validation=BLEU, checkpoint_every=2)
-    train_tiny(tmp_path, run, validate=validate)
-    assert checkpoint_updates(tmp_path) == [4, 14, 16, 18, 20]
-
-
 def test_training_ends_after_the_last_epoch(tmp_path):
     run = tiny.settings(max_epochs=2, max_updates=None)
     state, _, lines = train_tiny(tmp_path, run)

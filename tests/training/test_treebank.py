@@ -1,24 +1,17 @@
 """Training on the gold trees of a treebank, together with sentence pairs or alone."""
 
 import itertools
-import json
 from dataclasses import replace
 
 import pytest
 import torch
 from training import tiny
-from training.processes import final_weights, finish, logged_updates, start, wait_for_update
 from training.test_train import same_weights, train_tiny
 
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.training.checkpoints import named_weights
 from nmtcore.training.data import prepare_training_data
-
-
-def assert_close(model, other):
-    for (name, a), (_, b) in zip(named_weights(model), named_weights(other), strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-8, atol=1e-9, msg=name)
 
 
 def pairs_without_trees(n=120):
@@ -77,60 +70,7 @@ def test_a_treebank_whose_losses_have_weight_zero_changes_nothing(tmp_path):
     assert same_weights(plain, with_treebank)
 
 
-@pytest.mark.parametrize("pairs", [True, False])
-def test_accumulation_changes_nothing(tmp_path, pairs):
-    models = []
-    for device_size in (None, 40, 1):
-        run = tiny.settings(parses=True, dropout=0.0, max_updates=5, batch={"device_size": device_size})
-        run = tiny.on_treebank(run, pairs=pairs, size=100)
-        data = tiny.examples(120) if pairs else None, tiny.examples(20, seed=1)
-        folder, model = tmp_path / str(device_size), tiny.model_of(run).double()
-        models.append(train_tiny(folder, run, data=data, treebank=tiny.treebank(unparsed=0.3), model=model)[1])
-    for other in models[1:]:
-        assert_close(models[0], other)
-
-
 SETTINGS = {"parses": True, "max_updates": 24}
-
-
-@pytest.mark.parametrize("pairs", [True, False])
-def test_a_killed_run_ends_with_the_same_weights(tmp_path, pairs):
-    options = {"settings": SETTINGS, "treebank": {"pairs": pairs, "size": 120}}
-    finish(tmp_path / "whole", start(tmp_path / "whole", **options))
-    process = start(tmp_path / "cut", pause=0.01, **options)
-    wait_for_update(process, tmp_path / "cut", 10)
-    process.kill()
-    process.join()
-    finish(tmp_path / "cut", start(tmp_path / "cut", **options))
-    whole, cut = final_weights(tmp_path / "whole"), final_weights(tmp_path / "cut")
-    assert all(torch.equal(whole[name], cut[name]) for name in whole)
-    assert logged_updates(tmp_path / "cut")[0] == list(range(1, 25))
-
-
-@pytest.mark.parametrize("pairs", [True, False])
-def test_two_processes_compute_the_same_as_one(tmp_path, start_pair, pairs):
-    options = {
-        "settings": {**SETTINGS, "dropout": 0.0, "max_updates": 9},
-        "treebank": {"pairs": pairs},
-        "float64": True,
-    }
-    finish(tmp_path / "one", start(tmp_path / "one", **options))
-    finish(tmp_path / "two", *start_pair(tmp_path / "two", **options))
-    expected, actual = final_weights(tmp_path / "one"), final_weights(tmp_path / "two")
-    for name, tensor in expected.items():
-        torch.testing.assert_close(actual[name], tensor, rtol=1e-8, atol=1e-9, msg=name)
-    lines = [(tmp_path / folder / "training.jsonl").read_text().splitlines() for folder in ("one", "two")]
-    for a, b in zip(*([json.loads(line) for line in log] for log in lines), strict=True):
-        for key in ("tokens", "loss", "loss/depparse", "gradient", "rate"):
-            assert a.get(key, 0) == pytest.approx(b.get(key, 0), rel=1e-9)
-
-
-def test_training_on_a_treebank_alone_ends_after_its_epochs(tmp_path):
-    run = tiny.on_treebank(tiny.settings(parses=True, max_updates=None, max_epochs=2), pairs=False)
-    dev, gold_trees = tiny.examples(20, seed=1), tiny.treebank()
-    state, model, _ = train_tiny(tmp_path, run, data=(None, dev), treebank=gold_trees)
-    plan = prepare_training_data(run, model, None, dev, print, treebank=gold_trees).main.plan
-    assert (state.epoch, state.update) == (2, len(plan(0)) + len(plan(1)))
 
 
 def test_batches_of_a_treebank_go_on_from_any_number():

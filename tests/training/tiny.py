@@ -139,8 +139,7 @@ def train_in_process(folder: Path, options: dict[str, Any], environment: dict[st
 
     `options`: "settings" of the run; "treebank", settings for training on a treebank; "float64"; "pause", seconds
     before every forward pass; "failing_rank", whose GPU's memory is full at the first forward pass; "zeroed_rank",
-    whose model starts with zeros as weights; "backend", of torch.compile; "uncompiled_rank", where torch cannot
-    compile.
+    whose model starts with zeros as weights.
     """
     from safetensors.torch import save_file
 
@@ -163,9 +162,6 @@ def train_in_process(folder: Path, options: dict[str, Any], environment: dict[st
         around_loss(model, before=lambda: time.sleep(pause))
     if options.get("zeroed_rank") == int(os.environ.get("RANK", "0")):
         model.apply(lambda module: [parameter.data.zero_() for parameter in module.parameters(recurse=False)])
-    if "backend" in options:
-        broken = options.get("uncompiled_rank") == int(os.environ.get("RANK", "0"))
-        compile_with(lack_compiler if broken else options["backend"])
     if options.get("failing_rank") == int(os.environ.get("RANK", "0")):
         around_loss(model, before=run_out_of_memory)
     data = examples(120, unparsed=0.3), examples(20, seed=1)

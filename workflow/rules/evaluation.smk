@@ -1,19 +1,13 @@
 # Translations made elsewhere; scores of a run, also by COMET in an environment of its own, and its manifest; summaries of
 # a system over its seeds; the table of the demo.
 from nmtcore.config.stages import ScoringSettings
-from nmtcore.planning.demo import (
-    demo_evaluation,
-    demo_summaries,
-    demo_test_file,
-    demo_translations,
-)
+from nmtcore.planning.demo import demo_counts, demo_summaries, demo_trees
 from nmtcore.planning.external import (
     missing_seed_notes,
     raw_reports,
     translation_files,
     translation_states,
 )
-from nmtcore.planning.manifests import manifest_inputs, manifest_sources
 from nmtcore.planning.runs import (
     pair_files,
     seed_scores,
@@ -28,7 +22,6 @@ localrules:
     score_gold,
     prepare_comet,
     score_comet,
-    write_manifest,
     summarise_seeds,
     demo,
 
@@ -63,6 +56,8 @@ rule score_tests:
         trees=planned(tree_files, splits="parsed_tests"),
     output:
         scores=LAYOUT.pattern("scores"),
+        counts=directory(LAYOUT.pattern("counts")),
+        manifest=LAYOUT.pattern("manifest"),
     log:
         LAYOUT.log("score_tests"),
     benchmark:
@@ -83,6 +78,7 @@ rule score_gold:
         trees=planned(tree_files, splits="gold"),
     output:
         scores=LAYOUT.pattern("gold_scores"),
+        counts=directory(LAYOUT.pattern("gold_counts")),
     log:
         LAYOUT.log("score_gold"),
     benchmark:
@@ -144,9 +140,8 @@ rule score_comet:
     input:
         output=LAYOUT.pattern("comet_output"),
         hypotheses=LAYOUT.pattern("hypotheses"),
-        corpus=planned(pair_files, splits="tests"),
     output:
-        segments=directory(LAYOUT.pattern("segment_scores")),
+        counts=directory(LAYOUT.pattern("comet_counts")),
         scores=LAYOUT.pattern("comet_scores"),
     log:
         LAYOUT.log("score_comet"),
@@ -160,23 +155,6 @@ rule score_comet:
         settings=scoring_param(ScoringSettings.of_comet),
     script:
         "../scripts/score_comet.py"
-
-
-rule write_manifest:
-    input:
-        planned(manifest_inputs),
-    output:
-        LAYOUT.pattern("manifest"),
-    log:
-        LAYOUT.log("write_manifest"),
-    benchmark:
-        LAYOUT.benchmark("write_manifest")
-    conda:
-        "../../envs/core.yaml"
-    params:
-        sources=planned(manifest_sources),
-    script:
-        "../scripts/write_manifest.py"
 
 
 rule summarise_seeds:
@@ -201,9 +179,8 @@ rule demo:
     input:
         bleu=planned(demo_summaries, score="bleu"),
         uas=planned(demo_summaries, score="uas"),
-        hypotheses=planned(demo_translations),
-        pairs=planned(demo_test_file, file_type="pairs"),
-        trees=planned(demo_test_file, file_type="annotation"),
+        trees=planned(demo_trees),
+        counts=planned(demo_counts),
     output:
         **table_files("demo"),
         json=LAYOUT.pattern("demo_json"),
@@ -216,6 +193,5 @@ rule demo:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
-        evaluation=planned(demo_evaluation),
     script:
         "../scripts/demo_table.py"

@@ -323,7 +323,8 @@ rule contrast_table:
 # Runs and data are not declared as inputs, so that an index or a table of those that are there makes none again.
 rule index_runs:
     output:
-        LAYOUT.pattern("run_index"),
+        runs=LAYOUT.pattern("all_runs"),
+        scores=LAYOUT.pattern("all_scores"),
     log:
         LAYOUT.log("index_runs"),
     benchmark:
@@ -332,7 +333,7 @@ rule index_runs:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["reporting"],
-        runs=planned(run_states),
+        states=planned(run_states),
     script:
         "../scripts/index_runs.py"
 
@@ -349,7 +350,7 @@ rule licence_table:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["reporting"],
-        runs=planned(run_states),
+        states=planned(run_states),
         datasets=planned(read_datasets),
     script:
         "../scripts/licence_table.py"

@@ -13,9 +13,8 @@ with job(snakemake) as terminal:
         scoring,
         model=snakemake.params.model,
         output=Path(snakemake.input.output),
-        corpora=dict(zip(scoring.splits, map(Path, snakemake.input.corpus), strict=True)),
         hypotheses=Path(snakemake.input.hypotheses),
-        segments=Path(snakemake.output.segments),
+        counts=Path(snakemake.output.counts),
         scores=Path(snakemake.output.scores),
     )
     print(*lines, sep="\n", file=terminal, flush=True)

@@ -15,5 +15,6 @@ with job(snakemake) as terminal:
         corpora=dict(zip(settings.parsed, map(Path, snakemake.input.corpus), strict=True)),
         trees=dict(zip(settings.parsed, map(Path, snakemake.input.trees), strict=True)),
         scores=Path(snakemake.output.scores),
+        counts=Path(snakemake.output.counts),
     )
     print(*lines, sep="\n", file=terminal, flush=True)

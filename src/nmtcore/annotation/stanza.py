@@ -13,12 +13,12 @@ such folders):
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from nmtcore.annotation.base import Annotator, NumberedSentence, first_line
 from nmtcore.annotation.models import find_model
 from nmtcore.errors import UserError
-from nmtcore.files import system_temporary, temporary_folder
 from nmtcore.syntax.annotation import Annotation, failed
 
 
@@ -42,9 +42,9 @@ class Stanza(Annotator):
         model, holds = self.settings.model, self.settings.model_holds
         folder = find_model(model, self.task.model_folders, description="Stanza model", holds=holds)
         paths = _model_paths(folder, constituency=self.settings.constituency)
-        with temporary_folder(system_temporary("nmtcore-stanza")) as temporary:
+        with TemporaryDirectory(prefix="nmtcore-stanza-") as temporary:
             # Stanza requires a list of its models; with an empty list it uses the paths of the options.
-            resources = temporary / "resources.json"
+            resources = Path(temporary, "resources.json")
             resources.write_text("{}", encoding="utf-8")
             try:
                 self._model = stanza.Pipeline(

@@ -9,14 +9,9 @@ import sys
 from collections.abc import Sequence
 
 from nmtcore import __version__
-from nmtcore.cli.attention import add_attention
 from nmtcore.cli.check import add_check
 from nmtcore.cli.checklist import add_checklist
-from nmtcore.cli.contrast import add_contrast
-from nmtcore.cli.cost import add_cost
-from nmtcore.cli.curves import add_curves
 from nmtcore.cli.export import add_export
-from nmtcore.cli.gates import add_gates
 from nmtcore.cli.logprob import add_logprob
 from nmtcore.cli.missing_packages import explain_missing_package
 from nmtcore.cli.new import add_new
@@ -30,7 +25,15 @@ from nmtcore.cli.translate import add_translate
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.memory import keep_freed_memory
 
-GONE = {"demo": "type `make demo`, or `snakemake --cores 3 demo` in a folder of your own."}
+GONE = {
+    "attention": "`nmtcore translate MODEL --attention FILE` writes the weights, and `nmtcore show` draws them.",
+    "contrast": "`nmtcore logprob MODEL --pairs FILE` tells how often the model prefers the right translations.",
+    "cost": "`snakemake -n tables` ends with what its trainings take.",
+    "curves": "`snakemake --cores 2 results/figures/curves.svg` draws the training of the systems in config.yaml.",
+    "demo": "type `make demo`, or `snakemake --cores 3 demo` in a folder of your own.",
+    "gates": "`nmtcore show` colours translations by their gates, and the workflow's target "
+    "results/DATASET/SYSTEM/seedN/gates/SPLIT.parquet has the norms of given translations.",
+}
 """What to do instead of a command that earlier versions had."""
 
 
@@ -86,18 +89,13 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_translate(commands)
     add_parse(commands)
-    add_attention(commands)
-    add_gates(commands)
     add_logprob(commands)
-    add_contrast(commands)
     add_show(commands)
     add_export(commands)
     add_score(commands)
     add_results(commands)
-    add_curves(commands)
     add_new(commands)
     add_check(commands)
     add_checklist(commands)
-    add_cost(commands)
     add_schema(commands)
     return top

@@ -4,16 +4,17 @@ import argparse
 import sys
 from pathlib import Path
 
-from nmtcore.cli.options import annotator_folders, device_name, model_command
+from nmtcore.cli.options import load_model, model_command
 from nmtcore.cli.streams import write_output
+from nmtcore.errors import UserError, explain_os_errors
 
 _DETAILS = (
     "Output: a line with the names of the columns, then a line per pair, separated by tabs: log_probability (natural "
     "logarithm of p(target | source), the sum over the target's subwords and </s>), per_token (divided by tokens), "
     "tokens (subwords and </s>), unknown (subwords that the vocabulary lacks, scored as <unk>). A pair whose source "
-    "has no words has empty columns."
+    "has no words has empty columns. With --pairs: tables of how often the right translation has the higher "
+    "log-probability; a tie counts as wrong."
 )
-_HEADER = "log_probability\tper_token\ttokens\tunknown\n"
 
 
 def add_logprob(commands: argparse._SubParsersAction) -> None:
@@ -25,35 +26,59 @@ def add_logprob(commands: argparse._SubParsersAction) -> None:
         help="Compute the log-probability of given translations: nmtcore logprob MODEL SOURCE TARGET > out.tsv",
     )
     command.epilog = _DETAILS
-    command.add_argument("source", metavar="SOURCE", type=Path, help="a file of sentences, one per line")
-    command.add_argument("target", metavar="TARGET", type=Path, help="their translations, one per line")
+    command.add_argument("source", metavar="SOURCE", type=Path, nargs="?", help="a file of sentences, one per line")
+    command.add_argument("target", metavar="TARGET", type=Path, nargs="?", help="their translations, one per line")
+    command.add_argument(
+        "--pairs",
+        type=Path,
+        metavar="FILE",
+        help="instead, tell how often the model prefers right translations to wrong ones; the first line of FILE names "
+        "the columns source, right, wrong, phenomenon and, if there are distances, distance, with tabs between them",
+    )
 
 
 def _run_logprob(chosen: argparse.Namespace) -> None:
-    from nmtcore.errors import explain_os_errors
-    from nmtcore.inference.bundle import load_bundle
+    if (chosen.pairs is None) != (chosen.target is not None) or (chosen.pairs and chosen.source):
+        raise UserError("name two files, SOURCE and TARGET, or one with --pairs.")
+    if chosen.pairs is None:
+        _score_texts(chosen)
+    else:
+        _score_pairs(chosen)
+
+
+def _score_texts(chosen: argparse.Namespace) -> None:
     from nmtcore.inference.scoring import score_text_pairs
     from nmtcore.inference.text import read_text
 
-    bundle = load_bundle(chosen.model, device_name(chosen.device))
-    lines = unknown = without_words = 0
+    bundle, folders = load_model(chosen)
+    unknown = without_words = 0
     with explain_os_errors(chosen.source), open(chosen.source, "rb") as source, open(chosen.target, "rb") as target:
         texts = read_text(source, where=str(chosen.source)), read_text(target, where=str(chosen.target))
-        scores = score_text_pairs(bundle, *texts, model_folders=annotator_folders(chosen, bundle))
-        for score in scores:
-            if not lines:
-                write_output(_HEADER)
-            lines += 1
-            if score is None:
-                without_words += 1
-                write_output("\t\t\t\n")
-                continue
-            unknown += score.unknown > 0
-            write_output(f"{score.log_probability:.6f}\t{score.per_token:.6f}\t{score.tokens}\t{score.unknown}\n")
-    if not lines:
-        write_output(_HEADER)
+        header = "log_probability\tper_token\ttokens\tunknown\n"
+        for score in score_text_pairs(bundle, *texts, model_folders=folders):
+            row = "\t\t\t"
+            if score is not None:
+                row = f"{score.log_probability:.6f}\t{score.per_token:.6f}\t{score.tokens}\t{score.unknown}"
+                unknown += score.unknown > 0
+            without_words += score is None
+            write_output(f"{header}{row}\n")
+            header = ""
+        write_output(header)  # of no lines
     if without_words:
-        print(f"{chosen.source}: {without_words:,} of {lines:,} lines have no words, so no score.", file=sys.stderr)
+        print(f"{chosen.source}: lines without words, so without a score: {without_words:,}.", file=sys.stderr)
     if unknown:
-        message = f"{chosen.target}: {unknown:,} of {lines:,} lines have subwords that the vocabulary lacks"
-        print(f"{message}, scored as <unk>.", file=sys.stderr)
+        message = f"lines with subwords that the vocabulary lacks, scored as <unk>: {unknown:,}"
+        print(f"{chosen.target}: {message}.", file=sys.stderr)
+
+
+def _score_pairs(chosen: argparse.Namespace) -> None:
+    from nmtcore.corpus.contrasts import read_contrasts
+    from nmtcore.corpus.text_lines import Input
+    from nmtcore.inference.scoring import score_entries
+    from nmtcore.reporting.contrast_report import ContrastReport
+
+    bundle, folders = load_model(chosen)
+    entries = read_contrasts(Input(chosen.pairs, None))
+    scores = list(score_entries(bundle, entries, where=chosen.pairs, model_folders=folders))
+    names = {key: getattr(bundle.run, key) for key in ("dataset", "system", "scale", "seed")}
+    write_output(ContrastReport(scores, model=names).markdown)

@@ -42,20 +42,21 @@ def _run_and_name_model(run: Callable[[argparse.Namespace], None], chosen: argpa
         raise UserError(f"{chosen.model}: {error}") from error
 
 
-def device_name(name: str) -> str:
-    """Check and complete the name of a device, such as `auto`."""
+def load_model(chosen: argparse.Namespace, *, observed: bool = False) -> tuple["Bundle", Sequence[Path]]:
+    """Load a command's model, `observed` to record its attention, and name the folders with annotators' models.
+
+    The folders are the given ones, or those of the project in the working directory if the model needs annotators.
+    """
+    from nmtcore.inference.attention import load_observed_bundle
+    from nmtcore.inference.bundle import load_bundle
     from nmtcore.model.device import choose_device
 
-    return choose_device(name)
-
-
-def annotator_folders(chosen: argparse.Namespace, bundle: "Bundle") -> Sequence[Path]:
-    """Return the folders with annotators' models: the given ones, or those of the project in the working directory."""
+    bundle = (load_observed_bundle if observed else load_bundle)(chosen.model, choose_device(chosen.device))
     if chosen.models or not bundle.run.inference_features["source"]:
-        return chosen.models
+        return bundle, chosen.models
     from nmtcore.config.own_folder import project_model_folders
 
-    return project_model_folders(chosen.model)
+    return bundle, project_model_folders(chosen.model)
 
 
 def folder_path(text: str) -> Path:

@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from nmtcore.cli.options import annotator_folders, device_name, model_command
+from nmtcore.cli.options import load_model, model_command
 from nmtcore.cli.streams import standard_input, write_output
 from nmtcore.errors import UserError
 
@@ -44,21 +44,13 @@ def add_parse(commands: argparse._SubParsersAction) -> None:
 def _run_parse(chosen: argparse.Namespace) -> None:
     from nmtcore.evaluation.attachment import attachment_line
     from nmtcore.evaluation.lines import induction_lines
-    from nmtcore.inference.attention import load_observed_bundle
-    from nmtcore.inference.bundle import load_bundle
-    from nmtcore.inference.parse import attention_parser, conllu_block, parse_sentences, trained_parser
+    from nmtcore.inference.parse import conllu_block, make_parser, parse_sentences
     from nmtcore.inference.schemas import TREE_METHODS
     from nmtcore.inference.text import LINES_PER_CHUNK, read_text, read_treebank
 
-    load = load_bundle if chosen.attention is None else load_observed_bundle
-    bundle = load(chosen.model, device_name(chosen.device))
+    bundle, folders = load_model(chosen, observed=chosen.attention is not None)
     method = "argmax" if chosen.argmax else TREE_METHODS[chosen.roots or bundle.run.evaluation.roots]
-    if chosen.attention is None:
-        parser = trained_parser(bundle, method)
-    else:
-        layer, head = chosen.attention
-        parser = attention_parser(bundle, layer=layer, head=head, method=method)
-    folders = annotator_folders(chosen, bundle)
+    parser = make_parser(bundle, method, attention=chosen.attention)
     if chosen.conllu is None:
         chunk = 1 if standard_input().isatty() else LINES_PER_CHUNK
         texts = read_text(standard_input())

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from nmtcore.cli.options import annotator_folders, device_name, model_command, positive_number
+from nmtcore.cli.options import load_model, model_command, positive_number
 from nmtcore.cli.streams import standard_input, write_output
 
 SENTENCES = 20
@@ -37,18 +37,17 @@ def add_show(commands: argparse._SubParsersAction) -> None:
 def _run_show(chosen: argparse.Namespace) -> None:
     from nmtcore.errors import UserError
     from nmtcore.inference.analyse import analyse_sentences
-    from nmtcore.inference.attention import load_observed_bundle
     from nmtcore.inference.text import read_text, read_treebank
     from nmtcore.reporting.show_page import show_page
 
     if sys.stdout.isatty():
         raise UserError("the page is written to standard output: add, for example, > page.html.")
-    bundle = load_observed_bundle(chosen.model, device_name(chosen.device))
+    bundle, folders = load_model(chosen, observed=True)
     if chosen.treebank is None:
         name, texts = "standard input", (own for own in read_text(standard_input()) if own.text.strip())
     else:
         name, texts = chosen.treebank.name, read_treebank(chosen.treebank)
-    model = analyse_sentences(bundle, texts, limit=chosen.limit, model_folders=annotator_folders(chosen, bundle))
+    model = analyse_sentences(bundle, texts, limit=chosen.limit, model_folders=folders)
     if not model.sentences:
         raise UserError(f"{chosen.treebank or name} contains no sentences.")
     note = ""

@@ -1,10 +1,9 @@
 """The command `nmtcore translate`."""
 
 import argparse
-from functools import partial
 from pathlib import Path
 
-from nmtcore.cli.options import annotator_folders, device_name, model_command, positive_number
+from nmtcore.cli.options import load_model, model_command, positive_number
 from nmtcore.cli.streams import standard_input, write_output
 from nmtcore.errors import UserError
 
@@ -39,11 +38,17 @@ def add_translate(commands: argparse._SubParsersAction) -> None:
         metavar="FILE",
         help="also write the predicted tags of the best translations' words, with their probabilities, as Parquet",
     )
+    command.add_argument(
+        "--attention",
+        type=Path,
+        metavar="FILE",
+        help="also write the attention weights of all heads, for the best translations, as Parquet",
+    )
 
 
 def _run_translate(chosen: argparse.Namespace) -> None:
     from nmtcore.files import check_output_path
-    from nmtcore.inference.bundle import load_bundle
+    from nmtcore.inference.analyse import check_predicts_tags, translate_and_write
     from nmtcore.inference.text import LINES_PER_CHUNK
 
     if chosen.precision is not None:
@@ -51,15 +56,11 @@ def _run_translate(chosen: argparse.Namespace) -> None:
             "--precision is gone: nmtcore translates in fp32. For 8 bits, write the model with `nmtcore export`, and "
             'translate with CTranslate2 (`compute_type="int8"`), which is faster.'
         )
+    for path in filter(None, (chosen.tags, chosen.attention)):
+        check_output_path(path)
+    bundle, folders = load_model(chosen, observed=chosen.attention is not None)
     if chosen.tags is not None:
-        check_output_path(chosen.tags)
-    bundle = load_bundle(chosen.model, device_name(chosen.device))
-    translate = bundle.translate_n_best
-    if chosen.tags is not None:
-        from nmtcore.inference.tags import check_predicts_tags, translate_with_tags
-
         check_predicts_tags(bundle)
-        translate = partial(translate_with_tags, chosen.tags, bundle)
     settings = bundle.decoding_settings(
         beam=chosen.beam,
         length_penalty=chosen.length_penalty,
@@ -67,13 +68,16 @@ def _run_translate(chosen: argparse.Namespace) -> None:
         max_length=chosen.max_length,
         batch_sentences=chosen.batch,
     )
-    translations = translate(
+    translations = translate_and_write(
+        bundle,
         standard_input(),
         settings,
+        tags=chosen.tags,
+        attention=chosen.attention,
         n_best=chosen.n_best or 1,
         scores=chosen.n_best is not None,
         chunk=1 if standard_input().isatty() else LINES_PER_CHUNK,
-        model_folders=annotator_folders(chosen, bundle),
+        model_folders=folders,
     )
     for number, n_best in enumerate(translations):
         for text, score in n_best:

@@ -4,8 +4,9 @@ import datetime
 import os
 from collections.abc import Mapping
 from dataclasses import field, replace
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
+
+from pydantic import BeforeValidator
 
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.needs import MissingAnnotation
@@ -26,7 +27,7 @@ class ExternalSettings:
 
     provenance: str
     """What translated, how and when: free text, shown below tables."""
-    date: str = ""
+    date: Annotated[str, BeforeValidator(lambda day: str(day) if isinstance(day, datetime.date) else day)] = ""
     """The day of the translation."""
     licence: str = ""
     """Licence or terms of use of the translations."""
@@ -49,35 +50,6 @@ class ExternalSettings:
     def seed_count(self, dataset: str) -> int:
         """Return the number of seeds with translations of a data set."""
         return max(map(len, self.translations.get(dataset, {}).values()), default=0)
-
-
-def with_absolute_paths(entry: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Make the files in a system's entry absolute, a single file a list, and a date a string.
-
-    `path` is the file that holds the entry. What has another form stays as it is, so that building the settings reports
-    it.
-    """
-    external = entry.get("external")
-    if not isinstance(external, Mapping):
-        return dict(entry)
-    external = {
-        key: value.isoformat() if isinstance(value, datetime.date) else value for key, value in external.items()
-    }
-    if isinstance(external.get("translations"), Mapping):
-        external["translations"] = {
-            dataset: {split: _absolute(files, path.parent.parent) for split, files in splits.items()}
-            if isinstance(splits, Mapping)
-            else splits
-            for dataset, splits in external["translations"].items()
-        }
-    return {**entry, "external": external}
-
-
-def _absolute(files: Any, folder: Path) -> Any:
-    files = [files] if isinstance(files, str) else files
-    if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
-        return files
-    return [os.path.abspath(folder / os.path.expanduser(file)) for file in files]
 
 
 def with_translations(

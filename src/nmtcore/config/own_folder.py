@@ -74,18 +74,9 @@ def hidden_files(folders: Sequence[Path]) -> list[str]:
             with suppress(UserError):  # reading the configuration reports this
                 for name, path in named([folder], subfolder, noun="entry").items():
                     used = first.setdefault(name, path)
-                    if used.parent != path.parent and not _are_equal(used, path):
+                    if used.resolve().parent != path.resolve().parent:
                         sentences.append(f"{used} is used in place of {path}.")
     return sentences
-
-
-def _are_equal(one: Path, other: Path) -> bool:
-    if one.resolve() == other.resolve():
-        return True
-    try:
-        return one.read_bytes() == other.read_bytes()
-    except OSError:  # reading the configuration reports this
-        return False
 
 
 def own_files(corpus: CorpusSettings) -> Iterator[tuple[str, FileSettings]]:

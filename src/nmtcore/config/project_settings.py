@@ -1,6 +1,7 @@
 """Settings of config.yaml: what to run, and where."""
 
 import dataclasses
+import os
 import re
 import types
 import typing
@@ -38,6 +39,8 @@ class PathsSettings:
     def __post_init__(self) -> None:
         for key in ("results", "downloads", "manual"):
             check_folders([getattr(self, key)], key=key)
+        if os.path.normpath(self.results) == os.curdir:
+            raise ValueError("results cannot be the working directory itself: name a folder, such as results")
 
 
 @settings_class
@@ -67,7 +70,7 @@ class MachineSettings:
     fp32); null: those of the whole batch."""
     compile: bool = False
     """Compile the layers of a transformer with torch.compile before the first update: a minute or more, which pays in
-    long training on a GPU. Where torch cannot compile, training says so and goes on as without."""
+    long training on a GPU."""
     log_every: Count = 10
     """Updates per line of training.jsonl."""
     batch_sentences: Count | None = None

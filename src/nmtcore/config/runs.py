@@ -193,6 +193,16 @@ class RunSettings:
         return parser_of(self.components) is not None
 
     @property
+    def claimed_heads(self) -> dict[str, str]:
+        """The component that computes or trains each claimed head of the encoder, by "LAYER.HEAD"."""
+        return {
+            claim.removeprefix("encoder.").replace(".head.", "."): name
+            for name, own in self.components.items()
+            for claim in own.claims(self.model)
+            if claim.startswith("encoder.") and ".head." in claim
+        }
+
+    @property
     def tree_comparison(self) -> Trees | None:
         """What the run's trees are compared with; None if it predicts none."""
         parser = parser_of(self.components)

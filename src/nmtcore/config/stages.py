@@ -13,7 +13,7 @@ from nmtcore.config.components.base import Trees
 from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings
 from nmtcore.config.datasets import MAX_LINE_BYTES, DatasetSettings, EvaluationSettings
 from nmtcore.config.filters import FILTERS, FilterSettings
-from nmtcore.config.own_code import own_checksums
+from nmtcore.config.own_code import own_checksums, own_names
 from nmtcore.config.ranges import Amount, Count, Seed, settings_class
 from nmtcore.config.runs import RunSettings, SentencesSettings, run_to_json
 from nmtcore.config.segmentation import WordsSettings
@@ -94,13 +94,13 @@ class ScoringSettings:
     trees: Trees | None
     """What the trees are compared with; None: there are none."""
     own_metrics: dict[str, str] = field(default_factory=dict)
-    """The checksums of the user's own metrics."""
+    """The checksums of all metrics of the user's own, since all are counted."""
 
     @classmethod
     def of_tests(cls, run: RunSettings) -> "ScoringSettings":
         """Select the settings that scoring the tests of a run depends on."""
         evaluation = run.evaluation if run.parsed_tests else replace(run.evaluation, roots=EvaluationSettings.roots)
-        code = own_checksums("metrics", run.evaluation.metrics)
+        code = own_checksums("metrics", own_names("metrics"))
         names = _names(run, evaluation)
         return cls(**names, splits=run.tests, parsed=run.parsed_tests, own_metrics=code)
 

@@ -125,8 +125,7 @@ class TrainingSettings:
     all training on a CPU."""
     compile: bool = field(default=False, metadata=OF_MACHINE)
     """Compile the layers of a transformer with torch.compile before the first update: a minute or more, which pays in
-    long training on a GPU. Results differ by rounding. Where torch cannot compile, training says so and goes on as
-    without."""
+    long training on a GPU. Results differ by rounding."""
     keep: Literal["last", "best", "average"] = "last"
     """Final weights: of the last or the best checkpoint, or the average of the last `average` checkpoints."""
     average: Count = 5

@@ -14,6 +14,6 @@ VERSIONS = {
     "features": 2,
     "training": 2,
     "inference": 6,
-    "evaluation": 2,
+    "evaluation": 3,
     "reporting": 9,
 }

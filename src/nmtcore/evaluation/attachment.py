@@ -17,20 +17,55 @@ def attachment(
 ) -> dict[str, Any]:
     """Compare heads (1-based, 0 = root) sentence by sentence; `punctuation` marks words as `is_punctuation` does.
 
-    A sentence without predicted or gold heads (None) is counted under nulls and otherwise ignored. Returns percentages,
-    None if there are no words: uas (over all words), uas_without_punctuation, uas_mean (the mean over sentences with
-    words); and the numbers of sentences, words, words_without_punctuation and nulls. Raises `UserError` if the numbers
-    of sentences, or of words in a sentence, differ.
+    See `matching_heads` and `attachment_scores`.
+    """
+    return attachment_scores(matching_heads(predicted, gold, punctuation))
+
+
+def attachment_scores(rows: Sequence[Sequence[int] | None]) -> dict[str, Any]:
+    """Score the matches of each sentence; one that is not compared (None) is counted under nulls.
+
+    Returns percentages, None if there are no words: uas (over all words), uas_without_punctuation, uas_mean (the mean
+    over sentences with words); and the numbers of sentences, words, words_without_punctuation and nulls.
+    """
+    compared = [row for row in rows if row is not None]
+    right, words, right_without, words_without = np.array([[0] * 4, *compared]).sum(axis=0).tolist()
+    shares = [row[0] / row[1] for row in compared if row[1]]
+    return {
+        "uas": percent(right, words),
+        "uas_without_punctuation": percent(right_without, words_without),
+        "uas_mean": percent(sum(shares), len(shares)),
+        "sentences": len(compared),
+        "words": words,
+        "words_without_punctuation": words_without,
+        "nulls": len(rows) - len(compared),
+    }
+
+
+def attachment_counts(rows: Sequence[Sequence[int] | None], *, test: str) -> SentenceCounts:
+    """Keep the right heads and the words of each sentence of `matching_heads`; one that is not compared has none."""
+    counts = [(0, 0) if row is None else row[:2] for row in rows]
+    counts_BF = np.array(counts, dtype=float).reshape(len(counts), 2)
+    return SentenceCounts(counts_BF=counts_BF, score=share_of_counts, signature="UAS", test=test)
+
+
+def matching_heads(
+    predicted: Sequence[Sequence[int] | None],
+    gold: Sequence[Sequence[int] | None],
+    punctuation: Sequence[Sequence[bool] | None],
+) -> list[list[int] | None]:
+    """Count the matches of each sentence (`count_matches`); None for one without predicted or gold heads.
+
+    Raises `UserError` if the numbers of sentences, or of words in a sentence, differ.
     """
     if not len(predicted) == len(gold) == len(punctuation):
         raise UserError(
             f"{len(predicted)} parses cannot be scored against {len(gold)} trees: the numbers must be equal."
         )
-    counts = MatchCounts()
-    nulls = 0
+    rows: list[list[int] | None] = []
     for row, (heads, gold_heads, marks) in enumerate(zip(predicted, gold, punctuation, strict=True)):
         if heads is None or gold_heads is None:
-            nulls += 1
+            rows.append(None)
             continue
         marks = [False] * len(gold_heads) if marks is None else marks
         if not len(heads) == len(gold_heads) == len(marks):
@@ -38,27 +73,19 @@ def attachment(
                 f"Sentence {row} (from 0): the parse has {len(heads)} words, the tree {len(gold_heads)} and the text "
                 f"{len(marks)}: score files of the same text."
             )
-        counts.add([h == g for h, g in zip(heads, gold_heads, strict=True)], marks)
-    return {
-        "uas": counts.percent,
-        "uas_without_punctuation": counts.percent_without_punctuation,
-        "uas_mean": counts.mean_percent,
-        "sentences": counts.sentences,
-        "words": counts.words,
-        "words_without_punctuation": counts.words_without_punctuation,
-        "nulls": nulls,
-    }
+        rows.append(count_matches([h == g for h, g in zip(heads, gold_heads, strict=True)], marks))
+    return rows
 
 
-def attachment_counts(
-    predicted: Sequence[Sequence[int] | None], gold: Sequence[Sequence[int] | None]
-) -> SentenceCounts:
-    """Count the right heads and the words of each sentence; one without predicted or gold heads (None) has none."""
-    pairs = [([], []) if None in (heads, own) else (heads, own) for heads, own in zip(predicted, gold, strict=True)]
-    counts = [(sum(a == b for a, b in zip(*pair, strict=True)), len(pair[1])) for pair in pairs]
-    return SentenceCounts(
-        counts_BF=np.array(counts, dtype=float).reshape(len(counts), 2), score=share_of_counts, signature="UAS"
-    )
+def count_matches(matches: Sequence[bool], punctuation: Sequence[bool]) -> list[int]:
+    """Count a sentence's words that match and all its words, then the same without punctuation."""
+    plain = [match for match, mark in zip(matches, punctuation, strict=True) if not mark]
+    return [sum(matches), len(matches), sum(plain), len(plain)]
+
+
+def percent(part: float, whole: int) -> float | None:
+    """Return a percentage; None of nothing."""
+    return 100 * part / whole if whole else None
 
 
 def attachment_line(
@@ -75,47 +102,6 @@ def attachment_line(
 
 def _format_percent(percent: float | None) -> str:
     return "n/a" if percent is None else f"{percent:.2f}"
-
-
-class MatchCounts:
-    """Running counts of correct words, sentence by sentence; percentages are None if there are no words."""
-
-    def __init__(self) -> None:
-        self.sentences = self.words = self.correct = 0
-        self.words_without_punctuation = self.correct_without_punctuation = 0
-        self._sum_of_shares = 0.0
-        self._sentences_with_words = 0
-
-    def add(self, correct: Sequence[bool], punctuation: Sequence[bool]) -> None:
-        """Count the words of one sentence: which are correct, and which are punctuation."""
-        plain = [c for c, mark in zip(correct, punctuation, strict=True) if not mark]
-        self.sentences += 1
-        self.words += len(correct)
-        self.correct += sum(correct)
-        self.words_without_punctuation += len(plain)
-        self.correct_without_punctuation += sum(plain)
-        if correct:
-            self._sum_of_shares += sum(correct) / len(correct)
-            self._sentences_with_words += 1
-
-    @property
-    def percent(self) -> float | None:
-        """Percentage of all words."""
-        return _percent(self.correct, self.words)
-
-    @property
-    def percent_without_punctuation(self) -> float | None:
-        """Percentage of all words other than punctuation."""
-        return _percent(self.correct_without_punctuation, self.words_without_punctuation)
-
-    @property
-    def mean_percent(self) -> float | None:
-        """Mean of the percentages of the sentences with words."""
-        return _percent(self._sum_of_shares, self._sentences_with_words)
-
-
-def _percent(part: float, whole: int) -> float | None:
-    return 100 * part / whole if whole else None
 
 
 def is_punctuation(words: Sequence[str], upos: Sequence[str] | None = None) -> list[bool]:

@@ -1,68 +1,13 @@
-"""BLEU and chrF by sacreBLEU, with the signatures needed to compare scores."""
+"""sacreBLEU's BLEU and chrF: the strings that they read, and the signatures needed to compare scores."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.kytea import kytea_lines, kytea_version
 
 if TYPE_CHECKING:
     from sacrebleu.metrics import BLEU, CHRF
-
-
-def score_translations(
-    hypotheses: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
-) -> dict[str, Any]:
-    """Score translations by a data set's settings, for test sets and for the dev set; see `score_text`."""
-    return score_text(
-        hypotheses,
-        references,
-        tokenize=evaluation.tokenize,
-        lowercase=evaluation.lowercase,
-        text=evaluation.text,
-    )
-
-
-def score_text(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    *,
-    tokenize: str = "13a",
-    lowercase: bool = False,
-    text: Literal["detokenised", "tokens"] = "detokenised",
-) -> dict[str, Any]:
-    """Score translations against one reference per sentence.
-
-    `tokenize` is sacreBLEU's tokeniser for BLEU. `ja` means KyTea's words on both sides if KyTea is installed
-    (`|words:kytea-VERSION` in BLEU's signature; chrF is computed on the text), else sacreBLEU's `ja-mecab`. `text` is
-    the form of the strings: `tokens` (joined by spaces on both sides) is added to the signatures, since such scores
-    are comparable only with each other. Returns bleu and chrf (0 to 100), bleu_signature and chrf_signature, the
-    brevity penalty, the lengths in BLEU's tokens, and the number of sentences. Raises `UserError` if there are no
-    sentences, or if the numbers of translations and references differ.
-    """
-    if len(hypotheses) != len(references):
-        raise UserError(
-            f"{len(hypotheses)} translations cannot be scored against {len(references)} references: "
-            "provide one line for each."
-        )
-    if not hypotheses:
-        raise UserError("There are no translations to score.")
-    chrf = chrf_metric(lowercase=lowercase, text=text)
-    chrf_score = chrf.metric.corpus_score(list(hypotheses), [list(references)])
-    bleu = bleu_text(hypotheses, references, tokenize=tokenize, lowercase=lowercase, text=text)
-    bleu_score = bleu.metric.corpus_score(bleu.hypotheses, [bleu.references])
-    forget_lines(bleu.metric.tokenizer)
-    return {
-        "bleu": bleu_score.score,
-        "bleu_signature": bleu.signature,
-        "chrf": chrf_score.score,
-        "chrf_signature": chrf.signature,
-        "brevity_penalty": bleu_score.bp,
-        "length": bleu_score.sys_len,
-        "reference_length": bleu_score.ref_len,
-        "sentences": len(hypotheses),
-    }
 
 
 def forget_lines(tokenizer: Any) -> None:
@@ -108,7 +53,7 @@ class ChrfMetric(NamedTuple):
 
 
 def chrf_metric(*, lowercase: bool = False, text: Literal["detokenised", "tokens"] = "detokenised") -> ChrfMetric:
-    """Make the metric chrF; the settings are those of `score_text`."""
+    """Make the metric chrF; the settings are those of `bleu_text`."""
     from sacrebleu.metrics import CHRF
 
     metric = _with_one_reference(CHRF(lowercase=lowercase))
@@ -123,7 +68,12 @@ def bleu_text(
     lowercase: bool = False,
     text: Literal["detokenised", "tokens"] = "detokenised",
 ) -> BleuText:
-    """Prepare translations and references for BLEU; the settings are those of `score_text`."""
+    """Prepare translations and references for BLEU.
+
+    `tokenize` is sacreBLEU's tokeniser. `ja` means KyTea's words on both sides if KyTea is installed
+    (`|words:kytea-VERSION` in the signature), else sacreBLEU's `ja-mecab`. `text` is the form of the strings: `tokens`
+    (joined by spaces on both sides) is added to the signature, since such scores are comparable only with each other.
+    """
     from sacrebleu.metrics import BLEU
 
     strings = _JapaneseText(list(hypotheses), list(references), tokenize, "")

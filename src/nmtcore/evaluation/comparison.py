@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from nmtcore.errors import UserError
-from nmtcore.evaluation.attachment import MatchCounts, is_punctuation
+from nmtcore.evaluation.attachment import count_matches, is_punctuation, percent
 from nmtcore.files import write_json
 from nmtcore.parquet import paired_batches
 
@@ -80,7 +81,8 @@ class _Comparison:
 
     def __init__(self) -> None:
         self.sentences = 0
-        self.counts = {measure: MatchCounts() for measure in MEASURES}
+        self.compared = 0
+        self.counts = {measure: np.zeros(4, dtype=int) for measure in MEASURES}
         self.nulls: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
 
     def add(self, words: list[str], first: dict[str, Any], second: dict[str, Any]) -> None:
@@ -92,19 +94,21 @@ class _Comparison:
         for measure, matches in _matches(first, second).items():
             if matches is not None:
                 marks = is_punctuation(words, second["upos"]) if marks is None else marks
-                self.counts[measure].add(matches, marks)
+                self.counts[measure] += count_matches(matches, marks)
+                self.compared += measure == "uas"
 
     def result(self) -> dict[str, Any]:
         percentages: dict[str, float | None] = {}
-        for measure, count in self.counts.items():
-            percentages[measure] = count.percent
-            percentages[f"{measure}_without_punctuation"] = count.percent_without_punctuation
-        compared = self.counts["uas"]
+        for measure, counts in self.counts.items():
+            right, words, right_without, words_without = counts.tolist()
+            percentages[measure] = percent(right, words)
+            percentages[f"{measure}_without_punctuation"] = percent(right_without, words_without)
+        _, words, _, words_without = self.counts["uas"].tolist()
         return {
             "sentences": self.sentences,
-            "compared": compared.sentences,
-            "words": compared.words,
-            "words_without_punctuation": compared.words_without_punctuation,
+            "compared": self.compared,
+            "words": words,
+            "words_without_punctuation": words_without,
             "nulls": {
                 name: dict(nulls.most_common()) for name, nulls in zip(("first", "second"), self.nulls, strict=True)
             },

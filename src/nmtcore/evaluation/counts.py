@@ -3,12 +3,23 @@
 A metric counts the sentences of a test once: a row is a sentence, a column what is counted. The sum over a test gives
 its score, `counts[rows]` is a part of it, and `weights @ counts` are the sums of samples. B stands for sentences, A for
 samples, F for the columns of a metric.
+
+They are counted when a run is scored, and stored for whatever is computed from them: a file per split
+(`write_counts`), whose row n is line n of the translations. A new measure of runs is a new column there.
 """
 
-from collections.abc import Callable, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+
+from nmtcore.errors import UserError
+from nmtcore.parquet import open_file, read_batches, row_writer
 
 RowScores = Callable[[np.ndarray], np.ndarray]
 """Scores (0 to 100) of sums of counts: from (A, F) to (A,), each row as if it were a test."""
@@ -24,6 +35,8 @@ class SentenceCounts:
     """The metric's function of sums."""
     signature: str = ""
     """Signature of the scores."""
+    test: str = ""
+    """Checksum of what the sentences are compared with (`checksum_of_test`): only the same tests are compared."""
 
     def __len__(self) -> int:
         return len(self.counts_BF)
@@ -86,3 +99,55 @@ def share_of_counts(counts_AF: np.ndarray) -> np.ndarray:
     """
     part_A, whole_A = counts_AF[:, 0], counts_AF[:, 1]
     return 100 * np.divide(part_A, whole_A, where=whole_A > 0, out=np.zeros(len(counts_AF)))
+
+
+def length_ratio(bleu: SentenceCounts) -> float:
+    """Return the length of the translations divided by that of the references, in BLEU's tokens; 0 without any."""
+    length, reference = bleu.counts_BF[:, :2].sum(axis=0)
+    return float(length / reference) if reference else 0.0
+
+
+def checksum_of_test(sentences: Iterable[Any]) -> str:
+    """Return a checksum of the references of a test, or of plain values that say what each sentence is."""
+    return hashlib.sha256(json.dumps(list(sentences)).encode()).hexdigest()
+
+
+def write_counts(path: Path, counts: Mapping[str, SentenceCounts]) -> None:
+    """Write the counts of a split by several measures: a row per sentence, and a column of lists per measure.
+
+    The file's metadata has the `signatures` and the checksum of the test, which must be the same for all, as JSON.
+    """
+    (test,) = {own.test for own in counts.values()}
+    signatures = {measure: own.signature for measure, own in counts.items()}
+    fields = [pa.field(measure, pa.list_(pa.float64(), own.counts_BF.shape[1])) for measure, own in counts.items()]
+    schema = pa.schema(fields, metadata={"signatures": json.dumps(signatures), "test": test})
+    columns = [
+        pa.FixedSizeListArray.from_arrays(own.counts_BF.ravel(), own.counts_BF.shape[1]) for own in counts.values()
+    ]
+    with row_writer(path, schema) as writer:
+        writer.write_batch(pa.table(columns, schema=schema))
+
+
+def stored_measures(path: Path) -> list[str]:
+    """List the measures that a file of counts has."""
+    with open_file(path) as file:
+        return list(file.schema_arrow.names)
+
+
+def read_counts(path: Path, measure: str, score: RowScores = share_of_counts) -> SentenceCounts:
+    """Read the counts of a split by a measure, whose function of sums is `score`.
+
+    Raises `UserError` if the file has none by this measure.
+    """
+    with open_file(path) as file:
+        schema = file.schema_arrow
+    if measure not in schema.names:
+        raise UserError(f"{path} has no counts of {measure}: delete it, and run the workflow to score the run again.")
+    width = schema.field(measure).type.list_size
+    batches = [batch.column(measure).flatten().to_numpy() for batch in read_batches(path, columns=[measure])]
+    return SentenceCounts(
+        counts_BF=np.concatenate([np.empty(0), *batches]).reshape(-1, width),
+        score=score,
+        signature=json.loads(schema.metadata[b"signatures"])[measure],
+        test=schema.metadata[b"test"].decode(),
+    )

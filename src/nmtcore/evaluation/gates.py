@@ -10,7 +10,7 @@ from nmtcore.parquet import read_rows
 
 
 def count_gates(gates: Path) -> dict[str, Any]:
-    """Count the tags of a file of gate norms (`inference.gates`).
+    """Count the tags of a file of gate norms (`inference.scoring`).
 
     Returns `sentences`; `tagged`, those that have words and tags; `tags`, for each tag the tagged sentences whose
     `highest` norm is at a subword of a word with this tag (of several, the first), its `words` and `pieces`, and their

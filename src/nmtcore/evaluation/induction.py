@@ -4,14 +4,14 @@ As in tran2018 (section 6, Table 3): punctuation is not scored, nor are words wh
 systems and baselines are scored on the same words.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import is_punctuation
-from nmtcore.evaluation.counts import SentenceCounts, share_of_counts
+from nmtcore.evaluation.counts import SentenceCounts, checksum_of_test, share_of_counts
 from nmtcore.syntax.random_syntax import random_trees
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 
@@ -78,7 +78,8 @@ def score_induction(
         "nulls": len(gold) - len(counted),
     }
     trees = {name: checked_trees(rows, gold, name) for name, rows in predicted.items()} | baseline_trees(gold)
-    return {name: _percentages(gold, rows, scored) | counts for name, rows in trees.items()}
+    counted = {name: induction_counts(gold, rows) for name, rows in trees.items()}
+    return {name: _percentages(own, scored) | counts for name, own in counted.items()}
 
 
 def baseline_trees(gold: Sequence[GoldTree | None]) -> dict[str, Iterator[np.ndarray]]:
@@ -133,22 +134,37 @@ def count_hits(gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray]) -> 
     return np.array(counts, dtype=np.float64).reshape(len(counts), len(MEASURES))
 
 
+def checksum_of_treebank(gold: Sequence[GoldTree | None]) -> str:
+    """Return a checksum of the gold trees and of the words that are scored."""
+    return checksum_of_test(None if tree is None else (tree.heads_W.tolist(), tree.scored_W.tolist()) for tree in gold)
+
+
 def induction_counts(gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray]) -> dict[str, SentenceCounts]:
     """Count the scored words of each sentence that are right, and all of them, by each of `MEASURES`."""
     hits_B3 = count_hits(gold, trees)
     words_B = np.array([0 if tree is None else tree.scored_W.sum() for tree in gold], dtype=float)
+    own = {"score": share_of_counts, "test": checksum_of_treebank(gold)}
     return {
         measure: SentenceCounts(
-            counts_BF=np.stack([hits_B3[:, column], words_B], axis=1), score=share_of_counts, signature=label
+            counts_BF=np.stack([hits_B3[:, column], words_B], axis=1), signature=f"induced trees|{label}", **own
         )
         for column, (measure, label) in enumerate(MEASURES.items())
     }
 
 
-def _percentages(gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray], scored: int) -> dict[str, float | None]:
-    """Average over the trees of each sentence, and sum over the sentences."""
-    totals = count_hits(gold, trees).sum(axis=0).tolist()
-    return {measure: 100 * total / scored if scored else None for measure, total in zip(MEASURES, totals, strict=True)}
+def counts_by_trees(
+    gold: Sequence[GoldTree | None], predicted: Mapping[str, Sequence[Sequence[int]]]
+) -> dict[str, SentenceCounts]:
+    """Count the sentences of trees: those named `spanning_tree` by `directed`..., others by `NAME_directed`..."""
+    return {
+        measure if name == "spanning_tree" else f"{name}_{measure}": own
+        for name, rows in predicted.items()
+        for measure, own in induction_counts(gold, checked_trees(rows, gold, name)).items()
+    }
+
+
+def _percentages(counts: Mapping[str, SentenceCounts], scored: int) -> dict[str, float | None]:
+    return {measure: own.corpus_score() if scored else None for measure, own in counts.items()}
 
 
 def checked_trees(rows: Iterable[Sequence[int]], gold: Sequence[GoldTree | None], name: str) -> Iterator[np.ndarray]:

@@ -1,6 +1,6 @@
 """The metrics that compare translations with references: what each counts in a sentence, and the score of the sums."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,7 +10,15 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.own_code import has_own, own_member, own_names, own_path
 from nmtcore.errors import UserError
 from nmtcore.evaluation.bleu import bleu_text, chrf_metric, forget_lines
-from nmtcore.evaluation.counts import RowScores, SentenceCounts, bleu_of_counts, chrf_of_counts, share_of_counts
+from nmtcore.evaluation.counts import (
+    RowScores,
+    SentenceCounts,
+    bleu_of_counts,
+    checksum_of_test,
+    chrf_of_counts,
+    length_ratio,
+    share_of_counts,
+)
 from nmtcore.evaluation.ribes import ALPHA, BETA, sentence_ribes
 
 Count = Callable[[Sequence[str], Sequence[str], EvaluationSettings], tuple[np.ndarray, str]]
@@ -27,11 +35,14 @@ class Metric(NamedTuple):
     def count(
         self, translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
     ) -> SentenceCounts:
-        """Count the sentences of a test. Raises `ValueError` if the numbers of translations and references differ."""
-        if len(translations) != len(references):
-            raise ValueError(f"{len(translations)} translations, but {len(references)} references")
+        """Count the sentences of a test, which has a reference for each translation."""
         counts_BF, signature = self.counts(translations, references, evaluation)
-        return SentenceCounts(counts_BF=np.asarray(counts_BF, dtype=float), score=self.score, signature=signature)
+        return SentenceCounts(
+            counts_BF=np.asarray(counts_BF, dtype=float),
+            score=self.score,
+            signature=signature,
+            test=checksum_of_test(references),
+        )
 
 
 def _bleu(
@@ -135,6 +146,19 @@ METRICS = MetricsByName()
 """Metrics that are computed from the texts."""
 
 
+def score_of(measure: str) -> RowScores:
+    """Return the function of sums of a measure: that of a metric, or else the share of the first column."""
+    return METRICS[measure].score if measure in METRICS else share_of_counts
+
+
+def label_of(measure: str) -> str:
+    """Return the name in tables of a measure of a run; empty for those that are only details of others."""
+    if measure in METRICS:
+        return str(METRICS[measure].label)
+    detail = "directed" in measure and measure != "directed"
+    return "" if detail else {"comet": LABELS["comet"], "uas": "UAS"}.get(measure, measure)
+
+
 def metric_labels(scores: Mapping[str, Any]) -> dict[str, str]:
     """Return the names in tables of the metrics in a file of scores, by their keys, those of the package first.
 
@@ -150,5 +174,46 @@ def _is_metric(key: str, splits: Any) -> bool:
     )
 
 
+def count_translations(
+    translations: Sequence[str],
+    references: Sequence[str],
+    evaluation: EvaluationSettings,
+    metrics: Iterable[str] = ("bleu", "chrf"),
+) -> dict[str, SentenceCounts]:
+    """Count the sentences of a test by some metrics. Raises `UserError` without any, or with other numbers of lines."""
+    if len(translations) != len(references):
+        raise UserError(
+            f"{len(translations)} translations cannot be scored against {len(references)} references: "
+            "provide one line for each."
+        )
+    if not translations:
+        raise UserError("There are no translations to score.")
+    return {metric: METRICS[metric].count(translations, references, evaluation) for metric in metrics}
+
+
+def score_translations(
+    translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
+) -> dict[str, Any]:
+    """Score translations by BLEU and chrF, by a data set's settings; see `bleu_scores` and `count_translations`."""
+    return bleu_scores(count_translations(translations, references, evaluation))
+
+
+def bleu_scores(counts: Mapping[str, SentenceCounts]) -> dict[str, Any]:
+    """Return bleu and chrf (0 to 100) with their signatures, the lengths in BLEU's tokens, and the sentences.
+
+    `length_ratio` is the length of the translations divided by that of the references.
+    """
+    bleu, chrf = counts["bleu"], counts["chrf"]
+    length, reference_length = bleu.counts_BF[:, :2].sum(axis=0).astype(int).tolist()
+    return {
+        **{"bleu": bleu.corpus_score(), "bleu_signature": bleu.signature},
+        **{"chrf": chrf.corpus_score(), "chrf_signature": chrf.signature},
+        "length_ratio": length_ratio(bleu),
+        "length": length,
+        "reference_length": reference_length,
+        "sentences": len(bleu),
+    }
+
+
 LABELS = {**{name: metric.label for name, metric in _METRICS.items()}, "comet": "COMET"}
-"""Names in tables of the package's metrics. COMET's counts are its stored scores (`segments.segment_counts`)."""
+"""Names in tables of the package's metrics. COMET's are counted in an environment of its own (`segments`)."""

@@ -7,12 +7,11 @@ from typing import Any, Literal, NamedTuple
 
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.attachment import attachment, is_punctuation
-from nmtcore.evaluation.bleu import score_translations
-from nmtcore.evaluation.counts import SentenceCounts
-from nmtcore.evaluation.induction import GoldTree, gold_tree, score_induction
+from nmtcore.evaluation.attachment import attachment_counts, attachment_scores, is_punctuation, matching_heads
+from nmtcore.evaluation.counts import SentenceCounts, write_counts
+from nmtcore.evaluation.induction import GoldTree, checksum_of_treebank, counts_by_trees, gold_tree, score_induction
 from nmtcore.evaluation.lines import DEV, GREEDY_DEV, run_lines
-from nmtcore.evaluation.metrics import METRICS
+from nmtcore.evaluation.metrics import METRICS, bleu_scores, count_translations
 from nmtcore.files import read_lines, write_json
 from nmtcore.inference.schemas import TREE_METHODS
 from nmtcore.layout import file_name
@@ -55,32 +54,32 @@ def score_tests(
     corpora: Mapping[str, Path],
     trees: Mapping[str, Path],
     scores: Path,
+    counts: Path,
 ) -> list[str]:
     """Score the translations of every test split, and the parses of `settings.parsed`; return the scores as lines.
 
-    Writes bleu, the data set's `metrics`, and uas if parses are scored, by split to `scores` (JSON). Those of dev's
-    greedy translations, if there are any, have the name `GREEDY_DEV`. `corpora` and `trees` (empty for a chain) are the
-    files, by split, with which parses are compared.
+    Writes bleu, the data set's `metrics`, and uas if parses are scored, by split to `scores` (JSON), and to the folder
+    `counts` what all metrics that there are count in each sentence (`counts.write_counts`), so that a table can have
+    any of them. Dev's greedy translations, if there are any, have the name `GREEDY_DEV`. `corpora` and `trees` (empty
+    for a chain) are the files, by split, with which parses are compared.
     """
     files = {split: output_files(hypotheses, split) for split in settings.splits}
     compared = {split: (own.translations, own.references) for split, own in files.items()}
     if settings.evaluation.greedy_dev and DEV in files:
         compared[GREEDY_DEV] = files[DEV].greedy_translations, files[DEV].references
-    texts = {name: _parallel_lines(*paths, folder=hypotheses) for name, paths in compared.items()}
     values: dict[str, Any] = {
-        "bleu": {name: score_translations(*lines, settings.evaluation) for name, lines in texts.items()}
+        key: {} for key in ("bleu", *settings.evaluation.metrics, *["uas"] * bool(settings.parsed))
     }
-    for metric in settings.evaluation.metrics:
-        values[metric] = {
-            name: corpus_scores(metric, METRICS[metric].count(*lines, settings.evaluation))
-            for name, lines in texts.items()
-        }
-    if settings.parsed:
-        roots = settings.evaluation.roots
-        values["uas"] = {
-            split: score_parses(files[split].parses, corpora[split], trees.get(split), roots=roots)
-            for split in settings.parsed
-        }
+    for name, paths in compared.items():
+        counted = count_translations(*_parallel_lines(*paths, folder=hypotheses), settings.evaluation, METRICS)
+        values["bleu"][name] = bleu_scores(counted)
+        for metric in settings.evaluation.metrics:
+            values[metric][name] = corpus_scores(metric, counted[metric])
+        if name in settings.parsed:
+            parses = read_compared(files[name].parses, corpora[name], trees.get(name))
+            values["uas"][name] = score_parses(parses, roots=settings.evaluation.roots)
+            counted["uas"] = attachment_counts(parses.matches("argmax"), test=counted["bleu"].test)
+        write_counts(counts / file_name("split_counts", split=name), counted)
     return write_scores(settings, values, scores)
 
 
@@ -111,19 +110,31 @@ def score_gold(
     corpora: Mapping[str, Path],
     trees: Mapping[str, Path],
     scores: Path,
+    counts: Path,
 ) -> list[str]:
     """Score the parses of a run's gold treebanks against the treebanks' `trees`; return the scores as lines.
 
     Writes gold.uas by split to `scores` (JSON): the result of `score_parses` or, if trees are induced, of
-    `score_induced`.
+    `score_induction`; and to the folder `counts` the counts of sentences by `uas` and, for trees with one root, those
+    of `counts_by_trees`.
     """
     values = {}
     for split in settings.parsed:
         files = output_files(parses, split)
+        compared = read_compared(files.parses, corpora[split], trees[split])
+        gold = read_gold_trees(corpora[split], trees[split], len(compared.predicted))
+        predicted = {"spanning_tree": [row["one_root"] for row in compared.predicted]}
         if settings.trees == "induced":
-            values[split] = score_induced(files, corpora[split], trees[split])
+            predicted["untrained"] = [
+                row["one_root"] for row in read_rows(files.untrained_parses, columns=["one_root"])
+            ]
+            values[split] = score_induction(gold, predicted)
         else:
-            values[split] = score_parses(files.parses, corpora[split], trees[split], roots=settings.evaluation.roots)
+            values[split] = score_parses(compared, roots=settings.evaluation.roots)
+        counted = {"uas": attachment_counts(compared.matches("argmax"), test=checksum_of_treebank(gold))}
+        if all(heads is not None for heads in predicted["spanning_tree"]):
+            counted |= counts_by_trees(gold, predicted)
+        write_counts(counts / file_name("split_counts", split=split), counted)
     return write_scores(settings, {"gold.uas": values}, scores)
 
 
@@ -134,22 +145,6 @@ def write_scores(settings: ScoringSettings, values: Mapping[str, Any], scores: P
     return run_lines(values, scores.parent)
 
 
-def score_parses(
-    parses: Path, corpus: Path, trees: Path | None, *, roots: Literal["one", "many"] = "one"
-) -> dict[str, Any]:
-    """Score predicted heads, by argmax and as spanning trees, against a parser's or a treebank's trees of the source.
-
-    `spanning_tree` is the tree with one root or many, as `roots` says. Without `trees` (`diagonalparse`), the gold head
-    of a word is the previous word, and of the first word the word itself.
-    """
-    compared = read_compared(parses, corpus, trees)
-    methods = {"argmax": "argmax"}
-    if trees is not None:
-        methods |= {"spanning_tree": TREE_METHODS[roots], "one_root": "one_root", "many_roots": "many_roots"}
-    predicted = {name: [row[method] for row in compared.predicted] for name, method in methods.items()}
-    return {name: attachment(heads, compared.gold, compared.punctuation) for name, heads in predicted.items()}
-
-
 class ComparedParses(NamedTuple):
     """Predicted heads and what they are compared with, sentence by sentence."""
 
@@ -158,30 +153,38 @@ class ComparedParses(NamedTuple):
     gold: list[list[int] | None]
     punctuation: list[list[bool]]
     """Marks as `is_punctuation` makes them."""
+    chain: bool
+    """Whether the gold head of every word is the previous word."""
+
+    def matches(self, method: str) -> list[list[int] | None]:
+        """Count the matches of the trees that one of the methods found; see `matching_heads`."""
+        return matching_heads([row[method] for row in self.predicted], self.gold, self.punctuation)
+
+
+def score_parses(compared: ComparedParses, *, roots: Literal["one", "many"] = "one") -> dict[str, Any]:
+    """Score predicted heads, by argmax and as spanning trees, against a parser's or a treebank's trees of the source.
+
+    `spanning_tree` is the tree with one root or many, as `roots` says. A chain (`diagonalparse`) has only the argmax.
+    """
+    methods = {"argmax": "argmax"}
+    if not compared.chain:
+        methods |= {"spanning_tree": TREE_METHODS[roots], "one_root": "one_root", "many_roots": "many_roots"}
+    return {name: attachment_scores(compared.matches(method)) for name, method in methods.items()}
 
 
 def read_compared(parses: Path, corpus: Path, trees: Path | None) -> ComparedParses:
-    """Read the parses of a split and the trees that they are compared with; None: every head is the previous word."""
+    """Read the parses of a split and the trees that they are compared with.
+
+    Without `trees` the gold head of a word is the previous word, and of the first word the word itself.
+    """
     predicted = list(read_rows(parses))
     words = [row["source_words"] for row in read_rows(corpus, columns=["source_words"], stop=len(predicted))]
     if trees is None:
         gold = [[max(1, word) for word in range(len(sentence))] for sentence in words]
-        return ComparedParses(predicted, gold, [is_punctuation(sentence) for sentence in words])
+        return ComparedParses(predicted, gold, [is_punctuation(sentence) for sentence in words], chain=True)
     rows = list(read_rows(trees, columns=["head", "upos"], stop=len(predicted)))
     marks = [is_punctuation(sentence, row["upos"]) for sentence, row in zip(words, rows, strict=True)]
-    return ComparedParses(predicted, [row["head"] for row in rows], marks)
-
-
-def score_induced(files: OutputFiles, corpus: Path, trees: Path) -> dict[str, Any]:
-    """Score the induced trees of a treebank, with one root, as `score_induction` does.
-
-    `spanning_tree` is the trained model's, `untrained` that of the same model before training.
-    """
-    paths = {"spanning_tree": files.parses, "untrained": files.untrained_parses}
-    predicted = {
-        name: [row["one_root"] for row in read_rows(path, columns=["one_root"])] for name, path in paths.items()
-    }
-    return score_induction(read_gold_trees(corpus, trees, len(predicted["spanning_tree"])), predicted)
+    return ComparedParses(predicted, [row["head"] for row in rows], marks, chain=False)
 
 
 def read_gold_trees(corpus: Path, trees: Path, sentences: int) -> list[GoldTree | None]:

@@ -1,33 +1,27 @@
 """Translating the test splits and parsing the gold treebanks of a run, into files from which scores are computed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import torch
 
-from nmtcore.annotation.labels import read_labels
 from nmtcore.config.runs import RunSettings
-from nmtcore.errors import explain_os_errors
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.evaluation.references import read_references
 from nmtcore.evaluation.scores import output_files
 from nmtcore.experiment.load_examples import load_sources
 from nmtcore.experiment.output import TextOutput
-from nmtcore.features.examples import group_by_annotator
-from nmtcore.features.schema import labels_of
 from nmtcore.files import write_lines
 from nmtcore.inference.batches import device_of
-from nmtcore.inference.bundle import Bundle, check_same_labels, load_bundle, to_device
+from nmtcore.inference.bundle import Bundle, load_bundle, to_device
 from nmtcore.inference.parse import parse_examples, translate_and_parse
 from nmtcore.inference.schemas import write_parses, write_predicted_tags
 from nmtcore.inference.search import translate_examples
-from nmtcore.inference.tags import predict_tags, predicts_tags
+from nmtcore.inference.tags import predict_tags
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
-
-LabelFiles = Mapping[str, Mapping[str, str | Path]]
-"""The files of label vocabularies of the data, by side and annotator (`RunSettings.label_files`)."""
 
 
 def translate_tests(
@@ -39,7 +33,6 @@ def translate_tests(
     hypotheses: Path,
     device: str,
     threads: int,
-    labels: LabelFiles | None = None,
 ) -> None:
     """Translate every test split of a run; parse it if the system parses, and tag the translations if it predicts tags.
 
@@ -47,8 +40,7 @@ def translate_tests(
     `evaluation.greedy_dev` asks for it, dev is translated by greedy search too, as in validation.
     """
     torch.set_num_threads(threads)
-    bundle = load_bundle(model, choose_device(device))
-    check_labels(bundle, model, run.inference_features, labels)
+    bundle = load_run(run, model, device)
     output = TextOutput(run, bundle.target_vocabulary, bundle.target_segmenter, bundle.transforms)
     with explain_os_errors(hypotheses):
         hypotheses.mkdir(parents=True, exist_ok=True)
@@ -60,7 +52,7 @@ def translate_tests(
         write_lines(files.references, read_references(run, corpora[split], len(examples)))
         if parses is not None:
             write_parses(files.parses, examples.id, parses)
-        if predicts_tags(bundle):
+        if run.predicted_tags is not None:
             tagged = predict_tags(bundle, examples, [nbest[0].tokens for nbest in translations])
             write_predicted_tags(files.predicted_tags, examples.id, tagged)
         if split == "dev" and run.evaluation.greedy_dev:
@@ -77,15 +69,13 @@ def parse_gold(
     parses: Path,
     device: str,
     threads: int,
-    labels: LabelFiles | None = None,
 ) -> None:
     """Parse every gold treebank of a run in one process, and write the parses of `output_files` into a folder.
 
     If the run's trees are induced, its untrained model parses the treebanks as well.
     """
     torch.set_num_threads(threads)
-    bundle = load_bundle(model, choose_device(device))
-    check_labels(bundle, model, run.inference_features, labels)
+    bundle = load_run(run, model, device)
     models = {"parses": bundle.model}
     if run.tree_comparison == "induced":
         models["untrained_parses"] = untrained_model(bundle, run.seed)
@@ -99,21 +89,15 @@ def parse_gold(
             write_parses(getattr(files, file_type), examples.id, trees)
 
 
-def check_labels(
-    bundle: Bundle, model: Path, features: Mapping[str, Mapping[str, str]], files: LabelFiles | None
-) -> None:
-    """Raise `UserError` if `features` (annotators by side and feature) have other labels than the bundle in `model`.
-
-    Files that are missing are not compared: features are made from them, but do not need them afterwards.
-    """
-    for side, annotators in features.items() if files else ():
-        for annotator, names in group_by_annotator(annotators).items():
-            columns, path = labels_of(names), Path(files[side][annotator])
-            if columns and path.exists():
-                vocabularies = read_labels(path, columns)
-                check_same_labels(
-                    model, bundle.labels.get(side, {}), {column: vocabularies[column] for column in columns}, data=path
-                )
+def load_run(run: RunSettings, folder: Path, device: str, *, load: Callable[..., Bundle] = load_bundle) -> Bundle:
+    """Load the model of a run. Raises `UserError` if the bundle in `folder` was trained on another data set."""
+    bundle = load(folder, choose_device(device))
+    if bundle.run.dataset != run.dataset:
+        raise UserError(
+            f"The model in {folder} was trained on the data set {bundle.run.dataset}, not on {run.dataset}: delete it "
+            "and run the workflow again."
+        )
+    return bundle
 
 
 def untrained_model(bundle: Bundle, seed: int) -> TranslationModel:

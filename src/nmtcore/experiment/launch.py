@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
-from typing import TextIO
 
 from nmtcore.errors import UserError
 from nmtcore.experiment.training import TrainingJob, train_run
@@ -29,10 +28,10 @@ _GRACE = 30.0
 """Seconds for the other processes to notice that one has failed, before they are killed."""
 
 
-def launch_training(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
-    """Train in this process, or with several GPUs in one process per GPU; progress is shown on `terminal`."""
+def launch_training(job: TrainingJob) -> None:
+    """Train in this process, or with several GPUs in one process per GPU."""
     if job.gpus == 1 or choose_device(job.device) == "cpu":
-        train_run(job, terminal=terminal)
+        train_run(job)
         return
     check_gpu_count(job.gpus)
     train_distributed(job)

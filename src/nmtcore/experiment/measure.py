@@ -5,23 +5,22 @@ from pathlib import Path
 
 import torch
 
-from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.contrasts import read_contrast_list
 from nmtcore.errors import UserError
 from nmtcore.evaluation.induction import BASELINES, score_induction
 from nmtcore.evaluation.scores import read_gold_trees
-from nmtcore.experiment.inference import LabelFiles, check_labels
+from nmtcore.experiment.inference import load_run
 from nmtcore.experiment.load_examples import load_sources, load_split
 from nmtcore.files import write_json
-from nmtcore.inference.attention import load_observed_bundle, write_attention_of_examples
+from nmtcore.inference.attention import load_observed_bundle, write_attention
 from nmtcore.inference.bundle import Bundle, load_bundle
-from nmtcore.inference.gates import check_has_gates, gate_norms, write_gates
-from nmtcore.inference.parse import parse_with_all_heads
-from nmtcore.inference.schemas import write_contrast_scores
-from nmtcore.inference.scoring import check_scores_targets, score_contrasts
+from nmtcore.inference.parse import parse_with_heads
+from nmtcore.inference.schemas import ATTENTION_SCHEMA, write_contrast_scores
+from nmtcore.inference.scoring import gate_norms, score_contrasts, write_gates
+from nmtcore.inference.search import translate_examples
 from nmtcore.layout import file_name
-from nmtcore.model.device import choose_device
+from nmtcore.parquet import row_writer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,28 +35,27 @@ class ModelOnSplit:
     split: str
     device: str
     threads: int
-    labels: LabelFiles | None = None
 
-    def load(self, *, observed: bool = False, gold: bool = False) -> Bundle:
-        """Load the model, `observed` to record its attention; check its labels, with `gold` those of targets too."""
+    def load(self, *, observed: bool = False) -> Bundle:
+        """Load the model, `observed` to record its attention."""
         torch.set_num_threads(self.threads)
-        load = load_observed_bundle if observed else load_bundle
-        bundle = load(self.model, choose_device(self.device))
-        check_labels(bundle, self.model, self.run.features if gold else self.run.inference_features, self.labels)
-        return bundle
+        return load_run(self.run, self.model, self.device, load=load_observed_bundle if observed else load_bundle)
 
 
 def measure_attention(measured: ModelOnSplit, *, sentences: int, output: Path) -> None:
     """Write the attention of a run on the first `sentences` of a split as `ATTENTION_SCHEMA`.
 
     It is the attention in the encoder, if that has heads, and the attention to the source while the best translation is
-    generated; `id` is that of the pair. The weights are rounded (`write_attention_of_examples`).
+    generated; `id` is that of the pair. The weights are rounded (`write_attention`).
     """
     run, bundle = measured.run, measured.load(observed=True)
     limit = run.sentences.of(measured.split)
     stop = sentences if limit is None else min(sentences, limit)
     pairs = load_split(run, measured.features, measured.split, stop=stop, target=False)
-    write_attention_of_examples(output, bundle, bundle.transforms.for_translation(pairs), run.decoding)
+    examples = bundle.transforms.for_translation(pairs)
+    translations = translate_examples(bundle.model, examples, bundle.search_settings(run.decoding), scores=False)
+    with row_writer(output, ATTENTION_SCHEMA) as writer:
+        write_attention(writer, bundle, examples, [hypotheses[0].tokens for hypotheses in translations])
 
 
 def measure_gates(measured: ModelOnSplit, *, tags: Path | None, output: Path) -> None:
@@ -65,8 +63,7 @@ def measure_gates(measured: ModelOnSplit, *, tags: Path | None, output: Path) ->
 
     `tags` is the annotation of the target side, if there is any.
     """
-    run, split, bundle = measured.run, measured.split, measured.load(gold=True)
-    check_has_gates(bundle)
+    run, split, bundle = measured.run, measured.split, measured.load()
     pairs = load_split(run, measured.features, split, stop=run.sentences.of(split))
     pairs = bundle.transforms.for_translation(pairs)
     tokens = measured.features / file_name("tokens", split=split, side="target")
@@ -77,11 +74,10 @@ def measure_gates(measured: ModelOnSplit, *, tags: Path | None, output: Path) ->
 def measure_contrasts(measured: ModelOnSplit, *, contrasts: Path, output: Path) -> None:
     """Score the contrastive pairs that `contrasts` lists of a split, and write them as `CONTRAST_SCORES_SCHEMA`.
 
-    The scale's number of test sentences counts sources. Raises `UserError` if the system cannot be scored, or if the
-    features lack sentence pairs of the list.
+    The scale's number of test sentences counts sources. Raises `UserError` if the features lack sentence
+    pairs of the list.
     """
     run, split, bundle = measured.run, measured.split, measured.load()
-    check_scores_targets(bundle)
     pairs = read_contrast_list(contrasts, entries=run.sentences.of(split))
     examples = load_split(run, measured.features, split, stop=1 + max((pair.wrong for pair in pairs), default=-1))
     if examples.id.tolist() != list(range(len(examples))) or len(examples) <= pairs[-1].wrong:
@@ -102,7 +98,7 @@ def measure_heads(measured: ModelOnSplit, *, corpus: Path, trees: Path, output: 
     """
     run, bundle = measured.run, measured.load(observed=True)
     examples = load_sources(run, bundle.transforms, measured.features, measured.split)
-    parses = parse_with_all_heads(bundle, examples, method="one_root")
+    parses = parse_with_heads(bundle, examples, method="one_root")
     predicted = {f"{layer}.{head}": heads for (layer, head), heads in parses.items()}
     results = score_induction(read_gold_trees(corpus, trees, len(examples)), predicted)
     write_json(
@@ -112,6 +108,6 @@ def measure_heads(measured: ModelOnSplit, *, corpus: Path, trees: Path, output: 
             "split": measured.split,
             "heads": {name: results[name] for name in predicted},
             "baselines": {name: result for name, result in results.items() if name in BASELINES},
-            "components": claimed_heads(run),
+            "components": run.claimed_heads,
         },
     )

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
 from nmtcore.config.runs import RunSettings, run_from_json
-from nmtcore.evaluation.bleu import score_translations
+from nmtcore.evaluation.metrics import score_translations
 from nmtcore.evaluation.references import read_references
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
 from nmtcore.experiment.output import TextOutput
@@ -25,7 +25,6 @@ from nmtcore.layout import file_name
 from nmtcore.model import trees
 from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
-from nmtcore.reporting.manifest import write_interrupted_manifest
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 from nmtcore.training.attempts import read_attempts, recorded_attempt
@@ -63,7 +62,7 @@ class TrainingJob:
     """The bundle of `run.start_from`, from which the weights are initialised."""
 
 
-def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
+def train_run(job: TrainingJob) -> None:
     """Train a run, from its newest checkpoint if there is one, and write its bundle and log."""
     torch.set_num_threads(job.threads)
     run, segmentation = run_from_json(job.run, where="the training job"), Path(job.segmentation)
@@ -98,7 +97,6 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
             checkpoint_folder=folder,
             validate=_validator(run, vocabularies, transforms, job),
             device=choose_device(job.device),
-            terminal=terminal,
         )
         if is_main:
             save_bundle(Path(job.model), run=run, model=model, segmentation=segmentation, labels=labels or None)
@@ -112,7 +110,6 @@ def _recorded(run: RunSettings, job: TrainingJob, folder: Path) -> Iterator[None
     """
     run_folder, device = Path(job.history).parent, choose_device(job.device)
     with recorded_attempt(folder, device=device, gpus=job.gpus, threads=job.threads):
-        write_interrupted_manifest(run, run_folder, read_attempts(folder / file_name("attempts")))
         yield
     write_json(run_folder / file_name("attempts"), read_attempts(folder / file_name("attempts")))
 

@@ -99,7 +99,8 @@ class Examples:
 
     def take(self, rows: np.ndarray) -> "Examples":
         """Copy the pairs `rows` (indices, in any order)."""
-        return Examples.of(self.id[rows], {name: column.take(rows) for name, column in self.columns.items()})
+        target = None if self.target is None else self.target.take(rows)
+        return Examples(id=self.id[rows], source=self.source.take(rows), target=target)
 
 
 def concatenate(blocks: Iterable[Examples]) -> Examples:
@@ -124,24 +125,23 @@ def load_examples(
     `features` names the annotator of each requested feature by side, {"source": {"trees": "stanza"}}; no other column
     is read. `target=False` reads only the source. Integers have the smallest types.
 
-    Raises `UserError` if the ids of a row differ between files, or if the lengths of its lists do not match.
+    Raises `UserError` if the ids of a row differ between files.
     """
-    sides, first = {}, None
+    ids, sides = {}, {}
+
+    def read(name: str, types: Mapping[str, np.dtype]) -> dict[str, Ragged]:
+        ids[folder / name], columns = concatenate_columns(read_columns(folder / name, types, start=start, stop=stop))
+        first = next(iter(ids))
+        check_ids(ids[first], ids[folder / name], first, folder / name, start)
+        return columns
+
     for side in SIDES if target else SIDES[:1]:
-        path = folder / file_name("tokens", split=split, side=side)
-        ids, columns = concatenate_columns(read_columns(path, _TOKENS, start=start, stop=stop))
-        first = first or (ids, path)
-        check_ids(first[0], ids, first[1], path, start)
-        _check_lengths(path, ids, columns, columns["ids"].lengths, "subwords")
-        words = words_per_sentence(columns["word_of_subword"])
+        columns = read(file_name("tokens", split=split, side=side), _TOKENS)
         for annotator, names in group_by_annotator((features or {}).get(side, {})).items():
-            path = folder / file_name("syntax", split=split, side=side, annotator=annotator)
-            ids, added = concatenate_columns(read_columns(path, columns_of(names), start=start, stop=stop))
-            check_ids(first[0], ids, first[1], path, start)
-            _check_lengths(path, ids, added, words, "words")
-            columns |= added
+            syntax = file_name("syntax", split=split, side=side, annotator=annotator)
+            columns |= read(syntax, columns_of(names))
         sides[side] = SideExamples.of(columns)
-    return Examples(id=first[0], **sides)
+    return Examples(id=next(iter(ids.values())), **sides)
 
 
 def group_by_annotator(annotators: Mapping[str, str]) -> dict[str, list[str]]:
@@ -157,17 +157,11 @@ def read_columns(
 ) -> Iterator[tuple[np.ndarray, dict[str, Ragged]]]:
     """Yield the ids and the columns with given types of the rows start..stop-1 of a feature file, batch by batch.
 
-    The first batch is empty. Raises `UserError` if a column is missing or has nulls.
+    The first batch is empty. Raises `UserError` if a column is missing.
     """
     yield np.zeros(0, np.int64), {name: Ragged.from_lists([], dtype) for name, dtype in types.items()}
     for batch in read_batches(path, columns=["id", *types], start=start, stop=stop):
         ids = batch.column("id").to_numpy(zero_copy_only=False)
-        for name in types:
-            if batch.column(name).null_count:
-                row = int(np.flatnonzero(batch.column(name).is_null().to_numpy(zero_copy_only=False))[0])
-                raise UserError(
-                    f"{path}: the row with id {ids[row]} has no {name}: delete the file and run the workflow again."
-                )
         yield ids, {name: ragged_column(batch.column(name), dtype) for name, dtype in types.items()}
 
 
@@ -195,18 +189,6 @@ def check_counts(count: int, other_count: int, path: Path, other_path: Path) -> 
             f"{path} has {count} rows, but {other_path} has {other_count}: delete the older file and run the workflow "
             "again."
         )
-
-
-def _check_lengths(
-    path: Path, ids: np.ndarray, columns: Mapping[str, Ragged], expected_B: np.ndarray, unit: str
-) -> None:
-    """Raise `UserError` unless the lists of each column have the expected lengths."""
-    for name, column in columns.items():
-        for row in np.flatnonzero(column.lengths != expected_B)[:1]:
-            raise UserError(
-                f"{path}: the row with id {ids[row]} has {column.lengths[row]} values in {name}, but "
-                f"{expected_B[row]} {unit}: delete the file and run the workflow again."
-            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,30 +1,36 @@
 """All that a model makes of sentences: translations with tags and gates, trees, and the attention of every head."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nmtcore.config.claimed_heads import claimed_heads
+from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
-from nmtcore.inference.attention import attention_rows
+from nmtcore.inference.attention import attention_rows, write_attention
 from nmtcore.inference.batches import with_targets
 from nmtcore.inference.bundle import Bundle
-from nmtcore.inference.gates import gate_norms
-from nmtcore.inference.parse import parse_with_all_heads, translate_and_parse
+from nmtcore.inference.parse import parse_with_heads, translate_and_parse
 from nmtcore.inference.schemas import (
+    ATTENTION_SCHEMA,
+    PREDICTED_TAGS_SCHEMA,
     TREE_METHODS,
     AnalysedModel,
     AnalysedSentence,
     AttentionHead,
     GatedSentence,
     LabelledTree,
+    tag_row,
 )
-from nmtcore.inference.tags import predict_tags, predicts_tags
-from nmtcore.inference.text import MAX_SUBWORDS, InputSentence, TextReader
+from nmtcore.inference.scoring import gate_norms
+from nmtcore.inference.tags import predict_tags
+from nmtcore.inference.text import MAX_SUBWORDS, InputSentence, ScoredText, TextReader
+from nmtcore.parquet import row_writer
 from nmtcore.segmentation.vocabulary import EOS
 
 MAX_WEIGHTS = 6_000_000
@@ -49,10 +55,10 @@ def analyse_sentences(
     translations, parses = translate_and_parse(model, examples, bundle.search_settings())
     tokens = [list(hypotheses[0].tokens) for hypotheses in translations]
     tree_method = TREE_METHODS[run.evaluation.roots]
-    method = tree_method if model.parses_to_root else "argmax"
-    tags = predict_tags(bundle, examples, tokens) if predicts_tags(bundle) else None
+    method = tree_method if model.parser and model.parser.points_to_root else "argmax"
+    tags = predict_tags(bundle, examples, tokens) if run.predicted_tags else None
     gates = gate_norms(model, with_targets(examples, tokens)) if run.has_gates else None
-    trees = parse_with_all_heads(bundle, examples, method=tree_method).values()
+    trees = parse_with_heads(bundle, examples, method=tree_method).values()
     heads: list[AttentionHead] = []
     analysed = []
     for row, (maps, part) in enumerate(zip(_maps(bundle, examples, tokens), read.parts, strict=True)):
@@ -103,4 +109,43 @@ def _maps(bundle: Bundle, examples: Examples, tokens: Sequence[Sequence[int]]) -
 def _head(bundle: Bundle, row: dict[str, Any]) -> AttentionHead:
     own = (row["attention"], row["layer"], row["head"])
     name = f"{row['layer']}.{row['head']}"
-    return AttentionHead(*own, claimed_heads(bundle.run).get(name) if row["attention"] == "encoder" else None)
+    return AttentionHead(*own, bundle.run.claimed_heads.get(name) if row["attention"] == "encoder" else None)
+
+
+def check_predicts_tags(bundle: Bundle) -> None:
+    """Raise `UserError` if a model predicts no tags."""
+    if bundle.run.predicted_tags is None:
+        raise UserError(
+            f"The system {bundle.run.system} predicts no tags: use a model of another system, such as tag_attention."
+        )
+
+
+def translate_and_write(
+    bundle: Bundle,
+    lines: Iterable[str | bytes],
+    settings: DecodingSettings | None = None,
+    *,
+    tags: Path | None = None,
+    attention: Path | None = None,
+    **options: Any,
+) -> Iterator[list[ScoredText]]:
+    """Yield what `Bundle.translate_n_best` yields, and write what belongs to each line's best translation.
+
+    `tags` is the file of its words' tags, `PREDICTED_TAGS_SCHEMA`, with a row per line; the model must predict tags
+    (`check_predicts_tags`). `attention` is that of the weights of every head, `ATTENTION_SCHEMA`, without rows for a
+    line without words; `bundle` then comes from `load_observed_bundle`. The files appear after the last line. Raises
+    the errors of `Bundle.translate_chunks`, which takes the same `options`.
+    """
+    with ExitStack() as stack:
+        tag_file = tags and stack.enter_context(row_writer(tags, PREDICTED_TAGS_SCHEMA))
+        map_file = attention and stack.enter_context(row_writer(attention, ATTENTION_SCHEMA))
+        for chunk, translations in bundle.translate_chunks(lines, settings, **options):
+            best = [hypotheses[0].tokens for hypotheses in translations]
+            if tag_file:
+                tagged = chunk.by_sentence(predict_tags(bundle, chunk.examples, best))
+                for sentence, parts in zip(chunk.sentences, tagged, strict=True):
+                    tag_file.write(tag_row(sentence.number - 1, chain.from_iterable(parts)))
+            if map_file:
+                ids = np.array([chunk.sentences[part.line].number - 1 for part in chunk.parts], dtype=np.int64)
+                write_attention(map_file, bundle, replace(chunk.examples, id=ids), best)
+            yield from bundle.texts(chunk, translations)

@@ -1,7 +1,6 @@
-"""Attention weights of a model that reads and translates, written as Parquet for analysis."""
+"""Attention weights of a model that reads and translates."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -10,19 +9,15 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from nmtcore.config.training import DecodingSettings
-from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.batches import map_batches, with_targets
 from nmtcore.inference.bundle import Bundle, load_bundle
 from nmtcore.inference.schemas import ATTENTION_SCHEMA
-from nmtcore.inference.search import translate_examples
-from nmtcore.inference.text import TextReader, read_text
 from nmtcore.model.base import Encoded
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.attention_maps import AttentionMaps
 from nmtcore.model.components.base import Stack
-from nmtcore.parquet import row_writer
+from nmtcore.parquet import RowWriter
 from nmtcore.segmentation.vocabulary import EOS
 
 T = TypeVar("T")
@@ -32,7 +27,7 @@ MAX_SENTENCES, MAX_CELLS = 64, 2**18
 BATCHES_IN_MEMORY = 4
 """Batches whose maps are in memory at the same time."""
 DECIMALS = 4
-"""Decimals of the weights of examples, so that files are small: a weight has one of 10,001 values."""
+"""Decimals of written weights, so that files are small: a weight has one of 10,001 values."""
 
 
 def load_observed_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
@@ -41,72 +36,26 @@ def load_observed_bundle(folder: Path, device: str | torch.device = "cpu") -> Bu
 
 
 def write_attention(
-    path: Path,
-    bundle: Bundle,
-    lines: Iterable[str | bytes],
-    *,
-    cross: bool = False,
-    where: str = "standard input",
-    model_folders: Sequence[Path] = (),
+    writer: RowWriter, bundle: Bundle, examples: Examples, translations: Sequence[Sequence[int]]
 ) -> None:
-    """Write the attention weights of all heads as `ATTENTION_SCHEMA`, line by line; lines without words have no rows.
-
-    With `cross`, also translate each line, and write the attention of its best translation to the source. `bundle`
-    comes from `load_observed_bundle`. Raises the errors of `Bundle.translate_chunks`, and `UserError` without `cross`
-    if the encoder has no attention.
-    """
-    if not cross and not bundle.model.encoder_attention[0]:
-        raise UserError(
-            f"The system {bundle.run.system} is {bundle.run.base}: its encoder has no attention heads. Add --cross to "
-            "write the attention of the decoder to the source."
-        )
-    decoding = bundle.run.decoding if cross else None
-    with TextReader(bundle, model_folders) as reader, row_writer(path, ATTENTION_SCHEMA) as writer:
-        for chunk in reader.chunks(read_text(lines, where=where)):
-            lines_of_parts = np.array([chunk.sentences[part.line].number - 1 for part in chunk.parts], dtype=np.int64)
-            for batch in _record_batches(bundle, replace(chunk.examples, id=lines_of_parts), decoding):
-                writer.write_batch(batch)
-
-
-def write_attention_of_examples(path: Path, bundle: Bundle, examples: Examples, decoding: DecodingSettings) -> None:
-    """Write the attention weights of all heads on examples as `ATTENTION_SCHEMA`, rounded to `DECIMALS`.
-
-    Each example is translated once with `decoding`, for the attention of the decoder to the source. `bundle` comes from
-    `load_observed_bundle`.
-    """
-    with row_writer(path, ATTENTION_SCHEMA) as writer:
-        for batch in _record_batches(bundle, examples, decoding, decimals=DECIMALS):
-            writer.write_batch(batch)
-
-
-def _record_batches(
-    bundle: Bundle, examples: Examples, decoding: DecodingSettings | None, *, decimals: int | None = None
-) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of batches of examples, which are also translated if there are settings for it."""
-    translations = None
-    if decoding is not None:
-        settings = bundle.search_settings(decoding)
-        n_best_lists = translate_examples(bundle.model, examples, settings, scores=False)
-        translations = [hypotheses[0].tokens for hypotheses in n_best_lists]
+    """Write the attention weights of `attention_rows` as `ATTENTION_SCHEMA`, rounded to `DECIMALS`."""
     for rows_of_examples in attention_rows(bundle, examples, translations):
         rows = [row for own in rows_of_examples for row in own]
-        for row in rows:
-            row["weights"] = list(row["weights"] if decimals is None else np.round(row["weights"], decimals))
-        yield pa.RecordBatch.from_pylist(rows, schema=ATTENTION_SCHEMA)
+        rounded = [row | {"weights": list(np.round(row["weights"], DECIMALS))} for row in rows]
+        writer.write_batch(pa.RecordBatch.from_pylist(rounded, schema=ATTENTION_SCHEMA))
 
 
 def attention_rows(
-    bundle: Bundle, examples: Examples, translations: Sequence[Sequence[int]] | None
+    bundle: Bundle, examples: Examples, translations: Sequence[Sequence[int]]
 ) -> Iterator[list[list[dict[str, Any]]]]:
     """Yield the attention weights of each example of batches as rows of `ATTENTION_SCHEMA`, `weights` as arrays (Q, K).
 
-    `translations` are the ids of the examples' targets, without `</s>`, for the attention of the decoder; `examples`
-    have none. `bundle` comes from `load_observed_bundle`.
+    `translations` are the ids of the examples' targets, without `</s>`, for the attention of the decoder. `bundle`
+    comes from `load_observed_bundle`.
     """
     # The examples of each line, which are consecutive, are numbered from 0.
     starts = np.flatnonzero(np.diff(examples.id, prepend=-1))
     part_numbers = np.arange(len(examples)) - np.repeat(starts, np.diff(starts, append=len(examples)))
-    targets = [[]] * len(examples) if translations is None else [[*tokens, EOS] for tokens in translations]
 
     def work(observed: Observed) -> list[list[dict[str, Any]]]:
         maps = _maps(bundle, observed)
@@ -114,7 +63,7 @@ def attention_rows(
         rows_of_examples = []
         for b, (row, (source_S, real_S)) in enumerate(zip(observed.rows_B, sources, strict=True)):
             source = bundle.source_vocabulary.tokens(source_S[real_S].tolist())
-            target = bundle.target_vocabulary.tokens(targets[row])
+            target = bundle.target_vocabulary.tokens([*translations[row], EOS])
             common = {"id": examples.id[row], "part": part_numbers[row], "keys": source}
             common["key_words"] = observed.words_BS[b, : len(source)].tolist()
             rows_of_examples.append([])
@@ -125,7 +74,7 @@ def attention_rows(
                 rows_of_examples[-1].append(common | own)
         return rows_of_examples
 
-    return observe(bundle, examples if translations is None else with_targets(examples, translations), work)
+    return observe(bundle, with_targets(examples, translations), work)
 
 
 class Observed(NamedTuple):

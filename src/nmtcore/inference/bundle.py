@@ -12,7 +12,7 @@ bundle.json           written last: the format's version and the sha256 of every
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -20,8 +20,9 @@ from safetensors.torch import load_file
 
 from nmtcore.annotation.labels import read_labels
 from nmtcore.config.components import COMPONENTS
+from nmtcore.config.components.base import REMOVED_DEFAULTS
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.own_code import code_checksum, has_own, own_checksum, own_checksums, own_path
+from nmtcore.config.own_code import has_own, is_same_code, own_checksums, own_path
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import BatchSettings, TrainingSettings
 from nmtcore.errors import UserError, explain_os_errors
@@ -118,36 +119,21 @@ def load_initial_weights(
     """Initialise a model that is to be trained with the weights of a bundle.
 
     `run` has the settings of the new model, `segmentation` is the folder of its vocabularies, and `labels` are its
-    label vocabularies. Raises `UserError` if bases, shapes or vocabularies differ.
+    label vocabularies. Raises `UserError` if bases, shapes, vocabularies or labels differ.
     """
     _check_files(folder)
-    for side, vocabularies in labels.items():
-        if vocabularies and (folder / LABELS[side]).exists():
-            own = read_labels(folder / LABELS[side], tuple(vocabularies))
-            check_same_labels(folder, own, vocabularies, data=segmentation)
     differing = [] if read_json(folder / "run.json")["base"] == run.base else ["another base than this run's"]
     for side, vocabulary in run_vocabularies(run, segmentation, labels).items():
         if Vocabulary.load(folder / VOCABULARIES[side]) != vocabulary:
             differing.append(f"a {side} vocabulary different from that of {segmentation}")
+        # Labels are read by their numbers, so a model would take those of other data for different labels.
+        own = read_json(folder / LABELS[side]) if (folder / LABELS[side]).exists() else {}
+        for column, entries in labels.get(side, {}).items():
+            if own.get(column, entries) != list(entries):
+                differing.append(f"other labels of {column} than those of this run's data")
     for difference in differing:
         raise UserError(f"The model in {folder} was trained with {difference}: train it again.")
     _set_weights(model, folder)
-
-
-def check_same_labels(
-    folder: Path, labels: Mapping[str, Sequence[str]], data_labels: Mapping[str, Sequence[str]], *, data: Path
-) -> None:
-    """Raise `UserError` if a bundle in `folder` has other labels than `data`; both are label vocabularies by column.
-
-    Labels are read by their numbers, so a model would take those of other data for different labels.
-    """
-    for column, vocabulary in data_labels.items():
-        own = labels.get(column, vocabulary)
-        if list(own) != list(vocabulary):
-            raise UserError(
-                f"The model in {folder} was trained with {len(own)} labels of {column}, which are not the "
-                f"{len(vocabulary)} of {data}: the annotation has changed since. Train the model again."
-            )
 
 
 def to_device(model: TranslationModel, device: str | torch.device) -> TranslationModel:
@@ -199,6 +185,10 @@ def _read_run(path: Path) -> RunSettings:
     for settings, section in ((TrainingSettings, training), (BatchSettings, training.get("batch", {}))):
         for key in settings.REMOVED.keys() & section.keys():
             del section[key]
+    for name, component in values["components"].items():
+        for key in COMPONENTS.find(component.get("kind", name), where=str(path)).REMOVED.keys() & component.keys():
+            if component[key] == REMOVED_DEFAULTS[key]:
+                del component[key]
     return run_from_json(values, where=str(path))
 
 
@@ -216,7 +206,7 @@ def _check_own_code(folder: Path) -> None:
                 f"current folder: start the command in the folder that has it, or read {copy} and, if you trust it, "
                 "copy it there."
             )
-        if own_checksum("components", name) != code_checksum(copy.read_bytes()):
+        if not is_same_code(path, copy):
             raise UserError(
                 f"The model in {folder} was trained with another version of {path}, which is {copy}: use that version, "
                 "or train the model again."

@@ -76,7 +76,7 @@ def model_spec(model: Transformer, *, longest: int) -> Any:
             len(getattr(model, stack)),
             model.settings.heads,
             pre_norm=model.settings.norm == "pre",
-            relative_position=_has(relative, stack),
+            relative_position=relative is not None,
         )
         for make, stack in ((TransformerEncoderSpec, "encoder"), (TransformerDecoderSpec, "decoder"))
     )
@@ -100,28 +100,23 @@ def _set_layers(
     stack_spec: Any, model: Transformer, stack: str, relative: RelativePositions | None, longest: int
 ) -> None:
     """Copy the layers and the positions of a stack."""
-    if not _has(relative, stack):
+    if relative is None:
         table_PD = _array(sinusoids(longest, model.settings.width))
         has_sinusoids = model.has_sinusoids(stack)
         stack_spec.position_encodings.encodings = table_PD if has_sinusoids else np.zeros_like(table_PD)
     for i, (spec, layer) in enumerate(zip(stack_spec.layer, getattr(model, stack), strict=True)):
         _set_norm(spec.self_attention, layer.around_attention.norm)
         _set_linears(spec.self_attention.linear, (layer.attention.queries_keys_values, layer.attention.output))
-        if _has(relative, stack):
-            keys = _clipped_table(relative, relative.keys[stack][i])
-            no_values = relative.values is None
-            values = np.zeros_like(keys) if no_values else _clipped_table(relative, relative.values[stack][i])
-            spec.self_attention.relative_position_keys = keys
-            spec.self_attention.relative_position_values = values
+        if relative is not None:
+            # CTranslate2 clips distances: the label of far pairs is that of both outermost distances.
+            keys_LE = _array(relative.keys[stack][i].weight)
+            spec.self_attention.relative_position_keys = keys = np.concatenate([keys_LE[-1:], keys_LE])
+            spec.self_attention.relative_position_values = np.zeros_like(keys)
         if stack == "decoder":
             _set_norm(spec.attention, layer.around_cross.norm)
             _set_linears(spec.attention.linear, (layer.cross.queries, layer.cross.keys_values, layer.cross.output))
         _set_norm(spec.ffn, layer.around_feed_forward.norm)
         _set_linears((spec.ffn.linear_0, spec.ffn.linear_1), (layer.feed_forward.inner, layer.feed_forward.outer))
-
-
-def _has(relative: RelativePositions | None, stack: str) -> bool:
-    return relative is not None and stack in relative.keys
 
 
 def _set_linears(specs: Iterable[Any], linears: Iterable[nn.Linear]) -> None:
@@ -133,15 +128,6 @@ def _set_norm(spec: Any, norm: nn.LayerNorm | nn.Identity) -> None:
     """Copy a norm; after the last layer of a post-norm stack there is none, here and there."""
     if isinstance(norm, nn.LayerNorm):
         spec.layer_norm.gamma, spec.layer_norm.beta = _array(norm.weight), _array(norm.bias)
-
-
-def _clipped_table(relative: RelativePositions, table: nn.Embedding) -> np.ndarray:
-    """Return the vectors of distances from the most negative to the most positive one; those beyond have the outermost.
-
-    CTranslate2 clips distances; a label of its own for far pairs is then the vector of both outermost distances.
-    """
-    vectors_LE = _array(table.weight)
-    return vectors_LE if relative.settings.far == "clip" else np.concatenate([vectors_LE[-1:], vectors_LE])
 
 
 def _array(tensor: Tensor) -> np.ndarray:

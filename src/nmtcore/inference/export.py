@@ -14,7 +14,6 @@ from string import Template
 from typing import Any
 
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
@@ -123,21 +122,26 @@ def export_bundle(model: Path, folder: Path, *, licences: Sequence[Mapping[str, 
 
 
 def describe(bundle: Bundle, *, library: str, licences: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
-    """Return what nmtcore.json says."""
+    """Return what nmtcore.json says.
+
+    Its `options` of `Translator.translate_batch` come closest to the model's own search: CTranslate2's length penalty
+    is n^alpha, n with `</s>`, as `fairseq` here; it has none of the form `gnmt`, which for long translations ranks as
+    n^alpha does. `longest` is the number of positions that the longest source and translation take, rounded up.
+    """
     run, search = bundle.run, bundle.search_settings()
     prefix, suffix = source_frame(bundle)
+    words = {side: run.text_words(side) for side in SIDES}
+    penalty = 0.0 if search.length_penalty == "none" else search.alpha
+    longest = max(MAX_SUBWORDS + len(prefix) + len(suffix), *length_limits(search, [MAX_SUBWORDS]))
+    limits = ("beam", "length_penalty", "alpha", "max_length", "max_length_ratio", "max_length_extra")
     return {
         "format": EXPORT_FORMAT,
         "nmtcore": code_version()["version"],
         "library": library,
         **{key: getattr(run, key) for key in ("system", "dataset", "source", "target")},
         "words": {
-            side: {
-                "language": getattr(run, side),
-                "tokeniser": words.kind,
-                "normalise": words.normalise,
-            }
-            for side, words in ((side, run.text_words(side)) for side in SIDES)
+            side: {"language": getattr(run, side), "tokeniser": own.kind, "normalise": own.normalise}
+            for side, own in words.items()
         },
         "segmentation": {
             "kind": run.segmentation.kind,
@@ -148,14 +152,13 @@ def describe(bundle: Bundle, *, library: str, licences: Sequence[Mapping[str, An
         "source_prefix": bundle.source_vocabulary.tokens(prefix),
         "source_suffix": bundle.source_vocabulary.tokens(suffix),
         "output_tags": [entry for entry in bundle.target_vocabulary.entries if not bundle.transforms.strip([entry])],
-        "search": {
-            key: getattr(search, key)
-            for key in ("beam", "length_penalty", "alpha", "max_length", "max_length_ratio", "max_length_extra")
+        "search": {key: getattr(search, key) for key in limits},
+        "options": {
+            "beam_size": search.beam, "length_penalty": penalty, "min_decoding_length": 0, "max_input_length": 0,
         },
-        "options": _options(search),
-        "longest": _longest(search, len(prefix) + len(suffix)),
+        "longest": 1 << longest.bit_length(),
         "licences": None if licences is None else [dict(entry) for entry in licences],
-    }
+    }  # fmt: skip
 
 
 def source_frame(bundle: Bundle) -> tuple[list[int], list[int]]:
@@ -164,19 +167,3 @@ def source_frame(bundle: Bundle) -> tuple[list[int], list[int]]:
     ids = bundle.transforms.for_translation(Examples(id=[0], source=one)).source.ids.values.tolist()
     prefix = [i for component in bundle.model.components for i in component.source_prefix]
     return [*prefix, *ids[: ids.index(EOS)]], ids[ids.index(EOS) + 1 :]
-
-
-def _options(search: DecodingSettings) -> dict[str, Any]:
-    """Return the options of `Translator.translate_batch` that come closest to the model's own search.
-
-    Its length penalty is n^alpha, n with `</s>`, as `fairseq` here. It has none of the form `gnmt`, which for long
-    translations ranks as n^alpha does. Empty translations are allowed, as here, and no source is cut.
-    """
-    penalty = 0.0 if search.length_penalty == "none" else search.alpha
-    return {"beam_size": search.beam, "length_penalty": penalty, "min_decoding_length": 0, "max_input_length": 0}
-
-
-def _longest(search: DecodingSettings, added: int) -> int:
-    """Return the number of positions that the longest source (`</s>` included) and translation take, rounded up."""
-    (translation,) = length_limits(search, [MAX_SUBWORDS])
-    return 1 << max(MAX_SUBWORDS + added, translation).bit_length()

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import DivergedError, UserError
 from nmtcore.features.examples import Examples
@@ -21,7 +20,7 @@ from nmtcore.inference.search import Hypothesis, translate_examples
 from nmtcore.inference.text import LINES_PER_CHUNK, InputSentence, TextPart, TextReader
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, pool_words, with_root_scores
-from nmtcore.model.components.base import Context
+from nmtcore.model.components.base import Component
 from nmtcore.syntax.annotation import Annotation, conllu_sentence
 from nmtcore.syntax.spanning_tree import maximum_spanning_tree
 from nmtcore.syntax.trees import HEAD_OF_ROOT, heads_of
@@ -62,11 +61,11 @@ def parse_examples(
     methods: Collection[ParseMethod] = PARSE_METHODS,
     batch_sentences: int | None = None,
 ) -> list[Parse]:
-    """Parse the source sentences, in order. Raises `ValueError` if the model does not parse."""
+    """Parse the source sentences, in order, with a model that has a `parser`."""
 
     def work(batch: Batch, rows_B: np.ndarray) -> list[Parse]:
-        scores = model.parse_scores(model.encode(batch))
-        return [parse_of(own, to_root=model.parses_to_root, methods=methods) for own in scores]
+        scores = model.parser.parse_scores(model.encode(batch).context)
+        return [parse_of(own, to_root=model.parser.points_to_root, methods=methods) for own in scores]
 
     return in_batches(model, replace(examples, target=None), work, sentences=batch_sentences)
 
@@ -80,102 +79,72 @@ def translate_and_parse(
     model does not parse.
     """
     translations = translate_examples(model, examples, settings, scores=False)
-    parses = parse_examples(model, examples, batch_sentences=settings.batch_sentences) if model.parses else None
+    parses = parse_examples(model, examples, batch_sentences=settings.batch_sentences) if model.parser else None
     return translations, parses
 
 
-def trained_parser(bundle: Bundle, method: ParseMethod) -> Parser:
-    """Make a parser of the heads that a model was trained to parse with.
+def make_parser(bundle: Bundle, method: ParseMethod, *, attention: tuple[int, int] | None = None) -> Parser:
+    """Make a parser of the heads that a model was trained to parse with, or of one attention head of its encoder.
 
-    Raises `UserError` if the model does not parse, or has no root for the trees of `method`.
+    `attention` is the layer and the head, both from 0; `bundle` then comes from `load_observed_bundle`. Raises
+    `UserError` if the model does not parse, has no root for the trees of `method`, or has no such head.
     """
-    if not bundle.model.parses:
-        induce = ", or induce trees from an attention head, for example --attention 0.0"
+    model, (layers, heads) = bundle.model, bundle.model.encoder_attention
+    if attention is not None:
+        if attention not in product(range(layers), range(heads)):
+            raise UserError(
+                f"The encoder of the system {bundle.run.system} has no attention head {attention[0]}.{attention[1]}: "
+                f"it has {layers} layers with {heads} heads, and both count from 0."
+            )
+        return lambda examples: parse_with_heads(bundle, examples, method=method, only=attention)[attention]
+    if model.parser is None:
+        induce = ", or induce trees from an attention head, for example --attention 0.0" if layers else ""
         raise UserError(
             f"The system {bundle.run.system} does not parse: none of its heads was trained to. Use a model of another "
-            f"system, for example depparse_l1{induce if bundle.model.encoder_attention[0] else ''}."
+            f"system, for example depparse_l1{induce}."
         )
-    if method != "argmax" and not bundle.model.parses_to_root:
+    if method != "argmax" and not model.parser.points_to_root:
         raise UserError(
             f"The system {bundle.run.system} has no artificial root, so its heads do not form trees: add --argmax."
         )
-
-    def parse(examples: Examples) -> list[np.ndarray]:
-        size = bundle.run.decoding.batch_sentences
-        parses = parse_examples(bundle.model, examples, methods=[method], batch_sentences=size)
-        return [getattr(own, method) for own in parses]
-
-    return parse
+    options = {"methods": [method], "batch_sentences": bundle.run.decoding.batch_sentences}
+    return lambda examples: [getattr(own, method) for own in parse_examples(model, examples, **options)]
 
 
-def attention_parser(bundle: Bundle, *, layer: int, head: int, method: ParseMethod) -> Parser:
-    """Make a parser of one attention head of the encoder (from 0), as one of `parse_with_all_heads`.
-
-    Raises `UserError` if the encoder has no such head.
-    """
-    layers, heads = bundle.model.encoder_attention
-    if not layers:
-        raise UserError(
-            f"The system {bundle.run.system} is {bundle.run.base}: its encoder has no attention heads. Leave "
-            "--attention out, if it parses by itself, or use a model of a transformer."
-        )
-    if not (0 <= layer < layers and 0 <= head < heads):
-        raise UserError(
-            f"The encoder has no head {layer}.{head}: its layers are 0 to {layers - 1}, "
-            f"the heads of each 0 to {heads - 1} (both count from 0)."
-        )
-    return lambda examples: _parse_with_heads(bundle, examples, [(layer, head)], method)[layer, head]
-
-
-def parse_with_all_heads(
-    bundle: Bundle, examples: Examples, *, method: ParseMethod
+def parse_with_heads(
+    bundle: Bundle, examples: Examples, *, method: ParseMethod, only: tuple[int, int] | None = None
 ) -> dict[tuple[int, int], list[np.ndarray]]:
-    """Parse every example with every attention head of the encoder, in one pass of the model per batch.
+    """Parse every example with every attention head of the encoder, or one, in one pass of the model per batch.
 
     Returns the heads of words by layer and head, with the scores of `_tree_scores`; nothing for an encoder without
     attention. `bundle` comes from `load_observed_bundle`.
     """
-    layers, heads = bundle.model.encoder_attention
-    return _parse_with_heads(bundle, examples, list(product(range(layers), range(heads))), method)
-
-
-def _parse_with_heads(
-    bundle: Bundle, examples: Examples, heads: Sequence[tuple[int, int]], method: ParseMethod
-) -> dict[tuple[int, int], list[np.ndarray]]:
-    parsers = _parsers(bundle)
+    by_name = {component.name: component for component in bundle.model.components}
+    parsers = {head: by_name[name] for head, name in bundle.run.claimed_heads.items()}
+    heads = [only] if only else list(product(*map(range, bundle.model.encoder_attention)))
 
     def work(observed: Observed) -> list[list[np.ndarray]]:
         """Return the trees of the sentences of a batch: a list per head."""
         return [
             [getattr(parse_of(scores_WU, to_root=True, methods=[method]), method) for scores_WU in sentences]
-            for sentences in (_tree_scores(observed, layer, head, parsers) for layer, head in heads)
+            for sentences in (
+                _tree_scores(observed, layer, head, parsers.get(f"{layer}.{head}")) for layer, head in heads
+            )
         ]
 
-    by_head: dict[tuple[int, int], list[np.ndarray]] = {pair: [] for pair in heads}
-    for trees in observe(bundle, examples, work):
-        for own, batch_trees in zip(by_head.values(), trees, strict=True):
-            own += batch_trees
-    return by_head
+    batches = list(observe(bundle, examples, work))
+    return {head: [tree for batch in batches for tree in batch[n]] for n, head in enumerate(heads)}
 
 
-def _parsers(bundle: Bundle) -> dict[str, Callable[[Context], list[np.ndarray]]]:
-    """Return the `parse_scores` of components that score words as roots, by the attention head that they claim."""
-    components = [component for component in bundle.model.components if component.points_to_root and component.parses]
-    parsers = {component.name: component.parse_scores for component in components}
-    return {head: parsers[name] for head, name in claimed_heads(bundle.run).items() if name in parsers}
-
-
-def _tree_scores(
-    observed: Observed, layer: int, head: int, parsers: dict[str, Callable[[Context], list[np.ndarray]]]
-) -> list[np.ndarray]:
+def _tree_scores(observed: Observed, layer: int, head: int, component: Component | None) -> list[np.ndarray]:
     """Score the heads of words, and words as roots, by an attention head: (W, 1 + W) for each sentence.
 
-    A head with which the model parses (`depparse`, `sisa`, `tree_head`) has the scores that it parses with: if `<ROOT>`
-    stands before the source, it is the root. Any other head is read as in tran2018: a word attends to its head, its
-    attention to itself is its score as the root, and weights are summed within words.
+    A head with which the model parses (`depparse`, `sisa`, `tree_head`), by a `component`, has the scores that it
+    parses with: if `<ROOT>` stands before the source, it is the root. Any other head is read as in tran2018: a word
+    attends to its head, its attention to itself is its score as the root, and weights are summed within words.
     """
-    if parser := parsers.get(f"{layer}.{head}"):
-        return parser(observed.encoded.context)
+    if component and component.parses and component.points_to_root:
+        return component.parse_scores(observed.encoded.context)
     weights_B1SS = observed.maps["encoder", layer][:, [head]]
     counts = (observed.words_BS.max(axis=1) + 1).tolist()
     words_BS = torch.from_numpy(observed.words_BS).to(weights_B1SS.device)

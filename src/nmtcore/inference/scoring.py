@@ -1,4 +1,4 @@
-"""Log-probabilities of given translations, with the forward pass of training, and contrastive pairs of translations.
+"""What a model makes of given translations: log-probabilities, contrastive pairs, and norms of gates.
 
 The log-probability of a translation is the sum over its tokens of log p(token | the tokens before it, the source), in
 natural logarithms. Its tokens are the subwords into which the model's segmentation cuts it, and `</s>`; other ways to
@@ -8,7 +8,6 @@ LingEval97 (Sennrich 2017).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -19,16 +18,16 @@ import torch
 from nmtcore.corpus.contrasts import ContrastEntry, ContrastRows, contrast_rows
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import DivergedError, UserError
-from nmtcore.features.examples import Examples, SideExamples
-from nmtcore.features.ragged import Ragged
-from nmtcore.inference.batches import MAX_TOKENS, in_batches
+from nmtcore.features.examples import NO_WORD, Examples, check_ids
+from nmtcore.inference.batches import MAX_TOKENS, in_batches, with_targets
 from nmtcore.inference.bundle import Bundle
-from nmtcore.inference.schemas import ContrastScore
+from nmtcore.inference.schemas import GATES_SCHEMA, ContrastScore
 from nmtcore.inference.text import LINES_PER_CHUNK, MAX_SUBWORDS, Chunk, InputSentence, TextReader, grouped
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch
-from nmtcore.segmentation.segmenter import Subwords
-from nmtcore.segmentation.vocabulary import UNK
+from nmtcore.model.recurrent import Recurrent
+from nmtcore.parquet import read_rows, write_rows
+from nmtcore.segmentation.vocabulary import EOS, UNK, Vocabulary
 
 SCORES_PER_BATCH = 1 << 26
 """Scores of the vocabulary per batch (256 MiB in fp32), so that memory does not depend on the size of the input."""
@@ -105,17 +104,8 @@ def score_contrasts(
         right, wrong = scores[contrast.right], scores[contrast.wrong]
         if np.array_equal(targets[contrast.right], targets[contrast.wrong]):
             wrong = right
-        scored.append(
-            ContrastScore(
-                phenomenon=contrast.phenomenon,
-                distance=contrast.distance,
-                right=right.log_probability,
-                wrong=wrong.log_probability,
-                right_tokens=right.tokens,
-                wrong_tokens=wrong.tokens,
-                unknown=right.unknown + wrong.unknown,
-            )
-        )
+        values = right.log_probability, wrong.log_probability, right.tokens, wrong.tokens, right.unknown + wrong.unknown
+        scored.append(ContrastScore(contrast.phenomenon, contrast.distance, *values))
     return scored
 
 
@@ -129,32 +119,16 @@ def score_text_pairs(
     """Score the lines of `target` as translations of those of `source`, in order.
 
     A source without words has no score (None), since the model never translates it; a translation without words has
-    that of `</s>`. Raises `UserError` if the system cannot be scored, and the errors of `read_text_pairs`.
+    that of `</s>`. Raises `UserError` if the system cannot be scored, if a text has more lines than the other or if a
+    line has more than `MAX_SUBWORDS` subwords, and the errors of `read_text`.
     """
     check_scores_targets(bundle)
-    for chunk, _ in read_text_pairs(bundle, source, target, model_folders=model_folders):
-        for score in chunk.by_sentence(score_targets(bundle.model, chunk.examples)):
-            yield score[0] if score else None
-
-
-def read_text_pairs(
-    bundle: Bundle,
-    source: Iterable[InputSentence],
-    target: Iterable[InputSentence],
-    *,
-    model_folders: Sequence[Path] = (),
-) -> Iterator[tuple[Chunk, list[Subwords]]]:
-    """Read the corresponding lines of two texts, some at a time: sources with the targets of examples, and all targets.
-
-    Raises the errors of `read_text`, and `UserError` if a text has more lines than the other or if a line has more than
-    `MAX_SUBWORDS` subwords.
-    """
-    pairs = grouped(
-        _paired(source, target), LINES_PER_CHUNK, characters=lambda pair: sum(len(own.text) for own in pair)
-    )
+    pairs = _paired(source, target)
     with TextReader(bundle, model_folders) as reader:
-        for chunk in pairs:
-            yield _read_pairs(bundle, reader, chunk)
+        for group in grouped(pairs, LINES_PER_CHUNK, characters=lambda pair: sum(len(own.text) for own in pair)):
+            chunk = _read_pairs(bundle, reader, group)
+            for score in chunk.by_sentence(score_targets(bundle.model, chunk.examples)):
+                yield score[0] if score else None
 
 
 def _paired(
@@ -169,13 +143,8 @@ def _paired(
         yield pair
 
 
-def _read_pairs(
-    bundle: Bundle, reader: TextReader, pairs: Sequence[tuple[InputSentence, InputSentence]]
-) -> tuple[Chunk, list[Subwords]]:
-    """Cut pairs of sentences into subwords and annotate the sources, as to translate them.
-
-    A part of a long translation has no counterpart in the source.
-    """
+def _read_pairs(bundle: Bundle, reader: TextReader, pairs: Sequence[tuple[InputSentence, InputSentence]]) -> Chunk:
+    """Cut pairs of sentences into subwords and annotate the sources, as to translate them."""
     tokenizer = WordTokenizer(bundle.run.text_words("target"), bundle.run.target)
     targets = [bundle.target_segmenter.segment(tokenizer.split(target.text)) for _, target in pairs]
     chunk = reader.read([source for source, _ in pairs])
@@ -185,12 +154,8 @@ def _read_pairs(
             f"{place}: the line has more than {MAX_SUBWORDS:,} subwords: shorten it, or split the sentence on both "
             "sides."
         )
-    own_targets = [targets[part.line] for part in chunk.parts]
-    side = SideExamples(
-        ids=Ragged.from_lists([bundle.target_vocabulary.ids(own.pieces) for own in own_targets], np.int32),
-        word_of_subword=Ragged.from_lists([own.word_of_subword for own in own_targets], np.int32),
-    )
-    return chunk._replace(examples=replace(chunk.examples, target=side)), targets
+    ids = [bundle.target_vocabulary.ids(targets[part.line].pieces) for part in chunk.parts]
+    return chunk._replace(examples=with_targets(chunk.examples, ids))
 
 
 def score_entries(
@@ -198,20 +163,70 @@ def score_entries(
 ) -> Iterator[ContrastScore]:
     """Score the pairs of a file, `where` in messages, in order.
 
-    Raises `UserError` if the system cannot be scored (`check_scores_targets`), if a text has no words or more than
-    `MAX_SUBWORDS` subwords, and the errors of `score_targets`.
+    Raises `UserError` if a text has no words, and the errors of `score_text_pairs`.
     """
     check_scores_targets(bundle)
     with TextReader(bundle, model_folders) as reader:
-        for chunk in grouped(entries, ENTRIES_PER_CHUNK, characters=lambda entry: len(entry.right.text)):
+        for group in grouped(entries, ENTRIES_PER_CHUNK, characters=lambda entry: len(entry.right.text)):
             pairs = [
                 tuple(InputSentence(0, f"{where}, {entry.place}", side.text) for side in pair)
-                for entry in chunk
+                for entry in group
                 for pair in entry.pairs
             ]
-            read, targets = _read_pairs(bundle, reader, pairs)
-            with_words = {part.line for part in read.parts if targets[part.line].pieces}
-            for line, (source, _) in enumerate(pairs):
-                if line not in with_words:
-                    raise UserError(f"{source.where}: a source or a translation has no words: correct it.")
-            yield from score_contrasts(bundle.model, read.examples, list(contrast_rows(chunk)))
+            chunk = _read_pairs(bundle, reader, pairs)
+            lengths = zip(chunk.parts, chunk.examples.target.ids.lengths, strict=True)
+            with_words = {part.line for part, length in lengths if length}
+            for line in sorted(set(range(len(pairs))) - with_words)[:1]:
+                raise UserError(f"{pairs[line][0].where}: a source or a translation has no words: correct it.")
+            yield from score_contrasts(bundle.model, chunk.examples, list(contrast_rows(group)))
+
+
+def gate_norms(model: Recurrent, examples: Examples) -> list[np.ndarray]:
+    """Compute the L2 norm of the gate with which every target token is predicted: (T,) per pair, `</s>` included.
+
+    The gate is that of head selection in the decoder (tran2018, equation 23). The tokens of the given targets are
+    fed to the decoder, which must have a gate (`RunSettings.has_gates`).
+    """
+    gated = next(own for own in model.components if own.settings and own.settings.gates_output)
+
+    def work(batch: Batch, rows_B: np.ndarray) -> list[np.ndarray]:
+        hidden_BTD = model.hidden_states(batch.target_input_BT, model.encode(batch))
+        norms_BT = gated.gate_norms(hidden_BTD).float().cpu().numpy()
+        lengths = examples.target.ids.lengths[rows_B] + 1
+        return [norms_T[:length] for norms_T, length in zip(norms_BT, lengths, strict=True)]
+
+    return in_batches(model, examples, work)
+
+
+def write_gates(
+    path: Path,
+    examples: Examples,
+    norms: Sequence[np.ndarray],
+    vocabulary: Vocabulary,
+    *,
+    tokens: Path,
+    tags: Path | None = None,
+) -> None:
+    """Write the gate norms of sentence pairs as `GATES_SCHEMA`.
+
+    `norms` has one array per pair, with `</s>`. `tokens` is the file of the targets' subwords, and `tags` the
+    annotation of the target side, if there is any. Raises `UserError` if the annotation has other pairs.
+    """
+    tags_of_words = [None] * len(examples)
+    if tags is not None:
+        annotated = list(read_rows(tags, columns=["id", "upos"], stop=len(examples)))
+        check_ids(examples.id, np.array([row["id"] for row in annotated], dtype=np.int64), tokens, tags)
+        tags_of_words = [row["upos"] for row in annotated]
+    target = examples.target
+    columns = zip(examples.id, target.ids, target.word_of_subword, tags_of_words, norms, strict=True)
+    rows = (
+        {
+            "id": int(id),
+            "pieces": vocabulary.tokens([*ids, EOS]),
+            "words": [*words, NO_WORD],
+            "upos": None if upos is None else [*(None if word == NO_WORD else upos[word] for word in words), None],
+            "norms": norms_T,
+        }
+        for id, ids, words, upos, norms_T in columns
+    )
+    write_rows(path, GATES_SCHEMA, rows)

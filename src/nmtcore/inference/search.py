@@ -14,7 +14,7 @@ import math
 from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -174,46 +174,32 @@ def _greedy(
     ]
 
 
-class Extensions(NamedTuple):
-    """The C best extensions of each sentence's beams by one token, best first: tensors, or arrays on the host."""
-
-    log_probability_BC: Any
-    """Log probability of the extended beam."""
-    beam_BC: Any
-    """The beam that is extended."""
-    token_BC: Any
-    """The token that extends it."""
-
-
-def best_extensions(log_probability_BM: Tensor, next_BMV: Tensor, *, count: int) -> Extensions:
-    """Find the `count` best extensions of each sentence's beams (M * V if there are fewer).
+def best_extensions(log_probability_BM: Tensor, next_BMV: Tensor, *, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Find the `count` best extensions of each sentence's beams by one token (M * V if there are fewer), best first.
 
     `log_probability_BM` and `next_BMV` are the log probabilities of the beams and of the next tokens given each beam.
+    Returns the log probabilities of the extended beams, which beams they are, and the tokens, each (B, C).
     """
-    vocabulary = next_BMV.shape[2]
     log_probability_BX = (log_probability_BM[:, :, None] + next_BMV).flatten(1)
     log_probability_BC, index_BC = log_probability_BX.topk(min(count, log_probability_BX.shape[1]), dim=1)
-    return Extensions(log_probability_BC, index_BC // vocabulary, index_BC % vocabulary)
+    return log_probability_BC, index_BC // next_BMV.shape[2], index_BC % next_BMV.shape[2]
 
 
 class _BeamSearch:
-    """The undecided sentences of a batch, and the finished hypotheses of all A sentences."""
+    """The live beams of the undecided sentences of a batch, and the finished hypotheses of all sentences."""
 
     def __init__(
         self, model: TranslationModel, encoded: Encoded, settings: DecodingSettings, limits_B: Tensor, n_best: int
     ) -> None:
         self.model, self.settings, self.n_best, self.device = model, settings, n_best, limits_B.device
-        self.state = model.start(encoded)
-        self.limit_B = np.array(limits_B.tolist(), dtype=np.int64)
+        self.state, self.limit_B = model.start(encoded), np.array(limits_B.tolist(), dtype=np.int64)
         sentences = len(self.limit_B)
         self.sentence_B = np.arange(sentences)
         """The index of each undecided sentence in the batch."""
-        self.log_probability_BM = torch.zeros(sentences, 1, device=self.device)
+        self.log_probability_BM = np.zeros((sentences, 1))
         """Log probabilities of the live beams, in descending order."""
-        self.newest_R = torch.full((sentences,), BOS, device=self.device)
-        """The last tokens of the live beams."""
-        self.tokens_BMT = np.zeros((sentences, 1, 0), dtype=np.int64)
-        """All tokens of the live beams, without `<s>`."""
+        self.tokens_BMT = np.full((sentences, 1, 1), BOS)
+        """All tokens of the live beams."""
         self.finished: list[list[Hypothesis]] = [[] for _ in range(sentences)]
         """The best finished hypotheses of each sentence, at most `n_best`, best first."""
 
@@ -222,83 +208,69 @@ class _BeamSearch:
         finished = (self.finished[sentence] for sentence in self.sentence_B)
         return np.array([own[-1].score if len(own) == self.n_best else -math.inf for own in finished])
 
-    @property
-    def length(self) -> int:
-        """Tokens of every live beam, without `<s>`."""
-        return self.tokens_BMT.shape[2]
-
     def step(self) -> None:
         """Extend every beam by one token, finish the beams that end, and drop the decided sentences."""
-        extensions = self._extensions(2 * self.settings.beam)
-        ended_BC = extensions.token_BC == EOS
-        self._finish(extensions, ended_BC)
+        log_probability_BC, beam_BC, token_BC = self._extensions()
+        ended_BC = token_BC == EOS
+        self._finish(np.where(ended_BC, log_probability_BC, -math.inf), beam_BC)
         # Those that do not end, best first, then those that do.
-        order_BC = np.argsort(ended_BC, axis=1, kind="stable")[:, : self.settings.beam]
-        log_probability_BC = np.where(ended_BC, -math.inf, extensions.log_probability_BC)
-        live = (log_probability_BC, extensions.beam_BC, extensions.token_BC)
-        self._advance(Extensions(*(np.take_along_axis(values_BC, order_BC, axis=1) for values_BC in live)))
+        order_BM = np.argsort(ended_BC, axis=1, kind="stable")[:, : self.settings.beam]
+        live = np.where(ended_BC, -math.inf, log_probability_BC), beam_BC, token_BC
+        self._advance(*(np.take_along_axis(values_BC, order_BM, axis=1) for values_BC in live))
 
-    def _extensions(self, count: int) -> Extensions:
-        """Find the `count` best extensions of the live beams, best first, as float64 and int64 on the host.
+    def _extensions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Find the best extensions of the live beams, as `best_extensions`, on the host.
 
-        At its length limit a sentence has one extension per beam, by `</s>`; the other candidates are at -inf.
+        At its length limit a sentence has only those by `</s>`; the others are at -inf.
         """
-        sentences, beams = self.log_probability_BM.shape
-        next_RV = exclude_never_generated(log_probabilities(self.model.step(self.newest_R, self.state)))
-        next_BMV = next_RV.view(sentences, beams, -1)
-        extensions = best_extensions(self.log_probability_BM, next_BMV, count=count)
+        newest_R = self._on_device(self.tokens_BMT[:, :, -1]).flatten()
+        next_RV = exclude_never_generated(log_probabilities(self.model.step(newest_R, self.state)))
+        next_BMV = next_RV.view(*self.log_probability_BM.shape, -1)
+        at_limit_B = self.limit_B == self.tokens_BMT.shape[2] - 1
+        if at_limit_B.any():
+            is_end_V = torch.arange(next_BMV.shape[2], device=self.device) == EOS
+            next_BMV = next_BMV.masked_fill(self._on_device(at_limit_B)[:, None, None] & ~is_end_V, -math.inf)
+        log_probability_BM = self._on_device(self.log_probability_BM).to(next_BMV.dtype)
+        extensions = best_extensions(log_probability_BM, next_BMV, count=2 * self.settings.beam)
         log_probability_BC, beam_BC, token_BC = (values_BC.cpu().numpy() for values_BC in extensions)
-        log_probability_BC = log_probability_BC.astype(np.float64)
-        full_B = self.limit_B == self.length
-        if full_B.any():
-            end_BM = (self.log_probability_BM + next_BMV[:, :, EOS]).cpu().numpy()
-            log_probability_BC[full_B, :beams], log_probability_BC[full_B, beams:] = end_BM[full_B], -math.inf
-            beam_BC[full_B, :beams], beam_BC[full_B, beams:] = np.arange(beams), 0
-            token_BC[full_B] = EOS
-        self.log_probability_BM = self.log_probability_BM.to(next_RV.dtype)
-        return Extensions(log_probability_BC, beam_BC, token_BC)
+        return log_probability_BC.astype(np.float64), beam_BC, token_BC
 
-    def _finish(self, extensions: Extensions, ended_BC: np.ndarray) -> None:
-        """Put the candidates that ended with a high enough score among the finished hypotheses.
+    def _finish(self, log_probability_BC: np.ndarray, beam_BC: np.ndarray) -> None:
+        """Put candidates that end, those above -inf, among the finished hypotheses if their scores are high enough.
 
         Of equal scores, the first is the better.
         """
-        score_BC = extensions.log_probability_BC / length_penalty(self.settings, self.length + 1.0)
-        good_BC = ended_BC & (score_BC > self.worst_B()[:, None])
-        for row, candidate in zip(*np.nonzero(good_BC), strict=True):
+        score_BC = log_probability_BC / length_penalty(self.settings, float(self.tokens_BMT.shape[2]))
+        for row, candidate in zip(*np.nonzero(score_BC > self.worst_B()[:, None]), strict=True):
             hypothesis = Hypothesis(
-                tokens=tuple(self.tokens_BMT[row, extensions.beam_BC[row, candidate]].tolist()),
+                tokens=tuple(self.tokens_BMT[row, beam_BC[row, candidate], 1:].tolist()),
                 score=float(score_BC[row, candidate]),
-                log_probability=float(extensions.log_probability_BC[row, candidate]),
+                log_probability=float(log_probability_BC[row, candidate]),
             )
             finished = self.finished[self.sentence_B[row]]
             insort(finished, hypothesis, key=lambda other: -other.score)
             del finished[self.n_best :]
 
-    def _advance(self, live: Extensions) -> None:
-        """Make the extensions the live beams of the undecided sentences (M = C); drop all other sentences.
+    def _advance(self, log_probability_BM: np.ndarray, beam_BM: np.ndarray, token_BM: np.ndarray) -> None:
+        """Make extensions the live beams of the undecided sentences; drop all other sentences.
 
         A sentence is decided if it is at its limit, or has no live beam that can become one of the best. A beam with
         log probability s ends with a score of at most s over the largest penalty still ahead. Penalties are monotonic
         in the length, so the largest is the penalty either of the limit or of the next length.
         """
-        at_limit_B = length_penalty(self.settings, self.limit_B + 1.0)
-        largest_B = np.maximum(at_limit_B, length_penalty(self.settings, self.length + 2.0))
-        hopeless_B = live.log_probability_BC[:, 0] / largest_B <= self.worst_B()
-        decided_B = hopeless_B | (self.limit_B <= self.length)
-        kept_B = None
-        if decided_B.any():
-            kept_B = np.flatnonzero(~decided_B)
-            live = Extensions(*(values_BM[kept_B] for values_BM in live))
-            self.sentence_B, self.limit_B = self.sentence_B[kept_B], self.limit_B[kept_B]
-            self.tokens_BMT = self.tokens_BMT[kept_B]
-        if not len(self.sentence_B):
+        length = self.tokens_BMT.shape[2]
+        penalties = (length_penalty(self.settings, own) for own in (self.limit_B + 1.0, length + 1.0))
+        hopeless_B = log_probability_BM[:, 0] / np.maximum(*penalties) <= self.worst_B()
+        kept_B = np.flatnonzero(~(hopeless_B | (self.limit_B < length)))
+        dropped = len(kept_B) < len(self.sentence_B)
+        self.sentence_B, self.limit_B = self.sentence_B[kept_B], self.limit_B[kept_B]
+        if not len(kept_B):
             return
-        tokens_BMT = np.take_along_axis(self.tokens_BMT, live.beam_BC[:, :, None], axis=1)
-        self.tokens_BMT = np.concatenate([tokens_BMT, live.token_BC[:, :, None]], axis=2)
-        self.state.select(self._on_device(live.beam_BC), None if kept_B is None else self._on_device(kept_B))
-        self.log_probability_BM = self._on_device(live.log_probability_BC).to(self.log_probability_BM.dtype)
-        self.newest_R = self._on_device(live.token_BC).flatten()
+        beam_BM = beam_BM[kept_B]
+        tokens_BMT = np.take_along_axis(self.tokens_BMT[kept_B], beam_BM[:, :, None], axis=1)
+        self.tokens_BMT = np.concatenate([tokens_BMT, token_BM[kept_B, :, None]], axis=2)
+        self.log_probability_BM = log_probability_BM[kept_B]
+        self.state.select(self._on_device(beam_BM), self._on_device(kept_B) if dropped else None)
 
     def _on_device(self, values: np.ndarray) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(values)).to(self.device)

@@ -4,10 +4,7 @@ A search holds no tags. A word's tag is the likeliest one, by the component that
 subword; or, if the model interleaves words and tags, the tag that it has generated before the word.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -15,55 +12,21 @@ from torch import Tensor
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, UNKNOWN_LABEL
 from nmtcore.config.components.base import LABEL_SYMBOLS
-from nmtcore.config.training import DecodingSettings
-from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.features.transforms.chain import LocatedWord
 from nmtcore.inference.batches import in_batches, with_targets
 from nmtcore.inference.bundle import Bundle
-from nmtcore.inference.schemas import PREDICTED_TAGS_SCHEMA, TaggedWord, tag_row
+from nmtcore.inference.schemas import TaggedWord
 from nmtcore.inference.search import log_probabilities
-from nmtcore.inference.text import ScoredText
 from nmtcore.model.batch import Batch
-from nmtcore.parquet import row_writer
 from nmtcore.segmentation.vocabulary import TAG_PREFIX, tag_entry
 
 _NO_TAG = None, None
 """The tag and the probability of a word whose tag is unknown, or that has none."""
 
 
-def translate_with_tags(
-    path: Path, bundle: Bundle, lines: Iterable[str | bytes], settings: DecodingSettings | None = None, **options: Any
-) -> Iterator[list[ScoredText]]:
-    """Yield what `Bundle.translate_n_best` yields, and write the tags of each line's best translation to `path`.
-
-    The file, `PREDICTED_TAGS_SCHEMA`, has one row per line; it appears after the last line. A line without words has
-    empty lists, and the words of a very long line are those of its parts. The model must predict tags
-    (`check_predicts_tags`). Raises the errors of `Bundle.translate_chunks`, which takes the same `options`.
-    """
-    with row_writer(path, PREDICTED_TAGS_SCHEMA) as writer:
-        for chunk, translations in bundle.translate_chunks(lines, settings, **options):
-            tagged = predict_tags(bundle, chunk.examples, [hypotheses[0].tokens for hypotheses in translations])
-            for sentence, parts in zip(chunk.sentences, chunk.by_sentence(tagged), strict=True):
-                writer.write(tag_row(sentence.number - 1, chain.from_iterable(parts)))
-            yield from bundle.texts(chunk, translations)
-
-
-def predicts_tags(bundle: Bundle) -> bool:
-    """Whether a model predicts tags of the words that it generates."""
-    return bundle.run.predicted_tags is not None
-
-
-def check_predicts_tags(bundle: Bundle) -> None:
-    """Raise `UserError` if a model predicts no tags."""
-    if not predicts_tags(bundle):
-        raise UserError(
-            f"The system {bundle.run.system} predicts no tags: use a model of another system, such as tag_attention."
-        )
-
-
 def predict_tags(bundle: Bundle, examples: Examples, translations: Sequence[Sequence[int]]) -> list[list[TaggedWord]]:
-    """Return the words of translations with their tags, sentence by sentence, for a model that `predicts_tags`.
+    """Return the words of translations with their tags, sentence by sentence, for a model that predicts tags.
 
     `translations` are the best hypotheses of the examples' sources, as ids without `</s>`; targets of `examples` are
     ignored.
@@ -82,7 +45,7 @@ def predict_tags(bundle: Bundle, examples: Examples, translations: Sequence[Sequ
 
 def _scored_tags(bundle: Bundle, batch: Batch, words: Sequence[Sequence[LocatedWord]]) -> list[tuple]:
     """Return the likeliest tag at the first subword of every word of a batch, by the component that predicts tags."""
-    names = bundle.model.tag_names
+    names = bundle.model.tagger.tag_names
     rows_W = _scored_rows(batch, [[word.position for word in sentence] for sentence in words])
     log_probability_W, tag_W = bundle.model.tag_scores(batch).index_select(0, rows_W).max(dim=1)
     is_tag = range(len(LABEL_SPECIALS), len(names) - LABEL_SYMBOLS)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -146,13 +145,13 @@ class TranslationModel(nn.Module, ABC):
         smoothing_over: SmoothingOver = "all",
         loss_chunk: int | None = None,
     ) -> Losses:
-        """Compute the losses that the batch requests; skip translation if the batch has no targets.
+        """Compute the losses that the batch has counts of.
 
         Only real target positions reach the output layer; `loss_chunk` limits those whose logits are in memory.
         """
         encoded = self.encode(batch)
         parts, measures, nll = [], {}, encoded.memory_BSD.new_zeros((), dtype=torch.float32)
-        if batch.target_input_BT is not None and batch.includes(TRANSLATION):
+        if TRANSLATION in batch.counts:
             smoothed, nll = smoothed_cross_entropy(
                 self._changed(self.forced_states(batch, encoded), encoded.context),
                 self.target_embedding.weight,
@@ -164,7 +163,7 @@ class TranslationModel(nn.Module, ABC):
             )
             parts.append(Part(name=TRANSLATION, sum=smoothed, count=batch.tokens))
         for component in self.components:
-            if not component.has_loss or not batch.includes(component.name):
+            if not component.has_loss or component.name not in batch.counts:
                 continue
             weight = component.loss_weight
             with torch.set_grad_enabled(torch.is_grad_enabled() and weight != 0):
@@ -185,20 +184,6 @@ class TranslationModel(nn.Module, ABC):
         return next((component for component in self.components if component.parses), None)
 
     @property
-    def parses(self) -> bool:
-        """Whether a component scores the head of every source word."""
-        return self.parser is not None
-
-    @property
-    def parses_to_root(self) -> bool:
-        """Whether column 0 of `parse_scores` is the artificial root."""
-        return self.parses and self.parser.points_to_root
-
-    def parse_scores(self, encoded: Encoded) -> list[np.ndarray]:
-        """Score the head of every word with `parser`; see `Component.parse_scores`."""
-        return self.parser.parse_scores(encoded.context)
-
-    @property
     def parser_terms(self) -> frozenset[str]:
         """The terms of the objective that train attention heads to parse."""
         return frozenset(component.name for component in self.components if component.has_loss and component.parses)
@@ -208,13 +193,8 @@ class TranslationModel(nn.Module, ABC):
         """The first component that predicts tags of the target, if any."""
         return next((component for component in self.components if component.tag_names), None)
 
-    @property
-    def tag_names(self) -> Sequence[str]:
-        """The labels of `tag_scores`; empty if no component predicts tags of the target."""
-        return () if self.tagger is None else self.tagger.tag_names
-
     def tag_scores(self, batch: Batch) -> Tensor:
-        """Return the `tagger`'s log-probabilities of `tag_names` at the real positions of the targets: (N, L)."""
+        """Return the `tagger`'s log-probabilities of its `tag_names` at the real positions of the targets: (N, L)."""
         encoded = self.encode(batch)
         self._changed(self.forced_states(batch, encoded), encoded.context)
         return self.tagger.tag_scores(encoded.context)

@@ -106,9 +106,7 @@ class Batch:
     """Indices of the real tokens in the flattened `target_output_BT`; computed in numpy, to avoid a GPU sync."""
     extra: dict[str, Tensor]
     counts: dict[str, int]
-    """The divisor of each term of the objective, by the term's name: "translation" or a component's name."""
-    terms: frozenset[str] | None = None
-    """Names of the requested terms of the objective; None: all."""
+    """The divisor of each requested term of the objective, by its name: "translation" or a component's name."""
     tokens: int
     """Number of real target tokens, `</s>` included."""
     without: "Callable[[int], Batch]"
@@ -116,10 +114,6 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.source_BS)
-
-    def includes(self, term: str) -> bool:
-        """Say whether a term of the objective is requested."""
-        return self.terms is None or term in self.terms
 
 
 def make_batch(
@@ -156,7 +150,6 @@ def make_batch(
         source_lengths_B=torch.from_numpy(source.ends_B + 1),
         extra={name: move(array) for name, array in arrays.extra.items()},
         counts={name: count for name, count in arrays.counts.items() if terms is None or name in terms},
-        terms=terms,
         tokens=arrays.counts.get(TRANSLATION, 0),
         without=lambda row: make_batch(examples, np.delete(rows_B, row), components, device, terms=terms),
     )

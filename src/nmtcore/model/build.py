@@ -16,9 +16,6 @@ from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import LabelVocabularies
 from nmtcore.model.components.base import Build, Component
 
-BYTES_PER_PARAMETER = 4
-"""Models are built in fp32."""
-
 
 def build_model(
     run: RunSettings,
@@ -31,27 +28,23 @@ def build_model(
     """Build the model of a run and initialise it as its recipe says, with torch's random generator.
 
     `observers` are components without parameters that are called after the run's own. Raises `UserError` if the
-    machine has not enough memory for the parameters, or if the model cannot be built for another reason.
+    machine has not enough memory for the parameters.
     """
-    needed = BYTES_PER_PARAMETER * run.parameter_count({"source": source_size, "target": target_size})
+    needed = 4 * run.parameter_count({"source": source_size, "target": target_size})
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > memory:
         raise UserError(
             f"The parameters of the model of {run.system} take {needed / 1e9:,.1f} GB, and this machine has "
             f"{memory / 1e9:,.1f} GB of memory: make the model smaller."
         )
-    try:
-        model = implementation(BASES, run.base)(
-            run.model,
-            source_size=source_size,
-            target_size=target_size,
-            joint=run.segmentation.joint,
-            components=[*build_components(run.components, run.model, labels), *observers],
-        )
-        initialise_model(model, run.training.initialisation, run.training.uniform_range)
-    except (MemoryError, OverflowError, RuntimeError) as error:
-        reason = str(error).partition("\n")[0] or type(error).__name__
-        raise UserError(f"The model of {run.system} cannot be built ({reason}): check its settings.") from error
+    model = implementation(BASES, run.base)(
+        run.model,
+        source_size=source_size,
+        target_size=target_size,
+        joint=run.segmentation.joint,
+        components=[*build_components(run.components, run.model, labels), *observers],
+    )
+    initialise_model(model, run.training.initialisation, run.training.uniform_range)
     return model
 
 

@@ -111,24 +111,21 @@ class Recurrent(TranslationModel):
         )
         for observe in self._observe:
             observe(inputs, (hidden_BTD @ keys_BDS).unsqueeze(1))
-        for component, memory in self._with_memory(state):
-            weights_BTS = component.cross_weights(hidden_BTD, memory)
+        for component in self.components:
+            own = state.memory["components"].get(component.name)
+            weights_BTS = None if own is None else component.cross_weights(hidden_BTD, own)
             if weights_BTS is not None:
                 context.notes[f"{component.name}.cross_weights"] = weights_BTS
-
-    def _with_memory(self, state: DecoderState) -> list[tuple[Component, dict[str, Tensor]]]:
-        """List the components that take part in steps, with what they need of every sentence."""
-        own = zip(self.components, state.memory["components"], strict=True)
-        return [(component, memory) for component, memory in own if memory]
 
     def start(self, encoded: Encoded) -> DecoderState:
         """Start step-by-step decoding with one beam per sentence, from the encoder's last states, layer by layer."""
         memory_BSD, context = encoded.memory_BSD, encoded.context
+        own = {component.name: component.step_memory(memory_BSD, context) for component in self.components}
         memory = {
             "keys_BDS": self.keys(memory_BSD).mT,
             "values_BSD": self.from_context(memory_BSD),
             "padding_B1S": ~context.mask_BS.unsqueeze(1),
-            "components": [component.step_memory(memory_BSD, context) or {} for component in self.components],
+            "components": {name: tensors for name, tensors in own.items() if tensors is not None},
         }
         rows = {"layers": list(encoded.last), "output": torch.zeros_like(encoded.last[0][0])}
         return DecoderState(context.mask_BS, memory, rows)
@@ -149,8 +146,10 @@ class Recurrent(TranslationModel):
         scores_BMS = hidden_BMD @ memory["keys_BDS"]
         weights_BMS = torch.softmax(scores_BMS.masked_fill(memory["padding_B1S"], float("-inf")), dim=-1)
         mixed_BMD = weights_BMS @ memory["values_BSD"] + self.from_hidden(hidden_BMD)
-        for component, own in self._with_memory(state):
-            mixed_BMD = mixed_BMD + component.before_tanh(hidden_BMD, weights_BMS, own)
+        for component in self.components:
+            if component.name in memory["components"]:
+                own = memory["components"][component.name]
+                mixed_BMD = mixed_BMD + component.before_tanh(hidden_BMD, weights_BMS, own)
         state.rows["output"] = self._dropped(mixed_BMD.tanh()).flatten(0, 1)
 
 

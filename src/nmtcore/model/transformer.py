@@ -37,15 +37,25 @@ class Attention(nn.Module):
         """Split the output of packed layers into heads: (B, H, Q, E) for each of the P layers."""
         return packed_BQPD.unflatten(-1, (self.heads, -1)).permute(2, 0, 3, 1, 4).unbind(0)
 
-    def attend(self, inputs: AttentionInputs, values_BHKE: Tensor, mask_B11K: Tensor | None) -> Tensor:
+    def attend(
+        self,
+        states_BQD: Tensor,
+        queries_BHQE: Tensor,
+        keys_values: Sequence[Tensor],
+        context: Context,
+        mask_B11K: Tensor | None,
+    ) -> Tensor:
         """Compute the layer's output, (B, Q, D), from the keys that the mask allows.
 
         Without a mask, these are the keys up to the position of each query; the last query belongs to the last key.
         """
-        queries_BHQE, keys_BHKE = inputs.queries_BHQE, inputs.keys_BHKE
-        dropout = self.dropout if self.training else 0.0
+        (keys_BHKE, values_BHKE), dropout = keys_values, self.dropout if self.training else 0.0
         if self.hooks:
-            mixed_BHQE = self._explicit(inputs, values_BHKE, mask_B11K, dropout)
+            inputs = AttentionInputs(
+                states_BQD=states_BQD, queries_BHQE=queries_BHQE, keys_BHKE=keys_BHKE, context=context
+            )
+            weights_BHQK = F.dropout(self._weights(inputs, mask_B11K), dropout)
+            mixed_BHQE = weights_BHQK.to(values_BHKE.dtype) @ values_BHKE
         else:
             causal = mask_B11K is None and queries_BHQE.size(2) > 1
             with sdpa_kernel(KERNELS) if queries_BHQE.is_cuda else nullcontext():
@@ -54,10 +64,8 @@ class Attention(nn.Module):
                 )
         return self.output(mixed_BHQE.transpose(1, 2).flatten(2))
 
-    def _explicit(
-        self, inputs: AttentionInputs, values_BHKE: Tensor, mask_B11K: Tensor | None, dropout: float
-    ) -> Tensor:
-        """Compute the same with hooks; the softmax in fp32 at least."""
+    def _weights(self, inputs: AttentionInputs, mask_B11K: Tensor | None) -> Tensor:
+        """Compute the softmax of the scores, with hooks, in fp32 at least."""
         for replace in [own.queries_keys for own in self.hooks if own.queries_keys]:
             inputs.queries_BHQE, inputs.keys_BHKE = replace(inputs)
         scores_BHQK = (inputs.queries_BHQE * inputs.queries_BHQE.size(-1) ** -0.5) @ inputs.keys_BHKE.mT
@@ -73,12 +81,7 @@ class Attention(nn.Module):
         zeros = torch.zeros_like(mask_B11K, dtype=scores_BHQK.dtype)
         # As a sum, whose gradient costs nothing.
         scores_BHQK = scores_BHQK + zeros.masked_fill_(~mask_B11K, float("-inf"))
-        weights_BHQK = scores_BHQK.softmax(-1, dtype=torch.promote_types(scores_BHQK.dtype, torch.float32))
-        weights_BHQK = F.dropout(weights_BHQK, dropout).to(values_BHKE.dtype)
-        mixed_BHQE = weights_BHQK @ values_BHKE
-        for change in [own.mixed for own in self.hooks if own.mixed]:
-            mixed_BHQE = change(mixed_BHQE, weights_BHQK, inputs)
-        return mixed_BHQE
+        return scores_BHQK.softmax(-1, dtype=torch.promote_types(scores_BHQK.dtype, torch.float32))
 
 
 class SelfAttention(Attention):
@@ -98,9 +101,7 @@ class SelfAttention(Attention):
         queries_BHQE, *keys_values = self.split(self.queries_keys_values(states_BQD))
         if cache is not None:
             keys_values = cache[:] = [torch.cat(pair, dim=2) for pair in zip(cache, keys_values, strict=True)]
-        keys_BHKE, values_BHKE = keys_values
-        inputs = AttentionInputs(states_BQD=states_BQD, queries_BHQE=queries_BHQE, keys_BHKE=keys_BHKE, context=context)
-        return self.attend(inputs, values_BHKE, mask_B11K)
+        return self.attend(states_BQD, queries_BHQE, keys_values, context, mask_B11K)
 
 
 class CrossAttention(Attention):
@@ -117,9 +118,8 @@ class CrossAttention(Attention):
 
     def forward(self, states_BQD: Tensor, memory: Sequence[Tensor], context: Context, mask_B11S: Tensor) -> Tensor:
         """Attend to the source: (B, Q, D). In decoding, the queries of a sentence are its beams."""
-        (queries_BHQE,), (keys_BHSE, values_BHSE) = self.split(self.queries(states_BQD)), memory
-        inputs = AttentionInputs(states_BQD=states_BQD, queries_BHQE=queries_BHQE, keys_BHKE=keys_BHSE, context=context)
-        return self.attend(inputs, values_BHSE, mask_B11S)
+        (queries_BHQE,) = self.split(self.queries(states_BQD))
+        return self.attend(states_BQD, queries_BHQE, memory, context, mask_B11S)
 
 
 class Residual(nn.Module):

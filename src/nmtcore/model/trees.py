@@ -1,27 +1,23 @@
 """Marginals of dependency trees by the matrix-tree theorem (Koo et al. 2007; tran2018, equations 12 to 15).
 
 The probability of a non-projective dependency tree is proportional to `exp` of the sum of its edges' scores, and the
-marginals are the gradient of the logarithm of the sum over all trees, the log-partition. Two routes, in float64:
+marginals are the gradient of the logarithm of the sum over all trees, the log-partition. A tree has one word below the
+artificial root. Two routes, in float64:
 
 - the determinant of the Laplacian, whose gradient is the inverse: fast, but it subtracts, and loses all digits if two
   words each prefer the other as head;
 - an elimination of word after word without subtractions (after Grassmann, Taksar and Heyman), for any scores.
 
 Each sentence takes the first route, unless its marginals do not sum to one or the inverse is so large that digits are
-lost. (The sums alone are no proof: with several roots and mutual margins of 60 they can be right and the marginals
-wrong by .3.)
+lost.
 """
 
-from typing import Literal
-
+import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from nmtcore.errors import UserError
-
-Roots = Literal["one", "many"]
-"""Whether a tree has exactly one word below the artificial root, or one or more."""
 
 TOLERANCE = 1e-8
 """The largest deviation of a word's marginals from a sum of one at which the inverse is trusted."""
@@ -59,9 +55,7 @@ class TooLongForTrees(UserError):
         super().__init__(f"T{self.problem[1:]}. Leave it out (training.batch.max_length), or cut it into parts.")
 
 
-def tree_marginals(
-    scores_BSS: Tensor, nodes_BS: Tensor, *, roots: Roots = "one", ids_B: Tensor | None = None
-) -> Tensor:
+def tree_marginals(scores_BSS: Tensor, nodes_BS: Tensor, *, ids_B: np.ndarray | None = None) -> Tensor:
     """Compute the probability of every edge: (B, S, S).
 
     `scores_BSS[b, i, j]` is the score of word i as the head of word j, `scores_BSS[b, j, j]` that of the artificial
@@ -80,8 +74,8 @@ def tree_marginals(
         wrong_B = ~log_BSS.isfinite().flatten(1).all(1)
         if wrong_B.any():
             raise DivergedTrees(_sentence(ids_B, int(wrong_B.nonzero()[0, 0])))
-        log_BSS = _relative(log_BSS.requires_grad_(), roots)
-        marginals_BSS, trusted_B = _by_inverse(log_BSS, nodes_BS, roots)
+        log_BSS = _relative(log_BSS.requires_grad_())
+        marginals_BSS, trusted_B = _by_inverse(log_BSS, nodes_BS)
         if not trusted_B.all():
             inverted, eliminated = (rows_B.nonzero().squeeze(1) for rows_B in (trusted_B, ~trusted_B))
             words = nodes_BS[eliminated].sum(1)
@@ -90,52 +84,44 @@ def tree_marginals(
                 row = int(eliminated[words.argmax()])
                 raise TooLongForTrees(_sentence(ids_B, row), longest, row)
             # Again without the others: where an inverse has no digits, its gradient is no number.
-            parts = [_by_inverse(log_BSS[inverted], nodes_BS[inverted], roots)[0]]
+            parts = [_by_inverse(log_BSS[inverted], nodes_BS[inverted])[0]]
             # The steps of one group at a time are in memory; gradients make them again.
             for rows in eliminated.split(LONGEST_ELIMINATED**3 // longest**3):
                 options = {"use_reentrant": False, "preserve_rng_state": False}
-                parts.append(checkpoint(_by_elimination, log_BSS[rows], nodes_BS[rows], roots, **options))
+                parts.append(checkpoint(_by_elimination, log_BSS[rows], nodes_BS[rows], **options))
             marginals_BSS = torch.cat(parts)[torch.cat([inverted, eliminated]).argsort()]
     marginals_BSS = marginals_BSS if differentiable else marginals_BSS.detach()
     return marginals_BSS.to(torch.promote_types(scores_BSS.dtype, torch.float32))
 
 
-def _sentence(ids_B: Tensor | None, row: int) -> str:
+def _sentence(ids_B: np.ndarray | None, row: int) -> str:
     return f"sentence {row} of a batch" if ids_B is None else f"the source sentence with the id {ids_B[row]}"
 
 
-def _relative(log_BSS: Tensor, roots: Roots) -> Tensor:
-    """Make the score of each word's best head 0, which changes no marginal.
-
-    With one root, the best head is a word; then the best score as the root, which each tree has one of, becomes 0, too.
-    """
+def _relative(log_BSS: Tensor) -> Tensor:
+    """Make the score of each word's best head 0, and then the best score as the root, which changes no marginal."""
 
     def best(scores: Tensor) -> Tensor:
         highest = scores.detach().amax(1, keepdim=True)
         return highest.masked_fill(highest == _NEVER, 0.0)
 
-    if roots == "many":
-        return log_BSS - best(log_BSS)
     itself_SS = torch.eye(log_BSS.size(1), dtype=torch.bool, device=log_BSS.device)
     log_BSS = log_BSS - best(log_BSS.masked_fill(itself_SS, _NEVER))
     return log_BSS - torch.where(itself_SS, best(log_BSS.diagonal(dim1=1, dim2=2)).unsqueeze(2), 0.0)
 
 
-def _by_inverse(log_BSS: Tensor, nodes_BS: Tensor, roots: Roots) -> tuple[Tensor, Tensor]:
+def _by_inverse(log_BSS: Tensor, nodes_BS: Tensor) -> tuple[Tensor, Tensor]:
     """Compute marginals by the inverse of the Laplacian, and say which sentences' can be trusted.
 
-    The Laplacian is `L_jj = sum_i A_ij`, `L_ij = -A_ij`, with `A = exp(scores)`. For one root, the row of the first
-    word is replaced by the root weights (Koo et al., section 3.2); for many, these are added to the diagonal.
+    The Laplacian is `L_jj = sum_i A_ij`, `L_ij = -A_ij`, with `A = exp(scores)`; the row of the first word is replaced
+    by the root weights (Koo et al., section 3.2).
     """
     weights_BSS = log_BSS.exp()
     root_BS = weights_BSS.diagonal(dim1=1, dim2=2)
     edges_BSS = weights_BSS - torch.diag_embed(root_BS)
-    if roots == "one":
-        first_BS = torch.arange(nodes_BS.size(1), device=nodes_BS.device) == nodes_BS.byte().argmax(1, keepdim=True)
-        laplacian_BSS = torch.diag_embed(edges_BSS.sum(1)) - edges_BSS
-        laplacian_BSS = torch.where(first_BS.unsqueeze(2), root_BS.unsqueeze(1), laplacian_BSS)
-    else:
-        laplacian_BSS = torch.diag_embed(weights_BSS.sum(1)) - edges_BSS
+    first_BS = torch.arange(nodes_BS.size(1), device=nodes_BS.device) == nodes_BS.byte().argmax(1, keepdim=True)
+    laplacian_BSS = torch.diag_embed(edges_BSS.sum(1)) - edges_BSS
+    laplacian_BSS = torch.where(first_BS.unsqueeze(2), root_BS.unsqueeze(1), laplacian_BSS)
     laplacian_BSS = laplacian_BSS + torch.diag_embed((~nodes_BS).double())
     inverse_BSS = torch.linalg.inv_ex(laplacian_BSS).inverse
     (marginals_BSS,) = torch.autograd.grad(laplacian_BSS, log_BSS, inverse_BSS.mT, create_graph=True)
@@ -145,13 +131,12 @@ def _by_inverse(log_BSS: Tensor, nodes_BS: Tensor, roots: Roots) -> tuple[Tensor
     return marginals_BSS, (residual_B <= TOLERANCE) & (largest_B <= LARGEST_INVERSE)
 
 
-def _by_elimination(log_BSS: Tensor, nodes_BS: Tensor, roots: Roots) -> Tensor:
+def _by_elimination(log_BSS: Tensor, nodes_BS: Tensor) -> Tensor:
     """Compute marginals by eliminating one word after another, from the last to the first.
 
     Let A be the weights of edges: `A_ij` for head i and dependent j, where i may be the artificial root. Word k has the
-    pivot `p = sum_i A_ik` (without the root's edge for one root), and leaves `A_ij + A_ik A_kj / p` for the words
-    before it. The pivot of the first word is its root weight, and the product of all pivots is the sum over all trees.
-    All this is done in logarithms.
+    pivot `p = sum_i A_ik` over the words i before it, and leaves `A_ij + A_ik A_kj / p` for them. The pivot of the
+    first word is its root weight, and the product of all pivots is the sum over all trees. All this is in logarithms.
     """
     # Words come first, in order, so that padding is eliminated before them; row 0 belongs to the artificial root.
     order_BW = nodes_BS.byte().argsort(dim=1, descending=True, stable=True)[:, : int(nodes_BS.sum(1).max())]
@@ -162,7 +147,7 @@ def _by_elimination(log_BSS: Tensor, nodes_BS: Tensor, roots: Roots) -> Tensor:
     pivots = []
     for k in reversed(range(1, log_BUW.size(2))):
         into_BU, from_BW, rest_BUW = log_BUW[:, : k + 1, k], log_BUW[:, k + 1, :k], log_BUW[:, : k + 1, :k]
-        pivot_B = into_BU[:, 1 if roots == "one" else 0 :].logsumexp(1)
+        pivot_B = into_BU[:, 1:].logsumexp(1)
         # Padding has no heads and no dependents: its pivot counts as 1, and its elimination adds nothing.
         pivots.append(torch.where(words_BW[:, k], pivot_B, 0.0))
         through_BUW = (into_BU - pivots[-1].unsqueeze(1)).unsqueeze(2) + from_BW.unsqueeze(1)

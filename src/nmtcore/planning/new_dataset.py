@@ -18,7 +18,7 @@ from nmtcore.errors import UserError
 from nmtcore.layout import RESERVED
 from nmtcore.planning.dataset_file import DatasetDraft, fixed_words
 from nmtcore.planning.known_parsers import choose_parsers
-from nmtcore.planning.own_names import check_own_name
+from nmtcore.planning.new_component import check_own_name
 
 OWN_FORMATS = ("plain", "tsv", "tmx", "sgm", "conllu", "czeng")
 """Formats that a data set of one's own can have."""

@@ -127,7 +127,7 @@ def segment_score_files(project: Project, table: PlannedTable) -> list[str]:
     """List the stored scores of segments of all runs on the data sets whose cells are measured by them."""
     datasets = {cell.dataset for cell in table.cells if cell.runs and table.measure(cell.metric) in SEGMENT_MEASURES}
     measured = {key: runs for key, runs in table.runs.items() if runs.dataset in datasets}
-    return run_files(project, replace(table, runs=measured), "segment_scores")
+    return run_files(project, replace(table, runs=measured), "comet_counts")
 
 
 def _function(table: PlannedTable, purpose: str) -> Callable[[Project, PlannedTable], Any] | None:

@@ -34,13 +34,15 @@ def treebank_facts(project: Project, table: PlannedTable) -> dict[str, Any]:
     }
 
 
-def treebank_inputs(project: Project, table: PlannedTable, *, first_seed: bool = False) -> list[str]:
-    """List the treebanks of a table, and the parses of its runs (of their first seeds only, if asked for)."""
+def treebank_inputs(
+    project: Project, table: PlannedTable, *, file_type: str = "gold_parses", first_seed: bool = False
+) -> list[str]:
+    """List the treebanks of a table, and the parses or the counts of its runs (of their first seeds, if asked for)."""
     facts = treebank_facts(project, table)
     files = [path for splits in facts["treebanks"].values() for paths in splits.values() for path in paths.values()]
     for key in facts["parsed"]:
         runs = table.runs[key]
         names = {"scale": table.scale, "dataset": runs.dataset, "system": runs.system}
         seeds = runs.seeds[:1] if first_seed else runs.seeds
-        files += [project.layout.path("gold_parses", **names, seed=seed) for seed in seeds]
+        files += [project.layout.path(file_type, **names, seed=seed) for seed in seeds]
     return files

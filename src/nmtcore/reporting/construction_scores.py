@@ -74,7 +74,7 @@ class ConstructionScores:
         path = self._path(first.dataset, first.split)
         subsets, unanalysed, sentences = [], 0, 0
         if path is not None and first.runs is not None:
-            sentences = len(self._measurements.outputs(first.runs, first.split).references)
+            sentences = self._measurements.sentences(first.runs, first.split)
             subsets, unanalysed = self._subsets(path, sentences)
         by_name = {subset.name: subset for subset in subsets}
         rows = [(cell, by_name.pop(_subset_of(cell), None)) for cell in cells]
@@ -102,7 +102,7 @@ class ConstructionScores:
             "measure": measure, "baseline_runs": cell.baseline_runs, "baseline_scores": None, "signature": None,
         }  # fmt: skip
         if values["difference"]:
-            names["baseline_scores"] = self._measurements.scores(cell.baseline_runs, cell.split, measure, subset)
+            names["baseline_scores"] = self._measurements.scores(cell.baseline_runs, cell.split, measure, subset.rows_B)
             names["signature"] = self._measurements.counts(cell.runs, cell.split, measure)[0].signature
         return values | names
 
@@ -117,7 +117,7 @@ class ConstructionScores:
         path = self._path(claim.dataset, claim.split)
         if path is None:
             return _without_supertags(claim.dataset)
-        sentences = len(self._measurements.outputs(runs.system, claim.split).references)
+        sentences = self._measurements.sentences(runs.system, claim.split)
         subsets = {subset.name: subset for subset in self._subsets(path, sentences)[0]}
         named = {item: CONSTRUCTION_OF.get(item, item) for item in claim.items}
         if unknown := [item for item, name in named.items() if name not in subsets]:

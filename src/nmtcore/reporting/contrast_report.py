@@ -1,14 +1,11 @@
 """The accuracy of one model on contrastive pairs: by phenomenon, by distance, and by both."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from nmtcore.evaluation.contrasts import PairCounts, count_by_distance, count_by_phenomenon
-from nmtcore.files import write_json
 from nmtcore.inference.schemas import ContrastScore
 from nmtcore.reporting.markdown import page_markdown
-from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import (
     Block,
     Column,
@@ -71,27 +68,8 @@ class ContrastReport:
         """The tables as Markdown."""
         return page_markdown(self.page)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return all counts as plain values."""
-        return {
-            "model": self._model,
-            "all": self._all.to_json(),
-            "phenomena": _plain_counts(self._phenomena),
-            "distances": _plain_counts(self._distances),
-            "phenomena_and_distances": {name: _plain_counts(group) for name, group in self._both.items()},
-        }
-
-    def write(self, path: Path) -> None:
-        """Write the tables as Markdown to `path`, and in the other formats and as JSON next to it."""
-        write_page(self.page, path)
-        write_json(path.with_suffix(".json"), self.to_json())
-
 
 _PHENOMENON = Column(name="phenomenon", content="code")
-
-
-def _plain_counts(counts: Mapping[str, PairCounts]) -> dict[str, Any]:
-    return {name: own.to_json() for name, own in counts.items()}
 
 
 def _table(columns: Sequence[Column], counts: Mapping[tuple[str, ...], PairCounts]) -> Table:

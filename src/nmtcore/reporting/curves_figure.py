@@ -1,18 +1,15 @@
 """Curves of training and validation over updates: what the logs of runs say, and the one drawing of them."""
 
-import html
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
 from nmtcore.errors import LineError, UserError
-from nmtcore.files import check_output_path, explain_content, files_below, write_json, write_text
-from nmtcore.layout import Layout, file_name
+from nmtcore.files import explain_content, write_json
+from nmtcore.layout import Layout
 from nmtcore.reporting.charts import FIGURE_WIDTH, TEXT_SIZE, SystemLooks, system_looks, write_drawing
-from nmtcore.reporting.html_document import html_document, scrolling
 from nmtcore.reporting.svg import Drawing, drawing_svg, svg_text, text_width
 from nmtcore.training.log import TRANSLATION_LOSS, read_history
 
@@ -27,13 +24,11 @@ AXES = {
 METRICS = ("bleu", "perplexity")
 """The scores of validations."""
 
-POINTS = 200
+POINTS = 60
 """Points of a loss curve; each is the mean of several lines of the log if there are more."""
 
 MARKED = 20
 """Points of a curve up to which each is marked."""
-
-CAPTION = "Thick lines: mean over seeds, at updates that all seeds have; thin lines: seeds."
 
 _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 190, 44, 10, 20, 32
 
@@ -80,29 +75,6 @@ def draw_validation_curves(
     write_drawing(curves_drawing(entries, notes=searches), figure, title=title)
 
 
-def draw_folder_curves(folder: Path, output: Path) -> int:
-    """Draw the curves of all runs below a folder, a group of panels per data set and scale; return the number of runs.
-
-    Interrupted runs are drawn as far as they came. Raises `UserError` if there is no such folder, if it has no run with
-    a log, if a log is broken or if the output is neither .svg nor .html.
-    """
-    if output.suffix.lower() not in (".svg", ".html"):
-        raise UserError(f"{output}: the output must end in .svg or .html.")
-    check_output_path(output)
-    entries = folder_curves(folder)
-    if output.suffix.lower() == ".svg":
-        write_text(output, drawing_svg(curves_drawing(entries), title="Curves"))
-    else:
-        groups = {entry["dataset"]: [own for own in entries if own["dataset"] == entry["dataset"]] for entry in entries}
-        drawings = [
-            f"<h2>{html.escape(name)}</h2>\n{scrolling(curves_svg(own, title=name), f'curves of {name}')}"
-            for name, own in groups.items()
-        ]
-        body = f"<h1>Curves</h1>\n<p>{CAPTION}</p>\n{''.join(drawings)}"
-        write_text(output, html_document("Curves", body))
-    return sum(len(entry["seeds"]) for entry in entries)
-
-
 def curves_svg(entries: Sequence[Mapping[str, Any]], *, title: str) -> str:
     """Draw curves as a part of a page, with panels beside one another."""
     return drawing_svg(curves_drawing(entries, panels_per_row=3), title=title, embedded=True)
@@ -114,7 +86,7 @@ def curves_drawing(
     """Draw curves: a panel per data set and metric with axes, thin lines for seeds and a thick one for their mean.
 
     Args:
-        entries: results of `curve_entries` or `folder_curves`.
+        entries: results of `curve_entries` or `system_curves`.
         notes: what the axis of dev BLEU says in addition, by data set.
         panels_per_row: panels beside one another.
     """
@@ -140,37 +112,11 @@ def curves_drawing(
     return Drawing(elements, columns * FIGURE_WIDTH, top + math.ceil(len(panels) / columns) * _HEIGHT)
 
 
-def folder_curves(folder: Path) -> list[dict[str, Any]]:
-    """List the curves of each system in the form of `curve_entries`; data sets have the folder above before them.
-
-    A metric has the curves of the seeds that have it. Raises `UserError` as `draw_folder_curves` does.
-    """
-    if not folder.is_dir():
-        raise UserError(f"{folder} is not a folder: name a results folder, or a folder in it.")
-    runs: dict[tuple[str, str], dict[int, Path]] = {}
-    for run, history in sorted(_histories(folder).items()):
-        *_, scale, dataset, system, seed = run.parts
-        runs.setdefault((f"{scale}/{dataset}", system), {})[int(seed.removeprefix("seed"))] = history
-    entries = [system_curves(dataset, system, dict(sorted(seeds.items()))) for (dataset, system), seeds in runs.items()]
-    if not any(entry["curves"] for entry in entries):
-        raise UserError(f"There is no training log with curves below {folder}: name a folder in which runs trained.")
-    return [entry for entry in entries if entry["curves"]]
-
-
-def _histories(folder: Path) -> dict[Path, Path]:
-    """Find the log of each run folder `DATASET/SYSTEM/seedN`: the finished one, else the newest of its checkpoints."""
-    name, logs = file_name("history"), {}
-    for path in sorted(files_below(folder.resolve(), name), key=lambda path: path.stat().st_mtime):
-        unfinished = path.parent.parent.name == file_name("checkpoints")
-        run = path.parents[2] if unfinished else path.parent
-        replaced = unfinished and (run / name).exists()
-        if re.fullmatch(r"seed\d+", run.name) and len(run.parts) > 4 and not replaced:
-            logs[run] = path
-    return logs
-
-
 def system_curves(dataset: str, system: str, histories: Mapping[int, Path], *, points: int = POINTS) -> dict[str, Any]:
-    """Read the curves of a system from the log of each seed, of the loss at most `points`, as `folder_curves` does."""
+    """Read the curves of a system from the log of each seed, of the loss at most `points`.
+
+    A metric has the curves of the seeds that have it.
+    """
     values = {seed: _values(path) for seed, path in histories.items()}
     lines = max(len(own["loss"]) for own in values.values())
     size = math.ceil(lines / points) or 1

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from nmtcore.config.datasets import GOLD
 from nmtcore.config.planned_tables import PlannedTable
+from nmtcore.evaluation.counts import SentenceCounts
 from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.evaluation.scores import output_files
 from nmtcore.files import read_lines
@@ -14,9 +15,18 @@ from nmtcore.reporting.measurements import Measurements
 
 def mostly_empty(name: str, lines: Sequence[str]) -> Iterator[str]:
     """Yield a sentence if more than half of some translations are empty; `name` says whose they are."""
-    empty = sum(not line.strip() for line in lines)
-    if 2 * empty > len(lines):
-        yield f"{name}: {empty:,} of {len(lines):,} translations are empty."
+    yield from _mostly_empty(name, sum(not line.strip() for line in lines), len(lines))
+
+
+def _mostly_empty(name: str, empty: int, lines: int) -> Iterator[str]:
+    if 2 * empty > lines:
+        yield f"{name}: {empty:,} of {lines:,} translations are empty."
+
+
+def empty_counts(bleu: Sequence[SentenceCounts], seeds: Sequence[int], runs: str, split: str) -> Iterator[str]:
+    """Yield a sentence for each seed of some runs whose translations mostly have no token, by the counts of BLEU."""
+    for seed, own in zip(seeds, bleu, strict=True):
+        yield from _mostly_empty(f"{runs}, seed {seed}, {split}", int((own.counts_BF[:, 0] == 0).sum()), len(own))
 
 
 def empty_outputs(outputs: SplitOutputs, dataset: str, split: str) -> Iterator[str]:
@@ -43,5 +53,4 @@ def empty_runs(table: PlannedTable, layout: Layout) -> Iterator[str]:
     tests = dict.fromkeys((cell.runs, cell.split) for cell in table.cells if cell.runs and cell.split)
     for runs, split in tests:
         if not split.startswith(GOLD):
-            for seed, lines in measurements.outputs(runs, split).translations[runs].items():
-                yield from mostly_empty(f"{runs}, seed {seed}, {split}", lines)
+            yield from empty_counts(measurements.counts(runs, split, "bleu"), table.runs[runs].seeds, runs, split)

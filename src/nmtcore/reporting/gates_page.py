@@ -1,10 +1,8 @@
-"""Gate norms of translations as an HTML page that needs no other file."""
+"""Subwords of translations as HTML, coloured by their gate norms."""
 
-from collections.abc import Iterable
 from html import escape
 
 from nmtcore.inference.schemas import GatedSentence, shades
-from nmtcore.reporting.html_document import html_document
 
 LIGHT, DARK = (255, 255, 255), (10, 20, 110)
 """Red, green and blue of the smallest and the largest norm."""
@@ -17,31 +15,6 @@ GATES_STYLE = """\
 @media print { .gates span { print-color-adjust: exact } }
 """
 """The style of `gated_pieces` in an element of the class `gates`."""
-
-_STYLE = "body { max-width: 55em } li { margin-bottom: 1em }\n"
-
-
-def gates_page(sentences: Iterable[GatedSentence], *, system: str, source: str, target: str) -> str:
-    """Write a page with each source and its target in colour; `source` and `target` are codes of languages.
-
-    The norm of a subword is shown while the mouse points to it.
-    """
-    title = f"Gate norms of {system}, {source} to {target}"
-    lines = "".join(_html_pair(sentence, source=source, target=target) for sentence in sentences)
-    body = f"""<h1>{escape(title)}</h1>
-<p>The darker a subword, the larger is the norm of the gate with which it is predicted, compared with the other subwords
-of its sentence; the largest is bold. Point to a subword to see its norm.</p>
-<ol>
-{lines}</ol>
-"""
-    return html_document(title, body, style=GATES_STYLE + _STYLE)
-
-
-def _html_pair(sentence: GatedSentence, *, source: str, target: str) -> str:
-    return (
-        f'<li><div class="source muted" lang="{escape(source)}" dir="auto">{escape(sentence.source)}</div>\n'
-        f'<div class="gates" lang="{escape(target)}" dir="auto">{gated_pieces(sentence)}</div></li>\n'
-    )
 
 
 def gated_pieces(sentence: GatedSentence) -> str:

@@ -1,4 +1,4 @@
-"""Accuracy of the induced trees of a table's runs, and their differences, from stored parses of gold treebanks."""
+"""Accuracy of the induced trees of a table's runs, and their differences, from the stored counts of sentences."""
 
 from functools import cache
 from typing import NamedTuple
@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nmtcore.config.planned_tables import PlannedTable
+from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import (
     OTHER_SEED,
     SEED,
@@ -17,10 +18,17 @@ from nmtcore.evaluation.compare import (
     signed_sum,
 )
 from nmtcore.evaluation.counts import SentenceCounts
-from nmtcore.evaluation.induction import BASELINES, GoldTree, baseline_trees, checked_trees, induction_counts
+from nmtcore.evaluation.induction import (
+    BASELINES,
+    GoldTree,
+    baseline_trees,
+    checksum_of_treebank,
+    induction_counts,
+)
 from nmtcore.evaluation.scores import read_gold_trees
 from nmtcore.layout import Layout
-from nmtcore.parquet import read_rows, row_count
+from nmtcore.parquet import row_count
+from nmtcore.reporting.measurements import Measurements
 from nmtcore.reporting.table_treebanks import TableTreebanks
 
 MEASURES_OF_METRICS = {"directed": "directed", "undirected": "undirected_gold_edges"}
@@ -54,25 +62,20 @@ class InductionMeasurements:
     """The accuracy of a table's trees; each is computed once."""
 
     def __init__(self, table: PlannedTable, layout: Layout) -> None:
+        self._table = table
         self._treebanks = TableTreebanks(table, layout)
-        for method in ("counts", "_gold", "_weights", "_sampled"):
-            setattr(self, method, cache(getattr(self, method)))
+        self._measurements = Measurements(table, layout)
+        self._baselines, self._gold = cache(self._count_baseline), cache(self._read_gold)
 
-    def counts(self, treebank: Treebank, trees: ScoredTrees) -> list[dict[str, SentenceCounts]]:
-        """Return the counts of each seed, one entry for a baseline, by measure.
+    def counts(self, treebank: Treebank, trees: ScoredTrees, measure: str) -> list[SentenceCounts]:
+        """Return the counts of each seed, one entry for a baseline, by one of `MEASURES`.
 
-        Raises `UserError` if parses do not fit the treebank.
+        Raises `UserError` if runs parsed other sentences than each other.
         """
-        gold = self._gold(treebank)
         if trees.name in BASELINES:
-            return [induction_counts(gold, baseline_trees(gold)[trees.name])]
-        files = self._treebanks.parses(trees.name, treebank.split).values()
-        paths = [own.untrained_parses if trees.untrained else own.parses for own in files]
-        predicted = [[row["one_root"] for row in read_rows(path, columns=["one_root"])] for path in paths]
-        return [
-            induction_counts(gold, checked_trees(heads, gold, str(path)))
-            for heads, path in zip(predicted, paths, strict=True)
-        ]
+            return [self._baselines(treebank, trees.name)[measure]]
+        column = f"untrained_{measure}" if trees.untrained else measure
+        return self._measurements.counts(trees.name, treebank.split, column)
 
     def scored_words(self, treebank: Treebank) -> int:
         """Return the number of words that are scored, the same for all trees."""
@@ -80,13 +83,11 @@ class InductionMeasurements:
 
     def scores(self, treebank: Treebank, trees: ScoredTrees, measure: str) -> list[float]:
         """Return the percentage of right words for each seed, by one of `MEASURES`."""
-        return [own[measure].corpus_score() for own in self.counts(treebank, trees)]
+        return [own.corpus_score() for own in self.counts(treebank, trees, measure)]
 
     def same_trees(self, first: Treebank, second: Treebank) -> bool:
         """Return whether two treebanks have the same gold trees and scored words."""
-        if first == second:
-            return True
-        return [_key(tree) for tree in self._gold(first)] == [_key(tree) for tree in self._gold(second)]
+        return first == second or len({checksum_of_treebank(self._gold(own)) for own in (first, second)}) == 1
 
     def compare(
         self,
@@ -102,6 +103,11 @@ class InductionMeasurements:
         From their difference, that of the trees `minus_...` is subtracted; their treebank may be another one, whose
         sentences then count as independent.
         """
+        if len({self.counts(*tested, measure)[0].test for tested in (system, baseline)}) > 1:
+            raise UserError(
+                f"{system.trees.name} and {baseline.trees.name} parsed different sentences of {system.treebank.split}, "
+                "so that they cannot be compared: delete the results of the older one and run the workflow again."
+            )
         own, other = (self._sampled(*tested, measure, SEED) for tested in (system, baseline))
         if baseline.trees.name in BASELINES:
             # Such a baseline is not trained: its variance over seeds is known to be 0.
@@ -113,18 +119,22 @@ class InductionMeasurements:
         subtracted = [self._sampled(*tested, measure, seed) for tested in (minus_system, minus_baseline)]
         return signed_sum((1, own), (-1, other), (-1, subtracted[0]), (1, subtracted[1]))
 
-    def _gold(self, treebank: Treebank) -> list[GoldTree | None]:
-        pairs, trees = self._treebanks.files(*treebank)
-        sentences = self._treebanks.sentences(*treebank)
-        return read_gold_trees(pairs, trees, row_count(trees) if sentences is None else sentences)
+    def _count_baseline(self, treebank: Treebank, name: str) -> dict[str, SentenceCounts]:
+        gold = self._gold(treebank)
+        return induction_counts(gold, baseline_trees(gold)[name])
 
-    def _weights(self, sentences: int, seed: int) -> np.ndarray:
-        return bootstrap_weights(sentences, seed=seed)
+    def _read_gold(self, treebank: Treebank) -> list[GoldTree | None]:
+        """Read the gold trees of the sentences that runs parse; of all, if there are no runs."""
+        pairs, trees = self._treebanks.files(*treebank)
+        parsed = (
+            key
+            for key, splits in self._table.more["parsed"].items()
+            if self._table.runs[key].dataset == treebank.dataset and treebank.split in splits
+        )
+        runs = next(parsed, None)
+        counted = None if runs is None else len(self._measurements.counts(runs, treebank.split, "uas")[0])
+        return read_gold_trees(pairs, trees, row_count(trees) if counted is None else counted)
 
     def _sampled(self, treebank: Treebank, trees: ScoredTrees, measure: str, seed: int) -> SampledScores:
-        parts = [own[measure] for own in self.counts(treebank, trees)]
-        return sampled_scores(parts, self._weights(len(parts[0]), seed))
-
-
-def _key(tree: GoldTree | None) -> tuple[list[int], list[bool]] | None:
-    return None if tree is None else (tree.heads_W.tolist(), tree.scored_W.tolist())
+        counts = self.counts(treebank, trees, measure)
+        return sampled_scores(counts, bootstrap_weights(len(counts[0]), seed=seed))

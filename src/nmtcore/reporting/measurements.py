@@ -1,17 +1,15 @@
-"""Scores of the runs behind a table of a paper, and their differences, from stored translations and parses."""
+"""Scores of the runs behind a table by any measure, and their differences, from the stored counts of sentences."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from nmtcore.config.datasets import GOLD, EvaluationSettings
-from nmtcore.config.planned_tables import ComparedRuns, PlannedClaim, PlannedRuns, PlannedTable
-from nmtcore.config.typed import build
+from nmtcore.config.datasets import GOLD
+from nmtcore.config.planned_tables import ComparedRuns, PlannedClaim, PlannedTable
 from nmtcore.errors import UserError
-from nmtcore.evaluation.attachment import attachment_counts
 from nmtcore.evaluation.compare import (
     OTHER_SEED,
     SEED,
@@ -23,19 +21,12 @@ from nmtcore.evaluation.compare import (
     score_interval,
     signed_sum,
 )
-from nmtcore.evaluation.counts import SentenceCounts
-from nmtcore.evaluation.metrics import LABELS, METRICS
-from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
-from nmtcore.evaluation.scores import output_files, read_compared
-from nmtcore.evaluation.segments import segment_counts
+from nmtcore.evaluation.counts import SentenceCounts, length_ratio, read_counts
+from nmtcore.evaluation.metrics import LABELS, METRICS, score_of
 from nmtcore.layout import Layout, file_name
-from nmtcore.parquet import read_rows, row_count
 
 ATTACHMENT = {"uas": "UAS", "diagonal_precision": "precision of chains"}
 """Measures of heads, and their labels."""
-
-INDEPENDENT = 0.05
-"""Share of common sentences up to which two tests count as independent: short sentences occur in many."""
 
 SEGMENT_MEASURES = {"comet": LABELS["comet"]}
 """Measures of translations whose scores of segments are files of a run, and their labels."""
@@ -60,13 +51,19 @@ class Subset(NamedTuple):
 
 
 class Measurements:
-    """The scores of a table's runs; each is computed once."""
+    """The scores of a table's runs, from counts that are read once: `scored(runs, split, measure, rows)`.
+
+    A measure is a column of the files of counts (`evaluation.counts.write_counts`), with a function of its sums. To
+    make a new one, count it where runs are scored: a metric of translations is an entry of `METRICS`, or a file of the
+    user's own; what is counted in parses is written by `evaluation.scores.score_tests` and `score_gold`.
+    """
 
     def __init__(self, table: PlannedTable, layout: Layout) -> None:
         self._table, self._layout = table, layout
         self._trees: Mapping[str, Any] = table.more.get("trees", {})
-        for method in ("outputs", "counts", "_weights", "_sampled"):
-            setattr(self, method, cache(getattr(self, method)))
+        self._scored: dict[tuple[Any, ...], SampledScores] = {}
+        self.counts = cache(self._counts)
+        self._weights = cache(lambda sentences, seed: bootstrap_weights(sentences, seed=seed))
 
     def measure(self, metric: str) -> str:
         """Return the measure that a metric of the paper stands for."""
@@ -76,51 +73,76 @@ class Measurements:
         """Return whether runs have a measure: attachment scores need parses."""
         return is_of_translations(measure) or split in self._trees.get(runs, {})
 
-    def outputs(self, runs: str, split: str) -> SplitOutputs:
-        """Read the translations of some runs, whose only system is `runs`. Raises the errors of `read_outputs`."""
+    def sentences(self, runs: str, split: str) -> int:
+        """Return the number of sentences of a test that some runs translated."""
+        return len(self.counts(runs, split, "bleu")[0])
+
+    def _counts(self, runs: str, split: str, measure: str) -> list[SentenceCounts]:
+        """Return the counts of each seed of some runs on a split.
+
+        Raises `UserError` if there are none by this measure, or if the seeds' tests differ.
+        """
         planned = self._table.runs[runs]
-        return read_outputs({runs: {seed: self._path("hypotheses", planned, seed) for seed in planned.seeds}}, split)
+        names = {"scale": self._table.scale, "dataset": planned.dataset, "system": planned.system}
+        file_type = "comet_counts" if measure in SEGMENT_MEASURES else "counts"
+        column = "uas" if measure in ATTACHMENT else measure
+        folders = [
+            Path(self._layout.path("gold_counts" if split.startswith(GOLD) else file_type, **names, seed=seed))
+            for seed in planned.seeds
+        ]
+        paths = [folder / file_name("split_counts", split=split) for folder in folders]
+        counts = [read_counts(path, column, score_of(measure)) for path in paths]
+        for path, own in zip(paths, counts, strict=True):
+            if own.test != counts[0].test:
+                raise UserError(
+                    f"{paths[0]} and {path} are of different sentences, so that they cannot be compared: delete the "
+                    "results of the older run and run the workflow again."
+                )
+        return counts
 
-    def counts(self, runs: str, split: str, measure: str) -> list[SentenceCounts]:
-        """Return the counts of each seed of some runs on a split."""
-        if measure in ATTACHMENT:
-            return self._attachment(runs, split)
-        if measure in SEGMENT_MEASURES:
-            return self._segments(runs, split)
-        outputs = self.outputs(runs, split)
-        dataset = self._table.runs[runs].dataset
-        evaluation = build(EvaluationSettings, self._table.evaluation[dataset], where=dataset)
-        lines_by_seed = outputs.translations[runs].values()
-        return [METRICS[measure].count(lines, outputs.references, evaluation) for lines in lines_by_seed]
+    def scored(
+        self, runs: str, split: str, measure: str, rows_B: np.ndarray | None = None, *, seed: int = SEED
+    ) -> SampledScores:
+        """Return the score of each seed of some runs, on all or some sentences of a split, and on samples of these."""
+        key = (runs, split, measure, None if rows_B is None else rows_B.tobytes(), seed)
+        if key not in self._scored:
+            counts = self.counts(runs, split, measure)
+            parts = counts if rows_B is None else [own.rows(rows_B) for own in counts]
+            self._scored[key] = sampled_scores(parts, self._weights(len(parts[0]), seed))
+        return self._scored[key]
 
-    def scores(self, runs: str, split: str, measure: str, subset: Subset | None = None) -> list[float]:
+    def scores(self, runs: str, split: str, measure: str, rows_B: np.ndarray | None = None) -> list[float]:
         """Return the score of each seed of some runs."""
-        return [part.corpus_score() for part in self._parts(runs, split, measure, subset)]
+        counts = self.counts(runs, split, measure)
+        return [(own if rows_B is None else own.rows(rows_B)).corpus_score() for own in counts]
+
+    def length_ratios(self, runs: str, split: str) -> list[float]:
+        """Return, for each seed, the length of the translations divided by that of the references, in BLEU's tokens."""
+        return [length_ratio(own) for own in self.counts(runs, split, "bleu")]
+
+    def interval(self, runs: str, split: str, measure: str, rows_B: np.ndarray | None = None) -> tuple[float, float]:
+        """Return the 95 % interval of the mean score of some runs on a split or some of its sentences."""
+        return score_interval(self.scored(runs, split, measure, rows_B))
 
     def compare(
-        self,
-        system: str,
-        baseline: str,
-        split: str,
-        measure: str,
-        subset: Subset | None = None,
-        other: Subset | None = None,
+        self, system: str, baseline: str, split: str, measure: str, rows_B: np.ndarray | None = None
     ) -> Difference:
-        """Compare two runs on a split or a subset of it, or the gain on the subset with that on another one.
+        """Compare two runs on a split or some of its sentences. Raises `UserError` if their sentences differ."""
+        self._check_same(system, baseline, split, measure)
+        return difference_of(*(self.scored(runs, split, measure, rows_B) for runs in (system, baseline)))
 
-        Raises `UserError` if their references differ.
-        """
-        self._check_references(system, baseline, split)
-        if subset is not None and other is not None:
-            return difference_of(*(self._gap(runs, split, measure, (subset, other)) for runs in (system, baseline)))
-        sampled = [self._sampled(runs, split, measure, _key(subset), SEED) for runs in (system, baseline)]
-        return difference_of(*sampled)
+    def compare_gains(
+        self, system: str, baseline: str, split: str, measure: str, rows_B: np.ndarray, other_B: np.ndarray
+    ) -> Difference:
+        """Compare the gain on some sentences with that on others, which may be partly the same: samples are of all."""
+        self._check_same(system, baseline, split, measure)
+        return difference_of(*(self._gap(runs, split, measure, rows_B, other_B) for runs in (system, baseline)))
 
     def compare_claimed(self, claim: PlannedClaim, runs: ComparedRuns, *, measure: str = "") -> Difference | str:
         """Compare runs on the split that a claim is about, or say why they cannot be compared.
 
-        The measure is by default that of the claim's metric.
-        Raises `UserError` if runs on the same data set have different references.
+        The measure is by default that of the claim's metric. A gain that is subtracted is measured on the same
+        sentences or counts as independent.
         """
         split, metric = claim.split, claim.claim["metric"]
         if runs.baseline is None or split is None or metric is None:
@@ -132,124 +154,34 @@ class Measurements:
         for key, own in (tested for pair in compared for tested in pair):
             if not self.has(key, own, measure):
                 return f"{key} has no {ATTACHMENT[measure]}"
-        for first, second in compared:
-            if self._dataset(first[0]) != self._dataset(second[0]) and not self.same_sentences(first, second):
-                return f"{first[0]} and {second[0]} are not tested on the same sentences"
-            self._check_references(first[0], second[0], first[1])
+        for (first, own), (second, _) in compared:
+            if self._table.runs[first].dataset != self._table.runs[second].dataset and not self._same(
+                (first, own), (second, own), measure
+            ):
+                return f"{first} and {second} are not tested on the same sentences"
+            self._check_same(first, second, own, measure)
         if len(compared) == 1:
             return self.compare(runs.system, runs.baseline, split, measure)
-        first, second = (tests[0] for tests in compared)
-        same = self.same_sentences(first, second)
-        if not same and (shared := self._shared_sentences(first, second)):
-            return shared
-        # Of a run that occurs twice, the cache returns the same object, which then counts once.
-        system, baseline = (self._sampled(*tested, measure, None, SEED) for tested in compared[0])
-        others = [self._sampled(*tested, measure, None, SEED if same else OTHER_SEED) for tested in compared[1]]
+        seed = SEED if self._same(compared[0][0], compared[1][0], measure) else OTHER_SEED
+        system, baseline = (self.scored(*tested, measure) for tested in compared[0])
+        others = [self.scored(*tested, measure, seed=seed) for tested in compared[1]]
         return signed_sum((1, system), (-1, baseline), (-1, others[0]), (1, others[1]))
 
-    def same_sentences(self, first: tuple[str, str], second: tuple[str, str]) -> bool:
+    def _same(self, first: tuple[str, str], second: tuple[str, str], measure: str) -> bool:
         """Return whether two runs, each with a split, are tested on the same sentences."""
-        return self._identity(*first) == self._identity(*second)
+        return self.counts(*first, measure)[0].test == self.counts(*second, measure)[0].test
 
-    def interval(self, runs: str, split: str, measure: str, subset: Subset | None = None) -> tuple[float, float]:
-        """Return the 95 % interval of the mean score of some runs on a split or a subset of it."""
-        return score_interval(self._sampled(runs, split, measure, _key(subset), SEED))
-
-    def _path(self, file_type: str, runs: PlannedRuns, seed: int) -> Path:
-        names = {"scale": self._table.scale, "dataset": runs.dataset, "system": runs.system, "seed": seed}
-        return Path(self._layout.path(file_type, **names))
-
-    def _attachment(self, runs: str, split: str) -> list[SentenceCounts]:
-        files = self._trees[runs][split]
-        trees = None if files["trees"] is None else Path(files["trees"])
-        compared = [read_compared(path, Path(files["pairs"]), trees) for path in self._parses(runs, split)]
-        return [attachment_counts([row["argmax"] for row in own.predicted], own.gold) for own in compared]
-
-    def _parses(self, runs: str, split: str) -> list[Path]:
-        """Return the parses of each seed of some runs."""
-        planned, folder = self._table.runs[runs], "gold_parses" if split.startswith(GOLD) else "hypotheses"
-        return [output_files(self._path(folder, planned, seed), split).parses for seed in planned.seeds]
-
-    def _segments(self, runs: str, split: str) -> list[SentenceCounts]:
-        """Read the stored scores of segments. Raises `UserError` if they are not those of the translations."""
-        planned, counts = self._table.runs[runs], []
-        sentences = len(self.outputs(runs, split).references)
-        for seed in planned.seeds:
-            path = self._path("segment_scores", planned, seed) / file_name("comet_segments", split=split)
-            own = segment_counts(path)
-            if len(own) != sentences:
-                raise UserError(
-                    f"{path} has {len(own):,} scores for {sentences:,} translations: delete it and score again."
-                )
-            counts.append(own)
-        return counts
-
-    def _dataset(self, runs: str) -> str:
-        return self._table.runs[runs].dataset
-
-    def _identity(self, runs: str, split: str) -> Sequence[Any]:
-        """Return what tells the sentences of a test from others: the references; of a treebank the words."""
-        if not split.startswith(GOLD):
-            return self.outputs(runs, split).references
-        files = self._trees[runs][split]
-        parses = self._parses(runs, split)[0]
-        rows = read_rows(Path(files["pairs"]), columns=["source_words"], stop=row_count(parses))
-        return [tuple(row["source_words"]) for row in rows]
-
-    def _shared_sentences(self, first: tuple[str, str], second: tuple[str, str]) -> str:
-        """Say how many sentences two tests share, if so many that they are not independent; else return nothing."""
-        identities = [set(self._identity(*tested)) for tested in (first, second)]
-        shared = len(identities[0] & identities[1])
-        if shared <= INDEPENDENT * min(map(len, identities)):
-            return ""
-        return (
-            f"the tests of {first[0]} and {second[0]} share {shared:,} sentences, but not all, so that they are "
-            "neither paired nor independent"
-        )
-
-    def _check_references(self, system: str, baseline: str, split: str) -> None:
-        if split.startswith(GOLD):
-            return
-        if self.outputs(system, split).references != self.outputs(baseline, split).references:
+    def _check_same(self, system: str, baseline: str, split: str, measure: str) -> None:
+        if not self._same((system, split), (baseline, split), measure):
             raise UserError(
                 f"{system} and {baseline} have different references of {split}, so that they cannot be compared: "
                 "delete the results of the older one and run the workflow again."
             )
 
-    def _parts(self, runs: str, split: str, measure: str, subset: Subset | None) -> Sequence[SentenceCounts]:
-        parts = self.counts(runs, split, measure)
-        return parts if subset is None else [part.rows(subset.rows_B) for part in parts]
-
-    def _weights(self, sentences: int, seed: int) -> np.ndarray:
-        return bootstrap_weights(sentences, seed=seed)
-
-    def _sampled(self, runs: str, split: str, measure: str, key: "_SubsetKey | None", seed: int) -> SampledScores:
-        parts = self._parts(runs, split, measure, None if key is None else key.subset)
-        return sampled_scores(parts, self._weights(len(parts[0]), seed))
-
-    def _gap(self, runs: str, split: str, measure: str, subsets: tuple[Subset, Subset]) -> SampledScores:
-        """Score runs on a subset minus another, which may share sentences: samples are of the whole split."""
-        weights_AB = self._weights(len(self.outputs(runs, split).references), SEED)
+    def _gap(self, runs: str, split: str, measure: str, rows_B: np.ndarray, other_B: np.ndarray) -> SampledScores:
+        counts = self.counts(runs, split, measure)
+        weights_AB = self._weights(len(counts[0]), SEED)
         first, second = (
-            sampled_scores(self._parts(runs, split, measure, subset), weights_AB[:, subset.rows_B])
-            for subset in subsets
+            sampled_scores([own.rows(part_B) for own in counts], weights_AB[:, part_B]) for part_B in (rows_B, other_B)
         )
         return first.minus(second)
-
-
-class _SubsetKey:
-    """A subset as a key: two subsets of a test are the same if they have the same sentences."""
-
-    def __init__(self, subset: Subset) -> None:
-        self.subset = subset
-        self._rows = tuple(subset.rows_B.tolist())
-
-    def __hash__(self) -> int:
-        return hash(self._rows)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _SubsetKey) and self._rows == other._rows
-
-
-def _key(subset: Subset | None) -> _SubsetKey | None:
-    return None if subset is None else _SubsetKey(subset)

@@ -29,7 +29,7 @@ def subset_scores(
     }  # fmt: skip
     if runs is None or cell.split is None or not count:
         return values | {"reason": cell.reason or ("no sentences" if not count else "it is not run")}
-    names = (cell.split, measure, subset)
+    names = (cell.split, measure, subset.rows_B)
     values["scores"] = measurements.scores(runs, *names)
     values["interval"] = measurements.interval(runs, *names) if count > 1 else None
     if cell.baseline_runs not in (None, runs):
@@ -49,7 +49,8 @@ def compare_on_subset(
     few = f"the subset ({smallest.name}) has {count:,} of the test's sentences, and fewer than {FEW} are too few"
     if count < 2:
         return few
-    difference = measurements.compare(*names, measure, *subsets)
+    compare = measurements.compare if len(subsets) == 1 else measurements.compare_gains
+    difference = compare(*names, measure, *(subset.rows_B for subset in subsets))
     return Undecided(difference, few) if count < FEW else difference
 
 

@@ -34,15 +34,6 @@ def category_fault(text: str) -> str | None:
     return None if _WHOLE.fullmatch(rest) and "\0" not in text else f"{text[:80]!r} is no CCG category"
 
 
-_PUNCTUATION_NAMES = ("LRB", "RRB", "LQU", "RQU")
-"""CCGbank's names of brackets and quotation marks."""
-
-
-def is_punctuation_category(text: str) -> bool:
-    """Say whether a category is that of a punctuation mark: a mark itself, or the name of a bracket or quote."""
-    return text in _PUNCTUATION_NAMES or (bool(text) and not any(character.isalnum() for character in text))
-
-
 _QUESTIONS = ("S[q]", "S[wq]", "S[qem]")
 _PREPOSITIONS = (r"((S\NP)/(S\NP))/NP", r"((S\NP)\(S\NP))/NP", r"(NP\NP)/NP")
 _INFINITIVE = r"(S[to]\NP)"

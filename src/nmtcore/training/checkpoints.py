@@ -1,8 +1,8 @@
 """Checkpoints, each of them complete or absent, and the weights with which a run ends.
 
 A checkpoint is one file, `{update}-{sha256}.safetensors`: the weights, the optimiser's tensors and, as the file's
-metadata, the training state. Its name has the first digits of its checksum. A folder of checkpoints belongs to one
-fingerprint of settings and data, so that training never resumes from a checkpoint of others.
+metadata, the training state. Its name has the first digits of its checksum. The name of a folder of checkpoints is a
+checksum of settings and data, so that training never resumes from a checkpoint of others.
 """
 
 import hashlib
@@ -113,12 +113,13 @@ def checkpoint_folder(
 
     If `root` holds only folders of other settings or data, a message to `log` says what has changed.
     """
-    description = describe_training(run, data={path.name: _checksum(path) for path in data})
-    folder = root / fingerprint(description)
+    sums = {path.name: _checksum(path) for path in sorted(data, key=lambda path: path.name)}
+    description = {"version": VERSION, "data": sums, "settings": training_settings(run)}
+    folder = root / hashlib.sha256(json.dumps(description, ensure_ascii=False).encode()).hexdigest()[:16]
     if not (folder / "run.json").exists():
         others = sorted(root.glob("*/run.json"), key=lambda path: path.stat().st_mtime)
         if others:
-            changed = ", ".join(describe_changes(read_json(others[-1]), description))
+            changed = ", ".join(_changes(read_json(others[-1]), description))
             log(
                 f"Settings or data changed ({changed}): starting afresh in {folder}; "
                 f"earlier checkpoints stay in {others[-1].parent}."
@@ -127,18 +128,7 @@ def checkpoint_folder(
     return folder
 
 
-def describe_training(run: RunSettings, *, data: Mapping[str, str]) -> dict[str, Any]:
-    """Collect what a fingerprint covers: the settings, the checksum of each file of data by its name, and `VERSION`."""
-    return {"version": VERSION, "data": dict(sorted(data.items())), "settings": training_settings(run)}
-
-
-def fingerprint(description: Mapping[str, Any]) -> str:
-    """Return 16 hexadecimal digits that differ if the descriptions differ."""
-    text = json.dumps(description, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def describe_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """List the settings, with old and new values, and the files in which two descriptions differ."""
     files = [f"{line.partition(': ')[0]} is another file" for line in differences(old["data"], new["data"])]
     versions = differences({"version": old["version"]}, {"version": new["version"]})

@@ -1,6 +1,6 @@
 """The examples of a run prepared for training: what is left out, padded lengths, epoch plans and validation batches."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -93,8 +93,12 @@ def prepare_training_data(
     if train is not None:
         terms = None if treebank is None else frozenset(term_names(model.components)) - model.parser_terms
         pairs = _training_set(run, model, train, run.training.batch, log, sentences="training pairs", terms=terms)
-        for line in count_unannotated(run.split_features("train"), train, pairs.kept):
-            log(line)
+        kept = pairs.kept[train.id[pairs.kept] >= 0]  # rows that a transform has added have no features by design
+        for side, annotators in run.split_features("train").items():
+            for feature in annotators:
+                if lacking := int(unannotated(getattr(train, side), feature)[kept].sum()):
+                    sentences = f"{lacking} of {len(kept)} training sentences have no {feature} on the {side} side"
+                    log(f"{sentences}: they are trained on as plain text.")
         sets.append(pairs)
     if treebank is not None:
         treebank = replace(treebank, target=None)
@@ -139,20 +143,6 @@ def _training_set(
         log(f"{too_long} have more than {settings.max_length} subwords: left out.")
     lengths = padded_lengths(model, examples)
     return TrainingSet(examples=examples, lengths=lengths, kept=kept, settings=settings, seed=run.seed, terms=terms)
-
-
-def count_unannotated(features: Mapping[str, Mapping[str, str]], train: Examples, kept: np.ndarray) -> Iterator[str]:
-    """Yield a sentence per feature that some of the training pairs `kept` lack, with their number.
-
-    `features` has the annotator of each feature that components and transforms read, by side. Rows that a transform has
-    added, whose ids are negative, do not count: they have no features by design.
-    """
-    pairs = kept[(train.id >= 0)[kept]] if any(features.values()) else kept
-    for side, annotators in features.items():
-        for feature in annotators:
-            if lacking := int(unannotated(getattr(train, side), feature)[pairs].sum()):
-                sentences = f"{lacking} of {len(pairs)} training sentences have no {feature} on the {side} side"
-                yield f"{sentences}: they are trained on as plain text."
 
 
 def unannotated(side: SideExamples, feature: str) -> np.ndarray:

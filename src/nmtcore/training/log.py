@@ -1,14 +1,12 @@
-"""The log of a training: `training.jsonl`, TensorBoard's curves if TensorBoard is installed, and a line of progress."""
+"""The log of a training: `training.jsonl`, and lines of progress."""
 
 import json
 import math
-import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from nmtcore.errors import LineError, explain_os_errors
 from nmtcore.files import read_lines, write_lines
@@ -60,7 +58,6 @@ class TrainingLog:
         update: int = 0,
         validated: int = 0,
         log: Callable[[str], None] = print,
-        terminal: TextIO | None = None,
     ) -> None:
         self.path = folder / file_name("history")
         records = [
@@ -71,16 +68,10 @@ class TrainingLog:
         write_lines(self.path, [json.dumps(record) for record in records])
         with explain_os_errors(self.path):
             self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115 (closed by close)
-        self._board = _open_tensorboard(folder / "tensorboard")
-        for record in records:
-            self._add_points(record)
         self.total: int | None = None
         """The expected number of updates, an estimate if the number of epochs is fixed; None if it is unknown."""
         self._first, self._log, self._began = update, log, time.monotonic()
         self._last_line = self._began
-        stream = terminal or sys.stderr
-        self._terminal = stream if stream.isatty() else None
-        self._logs_lines = self._terminal is None or stream is not sys.stderr
 
     def _whole_lines(self) -> Iterator[dict[str, Any]]:
         """Yield the lines of earlier attempts but those that a killed process has cut."""
@@ -90,83 +81,47 @@ class TrainingLog:
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Add a line; replace numbers that are not finite by null."""
-        finite = _finite_or_null(record)
         with explain_os_errors(self.path):
-            self._file.write(json.dumps(finite) + "\n")
+            self._file.write(json.dumps(_finite_or_null(record)) + "\n")
             self._file.flush()
-        self._add_points(finite)
-
-    def _add_points(self, record: dict[str, Any]) -> None:
-        """Add the values of a line to TensorBoard's curves."""
-        if self._board is None:
-            return
-        name, values = ("validation", record["validation"]) if "validation" in record else ("training", record)
-        with explain_os_errors(self.path):
-            for key, value in values.items():
-                if key not in ("update", "updates", "seconds") and value is not None:
-                    self._board.add_scalar(f"{name}/{key}", value, record["update"])
 
     def write_updates(self, record: Mapping[str, Any]) -> None:
-        """Add a training line, and show progress: update, speed and, if the number of updates is known, the time left.
-
-        The line of progress is drawn over and over on `terminal` (default: standard error) if that is a terminal; else,
-        or if the terminal is another one, a line goes to `log` every ten seconds.
-        """
+        """Add a training line; every ten seconds, log the update, speed and, if it can be known, the time left."""
         self.write(record)
-        quality, expected, now = f"loss {record['loss']:.3f}", "", time.monotonic()
+        now = time.monotonic()
+        if now - self._last_line < PERIOD:
+            return
+        self._last_line = now
+        quality, expected = f"loss {record['loss']:.3f}", ""
         if record["tokens"]:
             quality = f"perplexity {record['perplexity']:.2f}, {record['tokens_per_second']:,.0f} tokens/s"
         if self.total is not None:
             seconds_per_update = (now - self._began) / (record["update"] - self._first)
             quality += f", {duration(seconds_per_update * max(0, self.total - record['update']))} left"
             expected = f" of {self.total}"
-        line = f"update {record['update']}{expected}, epoch {record['epoch']}, {quality}"
-        self._draw(line[: shutil.get_terminal_size().columns - 1])
-        if self._logs_lines and now - self._last_line >= PERIOD:
-            self._last_line = now
-            self._log(line)
+        self._log(f"update {record['update']}{expected}, epoch {record['epoch']}, {quality}")
 
     def write_validation(self, record: Mapping[str, Any]) -> None:
-        """Add a validation line, and log it in place of the line of progress."""
+        """Add a validation line, and log it."""
         self.write(record)
-        self._draw("")
         scores = ", ".join(f"{name} {value:.4g}" for name, value in record["validation"].items())
         best = " (the best so far)" if record["best"] else ""
         self._log(f"validation at update {record['update']}: {scores}{best}")
-
-    def _draw(self, line: str) -> None:
-        if self._terminal is not None:
-            self._terminal.write(f"\r\x1b[K{line}")
-            self._terminal.flush()
 
     def publish(self, folder: Path) -> None:
         """Copy the log to `folder`, where Snakemake deletes it before each attempt."""
         write_lines(folder / self.path.name, read_lines(self.path))
 
     def close(self) -> None:
-        """Close the log and TensorBoard's event file, and clear the line of progress."""
-        self._draw("")
+        """Close the log."""
         with explain_os_errors(self.path):
             self._file.close()
-            if self._board is not None:
-                self._board.close()
 
 
 def _finite_or_null(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _finite_or_null(inner) for key, inner in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _open_tensorboard(folder: Path) -> Any:
-    """Open a new event file if TensorBoard is installed, in place of earlier ones: their points are written again."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        return None
-    with explain_os_errors(folder):
-        shutil.rmtree(folder, ignore_errors=True)
-        return SummaryWriter(str(folder))
 
 
 def duration(seconds: float) -> str:

@@ -1,21 +1,20 @@
 """Training a run: the loop from the first update, or the first one after a checkpoint, to the final weights."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import NoReturn
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings
-from nmtcore.errors import shortened
+from nmtcore.errors import UserError, shortened
 from nmtcore.features.examples import Examples
 from nmtcore.lock import locked
-from nmtcore.model.batch import Batch
 from nmtcore.model.device import explain_out_of_memory
 from nmtcore.model.trees import DivergedTrees
 from nmtcore.training.batch_plan import EpochPlan
@@ -35,7 +34,7 @@ from nmtcore.training.update import (
     tf32,
     training_line,
 )
-from nmtcore.training.validation import Validate, is_better, metric_score, validation_scores
+from nmtcore.training.validation import Validate, is_better, validation_scores
 from nmtcore.training.world import Interrupted, Signals, World, join_world, silent
 
 
@@ -51,7 +50,6 @@ def train(
     validate: Validate | None = None,
     device: torch.device | str = "cpu",
     log: Callable[[str], None] = print,
-    terminal: TextIO | None = None,
 ) -> None:
     """Train a model to the end, from the newest checkpoint in `checkpoint_folder` if it has one.
 
@@ -59,16 +57,15 @@ def train(
     sentence pairs. The model ends with the weights that the recipe keeps.
 
     The log is written in `checkpoint_folder` and copied to `log_folder` at the end. `validate` returns at least the
-    recipe's metric; it may be None if that is perplexity. `log` gets messages; progress is shown on `terminal`
-    (default: standard error) if that is a terminal. With several processes (`join_world`), each of them calls this with
-    the same arguments.
+    recipe's metric; it may be None if that is perplexity. `log` gets messages. With several processes (`join_world`),
+    each of them calls this with the same arguments.
 
     Raises `Interrupted` if a signal stops training (a checkpoint is written first), and `UserError` if there is nothing
     to train on, training diverges, a GPU's memory is full, another process ended (`OtherProcessEnded`), or another
     trainer holds the folder for too long.
     """
-    signals, memory = Signals(), explain_out_of_memory(_memory_advice(run.training.batch))
-    with memory, join_world(device) as world, _folder_lock(world, checkpoint_folder, log), signals.handled():
+    signals, errors = Signals(), _explain_errors(run.training.batch)
+    with errors, join_world(device) as world, _folder_lock(world, checkpoint_folder, log), signals.handled():
         say, log = log, log if world.is_main else silent
         if world.device.type == "cuda":
             log(precision_message(run.training, world.device))
@@ -77,7 +74,8 @@ def train(
         parts = {"run": run, "model": model, "data": data, "checkpoints": checkpoints}
         trainer = Trainer(**parts, world=world, signals=signals, validate=validate, log=log, say=say)
         trainer.start_or_resume()
-        with tf32(run.training, world.device), trainer.open_log(terminal) as history:
+        history = trainer.history
+        with tf32(run.training, world.device), nullcontext() if history is None else closing(history):
             trainer.train()
             log(f"Training ended after {trainer.state.update} updates: {trainer.state.stopped}.")
             if history is not None:
@@ -86,12 +84,24 @@ def train(
         world.wait()
 
 
-def _memory_advice(batch: BatchSettings) -> str:
+@contextmanager
+def _explain_errors(batch: BatchSettings) -> Iterator[None]:
+    """Replace errors of a full memory and of torch.compile; what is wrong in a layer itself raises other errors."""
     current = f"the whole batch, {batch.size}" if batch.device_size is None else batch.device_size
-    return (
+    advice = (
         f"Lower machine.device_size in config.yaml (now {current} {batch.unit}): batches stay the same, but are cut "
         "into smaller pieces. Then start again; training resumes from its last checkpoint."
     )
+    try:
+        with explain_out_of_memory(advice):
+            yield
+    except Exception as error:
+        from torch._dynamo.exc import TorchDynamoException
+
+        if not isinstance(error, TorchDynamoException):
+            raise
+        cause = shortened(" ".join(str(error).split()))
+        raise UserError(f"torch.compile failed ({cause}): set machine.compile to false in config.yaml.") from error
 
 
 @contextmanager
@@ -124,8 +134,6 @@ class Trainer:
         self.model.to(self.world.device)
         self.parameters = {name: value for name, value in self.model.named_parameters() if value.requires_grad}
         self.optimiser = Adam(self.parameters, self.settings)
-        self.compiled: Sequence[nn.Module] = ()
-        """The layers that are compiled for updates; validation computes with them as they are."""
         self.plan: EpochPlan | None = None
         self.saved = True
         """Whether a checkpoint has the current state; also true before the first update."""
@@ -133,7 +141,7 @@ class Trainer:
         """The updates since the last line of the log."""
 
     def start_or_resume(self) -> None:
-        """Load the newest complete checkpoint, if there is one, in all processes alike.
+        """Load the newest complete checkpoint, if there is one, in all processes alike, and open the log in the first.
 
         Only the first process searches for it, since a search deletes damaged checkpoints; the others load the same.
         """
@@ -147,18 +155,10 @@ class Trainer:
                 if component.name in self.state.components:
                     component.restore_training_state(self.state.components[component.name])
             self.log(f"Resuming from the checkpoint of update {update}.")
-        self.began = time.monotonic() - self.state.seconds
-
-    @contextmanager
-    def open_log(self, terminal: TextIO | None) -> Iterator[TrainingLog | None]:
-        """Keep the log open inside the block, in the first process."""
-        self.history, state = None, self.state
-        if not self.world.is_main:
-            yield None
-            return
-        folder, positions = self.checkpoints.folder, {"update": state.update, "validated": state.validated}
-        with closing(TrainingLog(folder, **positions, log=self.log, terminal=terminal)) as self.history:
-            yield self.history
+        self.began, self.history = time.monotonic() - self.state.seconds, None
+        if self.world.is_main:
+            positions = {"update": self.state.update, "validated": self.state.validated}
+            self.history = TrainingLog(self.checkpoints.folder, **positions, log=self.log)
 
     def train(self) -> None:
         """Train to the end: between updates, validate, write a checkpoint and end, each when it is due."""
@@ -199,8 +199,9 @@ class Trainer:
         counts = world.sum_by_name(count_terms(batches, self.names))
         rate = learning_rate(self.settings.schedule, update, lowered=state.lowered)
         weights = {component.name: component.loss_weight for component in components if component.name in self.names}
+        seed_update(self.run.seed, update, world.rank)
         try:
-            sums = self.add_gradients(batches, counts, update)
+            sums = accumulate_gradients(self.model, batches, counts, self.settings, world.device, log=self.say)
         except DivergedTrees as error:
             raise divergence(error.problem, update=update, rate=rate) from error
         world.sum_gradients(parameters)
@@ -212,30 +213,14 @@ class Trainer:
         self.saved = False
         self.updates.append(FinishedUpdate(update, epoch, rate, weights, counts, sums, norm))
 
-    def add_gradients(self, batches: Sequence[Batch], counts: dict[str, float], update: int) -> dict[str, Tensor]:
-        """Compute the gradients and sums of an update's batches, with compiled layers as long as these work."""
-        seed_update(self.run.seed, update, self.world.rank)
-        try:
-            return accumulate_gradients(self.model, batches, counts, self.settings, self.world.device, log=self.say)
-        except Exception as error:
-            if not self.compiled or not _is_compilers(error):
-                raise
-            cause = shortened(" ".join(str(error).split()))
-            self.say(f"Training goes on without compiled layers, with the same results; torch.compile failed: {cause}")
-        for layer in self.compiled:
-            layer._compiled_call_impl = None  # what `Module.compile` sets; torch has no method that undoes it
-        self.compiled = ()
-        self.model.zero_grad()
-        return self.add_gradients(batches, counts, update)
-
     def compile_layers(self) -> None:
         """Let torch compile each layer with its first batch; layers with the same code are compiled once."""
-        self.compiled = self.model.compilable_layers()
-        if not self.compiled:
+        layers = self.model.compilable_layers()
+        if layers:
+            self.log(f"Compiling {len(layers)} layers, which takes up to a few minutes.")
+        else:
             self.log(f"machine.compile: only layers of transformers are compiled, and this model is {self.run.base}.")
-            return
-        self.log(f"Compiling {len(self.compiled)} layers, which takes up to a few minutes.")
-        for layer in self.compiled:
+        for layer in layers:
             # Shapes are symbolic, since batches have hundreds of them; dropout is that of layers as they are.
             layer.compile(dynamic=True, options={"fallback_random": True})
 
@@ -257,12 +242,13 @@ class Trainer:
         state, settings = self.state, self.settings
         self.report_updates()
         # A search calls layers in many ways, each of which would be compiled, and compiling may fail.
-        with torch.compiler.set_stance("force_eager") if self.compiled else nullcontext():
+        with torch.compiler.set_stance("force_eager") if settings.compile else nullcontext():
             parts = self.model, self.data, settings, self.world, self.signals, self.validate
             scores = validation_scores(*parts, log=self.say)
         if scores is None:
             self.stop_on_signal()
-        score, perplexity = metric_score(scores, settings.validation.metric), scores["perplexity"]
+        metric, perplexity = settings.validation.metric, scores["perplexity"]
+        score = -perplexity if metric == "perplexity" else scores[metric]
         better = is_better(score, state.best_score)
         if better:
             state.best_score, state.best_update = score, state.update
@@ -316,10 +302,3 @@ class Trainer:
         kept = {"best": [self.state.best_update], "average": self.state.window}.get(self.settings.keep, [])
         if kept not in ([], [None], [self.state.update]):
             self.checkpoints.load_average(self.model, kept)
-
-
-def _is_compilers(error: Exception) -> bool:
-    """Return whether an error is torch.compile's own; what is wrong in a layer itself raises other errors."""
-    from torch._dynamo.exc import TorchDynamoException
-
-    return isinstance(error, TorchDynamoException)

@@ -46,15 +46,10 @@ def accumulate_gradients(
     `counts` are those of all devices. A sentence whose trees do not fit into memory is counted, but adds nothing; `log`
     gets its id. Returns this device's `zero_sums` with the losses added.
     """
-
-    def smoothed_losses(batch: Batch) -> Losses:
-        over = {"label_smoothing": settings.label_smoothing, "smoothing_over": settings.smoothing_over}
-        return model.loss(batch, **over, loss_chunk=settings.loss_chunk)
-
+    smoothing = {"label_smoothing": settings.label_smoothing, "smoothing_over": settings.smoothing_over}
     sums = zero_sums(tuple(counts), device)
     for batch in batches:
-        with autocast(settings, device):
-            losses, _ = possible_losses(batch, smoothed_losses, lambda line: log(f"An update leaves out {line}"))
+        losses, _ = possible_losses(model, batch, settings, "An update", log, **smoothing)
         if losses is not None:
             objective = losses.objective(counts)
             if objective.requires_grad:  # the weights of all terms of a batch may be 0
@@ -65,18 +60,19 @@ def accumulate_gradients(
 
 
 def possible_losses(
-    batch: Batch, compute: Callable[[Batch], Losses], log: Callable[[str], None]
+    model: nn.Module, batch: Batch, settings: TrainingSettings, work: str, log: Callable[[str], None], **smoothing: Any
 ) -> tuple[Losses | None, Batch]:
     """Compute the losses of a batch without the sentences whose trees do not fit into memory.
 
-    Returns the batch of the other sentences, too; the losses are None if there are none. `log` gets "a sentence: " and
-    the problem of each that is left out.
+    Returns the batch of the other sentences, too; the losses are None if there are none. `log` gets the problem of each
+    that `work` leaves out.
     """
     while len(batch):
         try:
-            return compute(batch), batch
+            with autocast(settings, batch.source_BS.device):
+                return model.loss(batch, **smoothing, loss_chunk=settings.loss_chunk), batch
         except TooLongForTrees as error:
-            log(f"a sentence: {error.problem}.")
+            log(f"{work} leaves out a sentence: {error.problem}.")
             batch = batch.without(error.row)
     return None, batch
 
@@ -191,29 +187,28 @@ def training_line(updates: Sequence[FinishedUpdate], world: World) -> dict[str, 
 
     Raises `UserError` if a loss or a gradient is not finite.
     """
-    last, keys = updates[-1], list(updates[0].sums)
-    flat = world.sum(torch.stack([update.sums[key] for update in updates for key in keys]).tolist())
-    sums = [dict(zip(keys, flat[i : i + len(keys)], strict=True)) for i in range(0, len(flat), len(keys))]
+    last = updates[-1]
+    own_sums = torch.stack([total for update in updates for total in update.sums.values()])
+    sums_UK = np.reshape(world.sum(own_sums.tolist()), (len(updates), -1))
+    sums = [dict(zip(last.sums, sums_K, strict=True)) for sums_K in sums_UK.tolist()]
     norms = torch.stack([update.gradient_norm for update in updates]).tolist()
     for update, update_sums, norm in zip(updates, sums, norms, strict=True):
         for quantity, value in (("loss", update_sums["objective"]), ("gradient", norm)):
             if not math.isfinite(value):
                 raise divergence(f"the {quantity} is not finite", update=update.number, rate=update.rate)
     counts = {name: sum(update.counts[name] for update in updates) for name in last.counts}
-    totals = {key: sum(update_sums[key] for update_sums in sums) for key in keys}
+    totals = {key: sum(update_sums[key] for update_sums in sums) for key in last.sums}
     losses = {f"loss/{name}": totals[f"loss/{name}"] / max(count, 1) for name, count in counts.items()}
-    tokens, nll = counts[TRANSLATION], math.nan
-    if tokens:
-        nll = totals["nll"] / tokens
-    else:
-        losses[TRANSLATION_LOSS] = math.nan
+    tokens = counts[TRANSLATION]
+    nll = totals["nll"] / tokens if tokens else math.nan
+    losses |= {} if tokens else {TRANSLATION_LOSS: math.nan}
     return {
         "update": last.number,
         "updates": len(updates),
         "epoch": last.epoch,
         "loss": totals["objective"] / len(updates),
         "nll": nll,
-        "perplexity": perplexity(nll) if tokens else math.nan,
+        "perplexity": perplexity(nll),
         **losses,
         **{f"weight/{name}": weight for name, weight in last.weights.items()},
         "rate": last.rate,
@@ -224,7 +219,7 @@ def training_line(updates: Sequence[FinishedUpdate], world: World) -> dict[str, 
 
 def perplexity(nll: float) -> float:
     """Raise e to the mean negative log-likelihood; infinity if the result does not fit into a float."""
-    return math.exp(nll) if nll < 700 else math.inf
+    return math.inf if nll > 700 else math.exp(nll)
 
 
 def divergence(problem: str, *, update: int, rate: float) -> UserError:

@@ -7,13 +7,12 @@ import torch
 from torch import nn
 
 from nmtcore.config.training import TrainingSettings
-from nmtcore.model.batch import Batch, make_batch
+from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import measure_names
-from nmtcore.model.losses import TRANSLATION, Losses
+from nmtcore.model.losses import TRANSLATION
 from nmtcore.training.data import TrainingData
 from nmtcore.training.update import (
     add_losses,
-    autocast,
     count_terms,
     perplexity,
     possible_losses,
@@ -59,27 +58,18 @@ def is_better(score: float, best: float | None) -> bool:
     return math.isfinite(score) and (best is None or score > best)
 
 
-def metric_score(scores: Mapping[str, float], metric: str) -> float:
-    """Return the score of the recipe's metric with a sign such that more is better."""
-    return -scores["perplexity"] if metric == "perplexity" else scores[metric]
-
-
 def _process_sums(
     model: nn.Module, data: TrainingData, settings: TrainingSettings, world: World, log: Callable[[str], None]
 ) -> dict[str, float]:
     """Sum over this process's batches, every `world.size`-th one: `zero_sums`, "count/{name}" and measures."""
-
-    def plain_losses(batch: Batch) -> Losses:
-        return model.loss(batch, loss_chunk=settings.loss_chunk)
-
     names = term_names(model.components)
     counts = dict.fromkeys(names, 0)
     sums = zero_sums(names, world.device)
     sums |= {name: torch.zeros_like(sums["nll"]) for name in measure_names(model.components)}
     for rows_B in data.dev_batches[world.rank :: world.size]:
         batch = make_batch(data.dev, rows_B, model.components, world.device)
-        with torch.no_grad(), autocast(settings, world.device):
-            losses, batch = possible_losses(batch, plain_losses, lambda line: log(f"A validation leaves out {line}"))
+        with torch.no_grad():
+            losses, batch = possible_losses(model, batch, settings, "A validation", log)
         if losses is not None:
             add_losses(sums, losses)
             for name, measured in losses.measures.items():

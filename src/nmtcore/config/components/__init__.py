@@ -35,6 +35,7 @@ COMPONENTS = Registry[ComponentSettings](
         **dict.fromkeys(("depparse", "diagonalparse", "sisa"), "parser_heads"),
         **dict.fromkeys(("relative_positions", "tree_distance", "tree_traversal"), "pair_labels"),
         **dict.fromkeys(("tag_attention", "multitask"), "target_tags"),
+        "tree_head": "head_selection",
         **dict.fromkeys(("label_head", "sennrich_haddow"), "label_inputs"),
     },
     own_folder="components",

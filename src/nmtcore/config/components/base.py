@@ -17,6 +17,12 @@ induced: gold treebanks, as in grammar induction (`evaluation.induction`), and a
 SOURCE_TREES = {"source": ("trees",)}
 """What components need that read dependency trees of the source (`ComponentSettings.needs`)."""
 
+REMOVED_DEFAULTS = {
+    **{"on": "keys", "far": "label", "decoder": True, "per_head": False, "label_smoothing": 0.0},
+    **{"keep_punctuation": False, "scale": False, "root": "own", "roots": "one"},
+}
+"""The defaults of removed settings, with which models still compute the same."""
+
 LABEL_SYMBOLS = 2
 """Number of label ids after those of the vocabulary: `</s>`, prefix."""
 
@@ -24,6 +30,9 @@ LABEL_SYMBOLS = 2
 @settings_class
 class ComponentSettings:
     """Base of the settings of all components."""
+
+    REMOVED: ClassVar[Mapping[str, str]] = {}
+    """What to do instead of settings of earlier versions, by their names."""
 
     bases: ClassVar[tuple[str, ...]] = ("transformer",)
     """The base models that it fits."""

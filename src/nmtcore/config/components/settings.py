@@ -1,7 +1,7 @@
 """Settings of the package's components, related ones side by side, without torch."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from nmtcore.config.components.base import SOURCE_TREES, ComponentSettings, claim_head
 from nmtcore.config.ranges import (
@@ -105,10 +105,10 @@ class PascalSettings(ComponentSettings):
     """Variance of the Gaussian, in squared subwords."""
     ignoring: Probability = 0.0
     """Probability that a token's scores stay unscaled in training."""
-    per_head: bool = False
-    """Whether each head draws its ignored tokens by itself (the released code), or all heads of a layer together."""
     parent_only: bool = False
     """The paper's ablation: scores within one subword of the governor's position stay, all others become 0."""
+
+    REMOVED: ClassVar = {"per_head": "Delete it: all heads of a layer ignore the same parents, as in the paper."}
 
     def __post_init__(self) -> None:
         if not self.layers or len(set(self.layers)) != len(self.layers):
@@ -160,10 +160,13 @@ class SennrichHaddowSettings(ComponentSettings):
 
 @settings_class
 class PairLabelsSettings(ComponentSettings):
-    """Base of the settings of components with a label per pair of tokens."""
+    """Base of the settings of components with a label per pair of tokens, whose vectors are added to keys."""
 
-    on: Literal["keys", "keys_values"] = "keys"
-    """keys: each label has a vector that is added to keys; keys_values: and another for values (the released code)."""
+    REMOVED: ClassVar = {
+        "on": "Delete it: vectors of labels are added to keys, as in the thesis.",
+        "far": "Delete it: all longer distances share a label, as in the thesis.",
+        "decoder": "Delete it: the decoder has relative positions, too.",
+    }
 
     @property
     def label_count(self) -> int:
@@ -173,22 +176,15 @@ class PairLabelsSettings(ComponentSettings):
 
 @settings_class
 class RelativePositionsSettings(PairLabelsSettings):
-    """Relative positions in place of sinusoids (Shaw et al. 2018; pham2018, section 5.2).
-
-    They replace the encoder's sinusoids, and the decoder's too if `decoder` is true.
-    """
+    """Relative positions in place of the sinusoids of encoder and decoder (Shaw et al. 2018; pham2018, section 5.2)."""
 
     maximum: Distance = 20
-    """Longest distance with its own label, in tokens to either side."""
-    far: Literal["label", "clip"] = "label"
-    """Label of longer distances. label: one for all of them; clip: that of the longest distance to the same side."""
-    decoder: bool = True
-    """Whether the decoder's self-attention has relative positions too; otherwise the decoder keeps its sinusoids."""
+    """Longest distance with its own label, in tokens to either side; longer ones share a label."""
 
     @property
     def label_count(self) -> int:
         """Distances to both sides, 0, and the label of longer ones."""
-        return 2 * self.maximum + (2 if self.far == "label" else 1)
+        return 2 * self.maximum + 2
 
 
 @settings_class
@@ -252,21 +248,20 @@ class TargetTagSettings(ComponentSettings):
     returns_below: Fraction | None = None
     """Tag accuracy on the development set below which a tag loss that has ended begins again: the rest of the epoch and
     all of the next one have the factor of the first epoch; null: never."""
-    label_smoothing: Fraction = 0.0
-    """Probability mass that label smoothing takes from the correct tag (the code of aycock2021: 0.1)."""
-    keep_punctuation: bool = False
-    """Whether punctuation keeps its CCG tag among random tags (true in the code of aycock2021)."""
+
+    REMOVED: ClassVar = {
+        "label_smoothing": "Delete it: the loss of tags has no label smoothing, as in the thesis.",
+        "keep_punctuation": "Delete it: with `tags: random_tags`, punctuation has random tags, too, as in the thesis.",
+    }
 
     def __post_init__(self) -> None:
-        if self.keep_punctuation and self.tags != "random_tags":
-            raise ValueError("keep_punctuation concerns random_tags only")
         if self.returns_below is not None and not self.weight:
             raise ValueError("returns_below needs a weight above 0")
 
     @property
     def needs(self) -> Mapping[str, tuple[str, ...]]:
-        """The features that the component reads: its tags, and CCG tags if those of punctuation are kept."""
-        return {"target": (self.tags, "ccg_tags") if self.keep_punctuation else (self.tags,)}
+        """The tags."""
+        return {"target": (self.tags,)}
 
     @property
     def has_second_loss(self) -> bool:
@@ -306,6 +301,9 @@ class MultitaskSettings(TargetTagSettings):
     """Width of the hidden layer."""
 
 
+ONE_ROOT = "Delete it: trees have one root, as in the paper."
+
+
 @settings_class
 class HeadSelectionSettings(ComponentSettings):
     """A distribution over the heads of every source token, learned from translation alone."""
@@ -320,12 +318,12 @@ class HeadSelectionSettings(ComponentSettings):
     attention. one_set: the encoder's annotations."""
     hard: bool = False
     """Use the likeliest head alone, with straight-through gradients."""
-    scale: bool = False
-    """Divide the scores by the square root of the model's width."""
-    root: Literal["own", "learned"] = "own"
-    """What scores a token as the root: its own query, or a learned query of the root."""
-    roots: Literal["one", "many"] = "one"
-    """Whether trees have one root or any number of roots."""
+
+    REMOVED: ClassVar = {
+        "scale": "Delete it: scores are the products of queries and keys, as in the paper.",
+        "root": "Delete it: a token's own query scores it as the root, as in the paper.",
+        "roots": ONE_ROOT,
+    }
 
     @property
     def gates_output(self) -> bool:
@@ -335,7 +333,7 @@ class HeadSelectionSettings(ComponentSettings):
     def parameter_count(self, model: RecurrentSettings) -> int:
         """Count the matrices and the gate's bias."""
         squares = 4 + (self.annotations != "one_set") + (self.annotations == "separate")
-        return squares * model.width**2 + model.width + (model.width if self.root == "learned" else 0)
+        return squares * model.width**2 + model.width
 
 
 @settings_class
@@ -345,5 +343,5 @@ class TreeHeadSettings(EncoderHeadSettings):
     trees = ("induced",)
 
     layer: Index = 0
-    roots: Literal["one", "many"] = "one"
-    """Whether trees have one root or any number of roots."""
+
+    REMOVED: ClassVar = {"roots": ONE_ROOT}

@@ -62,8 +62,6 @@ class AttentionHooks:
     after every `queries_keys`; added before any `scores`."""
     scores: Callable[[Tensor, AttentionInputs], Tensor] | None = None
     """Return changed scores_BHQK (after the division by sqrt(E), before mask and softmax)."""
-    mixed: Callable[[Tensor, Tensor, AttentionInputs], Tensor] | None = None
-    """Return changed outputs of the heads, given mixed_BHQE and weights_BHQK (after the softmax)."""
     observe: Callable[[AttentionInputs, Tensor], None] | None = None
     """Read the inputs and scores_BHQK (before the mask) and change nothing."""
 

@@ -1,8 +1,10 @@
-"""Head selection (tran2018, section 3): a distribution over the heads of every source token, learned by translating.
+"""Structured attention (tran2018): a distribution over the heads of every source token, learned by translating.
 
-Scores phi of all pairs of tokens become weights beta: the marginals of dependency trees (matrix-tree theorem), or flat,
-a softmax over the heads of each token. `M = S_v beta` is the expected head of every token, or the token itself as far
-as it is the root. M enters the decoder's output through a gate, or the encoder's annotations.
+Head selection is the paper's (section 3): scores phi of all pairs of tokens become weights beta, the marginals of
+dependency trees (matrix-tree theorem), or flat, a softmax over the heads of each token. `M = S_v beta` is the expected
+head of every token, or the token itself as far as it is the root. M enters the decoder's output through a gate, or the
+encoder's annotations. The tree head does the same in a transformer: the plain scores of a head are scores of trees, and
+the logarithms of the trees' marginals take their place.
 """
 
 from collections.abc import Mapping
@@ -12,9 +14,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.components.settings import HeadSelectionSettings
+from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSettings
+from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import tree_scores
-from nmtcore.model.components.base import Build, Component, Context
+from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
 from nmtcore.model.losses import at_least_fp32
 from nmtcore.model.trees import tree_marginals
 
@@ -59,8 +62,6 @@ class HeadSelection(Component):
         width = build.model.width
         self.queries, self.keys, self.values = (nn.Linear(width, width, bias=False) for _ in range(3))
         """W_q, W_k and W_v (equation 6)."""
-        self.root = nn.Parameter(torch.zeros(width)) if settings.root == "learned" else None
-        """Query of the artificial root; without it, a token's own query scores it as the root."""
         self.gate = nn.Linear(width, width)
         """W_g (equations 17 and 22)."""
         in_decoder = settings.annotations != "one_set"
@@ -70,7 +71,7 @@ class HeadSelection(Component):
 
     def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:
         """Select heads; with one set of annotations, add them to the encoder's (equation 22)."""
-        scores_BSS = self.head_scores(memory_BSD)
+        scores_BSS = self.queries(memory_BSD) @ self.keys(memory_BSD).mT  # phi (equation 9), the root's on the diagonal
         weights_BSS = self.head_weights(scores_BSS, context)
         heads_BSD = weights_BSS.mT.to(memory_BSD.dtype) @ self.values(memory_BSD)
         context.notes[self.name] = {"scores_BSS": scores_BSS, "weights_BSS": weights_BSS, "heads_BSD": heads_BSD}
@@ -78,19 +79,11 @@ class HeadSelection(Component):
             return memory_BSD
         return memory_BSD + self.gate(memory_BSD).sigmoid() * heads_BSD
 
-    def head_scores(self, memory_BSD: Tensor) -> Tensor:
-        """Compute phi (equation 9): `q_i . k_j` for token i as the head of token j, with the root's on the diagonal."""
-        queries_BSD, keys_BSD = self.queries(memory_BSD), self.keys(memory_BSD)
-        scores_BSS = queries_BSD @ keys_BSD.mT
-        if self.root is not None:
-            scores_BSS = torch.diagonal_scatter(scores_BSS, keys_BSD @ self.root, dim1=1, dim2=2)
-        return scores_BSS * keys_BSD.size(-1) ** -0.5 if self.settings.scale else scores_BSS
-
     def head_weights(self, scores_BSS: Tensor, context: Context) -> Tensor:
         """Compute beta, at least fp32: every subword's column sums to one, that of `</s>` and of padding is 0."""
         words_BS = F.pad(context.mask_BS[:, 1:], (0, 1))  # all real tokens but the last
         if self.settings.weights == "tree":
-            weights_BSS = tree_marginals(scores_BSS, words_BS, roots=self.settings.roots, ids_B=context.ids_B)
+            weights_BSS = tree_marginals(scores_BSS, words_BS, ids_B=context.ids_B)
         else:
             exact_BSS = at_least_fp32(scores_BSS)
             exact_BSS = exact_BSS.masked_fill(~words_BS.unsqueeze(2), torch.finfo(exact_BSS.dtype).min)
@@ -140,3 +133,48 @@ def straight_through(weights_BSS: Tensor, words_BS: Tensor) -> Tensor:
     hard_BSS = torch.zeros_like(weights_BSS).scatter_(1, weights_BSS.argmax(dim=1, keepdim=True), 1.0)
     hard_BSS = hard_BSS * words_BS.unsqueeze(1)
     return hard_BSS + (weights_BSS - weights_BSS.detach())
+
+
+class TreeHead(Component):
+    r"""Makes the weights of one head marginals: subword j attends to i with the probability that i is its head.
+
+    The head's plain scores e score the edges of dependency trees z; the sums over all trees of a sentence are computed
+    by the matrix-tree theorem (tran2018, equations 10 to 15, for its recurrent model):
+
+    .. math::
+
+        a_{ji} = \frac{1}{Z} \sum_{z \ni (i \to j)} \exp \Bigl( \sum_{(k \to l) \in z} e_{lk} \Bigr), \qquad
+        o_j = \sum_i a_{ji} v_i
+
+    Its attention to itself is the probability that it is the root. Prefixes and `</s>` stand in no tree: they attend as
+    in any other head, and no subword attends to them. It has no parameters.
+    """
+
+    settings: TreeHeadSettings
+    points_to_root = True
+
+    def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
+        """Change the scores of one head in one layer of the encoder."""
+        applies = stack == "encoder" and layer == self.settings.layer
+        return AttentionHooks(scores=self._change_scores) if applies else None
+
+    def _change_scores(self, scores_BHSS: Tensor, inputs: AttentionInputs) -> Tensor:
+        """Replace the head's scores of subwords (rows) as dependents of others by log-marginals, at least fp32."""
+        plain_BSS, context = scores_BHSS[:, self.settings.head], inputs.context
+        context.notes[self.name] = plain_BSS
+        nodes_BS = context.words_BS != NO_WORD
+        marginals_BSS = tree_marginals(plain_BSS.mT, nodes_BS, ids_B=context.ids_B)
+        changed_BSS = torch.where(nodes_BS.unsqueeze(2), logarithm(marginals_BSS.mT), plain_BSS)
+        head = self.settings.head % scores_BHSS.size(1)
+        parts = [scores_BHSS[:, :head], changed_BSS.unsqueeze(1), scores_BHSS[:, head + 1 :]]
+        return torch.cat([part.to(changed_BSS.dtype) for part in parts], dim=1)
+
+    def parse_scores(self, context: Context) -> list[np.ndarray]:
+        """Sum the plain scores over the subwords of words; these are scores of trees, not log-probabilities."""
+        return tree_scores(context.notes[self.name], context.words_BS)
+
+
+def logarithm(probabilities: Tensor) -> Tensor:
+    """Compute logarithms; probabilities too small for their type, 0 above all, give -inf and have no gradient."""
+    least = torch.finfo(probabilities.dtype).tiny
+    return probabilities.clamp_min(least).log().masked_fill(probabilities < least, float("-inf"))

@@ -8,22 +8,23 @@ from torch import Tensor, nn
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components.base import LABEL_SYMBOLS
 from nmtcore.config.components.settings import LabelHeadSettings, SennrichHaddowSettings
-from nmtcore.model.batch import BatchArrays, LabelVocabularies, label_vocabulary, token_label_ids
+from nmtcore.model.batch import BatchArrays, label_vocabulary, token_label_ids
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
 
 
 class LabelInputs(Component):
-    """Embeds the label of every token of the source. Raises UserError if the source has no vocabulary of them."""
+    """Embeds the label of every token of the source; it stands in a column of the feature files.
 
-    def __init__(self, settings: LabelHeadSettings | SennrichHaddowSettings, build: Build, width: int) -> None:
+    Raises UserError if the source has no vocabulary of such labels.
+    """
+
+    def __init__(
+        self, settings: LabelHeadSettings | SennrichHaddowSettings, build: Build, *, label_column: str, width: int
+    ) -> None:
         super().__init__(settings, build)
-        self.label_column = self.choose_column(build.labels)
+        self.label_column = label_column
         self.label_count = len(label_vocabulary(build.labels, self.label_column, name=build.name))
         self.embedding = nn.Embedding(self.label_count + LABEL_SYMBOLS, width)
-
-    def choose_column(self, labels: LabelVocabularies) -> str:
-        """Return the column of the feature files that has the labels."""
-        raise NotImplementedError
 
     def add_to_batch(self, arrays: BatchArrays) -> None:
         """Add the label of every token."""
@@ -50,16 +51,13 @@ class LabelHead(LabelInputs):
     """
 
     def __init__(self, settings: LabelHeadSettings, build: Build) -> None:
-        super().__init__(settings, build, build.model.width)
+        column = settings.labels
+        if column == "pos":  # the language-specific tags if there are any
+            specific = build.labels.get("source", {}).get("xpos", ())
+            column = "xpos" if len(specific) > len(LABEL_SPECIALS) else "upos"
+        super().__init__(settings, build, label_column=column, width=build.model.width)
         self.queries = nn.Linear(build.model.width, build.model.width // build.model.heads)
         self.keys = nn.Linear(build.model.width, build.model.width // build.model.heads)
-
-    def choose_column(self, labels: LabelVocabularies) -> str:
-        """Return for `pos` the language-specific tags if there are any, else UPOS."""
-        if self.settings.labels != "pos":
-            return self.settings.labels
-        specific = labels.get("source", {}).get("xpos", ())
-        return "xpos" if len(specific) > len(LABEL_SPECIALS) else "upos"
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
         """Replace queries and keys in one layer of the encoder."""
@@ -88,11 +86,7 @@ class SennrichHaddow(LabelInputs):
     """
 
     def __init__(self, settings: SennrichHaddowSettings, build: Build) -> None:
-        super().__init__(settings, build, settings.width)
-
-    def choose_column(self, labels: LabelVocabularies) -> str:
-        """Return the column of dependency labels."""
-        return "deprel"
+        super().__init__(settings, build, label_column="deprel", width=settings.width)
 
     def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
         """Overwrite the last dimensions, before positions are added."""

@@ -18,7 +18,6 @@ from nmtcore.config.components.settings import (
     TreeLabelsSettings,
     TreeTraversalSettings,
 )
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import BatchArrays
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
@@ -36,12 +35,6 @@ class PairLabels(Component):
 
         e_{ij} = \frac{q_i \cdot (k_j + t_{\mathrm{label}(i, j)})}{\sqrt{E}}
 
-    With `on: keys_values`, a second table u is added to the values (Shaw et al. 2018, equation 3):
-
-    .. math::
-
-        o_i = \sum_j a_{ij} (v_j + u_{\mathrm{label}(i, j)})
-
     Labels 0 to `settings.label_count` - 1 have learned vectors. The vector of label `settings.label_count` is always
     zero: it leaves the score of a pair unchanged.
 
@@ -55,13 +48,9 @@ class PairLabels(Component):
 
     def __init__(self, settings: PairLabelsSettings, build: Build) -> None:
         super().__init__(settings, build)
-        self.keys = self._tables(build.model)
-        self.values = self._tables(build.model) if settings.on == "keys_values" else None
-
-    def _tables(self, model: TransformerSettings) -> nn.ModuleDict:
-        layers = {"encoder": model.encoder_layers, "decoder": model.decoder_layers}
-        count, width = self.settings.label_count, model.width // model.heads
-        return nn.ModuleDict(
+        layers = {"encoder": build.model.encoder_layers, "decoder": build.model.decoder_layers}
+        count, width = settings.label_count, build.model.width // build.model.heads
+        self.keys = nn.ModuleDict(
             {stack: nn.ModuleList(nn.Embedding(count, width) for _ in range(layers[stack])) for stack in self.stacks}
         )
 
@@ -70,31 +59,15 @@ class PairLabels(Component):
         raise NotImplementedError
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
-        """Add to the scores and, if the values have labels too, to the outputs of the heads."""
-        if stack not in self.keys:
-            return None
-        mixed = None if self.values is None else partial(self._add_values, self.values[stack][layer])
-        return AttentionHooks(bias=partial(self._bias, self.keys[stack][layer]), mixed=mixed)
+        """Add to the scores."""
+        return AttentionHooks(bias=partial(self._bias, self.keys[stack][layer])) if stack in self.stacks else None
 
     def _bias(self, table: nn.Embedding, inputs: AttentionInputs) -> Tensor:
         queries_BHQE = inputs.queries_BHQE * inputs.queries_BHQE.size(-1) ** -0.5
-        scores_BHQL = at_least_fp32(queries_BHQE @ _append_zero(table.weight).mT)  # its gradient sums over many keys
+        table_LE = F.pad(table.weight, (0, 0, 0, 1))  # with the zero vector of the last label
+        scores_BHQL = at_least_fp32(queries_BHQE @ table_LE.mT)  # its gradient sums over many keys
         labels_B1QK = self.pair_labels(inputs).unsqueeze(1)
         return scores_BHQL.gather(-1, labels_B1QK.expand(*scores_BHQL.shape[:2], -1, -1))
-
-    def _add_values(
-        self, table: nn.Embedding, mixed_BHQE: Tensor, weights_BHQK: Tensor, inputs: AttentionInputs
-    ) -> Tensor:
-        table_LE, exact_BHQK = _append_zero(table.weight), at_least_fp32(weights_BHQK)
-        sums_BHQL = exact_BHQK.new_zeros(*exact_BHQK.shape[:-1], len(table_LE))
-        labels_BHQK = self.pair_labels(inputs).unsqueeze(1).expand_as(exact_BHQK)
-        sums_BHQL = sums_BHQL.scatter_add(-1, labels_BHQK, exact_BHQK)
-        return mixed_BHQE + sums_BHQL.to(mixed_BHQE.dtype) @ table_LE.to(mixed_BHQE.dtype)
-
-
-def _append_zero(table_LE: Tensor) -> Tensor:
-    """Add the zero vector of the last label."""
-    return F.pad(table_LE, (0, 0, 0, 1))
 
 
 class RelativePositions(PairLabels):
@@ -102,8 +75,7 @@ class RelativePositions(PairLabels):
 
     The distance is that from query i to key j; prefixes and `</s>` are tokens like all others.
 
-    With the largest distance m (`maximum`), pairs further apart have a label of their own (pham2018, section 5.2) or,
-    with `far: clip`, that of the largest distance (Shaw et al. 2018, section 3.2):
+    With the largest distance m (`maximum`), pairs further apart have a label of their own (pham2018, section 5.2):
 
     .. math::
 
@@ -114,15 +86,11 @@ class RelativePositions(PairLabels):
     """
 
     settings: RelativePositionsSettings
-
-    @property
-    def stacks(self) -> tuple[Stack, ...]:
-        """The encoder, and the decoder unless it keeps its sinusoids."""
-        return ("encoder", "decoder") if self.settings.decoder else ("encoder",)
+    stacks = ("encoder", "decoder")
 
     def replaces_positions(self, stack: Stack) -> bool:
-        """Replace the sinusoids of every stack that has labels."""
-        return stack in self.keys
+        """Replace the sinusoids."""
+        return True
 
     def pair_labels(self, inputs: AttentionInputs) -> Tensor:
         """Compute distances between positions; in decoding, the last query is the newest position."""
@@ -130,9 +98,7 @@ class RelativePositions(PairLabels):
         positions_K = torch.arange(keys, device=inputs.keys_BHKE.device)
         positions_Q1 = positions_K[keys - inputs.queries_BHQE.size(2) :].unsqueeze(1)
         distances_QK = positions_K - positions_Q1
-        labels_QK = distances_QK.clamp(-maximum, maximum) + maximum
-        if self.settings.far == "label":
-            labels_QK = labels_QK.masked_fill(distances_QK.abs() > maximum, 2 * maximum + 1)
+        labels_QK = (distances_QK + maximum).masked_fill(distances_QK.abs() > maximum, 2 * maximum + 1)
         return labels_QK.unsqueeze(0)
 
 

@@ -50,7 +50,7 @@ class Pascal(Component):
         return scaled_BHSS if count == scores_BHSS.size(1) else torch.cat([scaled_BHSS, scores_BHSS[:, count:]], dim=1)
 
     def weights(self, parent_positions_BS: Tensor, dtype: torch.dtype) -> Tensor:
-        """Compute the factors of the scores, once for all layers: (B, 1 or scaled heads, S, S).
+        """Compute the factors of the scores, once for all layers and heads: (B, 1, S, S).
 
         In training, each row is replaced by ones with probability `ignoring`.
         """
@@ -61,10 +61,8 @@ class Pascal(Component):
         weights_B1SS = weights_BSS.masked_fill(positions_BS1 == NO_POSITION, 1.0).to(dtype).unsqueeze(1)
         if not (self.training and self.settings.ignoring):
             return weights_B1SS
-        drawn = self.settings.heads if self.settings.per_head else 1
-        shape = (len(parent_positions_BS), drawn, parent_positions_BS.size(1), 1)
-        ignored_BHS1 = torch.rand(shape, device=parent_positions_BS.device) < self.settings.ignoring
-        return weights_B1SS.masked_fill(ignored_BHS1, 1.0)
+        ignored_B1S1 = torch.rand(weights_B1SS[..., :1].shape, device=weights_B1SS.device) < self.settings.ignoring
+        return weights_B1SS.masked_fill(ignored_B1S1, 1.0)
 
     def _proximity(self, distances_BSS: Tensor) -> Tensor:
         if self.settings.parent_only:

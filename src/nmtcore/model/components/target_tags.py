@@ -14,10 +14,9 @@ from nmtcore.annotation.labels import NO_LABEL
 from nmtcore.config.components.settings import MultitaskSettings, TagAttentionSettings, TargetTagSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.features.examples import NO_WORD
-from nmtcore.model.batch import BatchArrays, SideArrays, label_vocabulary, token_label_ids
+from nmtcore.model.batch import BatchArrays, label_vocabulary, token_label_ids
 from nmtcore.model.components.base import Build, Component, Context
 from nmtcore.model.losses import at_least_fp32
-from nmtcore.syntax.categories import is_punctuation_category
 
 END_TAG, START_TAG = "</s>", "<s>"
 """The tags of the symbols; no position has that of `<s>`, which stands for a prefix in other vocabularies."""
@@ -54,8 +53,6 @@ class TargetTags(Component):
         vocabulary = label_vocabulary(build.labels, self.label_column, name=build.name, side="target")
         self.label_count = len(vocabulary)
         self.tag_names = (*vocabulary, END_TAG, START_TAG)
-        # Random tags have the vocabulary of CCG tags.
-        self._is_punctuation_L = np.array([is_punctuation_category(tag) for tag in self.tag_names])
         self._epoch = self._first_epoch = 1
 
     def add_to_batch(self, arrays: BatchArrays) -> None:
@@ -65,31 +62,21 @@ class TargetTags(Component):
         """
         if arrays.target is None or not arrays.target.examples.features:
             return
-        tags_BT = self._tags_BT(arrays.target)
-        tags_N = tags_BT[arrays.target.mask_BS]
+        tags_BT = token_label_ids(arrays.target, self.label_column, label_count=self.label_count)
+        is_word_BT = arrays.target.word_of_column_BS != NO_WORD
+        tagged_B1 = ((tags_BT != NO_LABEL) & is_word_BT).any(axis=1, keepdims=True)
+        tags_N = np.where(tagged_B1, tags_BT, NO_LABEL)[arrays.target.mask_BS]  # `</s>` has its tag after tagged words
         arrays.extra[f"{self.name}.tags"] = tags_N
         arrays.counts[self.name] = int((tags_N != NO_LABEL).sum())
-
-    def _tags_BT(self, target: SideArrays) -> np.ndarray:
-        tags_BT = token_label_ids(target, self.label_column, label_count=self.label_count)
-        if self.settings.keep_punctuation:
-            ccg_BT = token_label_ids(target, "ccg", label_count=self.label_count)
-            tags_BT = np.where(self._is_punctuation_L[ccg_BT], ccg_BT, tags_BT)
-        is_word_BT = target.word_of_column_BS != NO_WORD
-        tagged_B1 = ((tags_BT != NO_LABEL) & is_word_BT).any(axis=1, keepdims=True)
-        return np.where(tagged_B1, tags_BT, NO_LABEL)  # `</s>` has its tag only after tagged words
 
     def tag_scores(self, context: Context) -> Tensor:
         """Return the log-probabilities of `tag_names`, (N, L), fp32 or float64."""
         return at_least_fp32(context.notes[self.name]).log_softmax(dim=-1)
 
     def loss(self, context: Context) -> Tensor:
-        """Sum the cross-entropy of the tags (equation 3.18), with smoothing over all others but padding."""
-        log_NL, tags_N = self.tag_scores(context), context.extra[f"{self.name}.tags"]
-        share = self.settings.label_smoothing / (log_NL.size(1) - 2)
-        total_N = (1 - self.settings.label_smoothing - share) * log_NL.gather(1, tags_N.unsqueeze(1)).squeeze(1)
-        total_N = total_N + share * (log_NL.sum(dim=1) - log_NL[:, NO_LABEL])
-        return -total_N.masked_fill(tags_N == NO_LABEL, 0.0).sum()
+        """Sum the negative log-likelihood of the tags (equation 3.18)."""
+        tags_N = context.extra[f"{self.name}.tags"]
+        return F.nll_loss(self.tag_scores(context), tags_N, ignore_index=NO_LABEL, reduction="sum")
 
     def correct_tags(self, context: Context) -> Tensor:
         """Count the tags that are the likeliest at their position."""

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.project import Project
 from nmtcore.planning.measured_tests import MeasuredTest, measured_files, measured_tests
@@ -32,7 +31,7 @@ def _entry(project: Project, table: PlannedTable, test: MeasuredTest) -> dict[st
         "runs": test.runs,
         "split": test.split,
         "encoder_heads": run.base == "transformer",
-        "claimed": sorted(claimed_heads(run)),
+        "claimed": sorted(run.claimed_heads),
         "file": measured_files(project.layout, table, "attention", test, first_seed=True)[0],
         "pairs": project.layout.path("pairs", **names),
         "trees": trees,

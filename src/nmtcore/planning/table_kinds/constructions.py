@@ -9,10 +9,10 @@ from nmtcore.planning.paper_tables import run_files, segment_score_files
 
 
 def constructions_inputs(project: Project, table: PlannedTable) -> list[str]:
-    """List the translations of all runs and the supertags of the tests."""
+    """List the counts of sentences of all runs and the supertags of the tests."""
     supertags = constructions_facts(project, table)["supertags"]
     paths = [path for by_split in supertags.values() for path in by_split.values()]
-    return [*run_files(project, table, "hypotheses"), *paths, *segment_score_files(project, table)]
+    return [*run_files(project, table, "counts"), *paths, *segment_score_files(project, table)]
 
 
 def constructions_facts(project: Project, table: PlannedTable) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Files behind tables of the accuracy of induced trees: gold treebanks, and the parses of them."""
+"""Files behind tables of the accuracy of induced trees: gold treebanks, and what runs have right in them."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from nmtcore.planning.treebanks import treebank_facts, treebank_inputs
 
 
 def induction_inputs(project: Project, table: PlannedTable) -> list[str]:
-    """List the treebanks and the parses of all runs."""
-    return treebank_inputs(project, table)
+    """List the treebanks and the counts of sentences of all runs."""
+    return treebank_inputs(project, table, file_type="gold_counts")
 
 
 def induction_facts(project: Project, table: PlannedTable) -> dict[str, Any]:

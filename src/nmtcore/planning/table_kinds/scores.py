@@ -1,4 +1,4 @@
-"""Files behind tables of scores: translations, and parses with the trees that they are compared with."""
+"""Files behind tables of scores: the counts of sentences of runs, also by COMET and of gold treebanks."""
 
 from typing import Any
 
@@ -10,15 +10,13 @@ from nmtcore.planning.paper_tables import run_files, segment_score_files
 
 
 def scores_inputs(project: Project, table: PlannedTable) -> list[str]:
-    """List the translations of all runs; for attachment scores, the parses and trees; for COMET, scores of segments."""
+    """List the counts of all runs; for attachment scores of gold treebanks and for COMET, those of these."""
     trees = scores_facts(project, table)["trees"]
-    files = [path for by_split in trees.values() for paths in by_split.values() for path in paths.values()]
     translated = _is_translated(table)
-    hypotheses = run_files(project, table, "hypotheses") if translated else []
+    counts = run_files(project, table, "counts") if translated else []
     return [
-        *hypotheses,
-        *(path for path in files if path is not None),
-        *_gold_parses(project, table, trees),
+        *counts,
+        *_gold_counts(project, table, trees),
         *segment_score_files(project, table),
     ]
 
@@ -53,10 +51,10 @@ def _is_translated(table: PlannedTable) -> bool:
     return any(cell.runs and cell.split and not cell.split.startswith(GOLD) for cell in table.cells)
 
 
-def _gold_parses(project: Project, table: PlannedTable, trees: dict[str, Any]) -> list[str]:
+def _gold_counts(project: Project, table: PlannedTable, trees: dict[str, Any]) -> list[str]:
     keys = [key for key, by_split in trees.items() if any(split.startswith(GOLD) for split in by_split)]
     names = [(table.runs[key], seed) for key in keys for seed in table.runs[key].seeds]
     return [
-        project.layout.path("gold_parses", scale=table.scale, dataset=runs.dataset, system=runs.system, seed=seed)
+        project.layout.path("gold_counts", scale=table.scale, dataset=runs.dataset, system=runs.system, seed=seed)
         for runs, seed in names
     ]

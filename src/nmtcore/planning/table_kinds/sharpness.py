@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.project import Project
 from nmtcore.planning.measured_tests import measured_files, measured_tests
@@ -21,7 +20,7 @@ def sharpness_facts(project: Project, table: PlannedTable) -> dict[str, Any]:
             {
                 "runs": test.runs,
                 "split": test.split,
-                "claimed": sorted(claimed_heads(test.run)),
+                "claimed": sorted(test.run.claimed_heads),
                 "files": measured_files(project.layout, table, "attention", test),
             }
             for test in tests

@@ -12,7 +12,7 @@ from nmtcore.evaluation.verdicts import ANSWERS
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import system_looks
 from nmtcore.reporting.claims_page import JudgedClaim, claimed_text
-from nmtcore.reporting.report.runs import SystemRuns, length_ratio
+from nmtcore.reporting.report.runs import SystemRuns, mean_length_ratio
 
 MARKED = "Systems with a mark of significance are better"
 """What the papers claim by marks in their tables."""
@@ -43,7 +43,7 @@ def run_tables(
                 "description": descriptions.get(group.system, ""),
                 "id": f"runs-{dataset}-{group.system}",
                 **{label.lower(): group.mean(split, label) for label in ("BLEU", "chrF", "UAS")},
-                "length": length_ratio(layout, group, split),
+                "length": mean_length_ratio(layout, group, split),
                 "seeds": len(group.seeds),
                 "difference": (difference := compared.get(group.origin)),
                 "drawing": difference and _whiskers(difference, min(bounds), max(bounds), looks[group.system].colour),

@@ -9,15 +9,21 @@ from typing import Any
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
-from nmtcore.evaluation.compare import Difference
+from nmtcore.evaluation.metrics import LABELS
 from nmtcore.files import read_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.parquet import row_count
 from nmtcore.reporting.data_table import stage_seconds
 from nmtcore.reporting.html_document import html_document, scrolling
-from nmtcore.reporting.licences_table import licence_blocks, licence_entries
-from nmtcore.reporting.manifest import describe_datasets
-from nmtcore.reporting.manifest_files import merged_data
+from nmtcore.reporting.licences_table import (
+    Use,
+    licence_blocks,
+    licence_entries,
+    uses_of_comet,
+    uses_of_data,
+    uses_of_run,
+)
+from nmtcore.reporting.manifest import describe_datasets, merged_data
 from nmtcore.reporting.page_json import blocks_from_json
 from nmtcore.reporting.paper_table import heading_of
 from nmtcore.reporting.report.data import data_blocks
@@ -124,7 +130,7 @@ class _Report:
             for runs in table.runs.values()
             for seed in (*runs.seeds, *runs.unfinished)
         }
-        compared = self._differences()
+        compared = differences(self.layout, self.groups, self.inputs.tests, baseline=self.inputs.baseline)
         rows = run_tables(self.layout, self.groups, compared, self.inputs.tests, descriptions=self.inputs.descriptions)
         signatures = {key: own for run in self.manifests for key, own in (run.get("signatures") or {}).items()}
         return {
@@ -139,7 +145,7 @@ class _Report:
             "results": list(self._results(tables)),
             "sections": [self._section(group) for group in self.groups],
             "datasets": list(self._data_sections()),
-            "licences": self._html(licence_blocks(licence_entries(self.manifests, self._read)), level=4),
+            "licences": self._html(licence_blocks(licence_entries(self._uses())), level=4),
             "trees": list(self._trees().values()),
             "signatures": signatures,
         }
@@ -147,12 +153,13 @@ class _Report:
     def _finished(self) -> set[tuple[str, str, int]]:
         return {(run["dataset"], run["system"], run["seed"]) for run in self.manifests}
 
-    def _differences(self) -> dict[str, Difference]:
-        try:
-            return differences(self.layout, self.groups, self.inputs.tests, baseline=self.inputs.baseline)
-        except UserError as error:
-            self.warn(f"Runs are not compared: {error}")
-            return {}
+    def _uses(self) -> Iterator[Use]:
+        for manifest in self.manifests:
+            yield from uses_of_run(manifest)
+            if signature := manifest["signatures"].get(LABELS["comet"]):
+                yield uses_of_comet(manifest["dataset"], signature)
+        for dataset, data in self._read.items():
+            yield from uses_of_data(dataset, data)
 
     def _html(self, blocks: Sequence[Block], *, level: int = 4) -> Any:
         from markupsafe import Markup

@@ -8,13 +8,14 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import Difference, bootstrap_weights, difference_of, sampled_scores
+from nmtcore.evaluation.counts import SentenceCounts, length_ratio, read_counts
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.outputs import read_outputs
 from nmtcore.files import read_json
-from nmtcore.layout import Layout
+from nmtcore.layout import Layout, file_name
 from nmtcore.reporting.curves_figure import curves_svg, system_curves
 from nmtcore.reporting.empty_translations import empty_folder
-from nmtcore.reporting.manifest import COMPLETE
+from nmtcore.reporting.manifest import FINISHED
 from nmtcore.reporting.report.examples import translated_examples
 from nmtcore.reporting.table import (
     Block,
@@ -27,9 +28,6 @@ from nmtcore.reporting.table import (
     number_columns,
     text_columns,
 )
-
-POINTS = 60
-"""Points of a curve of the training loss."""
 
 _NAMES = ("dataset", "system", "scale", "seed")
 
@@ -52,10 +50,12 @@ class SystemRuns(NamedTuple):
         """The seeds."""
         return [manifest["seed"] for manifest in self.manifests]
 
-    def folders(self, layout: Layout) -> dict[int, Path]:
-        """Return the folders of the translations of finished runs, by seed."""
-        finished = [run for run in self.manifests if run["status"] == COMPLETE]
-        return {run["seed"]: Path(layout.path("hypotheses", **{key: run[key] for key in _NAMES})) for run in finished}
+    def counts(self, layout: Layout, split: str) -> list[SentenceCounts]:
+        """Read what BLEU counts in the sentences of a split, of each finished run."""
+        finished = [run for run in self.manifests if run["state"] == FINISHED]
+        folders = [Path(layout.path("counts", **{key: run[key] for key in _NAMES})) for run in finished]
+        paths = [folder / file_name("split_counts", split=split) for folder in folders]
+        return [read_counts(path, "bleu", METRICS["bleu"].score) for path in paths if path.exists()]
 
     def mean(self, split: str, label: str) -> SeedMean | None:
         """Return the mean score over the seeds that have it; None if none has."""
@@ -79,34 +79,26 @@ def differences(
 ) -> dict[str, Difference]:
     """Compare the BLEU of runs with that of the baseline on the main test of their data set, by DATASET/SYSTEM.
 
-    Raises `UserError` if runs have other references than the baseline's, or a translation too few.
+    Runs of other sentences than the baseline's are not compared.
     """
     found = {}
     for dataset, test in tests.items():
-        compared = {group.system: group.folders(layout) for group in groups if group.dataset == dataset}
-        compared = {system: folders for system, folders in compared.items() if folders}
-        if baseline not in compared or len(compared) < 2:
+        own = {group.system: group for group in groups if group.dataset == dataset}
+        base = own.pop(baseline).counts(layout, test["split"]) if baseline in own else []
+        if not base:
             continue
-        evaluation = build(EvaluationSettings, test["evaluation"], where=dataset)
-        ordered = {baseline: compared.pop(baseline), **compared}
-        outputs = read_outputs(ordered, test["split"])
-        weights_AB = bootstrap_weights(len(outputs.references))
-        sampled = {}
-        for system, seeds in outputs.translations.items():
-            counted = [METRICS["bleu"].count(lines, outputs.references, evaluation) for lines in seeds.values()]
-            sampled[system] = sampled_scores(counted, weights_AB)
-        found |= {f"{dataset}/{name}": difference_of(sampled[name], sampled[baseline]) for name in compared}
+        weights_AB = bootstrap_weights(len(base[0]))
+        sampled = sampled_scores(base, weights_AB)
+        for group in own.values():
+            counts = group.counts(layout, test["split"])
+            if counts and {seed.test for seed in (*counts, *base)} == {base[0].test}:
+                found[group.origin] = difference_of(sampled_scores(counts, weights_AB), sampled)
     return found
 
 
-def length_ratio(layout: Layout, group: SystemRuns, split: str) -> float | None:
-    """Return the mean length of the translations of a test, in words of the references; None if it is not known."""
-    ratios = []
-    for run in group.manifests:
-        path = Path(layout.path("scores", **{key: run[key] for key in _NAMES}))
-        own = read_json(path).get("bleu", {}).get(split, {}) if path.exists() else {}
-        if own.get("reference_length"):
-            ratios.append(own["length"] / own["reference_length"])
+def mean_length_ratio(layout: Layout, group: SystemRuns, split: str) -> float | None:
+    """Return the mean length of the translations of a test relative to the references; None without translations."""
+    ratios = [length_ratio(seed) for seed in group.counts(layout, split)]
     return sum(ratios) / len(ratios) if ratios else None
 
 
@@ -175,7 +167,7 @@ def _cost_row(manifest: Mapping[str, Any]) -> list[Any]:
     code = (manifest.get("code") or {}).get("training") or {}
     return [
         manifest["seed"],
-        manifest["status"],
+        manifest["state"],
         manifest.get("parameters"),
         *(training.get(key) for key in ("updates", "seconds", "tokens_per_second")),
         *(translation.get(key) for key in ("seconds", "words_per_second")),
@@ -229,7 +221,7 @@ def run_curves(layout: Layout, group: SystemRuns) -> str:
             histories[manifest["seed"]] = path
     if not histories:
         return ""
-    entry = system_curves(group.dataset, group.system, histories, points=POINTS)
+    entry = system_curves(group.dataset, group.system, histories)
     return curves_svg([entry], title=f"Curves of {group.system} on {group.dataset}") if entry["curves"] else ""
 
 
@@ -250,7 +242,7 @@ def run_examples(
     layout: Layout, group: SystemRuns, test: Mapping[str, Any], examples: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the examples as the first complete seed translates them; an empty list if it has other sentences."""
-    complete = [manifest for manifest in group.manifests if manifest["status"] == COMPLETE]
+    complete = [manifest for manifest in group.manifests if manifest["state"] == FINISHED]
     if not complete or not examples:
         return []
     names = {key: complete[0][key] for key in _NAMES}

@@ -131,7 +131,7 @@ class _LengthScores:
     def _words(self, runs: str, dataset: str, split: str) -> list[int]:
         """Return the number of source words of each sentence that is translated."""
         pairs = Path(self._layout.path("pairs", dataset=dataset, split=split))
-        sentences = len(self._measurements.outputs(runs, split).references)
+        sentences = self._measurements.sentences(runs, split)
         return [len(words) for words in read_translated(pairs, "source_words", sentences=sentences)]
 
     def _long(self, words: Sequence[int]) -> Subset:
