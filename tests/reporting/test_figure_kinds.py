@@ -105,7 +105,7 @@ def test_counts_of_tags_stand_beside_the_published_ones(runs):
     ]
     assert unlinked(content.blocks) == []
     drawn = texts(runs, draw_gates, content)
-    assert "sa, seed 1, d, test, scale quick: the first references with at most 25 subwords" in drawn
+    assert "sa, norms 1.00 to 4.00" in drawn
 
 
 def test_published_counts_are_shown_without_runs(runs):

@@ -47,7 +47,7 @@ def tree_drawing(tree: DrawnTree, *, widths: Sequence[float] | None = None) -> D
     """Draw a tree: a title, the arcs, and the words; `widths` are the columns of the words, `column_widths` if None."""
     arcs = _arcs(tree)
     levels = arc_levels(arcs)
-    centres, width = _centres(column_widths(tree) if widths is None else widths)
+    centres, width = word_centres(column_widths(tree) if widths is None else widths)
     top = MARGIN + (WORD_SIZE if tree.title else 0)
     base = top + STEP * max(levels, default=0.6) + LABEL_SIZE + 4
     elements = [svg_text(MARGIN, top, tree.title, size=11, bold=True)] if tree.title else []
@@ -115,7 +115,7 @@ def column_widths(tree: DrawnTree) -> list[float]:
     ]
 
 
-def _centres(widths: Sequence[float]) -> tuple[list[float], float]:
+def word_centres(widths: Sequence[float]) -> tuple[list[float], float]:
     """Place the words in a line: return the x of their middles, and the width of the whole."""
     centres, x = [], float(MARGIN)
     for width in widths:
