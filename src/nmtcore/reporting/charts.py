@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from nmtcore.files import atomic_path, write_text
-from nmtcore.reporting.svg import DARK_STYLE, Drawing, drawing_svg, svg_text
+from nmtcore.reporting.svg import DARK_STYLE, Drawing, drawing_svg, svg_text, widest
 
 if TYPE_CHECKING:
     import altair
@@ -81,6 +81,11 @@ def system_scale(systems: Sequence[str], values: Sequence[Any]) -> "altair.Scale
     return alt.Scale(
         domain=list(systems), range=[list(value) if isinstance(value, tuple) else value for value in chosen]
     )
+
+
+def plot_width(labels: Sequence[str]) -> int:
+    """Return the width of what is drawn beside the labels of an axis, so that a figure is as wide as a column."""
+    return max(100, round(FIGURE_WIDTH - 24 - widest(labels, 0.9 * TEXT_SIZE)))
 
 
 def interval_title(points: Sequence[Mapping[str, Any]]) -> str:

@@ -133,6 +133,27 @@ def svg_matrix(weights: Sequence[Sequence[float]], x: float, y: float, *, cell: 
     return f'<g fill="currentColor" transform="{place}">{drawn}</g>'
 
 
+def labelled_matrix(
+    weights: Sequence[Sequence[float]],
+    x: float,
+    y: float,
+    *,
+    cell: float,
+    size: float,
+    rows: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    bold: bool = False,
+) -> list[str]:
+    """Draw a matrix whose cells begin at (x, y) in a frame, with the names of its rows and columns beside it."""
+    height, width = len(weights), len(weights[0]) if weights else 0
+    elements = [svg_matrix(weights, x, y, cell=cell), svg_frame(x, y, cell * width, cell * height, bold=bold)]
+    for number, name in enumerate(rows):
+        elements.append(svg_text(x - 4, y + cell * (number + 0.78), name, size=size, anchor="end"))
+    for number, name in enumerate(columns):
+        elements.append(svg_text(x + cell * (number + 0.78), y - 4, name, size=size, upwards=True))
+    return elements
+
+
 def shade_of(weight: float) -> int:
     """Return the shade of a weight: 0 (the ground) to `SHADES` - 1 (the colour of text)."""
     return min(SHADES - 1, max(0, round(weight * (SHADES - 1))))

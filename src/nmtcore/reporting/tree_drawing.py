@@ -49,7 +49,7 @@ def tree_drawing(tree: DrawnTree, *, widths: Sequence[float] | None = None) -> D
     levels = arc_levels(arcs)
     centres, width = word_centres(column_widths(tree) if widths is None else widths)
     top = MARGIN + (WORD_SIZE if tree.title else 0)
-    base = top + STEP * max(levels, default=0.6) + LABEL_SIZE + 4
+    base = top + STEP * max(levels, default=1) + LABEL_SIZE + 4
     elements = [svg_text(MARGIN, top, tree.title, size=11, bold=True)] if tree.title else []
     elements += [
         svg_text(centre, base + WORD_SIZE + 4, word, size=WORD_SIZE, anchor="middle")
@@ -63,7 +63,7 @@ def tree_drawing(tree: DrawnTree, *, widths: Sequence[float] | None = None) -> D
         for word, head in enumerate(tree.heads):
             if head == HEAD_OF_ROOT and not _is_ignored(tree, word):
                 label = tree.labels[word] if tree.labels and tree.labels[word] else "root"
-                elements += _drawn_root(centres[word], base, label, tree.colour(word))
+                elements += _drawn_root(centres[word], base, top + LABEL_SIZE, label, tree.colour(word))
     return Drawing(elements, max(width, text_width(tree.title, 12) + 2 * MARGIN), base + WORD_SIZE + 4 + MARGIN)
 
 
@@ -137,10 +137,10 @@ def _drawn_arc(
     return [*elements, *_label(middle, base - height - 3, label, colour)]
 
 
-def _drawn_root(x: float, base: float, label: str, colour: str) -> list[str]:
-    """Draw a line from above to a root."""
-    line = f'<path fill="none" stroke="{colour}" stroke-dasharray="3,2" d="M{x:.1f} {base:.1f}v{-0.6 * STEP:.1f}"/>'
-    return [line, _arrow(x, base, colour), *_label(x, base - 0.6 * STEP - 3, label, colour)]
+def _drawn_root(x: float, base: float, top: float, label: str, colour: str) -> list[str]:
+    """Draw a line from above all arcs to a root."""
+    line = f'<path fill="none" stroke="{colour}" stroke-dasharray="3,2" d="M{x:.1f} {base:.1f}V{top:.1f}"/>'
+    return [line, _arrow(x, base, colour), *_label(x, top - 3, label, colour)]
 
 
 def _label(x: float, y: float, label: str | None, colour: str) -> list[str]:
