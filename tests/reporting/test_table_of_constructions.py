@@ -224,15 +224,12 @@ def test_too_few_supertags_are_refused(results):
 def test_the_figure_shows_published_and_own_gains(results, supertags, tmp_path):
     content = constructions_content(gains(supertags), results.layout)
     draw_constructions(content.data, tmp_path / "gains.svg", title="Figure 5.2: gains. Scale quick.")
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "gains.svg").read_text())
+    texts = re.findall(r"<(?:text|tspan)[^>]*>([^<]*)<", (tmp_path / "gains.svg").read_text())
     assert {"question: 32 (40.0 %)", "control: 16 (20.0 %)", "better", "better, published"} <= set(texts)
-    assert (
-        "difference from base in BLEU, with 95 % interval without training noise (hollow: fewer than 30 sentences)"
-        in texts
-    )
+    assert {"difference from base", "with 95 % interval without training noise"} <= set(texts)
     points = list(gain_points(content.data["gains"]))
     assert [point["difference"] for point in points if "published" in point["system"]] == list(GAINS.values())
     content = constructions_content(counts(supertags), results.layout)
     draw_constructions(content.data, tmp_path / "counts.svg", title="Table 5.8")
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "counts.svg").read_text())
+    texts = re.findall(r"<(?:text|tspan)[^>]*>([^<]*)<", (tmp_path / "counts.svg").read_text())
     assert {"3,007", "80", "question", "published", "d, test"} <= set(texts)

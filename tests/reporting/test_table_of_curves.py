@@ -47,7 +47,7 @@ def test_best_and_last_scores(layout, tmp_path):
     assert shown(perplexity)[1] == ["nmt", "d", "1", "6.00", "20", "7.00", "30"]
     draw_curves(content.data, tmp_path / "curves.svg", title="Figure 1: curves. Scale quick.")
     svg = (tmp_path / "curves.svg").read_text()
-    for text in ("Figure 1: curves. Scale quick.", "dev BLEU, greedy search", "dev perplexity", "base", "nmt"):
+    for text in ("dev BLEU in validation, greedy search", "dev perplexity", "base", "nmt"):
         assert f">{text}<" in svg
 
 
