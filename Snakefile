@@ -49,14 +49,6 @@ include: "workflow/rules/papers.smk"
 include: "workflow/rules/targets.smk"
 
 
-localrules:
-    all,
-    data,
-    annotate,
-    models,
-    train,
-
-
 rule all:
     default_target: not IS_MODULE
     input:
@@ -83,6 +75,6 @@ rule train:
         planned(configured_models),
 
 
-rename_local_rules()
+complete_rules()
 if not IS_MODULE:
     check_targets()

@@ -121,7 +121,6 @@ def write_job(folder: Path, *, trees: bool, mapped: bool) -> Path:
 def train(job: Path) -> None:
     """Train in this process, and say when the first batch is there; end after `UPDATES` updates."""
     from nmtcore.experiment.training import train_run
-    from nmtcore.job import leave_pandas_unloaded
     from nmtcore.training.data import TrainingSet
 
     make_batches, times, cpu = TrainingSet.make_batches, [], []
@@ -136,7 +135,6 @@ def train(job: Path) -> None:
         return batches
 
     TrainingSet.make_batches = make_and_count
-    leave_pandas_unloaded()
     train_run(TrainingJob(**json.loads(job.read_text())))
 
 

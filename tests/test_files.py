@@ -1,26 +1,15 @@
 """Files are written completely or not at all, and never replace folders or devices."""
 
 import os
-import signal
 import socket
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from full_disk import largest_file
 
 from nmtcore.errors import UserError
-from nmtcore.files import (
-    atomic_path,
-    new_folder,
-    partial_of,
-    read_json,
-    read_lines,
-    temporary_folder,
-    write_text,
-    write_texts,
-)  # fmt: skip
+from nmtcore.files import atomic_path, read_json, read_lines, write_text, write_texts
 
 
 def write_and_fail(path):
@@ -66,69 +55,31 @@ def test_only_regular_files_are_replaced(tmp_path, obstacle):
 
 
 def make_leftover(path, owner, *, age=0.0):
-    """Make what a process of `owner` (machine~pid-start) leaves behind if it is killed."""
+    """Make what a process of `owner` (machine~pid) leaves behind if it is killed."""
     leftover = path.with_name(f".{path.name}~{owner}.partial")
     leftover.write_text("half")
     os.utime(leftover, (time.time() - age,) * 2)
     return leftover
 
 
-def start_of(pid):
-    """Return when a process started, in ticks since the machine did."""
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[19])
-
-
 def test_leftovers_of_killed_processes_are_deleted(tmp_path):
     path, here = tmp_path / "x[1].txt", socket.gethostname()
-    dead = subprocess.Popen(["true"])
-    dead.wait()
-    ended = subprocess.Popen(["true"])  # its number is not free before `wait`
-    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+    ended = subprocess.Popen(["true"])
+    ended.wait()
     kept = [
-        make_leftover(path, f"{here}~{os.getppid()}-{start_of(os.getppid())}"),  # it may still write
-        make_leftover(path, "elsewhere~1-1", age=60),
-        make_leftover(tmp_path / "x1.txt", f"{here}~{dead.pid}-1"),  # another file
-        make_leftover(tmp_path / "x[1].txt~y", f"{here}~{dead.pid}-1"),
+        make_leftover(path, f"{here}~{os.getppid()}"),  # it may still write
+        make_leftover(path, "elsewhere~1", age=60),
+        make_leftover(tmp_path / "x1.txt", f"{here}~{ended.pid}"),  # another file
+        make_leftover(tmp_path / "x[1].txt~y", f"{here}~{ended.pid}"),
     ]
     deleted = [
-        make_leftover(path, f"{here}~{dead.pid}-1"),
-        make_leftover(path, f"{here}~{ended.pid}-{start_of(ended.pid)}"),
-        make_leftover(path, f"{here}~{os.getppid()}-1"),  # an earlier process with the same number
-        make_leftover(path, "else.where~2-1", age=4000),
+        make_leftover(path, f"{here}~{ended.pid}"),
+        make_leftover(path, "else.where~2", age=4000),
     ]
     write_text(path, "whole")
     assert [file.exists() for file in kept] == [True] * 4
-    assert [file.exists() for file in deleted] == [False] * 4
-    ended.wait()
+    assert [file.exists() for file in deleted] == [False] * 2
     assert path.read_text() == "whole"
-
-
-def test_a_folder_of_a_killed_process_is_deleted_by_the_next(tmp_path):
-    path = tmp_path / "shards"
-    killed = os.fork()
-    if killed == 0:
-        (new_folder(path) / "half").write_text("half")
-        (new_folder(path) / "half").write_text("half")
-        os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(killed, 0)
-    assert len(list(tmp_path.iterdir())) == 2
-    with temporary_folder(path) as first, temporary_folder(path) as second:
-        assert set(tmp_path.iterdir()) == {first, second}
-        assert not any((*first.iterdir(), *second.iterdir()))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_another_process_may_delete_a_leftover_first(tmp_path, monkeypatch):
-    leftover = tmp_path / ".model~elsewhere~1-1.partial"
-    leftover.mkdir()
-
-    def delete_first(path, **facts):
-        path.rmdir()
-        return True
-
-    monkeypatch.setattr("nmtcore.files._is_abandoned", delete_first)
-    assert partial_of(tmp_path / "model").name.endswith(f"~{os.getpid()}-{start_of(os.getpid())}.partial")
-    assert not leftover.exists()
 
 
 @pytest.mark.parametrize(
@@ -136,9 +87,8 @@ def test_another_process_may_delete_a_leftover_first(tmp_path, monkeypatch):
     [
         (b'{"a": }', "line 1: not valid JSON"),
         (b'{"a":\n' + b"9" * 5000 + b"}", "not valid JSON \\(Exceeds the limit"),
-        (b"[" * 100_000, "too deep to be read"),
+        (b"[" * 100_000, "not valid JSON .*recursion"),
         (b'"\xff"', "is not UTF-8 from byte 2 on"),
-        (rb'{"a": ["\uD83D \ude00"]}', r"not valid JSON .\\ud83d alone is no character"),
     ],
 )
 def test_broken_json_is_explained(data, fault, tmp_path):
@@ -151,11 +101,6 @@ def test_lines_that_are_not_utf8_are_explained(tmp_path):
     (tmp_path / "x").write_bytes(b"a\n\xff\n")
     with pytest.raises(UserError, match=r"x is not UTF-8 .invalid start byte in byte 3.: is it damaged"):
         read_lines(tmp_path / "x")
-
-
-def test_characters_outside_the_basic_plane_are_read_from_both_halves(tmp_path):
-    (tmp_path / "x.json").write_bytes(rb'"\uD83D\ude00"')
-    assert read_json(tmp_path / "x.json") == "\N{GRINNING FACE}"
 
 
 def test_of_several_texts_none_appears_if_there_is_no_space_for_one(tmp_path):

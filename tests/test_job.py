@@ -1,40 +1,16 @@
-"""What jobs load (pyarrow leaves pandas alone, which stays at hand), and what they advise on damaged inputs."""
+"""What jobs write into their log, what they advise on damaged inputs, and links of the configuration."""
 
 import subprocess
 import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.errors import UserError
-from nmtcore.job import advice_on_inputs, user_config_path
-
-CONVERSIONS = "import pyarrow, sys; pyarrow.array([1, 2]).to_numpy(); print('pandas' in sys.modules)"
-
-
-def printed(code):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-
-
-def test_a_job_does_not_load_pandas_for_pyarrow():
-    pytest.importorskip("pandas")
-    assert printed(CONVERSIONS) == ["True"]
-    prepared = "import pyarrow; from nmtcore.job import leave_pandas_unloaded; leave_pandas_unloaded()"
-    assert printed(f"{prepared}; {CONVERSIONS}") == ["False"]
-
-
-@pytest.mark.parametrize("loaded", ["", "import pandas", "import pyarrow", "import pandas, pyarrow"])
-def test_pandas_can_still_be_used(loaded):
-    pytest.importorskip("pandas")
-    code = f"""{loaded}
-from nmtcore.job import leave_pandas_unloaded
-leave_pandas_unloaded()
-import pyarrow
-print(*pyarrow.array([1, 2]).to_pandas())
-import pandas
-print(*pyarrow.array(pandas.Series([3, None])))
-"""
-    assert printed(code) == ["1", "2", "3.0", "None"]
-
+from nmtcore.job import advice_on_inputs, job_arguments, user_config_path
 
 JOB = """
 import sys
@@ -84,3 +60,26 @@ def test_a_link_of_the_configuration_that_leads_nowhere_ends_planning(name, targ
         user_config_path()
     (tmp_path / "config" / name).unlink()
     assert user_config_path() is None
+
+
+def test_a_job_calls_a_function_with_what_its_parameters_name():
+    def function(
+        corpus: Path, parts: Sequence[Path], selection: Path | None, labels: Path | None, words: WordsSettings,
+        names: Sequence[str], shard: int, side: str, downloads: Path, output: Path, report: Path, more: int = 0,
+    ): ...  # fmt: skip
+
+    io = pytest.importorskip("snakemake.iocontainers")
+    parts = {
+        "input": {"corpus": "c", "parts": ["p"], "selection": [], "labels": ["l"]},
+        "params": {"words": {"kind": "mecab"}, "names": ["n"], "version": 1},
+        "wildcards": {"shard": "3", "side": "source", "corpus": "of less weight than a file"},
+        "output": {"first": "f", "report": "r"},
+    }
+    named = {part: io.Namedlist(fromdict=values) for part, values in parts.items()}
+    job = SimpleNamespace(**named, config={"paths": {"downloads": "d"}})
+    assert "words" not in job_arguments(function, job, without={"words": 1}), "it need not be as it is declared"
+    assert job_arguments(function, job) == {
+        "corpus": Path("c"), "parts": [Path("p")], "selection": None, "labels": Path("l"),
+        "words": WordsSettings(kind="mecab"), "names": ["n"], "shard": 3, "side": "source", "downloads": Path("d"),
+        "output": Path("f"), "report": Path("r"),
+    }  # fmt: skip

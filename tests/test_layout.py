@@ -30,8 +30,6 @@ LAYOUTS = (
     Layout(scales=SCALES, papers=PAPERS),
     Layout(papers=PAPERS),
     Layout(results="/data/my.results/", downloads="/data/raw", scales=SCALES, papers=PAPERS),
-    Layout(results=".", papers=PAPERS),
-    Layout(results="./", scales=SCALES, papers=PAPERS),
     Layout(results="./out//runs/", downloads="./raw", scales=SCALES, papers=PAPERS),
 )
 
@@ -138,18 +136,6 @@ def test_folders_are_normalised():
     assert layout.path("pairs", dataset="d", split="dev") == "out/runs/d/corpus/dev.parquet"
 
 
-def test_paths_in_the_current_folder_have_no_dot():
-    """Snakemake takes ./x for another file than x, and removes the dot from targets."""
-    layout = Layout(results="./", scales=SCALES)
-    assert layout.path("summary", scale="paper", dataset="d", system="s", score="uas") == "d/s.uas"
-    assert layout.path("summary", scale="smoke", dataset="d", system="s", score="uas") == "smoke/d/s.uas"
-    assert layout.log("read_split") == "logs/{dataset}/corpus/raw.{split}.log"
-    assert layout.log("train_model") == "{root}logs/{dataset}/{system}/seed{seed}.training.log"
-    assert re.fullmatch(as_expression(layout, "summary"), "smoke/d/s.uas")["root"] == "smoke/"
-    for scale in ("paper", *SCALES):
-        assert layout.scale(layout.root(scale)) == scale
-
-
 def test_missing_names_stay_wildcards_in_a_pattern():
     layout = Layout()
     assert layout.pattern("pairs", split="train") == "results/{dataset}/corpus/train.parquet"
@@ -252,14 +238,12 @@ def test_tables_have_a_path_in_each_format():
 def test_paths_are_spelled_with_the_folders_as_they_are_configured(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     outside, above = Layout(results="/data/x/../out", downloads=f"{tmp_path}/raw"), Layout(results="../out")
-    here = Layout(results=".")
     for layout, path, spelled in (
         (outside, "/data/out/a", "/data/out/a"),
         (outside, os.path.relpath("/data/out/a"), "/data/out/a"),
         (outside, "raw/a/b", f"{tmp_path}/raw/a/b"),
         (above, f"{tmp_path.parent}/out/a", "../out/a"),
         (above, f"{tmp_path}/../out/a", "../out/a"),
-        (here, f"{tmp_path}/a", "a"),
         (above, "elsewhere", "elsewhere"),
     ):
         assert layout.spelled(path) == spelled

@@ -80,7 +80,7 @@ def test_a_failed_job_shows_the_end_of_its_log_and_where_that_is(screen, tmp_pat
     assert "  line 19\n" not in text
     assert "  line 20\n" in text
     assert "(log: 1.log)" in text
-    assert "Exiting because" in text
+    assert "Exiting because" not in text
 
 
 def test_an_interruption_is_no_failure_and_says_how_to_go_on(screen, tmp_path):
@@ -118,16 +118,48 @@ def test_of_messages_warnings_and_our_own_are_shown(screen):
     ]
 
 
-def test_without_a_terminal_it_is_snakemakes_own_log(capsys, monkeypatch):
-    monkeypatch.delenv(LIVE, raising=False)
+STOP = message("Terminating processes on user request, this might take some time.")
+STATUS = "RuleException:\nCalledProcessError in file \"a.smk\", line 3:\nCommand 'x' returned non-zero exit status 1."
+
+
+@pytest.mark.parametrize(
+    ("records", "lines"),
+    [
+        ([started(1, root="results", system="s")], ["0:00  start  train model s"]),
+        (
+            [message("", event=LogEvent.PROGRESS, done=3, total=7), started(1, "score_tests"), finished(1)],
+            ["0:00  start  score tests", "0:00  end    score tests  0:00  (4 of 7)", "  line 1", "  line 2"],
+        ),
+        (
+            [started(1, "filter_split"), finished(1)],
+            ["0:00  start  filter split", "0:00  end    filter split  0:00  (1 of 0)"],
+        ),
+        (
+            [started(1), failed(1), message(STATUS, logging.ERROR, event=LogEvent.ERROR)],
+            ["0:00  start  train model", "FAILED: train model", "  line 1", "  line 2", "  (log: 1.log)"],
+        ),
+        ([STOP, failed(1)], ["Interrupted: jobs save what they have. The same command goes on from there."]),
+        ([message("Building DAG of jobs..."), message("[odd] name", logging.WARNING)], ["[odd] name"]),
+    ],
+)
+def test_without_a_terminal_jobs_have_plain_lines(records, lines, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(LIVE, "")
+    (tmp_path / "1.log").write_text("line 1\nline 2\n")
     handler = LogHandler(SimpleNamespace(dryrun=False, stdout=False), None)
+    for level, text, fields in records:
+        handler.handle(logging.makeLogRecord({"levelno": level, "msg": text, **fields}))
+    handler.close()
+    assert capsys.readouterr().err.splitlines() == lines
+    assert log_is_shown()
+
+
+def test_without_a_terminal_a_dry_run_has_snakemakes_list(capsys, monkeypatch):
+    monkeypatch.setenv(LIVE, "")
+    handler = LogHandler(SimpleNamespace(dryrun=True, stdout=False), None)
     handler.setFormatter(logging.Formatter("%(message)s"))
     handler.handle(logging.makeLogRecord({"levelno": logging.INFO, "levelname": "INFO", "msg": "Building DAG"}))
     assert capsys.readouterr().err == "Building DAG\n"
-    assert LIVE not in os.environ
-    assert not log_is_shown()
-    monkeypatch.setenv(LIVE, "1")
-    assert log_is_shown()
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(7.9, "0:07"), (754, "12:34"), (3723, "1:02:03")])

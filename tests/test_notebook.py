@@ -102,24 +102,20 @@ def test_a_comparison_shows_the_difference_from_the_first_run(tmp_path):
     worse = [line if n % 2 else f"that was line {n}" for n, line in enumerate(references)]
     runs = [write_run(tmp_path, name, lines, references) for name, lines in (("right", references), ("wrong", worse))]
     compared = compare_runs(*runs)
-    (base, other) = compared.rows
-    assert base == ["right", "100.0", "", "", ""]
-    assert float(other[2]) == pytest.approx(float(other[1]) - 100, abs=0.11)
-    low, high = map(float, other[3].split(" to "))
-    assert low < float(other[2]) < high < 0
-    assert other[4] == "< 0.001"
-    html = ElementTree.fromstring(compared._repr_html_())
-    caption, *rows = html
-    assert caption.text.startswith("An interval from one seed leaves training noise out and excludes 0 wrongly in 45")
-    assert [len(row) for row in rows] == [5, 5, 5]
-    assert re.search(r"^wrong +1 +\d", str(compared), re.M)
+    base, other = (line.split() for line in re.findall("^(?:right|wrong) +1 .*", str(compared), re.MULTILINE))
+    assert base == ["right", "1", "100.00"]
+    name, seeds, score, difference, low, _, high, *_ = other
+    assert (name, seeds) == ("wrong", "1")
+    assert float(difference) == pytest.approx(float(score) - 100, abs=0.011)
+    assert float(low) < float(difference) < float(high) < 0
+    assert ElementTree.fromstring(compared._repr_html_()).text == str(compared)
 
 
 def test_the_main_test_may_have_any_name(tmp_path):
     lines = [f"one line with the number {n}" for n in range(10)]
     runs = [write_run(tmp_path, name, lines, lines, test="test_wmt16") for name in ("a", "b")]
     assert runs[0].scores == {"BLEU": 1.0, "chrF": 2.0, "UAS": 4.0}
-    assert compare_runs(*runs).rows[0][1] == "100.0"
+    assert re.search(r"^a +1 +100\.00$", str(compare_runs(*runs)), re.MULTILINE)
 
 
 def test_a_comparison_scores_as_the_data_set_says(tmp_path):
@@ -127,14 +123,8 @@ def test_a_comparison_scores_as_the_data_set_says(tmp_path):
     settings = {"text": "tokens", "tokenize": "none", "lowercase": True}
     runs = [write_run(tmp_path, name, lines, references, **settings) for name in ("a", "b")]
     compared = compare_runs(*runs)
-    assert compared.rows[0][1] == "100.0"
+    assert "  100.00\n" in str(compared)
     assert "case:lc|eff:no|tok:none" in str(compared)
-
-
-def test_equal_runs_differ_by_nothing(tmp_path):
-    lines = [f"one line {n}" for n in range(10)]
-    runs = [write_run(tmp_path, name, lines, lines) for name in ("a", "b")]
-    assert compare_runs(*runs).rows[1][2:] == ["+0.0", "+0.0 to +0.0", "1.000"]
 
 
 def test_a_system_cannot_be_compared_with_itself(tmp_path):

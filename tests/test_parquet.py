@@ -62,16 +62,6 @@ def test_rows_from_an_id_on_are_read_even_if_ids_are_missing(tmp_path, present, 
     assert [row["id"] for row in rows] == [other for other in ids if other >= id]
 
 
-def test_row_groups_before_an_id_are_not_read(tmp_path, monkeypatch):
-    write(tmp_path / "x", [10] * 8)
-    read, kept = [], parquet.read_batches
-    monkeypatch.setattr(
-        parquet, "read_batches", lambda path, **options: (read.append(options["start"]), kept(path, **options))[1]
-    )
-    assert [row["id"] for row in read_rows_from(tmp_path / "x", 57, columns=["id"])] == list(range(57, 80))
-    assert read == [50]
-
-
 def test_a_flipped_bit_in_the_data_is_never_read_as_other_data(tmp_path):
     path = tmp_path / "x.parquet"
     write(path, [40, 40])
@@ -107,14 +97,6 @@ def test_a_file_without_a_column_is_an_error(tmp_path):
     write_rows(path, pa.schema([("id", pa.int64())]), [{"id": 1}])
     with pytest.raises(UserError, match=r"it has no column words\): delete it and run the workflow again"):
         list(read_rows(path, columns=["id", "words"]))
-
-
-@pytest.mark.parametrize("values", [{"words": [1]}, {"id": ["1"]}, {"id": [[1]]}])
-def test_a_file_without_ids_is_an_error(values, tmp_path):
-    table = pa.table(values)
-    write_rows(tmp_path / "x", table.schema, table.to_pylist())
-    with pytest.raises(UserError, match=r"x is damaged.*it has no column id of integers.*: delete it and run"):
-        list(read_rows_from(tmp_path / "x", 0, columns=["id"]))
 
 
 def test_a_missing_file_is_an_error_that_says_how_to_make_it(tmp_path):

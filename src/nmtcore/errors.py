@@ -8,9 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _LONGEST_QUOTE = 80
-_LONGEST_WORD = 500
-"""Characters of a path or a name that a message shows whole."""
-_LONG_WORD = re.compile(rf"[^\s:'\"]{{{_LONGEST_WORD + 1},}}")
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Categories of characters that are not seen, or that cannot be written: controls, formats, surrogates, separators."""
 
@@ -51,12 +48,11 @@ def _escaped(character: str) -> str:
 class UserError(Exception):
     """An error message for the user: what is wrong, in which file and line or row, and what to do.
 
-    The command line and the workflow's scripts print it without a stack trace. Control characters are escaped, and
-    words of more than 500 characters are `shortened`.
+    The command line and the workflow's scripts print it without a stack trace. Control characters are escaped.
     """
 
     def __init__(self, message: object) -> None:
-        super().__init__(escape_controls(_LONG_WORD.sub(lambda word: shortened(word[0]), str(message))))
+        super().__init__(escape_controls(str(message)))
 
 
 class LineError(UserError):
@@ -78,17 +74,13 @@ _ADVICE = {
     errno.EDQUOT: "The disk quota for {path} is used up: free some space and start again.",
     errno.EFBIG: "{path} would exceed the largest file size that is allowed here (see `ulimit -f`).",
     errno.EACCES: "No permission for {path}: make it readable, and its folder writable.",
-    errno.EPERM: "The system does not allow this for {path}: check its owner and permissions.",
     errno.EROFS: "{path} is on a read-only file system: choose another folder in config/config.yaml.",
     errno.ENOENT: "{path} does not exist.",
     errno.ENOTDIR: "A part of the path {path} is a file, not a folder: remove it or choose another folder.",
     errno.EEXIST: "{path} exists already, but is not a folder: remove or rename it.",
     errno.EISDIR: "{path} is a folder, but should be a file.",
-    errno.EIO: "The disk reported an error at {path}.",
-    errno.ENAMETOOLONG: "The path {path} is longer than the system allows.",
-    errno.ELOOP: "The path {path} has symbolic links that lead back to themselves: correct them.",
-    errno.ENXIO: "{path} is no file that can be opened (a socket or a device?).",
 }
+_UNUSABLE = "{{path}} cannot be used ({reason})."
 _PARTIAL = re.compile(r"\.([^/]+)~[^/~]*~[^/~]*\.partial(?=/|$)")
 """A temporary name of `nmtcore.files.partial_of`; the first group is the name that the file gets at the end."""
 _NOT_WRITTEN = "{path} cannot be written: its folder takes no files, or the file was deleted while it was written."
@@ -105,17 +97,16 @@ def explain_os_errors(path: str | Path) -> Iterator[None]:
     except OSError as error:
         if error.errno is None or isinstance(error, _NOT_OF_PATHS):
             raise
-        advice = _ADVICE.get(error.errno, f"{{path}} cannot be used ({error.strerror}).")
+        advice = _ADVICE.get(error.errno, _UNUSABLE.format(reason=error.strerror))
         if error.errno == errno.ENOENT and _PARTIAL.search(str(error.filename)):
             advice = _NOT_WRITTEN
         raise UserError(advice.format(path=_shown_path(error.filename or path))) from error
     except RuntimeError as error:
         if not str(error).startswith("Symlink loop"):  # of `Path.resolve`
             raise
-        raise UserError(_ADVICE[errno.ELOOP].format(path=_shown_path(path))) from error
+        raise UserError(_UNUSABLE.format(reason=error).format(path=_shown_path(path))) from error
 
 
 def _shown_path(path: object) -> str:
-    """Return a path as a message shows it: with the final names of temporary files and folders, not too long."""
-    shown = _PARTIAL.sub(r"\1", str(path))
-    return shown if len(shown) <= _LONGEST_WORD else shortened(shown)
+    """Return a path as a message shows it: with the final names of temporary files and folders."""
+    return _PARTIAL.sub(r"\1", str(path))

@@ -3,14 +3,11 @@
 import glob
 import json
 import os
-import re
 import shutil
 import socket
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +22,8 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path next to `path`; rename it to `path` if the block succeeds, else delete it.
 
     A missing parent folder is made; if `path` is a link, its target is written. What killed processes left of earlier
-    attempts is deleted. Raises `UserError` if the disk is full,
-    the folder is not writable, or `path` is a folder or a device.
+    attempts is deleted. Raises `UserError` if the disk is full, the folder is not writable, or `path` is a folder or a
+    device.
     """
     check_output_path(path)
     path = Path(path).resolve()
@@ -59,35 +56,6 @@ def atomic_folder(path: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-@contextmanager
-def temporary_folder(path: Path) -> Iterator[Path]:
-    """Yield a `new_folder`; delete it at the end."""
-    folder = new_folder(path)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def new_folder(path: Path) -> Path:
-    """Make a folder for temporary files next to `path`; once this process was killed, the next call deletes it.
-
-    A process can have several folders of one `path`.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for number in count():
-        folder = partial_of(path.with_name(f"{path.name}.{number}"))
-        with suppress(FileExistsError):
-            folder.mkdir(mode=0o700)
-            return folder
-    raise AssertionError("unreachable")
-
-
-def system_temporary(name: str) -> Path:
-    """Return a path in the system's temporary folder for `new_folder`; other machines may share that folder."""
-    return Path(tempfile.gettempdir()) / f"{name}-{socket.gethostname()}"
-
-
 def partial_of(path: Path) -> Path:
     """Return a temporary name next to `path` for this process; delete those of processes that were killed.
 
@@ -96,29 +64,19 @@ def partial_of(path: Path) -> Path:
     host = socket.gethostname()
     for other in path.parent.glob(f".{glob.escape(path.name)}~*~*.partial"):
         owner, _, process = other.name.removeprefix(f".{path.name}~").removesuffix(".partial").partition("~")
-        if process.partition("-")[0].isdecimal() and _is_abandoned(other, is_here=owner == host, process=process):
+        if process.isdecimal() and _is_abandoned(other, pid=int(process) if owner == host else None):
             with suppress(OSError):  # another process may delete it too, or it may belong to another user
                 shutil.rmtree(other) if other.is_dir() else other.unlink()
-    return path.with_name(f".{path.name}~{host}~{_running_process(os.getpid())}.partial")
+    return path.with_name(f".{path.name}~{host}~{os.getpid()}.partial")
 
 
-def _is_abandoned(path: Path, *, is_here: bool, process: str) -> bool:
-    if is_here:
-        pid = int(process.partition("-")[0])
-        return pid != os.getpid() and _running_process(pid) != process
+def _is_abandoned(path: Path, *, pid: int | None) -> bool:
+    if pid is not None:
+        return pid != os.getpid() and not os.path.exists(f"/proc/{pid}")
     try:
         return time.time() - path.stat().st_mtime > SILENT_SECONDS
     except FileNotFoundError:
         return False
-
-
-def _running_process(pid: int) -> str | None:
-    """Return a name that no other process has, `PID-START`, since numbers are given again; None if it has ended."""
-    try:
-        state, *fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return None
-    return None if state == b"Z" else f"{pid}-{int(fields[18])}"
 
 
 def files_below(folder: Path, name: str) -> list[Path]:
@@ -211,33 +169,19 @@ def explain_content(path: str | Path) -> Iterator[None]:
         ) from error
 
 
-_HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
-"""Half of a surrogate pair: Python's JSON takes one that is alone, but it cannot be written in UTF-8."""
-
-
 def parse_json(data: bytes, path: str | Path, *, advice: str = "") -> Any:
-    """Parse JSON in UTF-8. Raises `UserError`, which names `path`, if it is not valid or too deep to be read.
+    """Parse JSON in UTF-8. Raises `UserError`, which names `path`, if it is not valid.
 
     `advice` says what to do about a file that no user wrote, instead of correcting it: "delete it".
     """
     end = f": {advice}." if advice else "."
     try:
-        value = json.loads(data.decode("utf-8-sig"))
-        if _HALF_CHARACTER.search(data):
-            json.dumps(value, ensure_ascii=False).encode()
-        return value
+        return json.loads(data.decode("utf-8-sig"))
     except json.JSONDecodeError as error:
         reason = f"{error.msg.removesuffix(' at')} at column {error.colno}"  # "Unterminated string starting at"
         raise LineError(path, error.lineno, f"not valid JSON ({reason}){end}") from error
     except UnicodeDecodeError as error:
         convert = advice or "convert it (see `iconv`)"
         raise UserError(f"{path} is not UTF-8 from byte {error.start + 1} on: {convert}.") from error
-    except UnicodeEncodeError as error:
-        code = f"\\u{ord(error.object[error.start]):x}"
-        correct = advice or "correct it"
-        raise UserError(f"{path}: not valid JSON ({code} alone is no character): {correct}.") from error
-    except RecursionError as error:
-        reason = "lists or objects inside each other, too deep to be read"
-        raise UserError(f"{path}: not valid JSON ({reason}){end}") from error
-    except ValueError as error:  # a number of more digits than Python reads
+    except (RecursionError, ValueError) as error:  # endless lists and numbers
         raise UserError(f"{path}: not valid JSON ({error}){end}") from error

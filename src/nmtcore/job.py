@@ -1,25 +1,27 @@
 """What all jobs of the workflow share: logging, error messages and their environment."""
 
 import gc
-import logging
 import os
-import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib.abc import MetaPathFinder
+from dataclasses import is_dataclass
+from inspect import signature
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from nmtcore.config.own_code import OWN_CONFIG
 from nmtcore.config.project_settings import ProjectSettings, read_project_settings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.typed import build
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.memory import keep_freed_memory
-from nmtcore.unfinished import outputs_recorded
 from nmtcore.written import check_inputs, record_outputs
+
+if TYPE_CHECKING:
+    from nmtcore.config.project import Project
 
 
 @contextmanager
@@ -43,11 +45,10 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
     if log_is_shown():
         terminal = sys.stderr
-    leave_pandas_unloaded()
     keep_freed_memory()
     try:
         layout = job_settings(snakemake).layout
-        with explain_os_errors(log), outputs_recorded(snakemake.output, layout=layout):
+        with explain_os_errors(log):
             check_inputs(snakemake.input, layout=layout)
             with advice_on_inputs(snakemake.input, results=layout.results):
                 yield terminal
@@ -65,8 +66,39 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         gc.freeze()  # else Python's last garbage collection takes .4 s if the job has imported torch
 
 
+def run_job(function: Callable[..., Any], snakemake: Any, **others: Any) -> None:
+    """Run a job that is one call of a function, whose parameters have the names of what the job has.
+
+    These are its inputs, outputs, wildcards and params; `output` is the first output, `downloads` that folder. The
+    function gets paths, numbers and settings as it declares them; for `Path | None`, a list of at most one path.
+    `others` are further arguments.
+    """
+    with job(snakemake):
+        function(**job_arguments(function, snakemake, without=others), **others)
+
+
+def job_arguments(function: Callable[..., Any], snakemake: Any, without: Container[str] = ()) -> dict[str, Any]:
+    """Return what a function's parameters name of a job, as `run_job` says, `without` some of them."""
+    names = {"output": snakemake.output[0], "downloads": job_settings(snakemake).paths.downloads}
+    for part in (snakemake.wildcards, snakemake.params, snakemake.input, snakemake.output):
+        names |= dict(part.items())
+    declared = {name: parameter.annotation for name, parameter in signature(function).parameters.items()}
+    wanted = [name for name in declared if name in names and name not in without]
+    return {name: _as_declared(names[name], declared[name]) for name in wanted}
+
+
+def _as_declared(value: Any, declared: Any) -> Any:
+    if declared in (Path, int):
+        return declared(value)
+    if declared == Path | None:
+        return optional_path(value)
+    if declared == Sequence[Path]:
+        return list(map(Path, value))
+    return build(declared, value, where="the workflow") if is_dataclass(declared) else value
+
+
 def log_is_shown() -> bool:
-    """Say whether the workflow shows the end of this job's log on a terminal (`snakemake_logger_plugin_nmtcore`)."""
+    """Say whether the workflow shows the end of this job's log (`snakemake_logger_plugin_nmtcore`)."""
     return bool(os.environ.get("NMTCORE_LIVE"))
 
 
@@ -80,46 +112,6 @@ def advice_on_inputs(inputs: Iterable[str], *, results: str) -> Iterator[None]:
         if not made or "again" in str(error):
             raise
         raise UserError(f"{error} To make it again, delete {max(made, key=len)} and run the workflow again.") from error
-
-
-def leave_pandas_unloaded() -> None:
-    """Let pyarrow, if it is loaded, find no pandas: it would load it, in .3 s, when it first converts Python's values.
-
-    Only pyarrow's first search is answered so. Other code can import pandas, and pyarrow still does for `to_pandas`.
-    """
-    if "pyarrow" in sys.modules and "pandas" not in sys.modules:
-        finder = _NoPandas()
-        sys.meta_path.insert(0, finder)
-        try:
-            sys.modules["pyarrow"].array([])
-        finally:
-            sys.meta_path.remove(finder)
-
-
-class _NoPandas(MetaPathFinder):
-    """Finds that there is no pandas."""
-
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
-        if fullname == "pandas":
-            raise ModuleNotFoundError("pandas is not needed here", name=fullname)
-
-
-_STATUS = re.compile(
-    r'RuleException:\nCalledProcessError in file "(.*?)", line .*returned non-zero exit status', re.DOTALL
-)
-
-
-def hide_exit_statuses(logger: logging.Logger, folder: str) -> None:
-    """Filter out Snakemake's message that a script failed at a line of a file in `folder`, since the script says why.
-
-    Snakemake still names the rule and shows its log.
-    """
-
-    def is_shown(record: logging.LogRecord) -> bool:
-        status = _STATUS.match(record.getMessage())
-        return status is None or not Path(status.group(1)).is_relative_to(folder)
-
-    logger.addFilter(is_shown)
 
 
 def has_nvidia_driver() -> bool:
@@ -184,11 +176,33 @@ def call_around(
 
 def planned_run(snakemake: Any) -> RunSettings:
     """Return the run of a job, from the configuration as planned; its parameters only say what the job depends on."""
+    project, names = planned_project(snakemake), snakemake.wildcards
+    return project.run(names.dataset, names.system, project.layout.scale(names.root), int(names.seed))
+
+
+def planned_project(snakemake: Any) -> "Project":
+    """Return the configuration as planned."""
     from nmtcore.config.own_folder import REPOSITORY
     from nmtcore.config.project import Project
 
-    project, names = Project([OWN_CONFIG, REPOSITORY / "config"], snakemake.config), snakemake.wildcards
-    return project.run(names.dataset, names.system, project.layout.scale(names.root), int(names.seed))
+    return Project([OWN_CONFIG, REPOSITORY / "config"], snakemake.config)
+
+
+def model_arguments(snakemake: Any) -> dict[str, Any]:
+    """Return what every job takes that uses the model of a run: the run, its files, the device and threads."""
+    settings, run = job_settings(snakemake), planned_run(snakemake)
+    return {
+        "run": run,
+        "model": Path(snakemake.input.model),
+        "features": Path(run.feature_folder(settings.layout)),
+        "device": settings.device,
+        "threads": snakemake.threads,
+    }
+
+
+def optional_path(paths: Iterable[str]) -> Path | None:
+    """Return the path of an input that some jobs lack: the only one of a list, or None."""
+    return next(map(Path, paths), None)
 
 
 def job_settings(snakemake: Any) -> ProjectSettings:

@@ -28,9 +28,6 @@ MODELS = "models"
 SELECTION = "selection"
 """Folder next to those of the annotators; it holds the selection of training pairs."""
 
-CURRENT = "."
-"""The current folder, which can hold the results."""
-
 RESERVED = ("tables", "figures", "logs", "benchmarks", "download")
 """Folders next to those of the data sets and scales, in the results or in their logs."""
 
@@ -89,16 +86,11 @@ FILES = {
     "comet_scores": "{root}/{dataset}/{system}/seed{seed}/comet.json",
     "manifest": "{root}/{dataset}/{system}/seed{seed}/manifest.json",
     "summary": "{root}/{dataset}/{system}.{score}",
-    "run_index": "{results}/runs.parquet",
-    # Tables and figures; one with its own name lies in a folder of that name
-    "paper_table": "{results}/tables/{table}{paper_table}.md",
-    "paper_json": "{results}/tables/{table}{paper_table}.json",
+    "all_runs": "{results}/runs.parquet",
+    "all_scores": "{results}/scores.parquet",
+    # Figures, and tables that are not in `TABLES`; one with its own name lies in a folder of that name
     "paper_figure": "{results}/figures/{table}{paper_table}.svg",
     "paper_page_table": "{results}/tables/{table}{paper}.md",
-    "claim_table": "{results}/tables/{table}claims.md",
-    "claim_json": "{results}/tables/{table}claims.json",
-    "licence_table": "{results}/tables/{table}licences.md",
-    "licence_json": "{results}/tables/{table}licences.json",
     "report": "{results}/report.html",
     "demo_table": "{results}/tables/demo.md",
     "demo_json": "{results}/tables/demo.json",
@@ -110,10 +102,17 @@ FILES = {
 }
 """Path template of each file type. `{root}`, for files of runs, is the results folder or a scale's folder in it."""
 
+TABLES = {name: name for name in PLAIN_TABLES} | {"paper": "{paper_table}", "claim": "claims", "licence": "licences"}
+"""The names of the files of tables, which are Markdown (`data_table`...)."""
+
+FILES |= {f"{table}_table": f"{{results}}/tables/{{table}}{name}.md" for table, name in TABLES.items()}
+FILES |= {
+    f"{table}_json": f"{{results}}/tables/{{table}}{TABLES[table]}.json" for table in ("paper", "claim", "licence")
+}
+
 TABLE_FORMATS = ("csv", "tex", "html")
 """Formats of each table in addition to Markdown; `data_table` is also `data_csv`..."""
 
-FILES |= {f"{name}_table": f"{{results}}/tables/{{table}}{name}.md" for name in PLAIN_TABLES}
 FILES |= {
     f"{file_type.removesuffix('_table')}_{ending}": f"{template.removesuffix('.md')}.{ending}"
     for file_type, template in FILES.items()
@@ -166,18 +165,14 @@ JOBS = {
     "prepare_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_input",
     "run_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_output",
     "score_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_scores",
-    "write_manifest": "{root}/{records}/{dataset}/{system}/seed{seed}.manifest",
     "summarise_seeds": "{root}/{records}/{dataset}/{system}.{score}",
     "index_runs": "{results}/{records}/runs",
-    "paper_table": "{results}/{records}/tables/{table}{paper_table}",
     "paper_figure": "{results}/{records}/figures/{table}{paper_table}",
     "paper_page": "{results}/{records}/tables/{table}{paper}",
-    "claim_table": "{results}/{records}/tables/{table}claims",
-    "licence_table": "{results}/{records}/tables/{table}licences",
     "report_page": "{results}/{records}/report",
     "demo": "{results}/{records}/demo",
+    **{f"{table}_table": f"{{results}}/{{records}}/tables/{{table}}{name}" for table, name in TABLES.items()},
 }
-JOBS |= {f"{name}_table": f"{{results}}/{{records}}/tables/{{table}}{name}" for name in PLAIN_TABLES}
 """Path template of each rule's log and benchmark; `{records}` is `logs` or `benchmarks`."""
 
 TEMPLATES = {
@@ -242,7 +237,7 @@ class Layout:
         """Return the path of a file with `{wildcards}` for missing names."""
         if "scale" in names:
             names["root"] = self.root(names.pop("scale"))
-        return _fill(file_type, self._templates[file_type], names, results=self.results, downloads=self.downloads)
+        return _fill(file_type, TEMPLATES[file_type], names, results=self.results, downloads=self.downloads)
 
     def log(self, rule: str) -> str:
         """Return the path pattern of a rule's logs."""
@@ -253,9 +248,7 @@ class Layout:
         return self.pattern(f"{rule}.benchmark")
 
     def root(self, scale: str) -> str:
-        """Return the folder that holds the data sets of a scale; with a slash if results are in the current folder."""
-        if self.results == CURRENT:
-            return "" if scale == PAPER else f"{scale}/"
+        """Return the folder that holds the data sets of a scale."""
         return self.results if scale == PAPER else f"{self.results}/{scale}"
 
     def scale(self, root: str) -> str:
@@ -304,9 +297,7 @@ class Layout:
         papers, configured = "|".join(self.papers) or "(?!)", "|".join(CONFIGURED_TABLES)
         taken = "|".join((*RESERVED, *(self.scales or ())))
         return {
-            "root": rf"(?:{self._scale}/)?"
-            if self.results == CURRENT
-            else rf"{re.escape(self.results)}(?:/{self._scale})?",
+            "root": rf"{re.escape(self.results)}(?:/{self._scale})?",
             "dataset": rf"(?!(?:{taken})/){NAME}",
             "system": rf"(?!(?:{'|'.join(STAGES)})/){NAME}",
             "split": NAME,
@@ -322,19 +313,6 @@ class Layout:
             "paper": papers,
             "paper_table": rf"(?!(?:{papers})\.)(?:(?:{papers})_[a-z0-9]+(?:_[a-z0-9]+)*|{configured})",
             "file": r".+(?<!\.json)",
-        }
-
-    @cached_property
-    def _templates(self) -> Mapping[str, str]:
-        """The templates, without the results folder if it is the current one.
-
-        Snakemake takes ./x for another file than x. (For downloads this does not matter, since they are no targets.)
-        """
-        if self.results != CURRENT:
-            return TEMPLATES
-        return {
-            name: template.removeprefix("{results}/").replace("{root}/", "{root}")
-            for name, template in TEMPLATES.items()
         }
 
     @cached_property

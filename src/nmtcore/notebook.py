@@ -174,62 +174,32 @@ class SentenceView:
 
 
 @dataclass(frozen=True)
-class RunComparison:
-    """The scores of runs and their differences from the first; a notebook shows a table, `print` all that is known."""
+class Report:
+    """Lines of text, which a notebook shows if they are the value of a cell."""
 
-    head: Sequence[str] = field(repr=False)
-    rows: Sequence[Sequence[str]] = field(repr=False)
-    report: str = field(repr=False)
-    """The text of `nmtcore score`."""
+    text: str
 
     def __str__(self) -> str:
-        return self.report
+        return self.text
 
     def _repr_html_(self) -> str:
-        from nmtcore.evaluation.compare import ONE_SEED
-
-        lines = [("th", self.head), *(("td", row) for row in self.rows)]
-        cells = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for tag, row in lines)
-        caption = f"<caption>An interval from one seed {ONE_SEED}.</caption>"
-        return f"<table>{caption}{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+        return f"<pre>{escape(self.text)}</pre>"
 
 
-def compare_runs(baseline: TrainedRun, *others: TrainedRun) -> RunComparison:
-    """Compare the BLEU of runs on the main test with that of the first, by 1,000 paired bootstrap samples.
+def compare_runs(baseline: TrainedRun, *others: TrainedRun) -> Report:
+    """Compare the BLEU of runs on the main test with that of the first, as `nmtcore score` does.
 
     Raises `UserError` if the runs have other references than the first, or if one system is given twice.
     """
     from nmtcore.config.datasets import EvaluationSettings
     from nmtcore.config.typed import build
-    from nmtcore.evaluation.compare import compare_systems
-    from nmtcore.evaluation.metrics import METRICS
     from nmtcore.evaluation.outputs import read_outputs
     from nmtcore.reporting.score_report import score_report
 
     names = [run.system for run in (baseline, *others)]
     if len(set(names)) < len(names):
         raise UserError(f"Give each system once, not {', '.join(names)}; `nmtcore score` compares several seeds.")
-    outputs = read_outputs(
-        {run.system: {1: run.folder / "hypotheses"} for run in (baseline, *others)}, baseline.main_test
-    )
-    settings = build(
-        EvaluationSettings, read_json(baseline.folder / "model/run.json")["evaluation"], where="evaluation"
-    )
-    statistics = {
-        name: [METRICS["bleu"].count(lines, outputs.references, settings) for lines in seeds.values()]
-        for name, seeds in outputs.translations.items()
-    }
-    rows = []
-    for name, scores in compare_systems(statistics, baseline=baseline.system).items():
-        row = [name, f"{scores.scores[0]:.1f}", "", "", ""]
-        if (difference := scores.difference) is not None:
-            low, high = difference.interval
-            row[2:] = [f"{difference.delta:+.1f}", f"{low:+.1f} to {high:+.1f}", _p_text(difference.p)]
-        rows.append(row)
-    report = score_report(outputs, settings, metrics=["bleu"])
-    return RunComparison(["system", "BLEU", "difference", "95 % interval", "p"], rows, report)
-
-
-def _p_text(p: float | None) -> str:
-    """Write a p-value; None is that of systems between which nothing varies."""
-    return "" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+    folders = {run.system: {1: run.folder / "hypotheses"} for run in (baseline, *others)}
+    evaluation = read_json(baseline.folder / "model/run.json")["evaluation"]
+    settings = build(EvaluationSettings, evaluation, where="evaluation")
+    return Report(score_report(read_outputs(folders, baseline.main_test), settings, metrics=["bleu"], every=True))

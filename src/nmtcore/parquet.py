@@ -157,28 +157,9 @@ def read_rows(
 
 
 def read_rows_from(path: str | Path, id: int, *, columns: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield the rows with at least the given `id` from a file that is sorted by it; `columns` must contain "id".
-
-    Earlier row groups are skipped by their statistics, without reading them.
-    """
-    rows = read_rows(path, columns=columns, start=_first_row_near(path, id))
-    return (row for row in rows if row["id"] >= id)
-
-
-def _first_row_near(path: str | Path, id: int) -> int:
-    """Return the first row of the first row group that may contain the given `id` or a larger one."""
-    row = 0
-    with open_file(path) as file:
-        if "id" not in file.schema_arrow.names or not pa.types.is_integer(file.schema_arrow.field("id").type):
-            raise UserError(_damaged(path, "it has no column id of integers"))
-        columns = [file.metadata.schema.column(k).path for k in range(file.metadata.num_columns)]
-        for number in range(file.metadata.num_row_groups):
-            group = file.metadata.row_group(number)
-            ids = group.column(columns.index("id")).statistics
-            if group.num_rows and (ids is None or not ids.has_min_max or ids.max >= id):
-                break
-            row += group.num_rows
-    return row
+    """Yield the rows with at least the given `id` from a file that is sorted by it."""
+    start = sum(int((batch["id"].to_numpy() < id).sum()) for batch in read_batches(path, columns=["id"]))
+    return read_rows(path, columns=columns, start=start)
 
 
 def paired_batches(

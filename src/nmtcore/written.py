@@ -13,7 +13,7 @@ from typing import Any
 
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.files import read_json, write_json
-from nmtcore.layout import Layout, file_name
+from nmtcore.layout import Layout
 
 _NOT_RECORDED = {".safetensors", ".md", ".csv", ".tex", ".html", ".svg"}
 
@@ -48,8 +48,7 @@ def _files(output: Path) -> Iterator[tuple[str, Path]]:
     """Yield the recorded files of an output with their names in it; the name of a file itself is empty."""
     paths = sorted(output.rglob("*")) if output.is_dir() else [output]
     for path in paths:
-        is_hidden = path.name.startswith(".") or path.name == file_name("manifest")  # written again by other jobs
-        if path.is_file() and path.suffix not in _NOT_RECORDED and not is_hidden:
+        if path.is_file() and path.suffix not in _NOT_RECORDED and not path.name.startswith("."):
             yield ("" if path == output else str(path.relative_to(output))), path
 
 

@@ -1,15 +1,17 @@
-"""What a user sees of a workflow on a terminal: a line for each running job, what is left, and what jobs have to say.
+"""What a user sees of a workflow: a line for each job, what is left, and what jobs have to say.
 
-A logger plugin of Snakemake, chosen by `profiles/default`. The line of a running job ends with the last line of its
-log, such as the update, the loss and the time left of a training. Snakemake's complete log stays in its file. Where
-the output is no terminal, this is Snakemake's own log.
+A logger plugin of Snakemake, chosen by `profiles/default`. On a terminal, the line of a running job ends with the last
+line of its log, such as the update, the loss and the time left of a training. Elsewhere (in a file, in CI) a job has a
+line when it starts and one when it ends; a dry run has Snakemake's own list of jobs. Snakemake's complete log stays in
+its file.
 """
 
 import os
+import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from logging import WARNING, LogRecord
 from pathlib import Path
@@ -19,10 +21,13 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 LIVE = "NMTCORE_LIVE"
-"""The environment variable by which jobs know that what they would print on the terminal belongs into their log."""
+"""The environment variable by which jobs know that their log is shown, so that they print nothing elsewhere."""
 
-SPEAKING = {"read_split", "score_tests", "score_gold", "score_comet", "summarise_seeds"}
-"""Rules whose log is shown when a job ends: scores, and what reading found."""
+SPEAKING = {
+    *("read_split", "score_tests", "score_gold", "score_comet", "summarise_seeds"),
+    *("index_runs", "licence_table"),
+}
+"""Rules whose log is shown when a job ends: scores, what reading found, and files that are left out."""
 
 SHOWN = "shown"
 """Set by the workflow in the extra fields of its own messages, which are always shown."""
@@ -31,6 +36,9 @@ TAIL = 2000
 """Bytes at the end of a log in which its last line is searched."""
 LINES_OF_FAILURE = 10
 """Lines of a failed job's log that are shown."""
+
+NO_NEWS = re.compile(r"RuleException:\s+CalledProcessError in file |Exiting because a job execution failed")
+"""Messages of Snakemake about a failed job that say no more than the end of its log, which is shown."""
 
 
 @dataclass
@@ -44,7 +52,7 @@ class RunningJob:
 
 
 class LogHandler(LogHandlerBase):
-    """Draws the jobs on a terminal."""
+    """Shows the jobs."""
 
     def __post_init__(self) -> None:
         self._jobs: dict[int, RunningJob] = {}
@@ -52,27 +60,28 @@ class LogHandler(LogHandlerBase):
         self._began = time.monotonic()
         self._reasons: dict[str, Counter[str]] = {}
         self._live: Any = None
+        self._console: Any = None
+        self._listing: Any = None
         self._interrupted = False
-        stream = sys.stdout if self.common_settings.stdout else sys.stderr
-        if stream.isatty() and os.environ.get("TERM", "dumb") != "dumb":
+        self._stream = sys.stdout if self.common_settings.stdout else sys.stderr
+        if self._stream.isatty() and os.environ.get("TERM", "dumb") != "dumb":
             from rich.console import Console
 
-            self._plain = None
-            self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
-            os.environ[LIVE] = "1"
-        else:
+            self._console = Console(file=self._stream, highlight=False, markup=False, emoji=False)
+        elif self.common_settings.dryrun:
             from snakemake.logging import ColorizingTextHandler
 
-            self._plain = ColorizingTextHandler(nocolor=True, stream=stream)
+            self._listing = ColorizingTextHandler(nocolor=True, stream=self._stream)
+        os.environ[LIVE] = "1"
 
     writes_to_stream = True
     writes_to_file = has_filter = has_formatter = needs_rulegraph = False
 
     def emit(self, record: LogRecord) -> None:
         """Show a record."""
-        if self._plain is not None:
-            self._plain.setFormatter(self.formatter)
-            self._plain.emit(record)
+        if self._listing is not None:
+            self._listing.setFormatter(self.formatter)
+            self._listing.emit(record)
             return
         try:
             self._show(record)
@@ -110,15 +119,19 @@ class LogHandler(LogHandlerBase):
         text = record.getMessage().strip()
         if text.startswith("Terminating processes on user request"):
             self._interrupted = True
-            self._console.print("Interrupted: jobs save what they have. The same command goes on from there.")
+            self._print("Interrupted: jobs save what they have. The same command goes on from there.")
+        elif NO_NEWS.match(text):
+            return
         elif record.levelno >= WARNING or hasattr(record, SHOWN) or text.startswith("Nothing to be done"):
-            self._console.print(text, soft_wrap=True)
+            self._print(text)
 
     def _start(self, record: LogRecord) -> None:
         names = [str(value) for key, value in record.wildcards.items() if key != "root"]
         title = " ".join([_words(record.rule_name), *names])
         self._jobs[record.jobid] = RunningJob(title, record.rule_name, list(record.log))
-        if self._live is None:
+        if self._console is None:
+            self._print(f"{clock(time.monotonic() - self._began)}  start  {title}")
+        elif self._live is None:
             from rich.live import Live
 
             self._live = Live(get_renderable=self._drawn, console=self._console, refresh_per_second=2, transient=True)
@@ -128,8 +141,12 @@ class LogHandler(LogHandlerBase):
         job = self._jobs.pop(job_id, None)
         if job is None:
             return
-        lines = _lines(job.logs) if job.rule in SPEAKING else []
-        self._print(f"{job.title}  {clock(time.monotonic() - job.began)}", lines)
+        now = time.monotonic()
+        title = f"{job.title}  {clock(now - job.began)}"
+        if self._console is None:
+            self._done += 1
+            title = f"{clock(now - self._began)}  end    {title}  ({self._done:,} of {self._total:,})"
+        self._print(title, _lines(job.logs) if job.rule in SPEAKING else [])
 
     def _fail(self, record: LogRecord) -> None:
         job = self._jobs.pop(record.jobid, None)
@@ -137,9 +154,13 @@ class LogHandler(LogHandlerBase):
         logs = [f"(log: {path})" for path in record.log]
         self._print(f"FAILED: {title}", [*_lines(record.log)[-LINES_OF_FAILURE:], *logs])
 
-    def _print(self, title: str, lines: list[str]) -> None:
-        """Print a line, and indented lines below it, above the lines of running jobs."""
-        self._console.print("\n".join([title, *(f"  {line}" for line in lines)]), soft_wrap=True)
+    def _print(self, title: str, lines: Iterable[str] = ()) -> None:
+        """Print a line, and indented lines below it; on a terminal, above the lines of running jobs."""
+        text = "\n".join([title, *(f"  {line}" for line in lines)])
+        if self._console is None:
+            print(text, file=self._stream, flush=True)
+        else:
+            self._console.print(text, soft_wrap=True)
 
     def _list_jobs(self, stats: dict[str, int]) -> None:
         """List the jobs of a dry run once they are known: how many of each rule, and what starts them."""
@@ -147,7 +168,7 @@ class LogHandler(LogHandlerBase):
             return
         for rule, count in stats.items():
             causes = "; ".join(filter(None, self._reasons.get(_words(rule), ())))
-            self._console.print(f"{count:6,}  {_words(rule)}  {causes}".rstrip(), soft_wrap=True)
+            self._print(f"{count:6,}  {_words(rule)}  {causes}".rstrip())
 
     def _drawn(self) -> Any:
         """Return the lines of running jobs and of the whole, each cut to the width of the terminal."""

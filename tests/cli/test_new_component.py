@@ -94,8 +94,6 @@ def test_the_system_can_be_planned(folder, root):
         ("tensor", "'tensor' means something else in nmtcore or Python: choose another name."),
         ("none", "'none' means something else in nmtcore or Python: choose another name."),
         ("on", "'on' means something else in YAML: choose another name."),
-        ("a" * 101, "cannot be the name of a component: it has 101 characters, and at most 100 are possible."),
-        ("a" * 300, "cannot be the name of a component: it has 300 characters, and at most 100 are possible."),
     ],
 )
 def test_names_that_are_wrong_or_taken(folder, name, sentence, capsys):

@@ -1,91 +1,113 @@
-"""`nmtcore results`: all scores of a folder."""
+"""`nmtcore results`: the scores of a folder."""
+
+import re
 
 import pytest
+from evaluation.test_metrics import draw
+from reporting.runs import EVALUATION, Results
 
 from nmtcore.cli import main
-from nmtcore.errors import UserError
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.evaluation.compare import compare_systems
+from nmtcore.evaluation.metrics import bleu_scores, count_translations
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
-from nmtcore.reporting.results_listing import results_listing
+
+SYSTEMS = {"transformer_base": (0.4, 0.42), "parser": (0.2, 0.25), "single": (0.35,)}
 
 
-def write_scores(folder, scale, system, seed, *, file_type="scores", **scores):
-    layout = Layout(results=str(folder), scales=("smoke",))
-    path = layout.path(file_type, scale=scale, dataset="d", system=system, seed=seed)
-    write_json(path, {"dataset": "d", "system": system, "scale": scale, "seed": seed, **scores})
+@pytest.fixture
+def results(tmp_path):
+    """A folder with runs of some seeds at the scale quick, and their counts by system."""
+    _, references = draw(40)
+    made = Results(tmp_path, references, references)
+    counts = {}
+    for system, seeds in SYSTEMS.items():
+        for seed, wrong in enumerate(seeds, start=1):
+            lines = draw(40, wrong=wrong)[0]
+            made.write_run(system, seed, lines)
+            own = count_translations(lines, references, EvaluationSettings(**EVALUATION))
+            counts.setdefault(system, []).append(own)
+            write_scores(made.layout, system, seed, bleu={"test": bleu_scores(own), "dev": bleu_scores(own)})
+    return tmp_path / "results", counts
 
 
-def bleu(test, dev):
-    return {"test": {"bleu": test, "chrf": test + 20}, "dev": {"bleu": dev, "chrf": dev + 20}}
+def write_scores(layout, system, seed, *, file_type="scores", scale="quick", **scores):
+    names = {"scale": scale, "dataset": "d", "system": system, "seed": seed}
+    write_json(layout.path(file_type, **names), {**names, **scores})
 
 
-def listed(capsysbinary, folder):
-    main(["results", str(folder)])
-    return [line.split() for line in capsysbinary.readouterr().out.decode().partition("\n\n")[0].splitlines()]
+def listed(capsysbinary, *arguments):
+    main(["results", *map(str, arguments)])
+    text = capsysbinary.readouterr().out.decode()
+    return [re.split("  +", line) for line in text.partition("\n\n")[0].splitlines()], text
 
 
-def test_all_scores_are_listed(tmp_path, capsysbinary):
-    results = tmp_path / "results"
-    for seed, score in ((10, 21.0), (2, 20.0)):
-        write_scores(results, "smoke", "base", seed, bleu=bleu(score, 30.0))
-    heads = {"test": {"argmax": {"uas": 80.0}, "spanning_tree": {"uas": 81.0}}, "dev": {"argmax": {"uas": None}}}
-    write_scores(results, "paper", "parser", 1, bleu=bleu(25.0, 26.0), uas=heads)
-    gold = {"gold_d": {"argmax": {"uas": 70.0}}}
-    write_scores(results, "paper", "parser", 1, file_type="gold_scores", **{"gold.uas": gold})
-    metrics = {"ribes": {"test": {"ribes": 60.0}}, "multi_bleu": {"test": {"multi_bleu": 24.0}}}
-    write_scores(results, "paper", "other", 1, bleu=bleu(25.0, 26.0), **metrics)
-    induced = {"gold_d": {"left": {"directed": 1.0}, "spanning_tree": {"directed": 33.3}}}
-    write_scores(results, "smoke", "induced", 1, file_type="gold_scores", **{"gold.uas": induced})
-    assert listed(capsysbinary, results) == [
-        ["scale", "data", "set", "system", "split", "seeds", "BLEU", "chrF", "RIBES", "multi-bleu", "UAS", "directed"],
-        ["paper", "d", "other", "test", "1", "25.0", "45.0", "60.0", "24.0"],
-        ["paper", "d", "other", "dev", "1", "26.0", "46.0"],
-        ["paper", "d", "parser", "test", "1", "25.0", "45.0", "80.0"],
-        ["paper", "d", "parser", "dev", "1", "26.0", "46.0"],
-        ["paper", "d", "parser", "gold_d", "1", "70.0"],
-        ["smoke", "d", "base", "test", "2,", "10", "20.5", "±", "0.7", "40.5", "±", "0.7"],
-        ["smoke", "d", "base", "dev", "2,", "10", "30.0", "±", "0.0", "50.0", "±", "0.0"],
-        ["smoke", "d", "induced", "gold_d", "1", "33.3"],
-    ]
-    main(["results", str(results)])
-    notes = " ".join(capsysbinary.readouterr().out.decode().split())
-    assert "the parser's trees (for a diagonalparse system: with the previous word) or, on a split gold_..." in notes
-    below = listed(capsysbinary, results / "smoke" / "d" / "base")
-    assert [line[:4] for line in below[1:]] == [["smoke", "d", "base", "test"], ["smoke", "d", "base", "dev"]]
+def test_systems_are_compared_with_the_baseline(results, capsysbinary, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    folder, counts = results
+    (title, header, *rows), text = listed(capsysbinary, folder)
+    assert title == ["quick, d, test"]
+    assert header == ["system", "seeds", "BLEU", "length", "difference", "chrF", "difference"]
+    shown = {row[0]: row[1:] for row in rows}
+    assert shown.keys() == SYSTEMS.keys()
+    for system in ("parser", "single"):
+        compared = {
+            metric: compare_systems(
+                {name: [own[metric] for own in counts[name]] for name in ("transformer_base", system)},
+                baseline="transformer_base",
+            )[system]
+            for metric in ("bleu", "chrf")
+        }
+        for metric, cell in (("bleu", shown[system][3]), ("chrf", shown[system][5])):
+            difference = compared[metric].difference
+            low, high = difference.interval
+            assert cell == f"{difference.delta:+.1f} ± {(high - low) / 2:.1f}"
+        mean = sum(compared["bleu"].scores) / len(compared["bleu"].scores)
+        assert shown[system][1].split(" ± ")[0] == f"{mean:.1f}"
+    assert len(shown["transformer_base"]) == 4, "it is compared with nothing"
+    ratio = sum(bleu_scores(own)["length_ratio"] for own in counts["parser"]) / 2
+    assert shown["parser"][2] == f"{ratio:.2f}"
+    assert "difference: from transformer_base" in " ".join(text.split())
+    (_, _, *rows), _ = listed(capsysbinary, folder, "--baseline", "single")
+    assert [len(row) for row in rows] == [7, 5, 7]
 
 
-def test_mistakes_are_one_sentence(tmp_path, capsys):
-    (tmp_path / "file").write_text("")
-    (tmp_path / "empty").mkdir()
-    write_json(tmp_path / "strange" / "scores.json", {"bleu": 1})
-    for name in ("one", "two"):
-        write_scores(tmp_path / "twice" / name, "paper", "base", 1, bleu=bleu(1.0, 2.0))
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "scores.json").write_text('{"bleu": "\n')
-    for name, sentence in {
-        "file": "is not a folder: name a results folder.",
-        "missing": "is not a folder",
-        "empty": "There are no scores in",
-        "strange": "does not hold the scores of a run",
-        "twice": "are scores of the same run",
-        "broken": "not valid JSON (Invalid control character at column 11): move it elsewhere, or score the run again.",
-    }.items():
-        with pytest.raises(SystemExit) as exit:
-            main(["results", str(tmp_path / name)])
-        output, errors = capsys.readouterr()
-        assert (exit.value.code, output) == (2, "")
-        assert sentence in errors
-        assert errors.startswith("nmtcore results: ")
+def test_lines_are_as_wide_as_the_terminal(results, capsysbinary, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "70")
+    _, text = listed(capsysbinary, results[0])
+    assert max(map(len, text.splitlines())) <= 70
+
+
+def test_all_scores_are_listed(results, capsysbinary):
+    folder, _ = results
+    heads = {"test": {"argmax": {"uas": 80.0, "sentences": 4}}}
+    layout = Layout(results=str(folder), scales=("quick",))
+    write_scores(layout, "parser", 1, file_type="gold_scores", **{"gold.uas": {"gold_d": heads["test"]}})
+    (title, header, *rows), text = listed(capsysbinary, folder, "--all")
+    assert title == ["quick, d"], "what is common to all rows stands above them"
+    assert header == ["system", "split", "seeds", "BLEU", "chrF", "UAS"]
+    assert ["parser", "gold_d", "1", "80.0"] in rows
+    assert next(row[:3] for row in rows if row[0] == "parser") == ["parser", "test", "1, 2"]
+    assert "with the previous word) or, on a split gold_..." in " ".join(text.split())
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"seed": "one"}, {"seed": None}, {"bleu": "x"}, {"bleu": {"test": 3}}, {"bleu": {"test": {"bleu": "high"}}}],
+    ("content", "sentence"),
+    [
+        (None, "There are no scores in"),
+        ('{"bleu": {"test": 3}}', "scores.json does not hold what it should"),
+        ('{"bleu": "\n', "not valid JSON (Invalid control character at column 11)"),
+    ],
 )
-def test_files_with_something_else_than_scores_are_named(change, tmp_path):
-    scores = {"scale": "s", "dataset": "d", "system": "x", "seed": 1, "bleu": {"test": {"bleu": 1.0}}}
-    write_json(tmp_path / "scores.json", scores)
-    assert "1.0" in results_listing(tmp_path)
-    write_json(tmp_path / "scores.json", scores | change)
-    with pytest.raises(UserError, match="does not hold the scores of a run"):
-        results_listing(tmp_path)
+def test_mistakes_are_one_sentence(content, sentence, tmp_path, capsys):
+    if content is not None:
+        path = tmp_path / "small/d/base/seed1/scores.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(content)
+    with pytest.raises(SystemExit) as exit:
+        main(["results", str(tmp_path)])
+    output, errors = capsys.readouterr()
+    assert (exit.value.code, output, errors.count("\n")) == (2, "", 1)
+    assert errors.startswith("nmtcore results: ")
+    assert sentence in errors

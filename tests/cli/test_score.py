@@ -40,8 +40,8 @@ def row_of(table, name):
 def test_systems_are_compared_with_the_first(texts, capsysbinary):
     translations, references = texts
     systems = [f"{name}={name}/seed*.txt" for name in SYSTEMS]
-    output = score(capsysbinary, *systems, "--ribes", "--multi-bleu")
-    sentences, bleu, chrf, ribes, multi_bleu, notes = output.split("\n\n")
+    output = score(capsysbinary, *systems, "--ribes", "--multi-bleu", "--all")
+    sentences, bleu, chrf, ribes, multi_bleu, signatures, notes = output.split("\n\n")
     assert sentences == "40 sentences"
     tables = {"bleu": bleu, "chrf": chrf, "ribes": ribes, "multi_bleu": multi_bleu}
     for metric, table in tables.items():
@@ -50,8 +50,8 @@ def test_systems_are_compared_with_the_first(texts, capsysbinary):
             for name, seeds in translations.items()
         }
         results = compare_systems(counted, baseline="base")
-        signature, header = table.splitlines()[:2]
-        assert signature == counted["base"][0].signature
+        header = table.splitlines()[0]
+        assert f"{METRICS[metric].label}: {counted['base'][0].signature}" in signatures.splitlines()
         assert header.split()[0] == METRICS[metric].label
         result = results["better"].difference
         row = row_of(table, "better")
@@ -62,7 +62,7 @@ def test_systems_are_compared_with_the_first(texts, capsysbinary):
         assert "bootstrap" not in header, "sacreBLEU's tests are of single runs"
         assert row_of(table, "base")[1] == "3"
         assert len(row_of(table, "base")) == 3
-    assert "The baseline is base." in notes
+    assert "difference: from base, ±" in " ".join(notes.split())
     assert "One seed (single): an interval from one seed leaves training noise out" in " ".join(notes.split())
 
 
@@ -70,9 +70,9 @@ def test_each_seed_is_tested_as_by_sacrebleu(texts, capsysbinary):
     """Against the seed of the first system with the same number; a seed that only one of them has is left out."""
     translations, references = texts
     systems = [f"{name}={name}/seed*.txt" for name in ("better", "base", "single")]
-    _, *blocks, notes = score(capsysbinary, *systems, "--tests").split("\n\n")
+    _, _, *blocks, _, notes = score(capsysbinary, *systems, "--tests").split("\n\n")
     draws = bootstrap_weights(40), randomisation_swaps(40)
-    for metric, table in zip(("bleu", "chrf"), blocks[1::2], strict=True):
+    for metric, table in zip(("bleu", "chrf"), blocks, strict=True):
         counted = {
             name: [METRICS[metric].count(lines, references, EvaluationSettings()) for lines in translations[name]]
             for name in ("better", "base", "single")
@@ -96,7 +96,10 @@ def test_scores_are_those_of_sacrebleu(texts, capsysbinary, options, settings):
     bleu = BLEU(tokenize="intl" if options else "13a", **settings)
     own = [metric.corpus_score(translations["single"][0], [references]).score for metric in (bleu, CHRF(**settings))]
     output = score(capsysbinary, "single/seed1.txt", *options)
-    assert [row_of(block, "single/seed1.txt")[2] for block in output.split("\n\n")[1:]] == [f"{s:.2f}" for s in own]
+    bleu_text, length, chrf_text = row_of(output, "single/seed1.txt")[1:]
+    assert [bleu_text, chrf_text] == [f"{score:.1f}" for score in own]
+    lengths = bleu.corpus_score(translations["single"][0], [references])
+    assert length == f"{lengths.sys_len / lengths.ref_len:.2f}"
     assert bleu.get_signature().format() in output
     assert "baseline" not in output
 
@@ -104,6 +107,25 @@ def test_scores_are_those_of_sacrebleu(texts, capsysbinary, options, settings):
 def test_tokens_are_named_in_signatures(texts, capsysbinary):
     output = score(capsysbinary, "single/seed1.txt", "--tokens", "--tokenize", "none")
     assert output.count("|text:tokens") == 2
+
+
+def test_one_table_has_lengths_and_differences_within_the_terminal(texts, capsysbinary, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    translations, references = texts
+    output = score(capsysbinary, *(f"{name}/seed*.txt" for name in SYSTEMS))
+    _, table, signatures, notes = output.split("\n\n")
+    header, *rows = (re.split("  +", line) for line in table.splitlines())
+    assert header == ["system", "BLEU", "length", "difference", "chrF", "difference"]
+    assert [row[0] for row in rows] == list(SYSTEMS), "the rest of the names is common to all"
+    counted = {
+        name: [METRICS["bleu"].count(lines, references, EvaluationSettings()) for lines in seeds]
+        for name, seeds in translations.items()
+    }
+    difference = compare_systems(counted, baseline="base")["better"].difference
+    low, high = difference.interval
+    assert rows[1][3] == f"{difference.delta:+.1f} ± {(high - low) / 2:.1f}"
+    assert max(map(len, [*table.splitlines(), *notes.splitlines()])) <= 80
+    assert [line.partition(":")[0] for line in signatures.splitlines()] == ["BLEU", "chrF"]
 
 
 def test_single_seeds_and_empty_translations_are_noted(texts, tmp_path, capsysbinary):
@@ -121,7 +143,7 @@ def test_single_seeds_and_empty_translations_are_noted(texts, tmp_path, capsysbi
 
 def test_a_copy_of_the_baseline_is_noted(texts, tmp_path, capsysbinary):
     write_lines(tmp_path / "copy.txt", texts[0]["single"][0])
-    output = score(capsysbinary, "single/seed1.txt", "copy.txt")
+    output = score(capsysbinary, "single/seed1.txt", "copy.txt", "--all")
     assert row_of(output.split("\n\n")[1], "copy.txt")[3:] == [
         "+0.00",
         "+0.00 to +0.00",

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmtcore.config.assembly import check_levels, compose_system
 from nmtcore.config.components import COMPONENTS, RESERVED_NAMES, component_settings
 from nmtcore.config.files import Level, lineage
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
+from nmtcore.config.systems import check_levels, compose_system
 from nmtcore.errors import UserError
 from nmtcore.model.components.attention_maps import AttentionMaps
 from nmtcore.model.losses import TRANSLATION
@@ -101,10 +101,9 @@ def test_everything_but_the_description_is_inherited():
 @pytest.mark.parametrize(
     ("entries", "sentence"),
     [
-        ([{"components": [{"name": "sisa"}]}], "f.yaml: s0: components must be a mapping, not [{'name': 'sisa'}]."),
-        ([{"components": [{"name": "sisa"}]}], " Write {depparse: {layer: 1}} for [{name: depparse, layer: 1}]."),
-        ([{"components": "sisa"}], "f.yaml: s0: components must be a mapping, not 'sisa'."),
-        ([named(sisa=2)], "f.yaml: s0: components: sisa must be a mapping of its settings, not 2."),
+        ([{"components": [{"name": "sisa"}]}], "f.yaml: s0: components: expected keys and values, found [{'name':"),
+        ([{"components": "sisa"}], "f.yaml: s0: components: expected keys and values, found 'sisa'."),
+        ([named(sisa=2)], "f.yaml: s0: components: sisa: expected keys and values, found 2."),
         ([named(sisa=None)], "f.yaml: s0: components: sisa: null drops a component of a system that this one extends"),
         ([named(sisa={}), named(sisaa=None)], "f.yaml: s1: components: sisaa: null drops"),
         ([named(sisa={}), named(sisaa=None)], "but none of them has it. Did you mean sisa?"),
@@ -112,9 +111,9 @@ def test_everything_but_the_description_is_inherited():
         ([{"components": {"My Head": {"kind": "sisa"}}}], "a component cannot be called 'My Head'"),
         ([named(translation={"kind": "sisa"})], "and avoid translation, attention_maps"),
         ([named(sisa={}), {"per_dataset": {"demo": named(siza={})}}], "unknown component 'siza'. Did you mean sisa?"),
-        ([{**named(sisa={}), "per_dataset": {"demo": named(sisa=None)}}], "`per_dataset` cannot drop a component"),
+        ([{**named(sisa={}), "per_dataset": {"demo": named(sisa=None)}}], "demo: components: sisa: expected keys and"),
         ([named(sisa={}), {**named(sisa=None), "per_dataset": {"demo": named(sisa={})}}], "unknown component 'sisa'"),
-        ([{"per_dataset": {"demo": {"components": [{"name": "sisa"}]}}}], "Write {depparse: {layer: 1}} for ["),
+        ([{"per_dataset": {"demo": {"components": [{"name": "sisa"}]}}}], "demo: components: expected keys and values"),
         ([{"componets": {}}], "f.yaml: s0: unknown key 'componets'. Did you mean components?"),
     ],
 )

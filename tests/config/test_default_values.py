@@ -14,16 +14,16 @@ from nmtcore.config.yaml_files import read_yaml
 TABLE = read_yaml(Path(__file__).with_name("defaults.yaml"))
 
 NOT_RECORDED = {
-    "AnnotationSpeed", "AnnotatorModelSettings", "AnnotatorSettings", "BytesSettings", "ChangesByBase",
+    "AnnotatorModelSettings", "AnnotatorSettings", "ChangesByBase",
     "ChangesForRecurrent", "ChangesForTransformer", "ClaimSettings", "CometSettings", "ComponentSettings",
-    "DatasetSettings", "DeviceSettings", "EncoderHeadSettings", "Estimate", "ExternalSettings", "Feature",
+    "DatasetSettings", "DeviceSpeeds", "EncoderHeadSettings", "ExternalSettings", "Feature",
     "FilterSettings", "FormatOptions", "Layout", "MachineSettings", "MinusSettings", "PairLabelsSettings",
     "PaperSettings", "PaperTableSettings", "PaperTablesSettings", "ParserHeadSettings", "PathsSettings",
-    "PeakSettings", "PerDatasetSettings", "PlannedCell", "PlannedClaim", "PlannedColumn", "PlannedCost", "PlannedCosts",
+    "PerDatasetSettings", "PlannedCell", "PlannedClaim", "PlannedColumn",
     "PlannedMinus", "PlannedRow", "PlannedRuns", "PlannedTable", "ProjectSettings", "PublishedSettings",
     "PublishedTableSettings",
     "Range", "RecipeSettings", "ScaleSettings", "SpeedsSettings", "StandInSettings", "SystemEntries", "SystemEntry",
-    "SystemSettings", "TrainingSpeed", "TreeLabelsSettings",
+    "SystemSettings", "TreeLabelsSettings",
 }  # fmt: skip
 """Classes that no job records: sources of the jobs' settings, and base classes."""
 

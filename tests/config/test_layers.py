@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmtcore.config.assembly import DECIDED_BY_SCALE, merge_layers
 from nmtcore.config.bases import BASES
-from nmtcore.config.project import Project
+from nmtcore.config.project import DECIDED_BY_SCALE, Project, merge_layers
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.errors import UserError
 

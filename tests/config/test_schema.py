@@ -55,7 +55,6 @@ DEMO = {
     "recipe": "small",
     "segmentation": {"kind": "bpe", "size": 100},
 }
-MINE = {"device": "gpu", "description": "a card", "source": "measured", "search": 0.1, "share_of_peak": 0.3}
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ MINE = {"device": "gpu", "description": "a card", "source": "measured", "search"
         ),
         ("datasets", {"extends": "demo_en2de", "annotators": {"existing": {"shards": 2}}, "syntax": {"target": None}}),
         ("datasets", {"extends": "demo_en2de", "corpora": {"train": {"options": {"count": 9}}}, "words": None}),
-        ("speeds", {"subwords_per_sentence": None, "devices": {"mine": MINE}, "gpu": "mine"}),
+        ("speeds", {"scales": {"mine": {"gpu": {"sa_nmt_*": 0.1}}}}),
         ("scales", {"description": "x", "sentences": {"train": 3}, "fine_tuning": {"max_updates": 2}}),
         ("systems", {"mine": {"extends": "pascal", "components": {"pascal": None, "mine": {"kind": "sisa"}}}}),
     ],
@@ -101,8 +100,7 @@ WRONG = [
     ("datasets", {**DEMO, "syntax": {"sorce": {}}}, "sorce"),
     ("models", {"description": "x", "files": [{"name": "models/mine/a", "url": "https://x", "lenght": 3}]}, "lenght"),
     ("corpora", {"format": "csv", "files": {"pairs": "a"}}, "format"),
-    ("speeds", {"devices": {"h100": {"share_of_peak": 2}}}, "share_of_peak"),
-    ("speeds", {"annotation": [{"tool": "corenlp"}]}, "sentences_per_second"),
+    ("speeds", {"scales": {"small": {"cores": {}}}}, "cores"),
 ]
 
 

@@ -1,6 +1,5 @@
 """External systems in planning: their runs, files, seeds and targets, and what is refused before any job runs."""
 
-import os
 import re
 
 import pytest
@@ -29,12 +28,9 @@ from nmtcore.planning.external import (
     translation_states,
 )
 from nmtcore.planning.paper_tables import paper_table_notes, planned_table
-from nmtcore.planning.runs import seed_scores, summary_seeds
-from nmtcore.planning.targets import check_target
+from nmtcore.planning.runs import gold_features, measured_features, seed_scores, summary_seeds
+from nmtcore.planning.targets import unknown_target
 from nmtcore.reporting.seed_items import run_items
-
-CUT = [{"corpus": "test", "first": 3, "last": 6}, {"corpus": "dev", "sample": 2}]
-"""Parts of a test with six pairs."""
 
 
 @pytest.fixture
@@ -62,7 +58,7 @@ def test_a_run_has_the_files_of_its_seed_and_only_splits_with_files(make, tmp_pa
     assert run.external == {"test": str(tmp_path / "config/t2"), "dev": str(tmp_path / "config/d2")}
     assert list(run.tests) == list(run.external) == ["test", "dev"], "the main test comes first"
     assert (run.scores, run.gold, run.parsed_tests) == (("bleu",), (), ())
-    assert translation_files(project, run=run) == list(run.external.values())
+    assert translation_files(run) == list(run.external.values())
     folder = "results/parsed/corpus/raw"
     assert raw_reports(project, run=run) == [f"{folder}/test.json", f"{folder}/dev.json"]
     alone = make({"parsed": {"test": "t1"}}).run("parsed", "llm", "paper", 1)
@@ -183,65 +179,6 @@ def test_a_date_needs_no_quotation_marks(make, tmp_path):
     assert external_notes(project, runs=configured_runs(project)[0]) == note
 
 
-def test_a_number_of_lines_is_checked_if_the_number_of_pairs_is_known(make, tmp_path):
-    datasets = {"cut": little(splits={**little()["splits"], "test": CUT})}
-    for content, count in ((b"a\n" * 5 + b"b", None), (b"a\n\n\nb\n\n\n", None), (b"a\n" * 5, 5), (b"a\r\n" * 7, 7)):
-        project = make({"cut": {"test": "t"}}, lines={"t": content}, datasets=datasets)
-        run = project.run("cut", "llm", "smoke", 1)
-        if count is None:
-            assert translation_files(project, run=run) == [str(tmp_path / "config/t")]
-            continue
-        words = rf"/t has {count} lines, but the split test of cut \(.*/datasets/cut\.yaml\) has 6 pairs: provide"
-        with pytest.raises(UserError, match=words):
-            translation_files(project, run=run)
-
-
-def test_the_size_of_a_generated_test_is_known(make):
-    for lines, sentence in ((500, ""), (99, "t has 99 lines, but the split test of demo_en2de (")):
-        files = {"t": b"a\n" * lines}
-        project = make({"demo_en2de": {"test": "t"}}, lines=files, datasets={})
-        run = project.run("demo_en2de", "llm", "smoke", 1)
-        if not sentence:
-            assert len(translation_files(project, run=run)) == 1
-            continue
-        with pytest.raises(UserError, match=re.escape(sentence)) as caught:
-            translation_files(project, run=run)
-        assert str(caught.value).endswith("has 500 pairs: provide one line for each pair, empty lines included.")
-
-
-def test_a_report_on_reading_also_says_the_number_of_pairs(make, tmp_path):
-    own = little()
-    own["corpora"]["test"] = {"format": "plain", "files": {"source": "test.en", "target": "test.de"}}
-    (tmp_path / "config").mkdir()
-    for side in ("en", "de"):
-        (tmp_path / "config" / f"test.{side}").write_text("a\n" * 6)
-    project = make({"little": {"test": "t"}}, lines={"t": b"a\n" * 5}, datasets={"little": own})
-    run = project.run("little", "llm", "smoke", 1)
-    assert translation_files(project, run=run), "nothing has been read"
-    report = tmp_path / "results/little/corpus/raw/test.json"
-    report.parent.mkdir(parents=True)
-    report.write_text('{"pairs": 6, "kept": 4}')
-    sentence = r"has 5 lines, but the split test of little \(results/little/corpus/raw/test.json\) has 6 pairs"
-    with pytest.raises(UserError, match=sentence):
-        translation_files(project, run=run)
-    os.utime(tmp_path / "config/test.de", ns=(report.stat().st_mtime_ns + 10**9,) * 2)
-    assert translation_files(project, run=run), "the corpus will be read again"
-
-
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (b"gr\xfc\xdfe\n", "t, line 1: is not valid UTF-8 \\(byte 3\\)"),
-        ("Größe\nab\n".encode("utf-16"), "t is UTF-16, not UTF-8"),
-        (b"", r"t is empty: provide one line for each pair of the split test of parsed"),
-    ],
-)
-def test_files_that_are_no_text_are_refused(make, content, sentence):
-    project = make({"parsed": {"test": "t"}}, lines={"t": content})
-    with pytest.raises(UserError, match=sentence):
-        translation_files(project, run=project.run("parsed", "llm", "smoke", 1))
-
-
 def test_a_replaced_file_is_imported_again(make, tmp_path):
     project = make({"parsed": {"test": "t"}})
     run = project.run("parsed", "llm", "smoke", 1)
@@ -313,17 +250,19 @@ def test_a_pattern_leaves_out_data_sets_without_translations(make):
     assert sentences == ["little has no external translations of test: llm is left out."]
 
 
-@pytest.mark.parametrize(
-    "name", ["model", "training.jsonl", "gold.json", "heads/gold_bank.json", "attention/test.parquet"]
-)
-def test_files_that_need_a_model_are_no_targets(make, name):
+def test_files_that_need_a_model_are_no_targets(make):
     project = make({"parsed": {"test": "a"}})
-    with pytest.raises(UserError, match="llm is external, so it has no model, only translations and scores"):
-        check_target(project, f"results/smoke/parsed/llm/seed1/{name}")
+    sentence = "llm is external, so it has no model, only translations and scores."
+    for name in ("model", "training.jsonl"):
+        target = f"results/smoke/parsed/llm/seed1/{name}"
+        assert unknown_target(project, target, rules=[], makes=lambda path: False) == f"{target}: {sentence}"
+    run = project.run("parsed", "llm", "smoke", 1)
+    with pytest.raises(UserError, match=sentence):
+        measured_features(project, run=run, split="test", measure="measure_attention")
+    with pytest.raises(UserError, match="llm predicts no trees"):
+        gold_features(project, run=run)
     with pytest.raises(UserError, match=r"predicts no trees, .*; ask for its \.bleu"):
-        check_target(project, "results/smoke/parsed/llm.uas")
-    for good in ("llm.bleu", "llm/seed1/hypotheses", "llm/seed1/scores.json"):
-        check_target(project, f"results/smoke/parsed/{good}")
+        seed_scores(project, root="results/smoke", dataset="parsed", system="llm", score="uas")
 
 
 def test_no_system_is_both_trained_and_imported(make, make_project):

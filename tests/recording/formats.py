@@ -177,9 +177,8 @@ def plan_values(output: str) -> Values:
         outputs, inputs = (sorted(files.get(name, "").split(", ")) for name in ("output", "input"))
         jobs[outputs[0] or rule] = {"rule": rule, "outputs": "\n".join(outputs), "inputs": "\n".join(inputs)}
     values: Values = {"jobs": jobs, "messages": "\n".join(messages(output))}
-    for total in re.findall(r"^total +((?:<= )?[\d,]+(?: +(?:<= )?[\d,]+){4}) ", output, re.MULTILINE):
-        numbers = re.findall(r"(?:<= )?[\d,]+", total)
-        values["total"] = dict(zip(("runs", "finished", "above", "new", "updates"), numbers, strict=True))
+    for new, updates in re.findall(r"^total +([\d,]+) +((?:<= )?[\d,]+) ", output, re.MULTILINE):
+        values["total"] = {"new": new, "updates": updates}
     return values
 
 

@@ -1,7 +1,6 @@
 """The figure of validation curves."""
 
 import json
-import math
 import re
 
 import pytest
@@ -9,8 +8,15 @@ import pytest
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_lines
 from nmtcore.layout import Layout
-from nmtcore.reporting.charts import COLOURS, DASHES, SHAPES, system_scale
-from nmtcore.reporting.curves_figure import LONE, curve_points, drawn_metrics, write_curve_figure
+from nmtcore.reporting.charts import COLOURS, SHAPES, system_looks, system_scale
+from nmtcore.reporting.curves_figure import (
+    MARKED,
+    POINTS,
+    curve_points,
+    drawn_metrics,
+    system_curves,
+    write_curve_figure,
+)
 
 
 @pytest.fixture
@@ -55,41 +61,33 @@ def test_curves_of_systems_and_seeds(tmp_path, layout):
     assert entries[0]["curves"]["bleu"] == {"1": [[1000, 10], [2000, 12], [3000, 13]], "2": [[1000, 11], [2000, 14]]}
     assert entries[1]["curves"]["bleu"] == {"1": [[1000, 9], [3000, 15]]}
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
-    for text in (
-        "updates",
-        "dev BLEU, greedy search",
-        "dev perplexity",
-        "base",
-        "other",
-        "nmt",
-        "other_set, scale quick",
-    ):
-        assert text in texts
-    assert "d, scale quick (thick: mean over seeds; thin: seeds)" in texts
-    assert 'stroke-dasharray="6,3"' in svg
-    assert len(svg) < 40_000
+    axes = {"dev BLEU in validation, greedy search, d", "dev perplexity, other_set"}
+    assert {*axes, "updates", "base", "other", "nmt"} <= set(texts)
+    looks = system_looks(["base", "other", "nmt"])
+    lines = [re.findall(rf'<polyline points="([^"]*)" {re.escape(own.stroke(width))}', svg)
+             for own in looks.values() for width in (2, 0.7)]  # fmt: skip
+    assert [[len(line.split()) for line in drawn] for drawn in lines] == [[2], [3, 2], [2], [], [], []]
+    assert len(svg) < 8_000
+    assert (tmp_path / "curves.pdf").read_bytes().startswith(b"%PDF")
 
 
-def lone_marks(svg):
-    """Count the circles that are as large as those of points that are alone."""
-    radius = f"{math.sqrt(LONE) / 2:.3f}"
-    return svg.count(f"M{radius},0A{radius},{radius}")
-
-
-def test_a_line_of_one_point_is_seen(tmp_path, layout):
-    long = write_history(layout, "d", "base", 1, bleu(*range(20)))
-    assert lone_marks(draw(tmp_path, layout, [long])[1]) == 0
-    short = write_history(layout, "d", "other", 1, bleu(10))
-    assert lone_marks(draw(tmp_path, layout, [long, short])[1]) == 1
+def test_each_point_is_marked_if_they_are_few(tmp_path, layout):
+    long = write_history(layout, "d", "base", 1, bleu(*range(MARKED + 1)))
+    assert draw(tmp_path, layout, [long])[1].count("<circle") == 0
+    short = write_history(layout, "d", "other", 1, bleu(10, 11))
+    assert draw(tmp_path, layout, [long, short])[1].count("<circle") == 2
     apart = write_history(layout, "d", "other", 2, [(3000, {"perplexity": 9.0, "bleu": 5.0})])
-    assert lone_marks(draw(tmp_path, layout, [short, apart])[1]) == 2, "they have no mean"
+    svg = draw(tmp_path, layout, [short, apart])[1]
+    assert re.findall(r'<circle [^>]* r="([\d.]+)"', svg) == ["1.5"], "it is alone on its line, and there is no mean"
 
 
-def test_few_updates_have_whole_numbers_once_each(tmp_path, layout):
-    history = write_history(layout, "d", "base", 1, [(update, {"perplexity": 9.0, "bleu": 1.0}) for update in (1, 3)])
-    svg = draw(tmp_path, layout, [history])[1]
-    labels = re.findall(r'transform="translate\([\d.]+,15\)"[^>]*>([^<]*)</text>', svg)
-    assert labels == ["1", "2", "3"]
+@pytest.mark.parametrize(
+    ("updates", "expected"), [((1, 3), ["1", "2", "3"]), ((4,), ["4"]), ((10, 1000), ["0", "500", "1,000"])]
+)
+def test_updates_are_whole_numbers_once_each(tmp_path, layout, updates, expected):
+    own = [(update, {"perplexity": 9.0, "bleu": 20.0 + update}) for update in updates]
+    svg = draw(tmp_path, layout, [write_history(layout, "d", "base", 1, own)])[1]
+    assert re.findall(r'y="172"[^>]*>([\d,]+)</text>', svg) == expected
 
 
 def test_the_mean_covers_the_updates_of_all_seeds():
@@ -119,7 +117,7 @@ def test_perplexity_is_drawn_in_addition_if_a_system_has_no_bleu(tmp_path, layou
     assert svg.index("dev BLEU") < svg.index("dev perplexity")
 
 
-@pytest.mark.parametrize(("beams", "title"), [([4], "dev BLEU, beam of 4"), ([1, 4], "dev BLEU, beam of 1 or 4")])
+@pytest.mark.parametrize(("beams", "title"), [([4], "validation, beam of 4"), ([1, 4], "validation, beam of 1 or 4")])
 def test_the_axis_names_the_search(tmp_path, layout, beams, title):
     _, svg = draw(tmp_path, layout, [write_history(layout, "d", "base", 1, bleu(10, 12))], d=beams)
     assert title in svg
@@ -135,11 +133,29 @@ def test_broken_logs_are_refused(tmp_path, layout):
             draw(tmp_path, layout, [path])
 
 
-def test_systems_differ_without_colour():
-    """Also when there are more systems than values."""
-    systems = [f"s{number}" for number in range(10)]
-    for values in (COLOURS, DASHES, SHAPES):
-        assert len(set(values)) == len(values) == 8
-        scale = system_scale(systems, values).to_dict()
-        assert scale["domain"] == systems
-        assert scale["range"][8:] == scale["range"][:2]
+def test_the_curves_of_a_run_are_of_all_that_its_log_has(tmp_path):
+    """The loss is thinned to means, so that seeds keep the same updates; validations are not."""
+    losses = [{"update": 10 * k, "loss/translation": float(k)} for k in range(1, 4 * POINTS + 1)]
+    validation = {"perplexity": 5.0, "bleu": 3.0, "accuracy/tag_attention": 0.25}
+    for name, lines in (("1", losses), ("2", losses[: 2 * POINTS])):
+        write_lines(tmp_path / name, list(map(json.dumps, [*lines, {"update": 9, "validation": validation}])))
+    curves = system_curves("d", "s", {seed: tmp_path / str(seed) for seed in (1, 2)})["curves"]
+    first, second = (curves["loss"][seed] for seed in "12")
+    assert (len(first), len(second)) == (POINTS, POINTS / 2)
+    assert first[1] == (80, 6.5)
+    assert second == first[: POINTS // 2]
+    assert [curves[metric]["1"] for metric in ("bleu", "perplexity", "accuracy")] == [[(9, 3)], [(9, 5)], [(9, 25)]]
+
+
+def test_a_system_looks_the_same_in_all_charts():
+    systems = ["transformer_base", *(f"depparse_l{layer}" for layer in range(6))]
+    looks = system_looks(systems)
+    assert looks["transformer_base"].colour == COLOURS[0]
+    for number in range(3):  # colours, dashes and shapes
+        assert len({own[number] for own in looks.values()}) == len(systems)
+    assert all(system_looks(["other", "mine", system])[system].dashes for system in systems)
+    assert system_looks(systems[::-1]) == looks
+    scale = system_scale(systems, SHAPES).to_dict()
+    assert dict(zip(scale["domain"], scale["range"], strict=True)) == {name: own.shape for name, own in looks.items()}
+    many = [f"s{number}x" for number in range(20)]
+    assert len({own.colour for own in system_looks(many).values()}) == len(COLOURS) - 1

@@ -1,145 +1,105 @@
-"""The results of the demo: which sentences show which construction, and scores on them, against plain counts."""
+"""What the demo shows at its end, from results that were written for it."""
 
 from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
-from evaluation.test_metrics import own_bleu
+from evaluation.test_metrics import draw
 from reporting.runs import EVALUATION, Results
+from sacrebleu import corpus_bleu
 
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.typed import build
-from nmtcore.corpus.pairs import ANNOTATION_FIELDS
-from nmtcore.demo import generate
-from nmtcore.demo.contrasts import PHENOMENA, generate_contrasts
-from nmtcore.files import write_json
-from nmtcore.parquet import write_rows
-from nmtcore.reporting.demo_results import (
-    CONSTRUCTION_LABELS,
-    PHENOMENON_LABELS,
-    construction_rows,
-    demo_results,
-    neighbour_share,
-)
-from nmtcore.reporting.demo_table import demo_text, write_demo_table
-from nmtcore.syntax.annotation import Annotation
-from nmtcore.syntax.categories import CONSTRUCTIONS, constructions
+from nmtcore.evaluation.compare import compare_systems
+from nmtcore.evaluation.metrics import METRICS
+from nmtcore.files import read_json, write_json
+from nmtcore.reporting.demo_results import demo_results, demo_text, meaning, neighbour_share, write_demo
+from nmtcore.reporting.pages import PAGE_FORMATS
 
-COUNT = 40
-
-
-@pytest.fixture(scope="module")
-def pairs():
-    return list(generate(split="test", count=COUNT))
+SYSTEMS = {"base": (0.4, 0.42), "head": (0.2, 0.25), "control": (0.4, 0.3)}
 
 
 @pytest.fixture
-def results(tmp_path, pairs):
-    return Results(tmp_path, [pair.source.text for pair in pairs], [pair.target.text for pair in pairs])
+def made(tmp_path):
+    """The results of three systems with two seeds, and the translations that they come from."""
+    _, references = draw(40)
+    results = Results(tmp_path, references, references)
+    translations = {name: [draw(40, wrong=wrong)[0] for wrong in seeds] for name, seeds in SYSTEMS.items()}
+    counts = []
+    for name, seeds in translations.items():
+        for seed, lines in enumerate(seeds, start=1):
+            results.write_run(name, seed, lines)
+            counts.append(Path(results.layout.path("counts", scale="quick", dataset="d", system=name, seed=seed)))
+    names = {"dataset": "d", "scale": "quick", "seeds": [1, 2]}
+    for name in SYSTEMS:
+        write_json(tmp_path / f"{name}.bleu", {**names, "system": name, "splits": {"test": {}, "dev": {}}})
+    for name, values in (("head", [90.0, 92.0]), ("control", [95.0, 97.0])):
+        uas = {"test": {"argmax": {"uas": {"values": values}}}}
+        write_json(tmp_path / f"{name}.uas", {**names, "system": name, "splits": uas})
+    *_, trees = results.write_annotation("source", "head", [[2, 0, 2]] * 40)
+    files = {score: [tmp_path / f"{name}.{score}" for name in own] for score, own in
+             (("bleu", SYSTEMS), ("uas", ("head", "control")))}  # fmt: skip
+    values = demo_results(**files, counts=counts, trees=Path(trees), layout=results.layout)
+    return values, translations, references
 
 
-@pytest.fixture
-def files(results, pairs):
-    """The sentence pairs, and the trees of their source."""
-    trees = Path(results.layout.path("annotation", dataset="d", annotator="a", split="test", side="source"))
-    rows = [asdict(pair.source.annotation) for pair in pairs]
-    write_rows(trees, pa.schema(ANNOTATION_FIELDS), rows)
-    return Path(results.layout.path("pairs", dataset="d", split="test")), trees
+def test_the_numbers_are_those_of_the_translations(made):
+    values, translations, references = made
+    evaluation = EvaluationSettings(**EVALUATION)
+    for own in values["systems"]:
+        bleu = [corpus_bleu(lines, [references], tokenize="none") for lines in translations[own["system"]]]
+        assert own["bleu"] == pytest.approx([score.score for score in bleu])
+        assert own["length_ratio"] == pytest.approx(sum(score.sys_len / score.ref_len for score in bleu) / 2)
+    counts = {
+        name: [METRICS["bleu"].count(lines, references, evaluation) for lines in translations[name]]
+        for name in ("base", "head")
+    }
+    assert values["systems"][1]["difference"] == asdict(compare_systems(counts, baseline="base")["head"].difference)
+    assert (values["systems"][0]["difference"], values["systems"][0]["uas"]) == (None, None)
+    assert values["systems"][1]["uas"] == [90.0, 92.0]
+    assert (values["sentences"], values["split"], values["empty"]) == (40, "test", [])
 
 
-def summary(system, **scores):
-    values = {name: {"mean": value, "stdev": None, "values": [value]} for name, value in scores.items()}
-    return {"dataset": "d", "system": system, "scale": "quick", "seeds": [1], "splits": {"test": values, "dev": {}}}
-
-
-def test_every_phenomenon_and_construction_has_a_label():
-    assert set(PHENOMENON_LABELS) == set(PHENOMENA)
-    assert set(CONSTRUCTION_LABELS) == set(CONSTRUCTIONS)
-
-
-def test_sentences_are_grouped_by_what_the_grammar_makes(files, pairs):
-    rows = construction_rows(*files, sentences=COUNT)
-    assert list(rows) == [*PHENOMENON_LABELS.values(), *CONSTRUCTION_LABELS.values()]
-    wrong = [entry.wrong for entry in islice(generate_contrasts(split="test", count=COUNT), COUNT)]
-    for phenomenon, label in PHENOMENON_LABELS.items():
-        shown = [any(own.phenomenon == phenomenon for own in made) for made in wrong]
-        assert rows[label].tolist() == [i for i in range(COUNT) if shown[i]]
-    for name, label in CONSTRUCTION_LABELS.items():
-        shown = [name in constructions(pair.source.annotation.ccg) for pair in pairs]
-        assert rows[label].tolist() == [i for i in range(COUNT) if shown[i]]
-    assert all(len(rows[label]) for label in ("agreement", "verb-final clause", "relative clause"))
-
-
-def test_scores_and_differences_are_those_of_the_sentences(tmp_path, results, files, pairs):
-    references = [pair.target.text for pair in pairs]
-    worse = [" ".join(line.split()[::-1]) if i % 3 else line for i, line in enumerate(references)]
-    folders = [results.write_run("base", 1, worse), results.write_run("head", 1, references)]
-    paths = {name: tmp_path / name for name in ("base.bleu", "head.bleu", "head.uas")}
-    write_json(paths["base.bleu"], summary("base", bleu=20.0, chrf=30.0))
-    write_json(paths["head.bleu"], summary("head", bleu=100.0, chrf=100.0))
-    uas = summary("head") | {"splits": {"test": {"argmax": summary("head", uas=91.5)["splits"]["test"]}}}
-    write_json(paths["head.uas"], uas)
-    made = demo_results(
-        bleu=[paths["base.bleu"], paths["head.bleu"]],
-        uas=[paths["head.uas"]],
-        hypotheses=folders,
-        pairs=files[0],
-        trees=files[1],
-        evaluation=EVALUATION,
-        layout=results.layout,
-    )
-    assert (made["baseline"], made["split"], made["sentences"], made["seeds"]) == ("base", "test", COUNT, [1])
-    assert [own["uas"] and own["uas"]["mean"] for own in made["systems"]] == [None, 91.5]
-    assert made["systems"][0]["difference"] is None
-    settings = build(EvaluationSettings, EVALUATION, where="here")
-    whole = own_bleu(worse, references, settings)
-    assert made["systems"][1]["difference"]["delta"] == pytest.approx(100 - whole)
-    rows = construction_rows(*files, sentences=COUNT)
-    for entry in made["constructions"]:
-        own = rows[entry["construction"]].tolist()
-        assert entry["sentences"] == len(own)
-        if len(own) > 1:
-            score = own_bleu([worse[i] for i in own], [references[i] for i in own], settings)
-            assert entry["systems"]["base"]["bleu"] == pytest.approx(score)
-            assert entry["systems"]["head"]["difference"]["delta"] == pytest.approx(100 - score)
-        else:
-            assert entry["systems"] == {"base": None, "head": None}
-    text = write_demo_table(made, json=tmp_path / "demo.json", table=tmp_path / "demo.md")
-    assert "| head | 100.0 | 100.0 | 91.5 |" in text
-    assert made["empty"] == []
-
-
-def test_a_system_with_mostly_empty_translations_is_named(tmp_path, results, files, pairs):
-    references = [pair.target.text for pair in pairs]
-    half, more = COUNT // 2, COUNT // 2 + 1
-    folders = [
-        results.write_run("base", 1, ["", " "] * (half // 2) + references[half:]),
-        results.write_run("head", 1, [" "] * more + references[more:]),
-    ]
-    for name in ("base", "head"):
-        write_json(tmp_path / name, summary(name, bleu=1.0, chrf=2.0))
-    made = demo_results(
-        bleu=[tmp_path / "base", tmp_path / "head"], uas=[], hypotheses=folders, pairs=files[0], trees=files[1],
-        evaluation=EVALUATION, layout=results.layout,
-    )  # fmt: skip
-    sentence = f"d/head, seed 1, test: {more} of {COUNT} translations are empty."
-    assert made["empty"] == [sentence], "exactly half is not more than half"
-    text = write_demo_table(made, json=tmp_path / "demo.json", table=tmp_path / "demo.md")
-    assert text.startswith(f"- {sentence}\n")
-    assert demo_text(made).startswith(f"- {sentence}\n\nsystem ")
+def test_pages_and_text_have_all_systems(made, tmp_path):
+    values, *_ = made
+    files = {"json": tmp_path / "demo.json", "table": tmp_path / "demo.md", "text": tmp_path / "demo.txt"}
+    write_demo(values, folder="results", **files)
+    assert read_json(files["json"])["systems"][2]["system"] == "control"
+    assert {path.suffix for path in tmp_path.glob("demo.*")} >= set(PAGE_FORMATS)
+    text = files["text"].read_text()
+    assert text == demo_text(values, folder="results")
+    header, *rows = text.splitlines()[:4]
+    assert header.split()[:3] == ["system", "BLEU", "length"]
+    assert [row.split()[0] for row in rows] == list(SYSTEMS)
+    low, high = values["systems"][1]["difference"]["interval"]
+    assert f"({low:+.1f} to {high:+.1f})" in rows[1]
+    assert "MODEL=results/quick/d/head/seed1/model" in text
+    assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(
-    ("heads", "expected"),
+    ("delta", "half", "seeds", "sentence"),
     [
-        ([[2, 0], [2, 3, 0]], {"word": "next", "share": 60.0}),
-        ([[0, 1, 2], None], {"word": "previous", "share": 200 / 3}),
-        ([None], {"word": "next", "share": 0.0}),
+        (0.5, 1.0, [1, 2], "0.5 points of BLEU more than base, which 500 sentences and 2 seeds do not prove; its head"),
+        (4.0, 1.0, [1], "4.0 points of BLEU more than base, which 500 sentences and 1 seed do not prove; its head"),
+        (4.0, 1.0, [1, 2], "4.0 points of BLEU more than base, more than chance explains (500 sentences and 2 seeds);"),
+        (
+            -4.0,
+            1.0,
+            [1, 2],
+            "4.0 points of BLEU less than base, more than chance explains (500 sentences and 2 seeds);",
+        ),
     ],
 )
-def test_the_neighbour_that_is_the_head_of_more_words(tmp_path, heads, expected):
-    rows = [asdict(Annotation(head=own)) for own in heads]
-    write_rows(tmp_path / "t.parquet", pa.schema(ANNOTATION_FIELDS), rows)
-    assert neighbour_share(tmp_path / "t.parquet") == pytest.approx(expected)
+def test_the_sentence_has_its_reservation(delta, half, seeds, sentence):
+    difference = {"delta": delta, "interval": [delta - half, delta + half]}
+    systems = [{"system": "base"}, {"system": "head", "difference": difference, "uas": [30.0]}]
+    values = {"systems": systems, "seeds": seeds, "sentences": 500, "neighbour": {"word": "next", "share": 36.4}}
+    said = meaning(values)
+    assert said.startswith(f"head scores {sentence}")
+    assert said.endswith("no more than the 36.4 % that always pointing to the next word would find.")
+
+
+def test_the_better_neighbour_is_counted(tmp_path):
+    results = Results(tmp_path, ["a b c"] * 2, ["x"] * 2)
+    *_, trees = results.write_annotation("source", "head", [[2, 3, 0], None])
+    assert neighbour_share(Path(trees)) == {"word": "next", "share": pytest.approx(200 / 3)}

@@ -6,25 +6,38 @@ import numpy as np
 
 from nmtcore.files import write_text
 from nmtcore.inference.schemas import GatedSentence
-from nmtcore.reporting.gates_page import GATES_STYLE, gated_pieces
+from nmtcore.reporting.gates_page import GATES_STYLE, gated_pieces, gates_range
 from nmtcore.reporting.html_document import html_document
 
 SENTENCE = GatedSentence("A <b> & c", ["x@@", '<script>"', "&", "é"], np.array([2.0, 3.0, 2.5, 2.25]))
 
 
 def test_text_is_readable_on_every_background(browser, tmp_path):
-    pieces = gated_pieces(GatedSentence("<s>", ["x"] * 201, np.linspace(1, 2, 201)))
+    pieces = gated_pieces(GatedSentence("<s>", ["x"] * 201, np.linspace(1, 2, 201)), 1, 2)
     page = html_document("Gates", f'<h1>Gates</h1><div class="gates">{pieces}</div>', style=GATES_STYLE)
     write_text(tmp_path / "gates.html", page)
     browser.check(tmp_path / "gates.html")
 
 
-def test_the_largest_norm_is_the_darkest_and_bold():
-    spans = re.findall(r'<span title="(.*?)" style="(.*?)">(.*?)</span>', gated_pieces(SENTENCE))
-    assert [title for title, *_ in spans] == ["2.000", "3.000", "2.500", "2.250"]
-    assert [text for *_, text in spans] == ["x@@", "&lt;script&gt;&quot;", "&amp;", "é"]
-    colours = [list(map(int, re.findall(r"\d+", style)[:3])) for _, style, _ in spans]
-    assert colours[0] == [255, 255, 255]
-    assert [colours.index(colour) for colour in sorted(colours, reverse=True)] == [0, 3, 2, 1]
-    assert ["bold" in style for _, style, _ in spans] == [False, True, False, False]
-    assert gated_pieces(GatedSentence("", [], np.zeros(0))) == ""
+def test_a_larger_norm_has_more_contrast_with_the_page(browser, tmp_path):
+    pieces = gated_pieces(GatedSentence("<s>", ["a", "b", "c"], np.array([1.0, 1.6, 2.0])), 1, 2)
+    write_text(tmp_path / "gates.html", html_document("Gates", f'<p class="gates">{pieces}</p>', style=GATES_STYLE))
+    for dark in (False, True):
+        with browser.open(tmp_path / "gates.html", dark=dark) as page:
+            colours = page.evaluate(
+                "[...document.querySelectorAll('.gates span')].map((own) => getComputedStyle(own).backgroundColor)"
+            )
+        light = [sum(map(float, re.findall(r"[\d.]+", own.removeprefix("color(srgb"))[:3])) for own in colours]
+        assert light == sorted(light, reverse=not dark)
+
+
+def test_colours_hold_over_sentences_and_the_largest_is_bold():
+    other = GatedSentence("B", ["z"], np.array([4.0]))
+    assert gates_range([SENTENCE, other]) == (2.0, 4.0)
+    spans = re.findall(r'<span class="(\w*)" title="(.*?)" style="--share:(\d+)%(.*?)">(.*?)</span>',
+                       gated_pieces(SENTENCE, 2, 4) + gated_pieces(other, 2, 4))  # fmt: skip
+    assert [title for _, title, *_ in spans] == ["2.000", "3.000", "2.500", "2.250", "4.000"]
+    assert [text for *_, text in spans] == ["x@@", "&lt;script&gt;&quot;", "&amp;", "é", "z"]
+    assert [int(share) for _, _, share, *_ in spans] == [0, 50, 25, 12, 100]
+    assert ["bold" in bold for *_, bold, _ in spans] == [False, True, False, False, True]
+    assert gated_pieces(GatedSentence("", [], np.zeros(0)), *gates_range([])) == ""

@@ -17,8 +17,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import holm
 from nmtcore.reporting.claims_page import judged_claims
 from nmtcore.reporting.grid import grid_blocks
-from nmtcore.reporting.paper_table import read_claims, write_claims, write_paper_page, write_paper_table
-from nmtcore.reporting.paper_table import unlinked as without_links
+from nmtcore.reporting.paper_table import linked, read_claims, write_claims, write_paper_page, write_paper_table
 from nmtcore.reporting.results import Results
 
 REFERENCES = [f"the {colour} dog sees a {noun} near the {place}" for colour in ("red", "old", "big")
@@ -306,7 +305,7 @@ def test_claims_are_judged_collected_and_read_again(folder, tmp_path):
     assert page.startswith("P 2020\n\n## Table 1\n")
     assert page.count("## Differences") == 2
     assert {path.suffix for path in tmp_path.glob("p2020.*")} == {".md", ".csv", ".tex", ".html"}
-    html = json.loads(files["json"].read_text(encoding="utf-8"))["html"]
+    html = "".join(part["html"] for part in json.loads(files["json"].read_text(encoding="utf-8"))["parts"])
     assert '<a href="#d/new">' in html
-    assert "<a " not in without_links(html)
-    assert '<a href="#runs">' in without_links(html, lambda origin: "#runs" if origin == "d/new" else None)
+    assert "<a " not in linked(html)
+    assert '<a href="#runs">' in linked(html, lambda origin: "#runs" if origin == "d/new" else None)

@@ -1,60 +1,130 @@
-"""The index of runs, and the table of licences."""
+"""The tables of all runs and all scores, and the table of licences."""
 
 from pathlib import Path
 
-import pyarrow.parquet as parquet
+import pandas as pd
 import pytest
+from evaluation.test_metrics import draw
 from reporting.recorded_runs import ATTEMPT, SOURCES, layout_of, names_of, write_log, write_run
+from reporting.runs import Results
+from sacrebleu import corpus_bleu
 
 from nmtcore.errors import UserError
+from nmtcore.evaluation.induction import MEASURES
+from nmtcore.evaluation.metrics import METRICS
 from nmtcore.files import read_json, write_json, write_lines
-from nmtcore.reporting.licences_table import licence_entries, write_licence_table
-from nmtcore.reporting.run_index import index_runs
+from nmtcore.reporting.licences_table import (
+    licence_entries,
+    uses_of_comet,
+    uses_of_data,
+    uses_of_run,
+    write_licence_table,
+)
+from nmtcore.reporting.manifest import write_manifest
+from nmtcore.reporting.run_index import RUNS_SCHEMA, SCORES_SCHEMA, index_runs, read_scores, score_rows
 
 
-def described(*runs, sources=SOURCES):
-    return [{"names": names_of(*run), "sources": sources} for run in runs]
+def write_finished(layout, *run, **options):
+    write_run(layout, *run, **options)
+    write_manifest(layout, names_of(*run), SOURCES)
 
 
-def test_the_index_has_a_row_per_run(tmp_path):
+def test_runs_have_a_row_each_and_scores_too(tmp_path):
     layout = layout_of(tmp_path)
-    write_run(layout, "base", 10)
+    write_finished(layout, "base", 10)
     write_run(layout, "base", 2, attempts=[])
     write_log(Path(layout.path("scores", **names_of("other"))).parent / "checkpoints/0", [ATTEMPT])
-    index = tmp_path / "results/runs.parquet"
-    assert index_runs(layout, described(("base", 10), ("base", 2), ("other", 1)), index=index) == 3
-    rows = parquet.read_table(index).to_pylist()
-    assert [(row["system"], row["seed"], row["status"]) for row in rows] == [
-        ("base", 2, "complete"),
-        ("base", 10, "complete"),
-        ("other", 1, "interrupted"),
-    ]
-    assert [row["device"] for row in rows] == [None, "A processor", "A processor"]
-    assert rows[1].items() >= {"commit": "c0ffee", "parameters": 17, "updates": 3, "gpu_joules": 3.6e6}.items()
-    assert rows[1]["scores"][1] == {"split": "dev", "score": "BLEU", "value": 21.0}
-    assert rows[1]["signatures"] == [("BLEU", "nrefs:1")]
-    assert Path(rows[1]["folder"]) == tmp_path / "results/small/d/base/seed10"
+    write_run(layout, "broken")
+    (tmp_path / "results/small/d/broken/seed1/training.jsonl").write_text("{\n")
+    sentences = []
+    index_runs(layout, {}, warn=sentences.append)
+    runs, scores = (pd.read_parquet(tmp_path / f"results/{name}.parquet") for name in ("runs", "scores"))
+    assert list(zip(runs.system, runs.seed, runs.state, strict=True)) == [
+        ("base", 2, "finished"), ("base", 10, "finished"), ("other", 1, "interrupted"),
+    ]  # fmt: skip
+    assert runs.device.fillna("").tolist() == ["", "A processor", "A processor"]
+    expected = {"commit": "c0ffee", "parameters": 17, "updates": 3, "gpu_joules": 3.6e6, "best_bleu": 20.0}
+    assert {key: runs.loc[1, key] for key in expected} == expected
+    assert runs.loc[1, "packages"] == "torch 2.0"
+    assert runs.loc[1, "folder"] == str(tmp_path / "results/small/d/base/seed10")
+    test = scores[(scores.seed == 10) & (scores.split == "test")]
+    assert test[["subset", "measure", "value", "sentences", "signature"]].values.tolist() == [
+        ["", "bleu", 20.0, 2, "nrefs:1"], ["", "chrf", 40.0, 2, "nc:6"],
+    ]  # fmt: skip
+    assert test.length_ratio.tolist()[0] == 0.5
+    (sentence,) = sentences
+    assert sentence.startswith("broken on d, seed 1, is left out: ")
+    assert "training.jsonl, line 1: this is not JSON" in sentence
+
+
+def test_trees_have_their_measures(tmp_path):
+    layout = layout_of(tmp_path)
+    folder = write_run(layout)
+    heads = {"sentences": 3, "uas": 80.0}
+    splits = {"test": {"argmax": heads}, "dev": {"argmax": heads | {"uas": None}}}
+    write_json(folder / "scores.json", {**names_of(), "uas": splits})
+    right = dict.fromkeys(MEASURES, 70.0) | {"sentences": 5}
+    induced = {"spanning_tree": right, "left": right | {"directed": 30.0}}
+    write_json(folder / "gold.json", {**names_of(), "gold.uas": {"gold_a": induced}})
+    scores = read_scores(layout)
+    assert scores[scores.split != "gold_a"][["split", "measure", "value"]].values.tolist() == [["test", "uas", 80.0]]
+    gold = scores[scores.split == "gold_a"].set_index("measure").value
+    assert (gold["directed"], gold["left_directed"]) == (70.0, 30.0)
+    assert len(gold) == 2 * len(MEASURES)
+
+
+@pytest.mark.parametrize("content", ["[]", '{"bleu": 3}', '{"bleu": {"test": 3}}', '{"uas": {"test": {}}}'])
+def test_scores_that_are_none_are_named(content, tmp_path):
+    layout = layout_of(tmp_path)
+    path = write_run(layout) / "scores.json"
+    path.write_text(content)
+    with pytest.raises(UserError, match=rf"^{path} does not hold what it should \(.*\): delete it and run"):
+        read_scores(layout)
+
+
+def test_constructions_are_subsets(tmp_path):
+    """Each has sacreBLEU's score of its sentences."""
+    lines, references = draw(40)
+    results = Results(tmp_path, references, references)
+    results.write_run("base", 1, lines)
+    names = {"scale": "quick", "dataset": "d", "system": "base", "seed": 1}
+    supertags = [["(S[q]/NP)/NP"] if row % 3 == 0 else ["NP"] for row in range(40)]
+    *_, path = results.write_annotation("target", "ccg", supertags)
+    rows = list(score_rows(results.layout, names, {"d": {"test": path, "dev": "gone"}}))
+    (bleu,) = [row for row in rows if (row["subset"], row["measure"]) == ("question", "bleu")]
+    part = range(0, 40, 3)
+    expected = corpus_bleu([lines[row] for row in part], [[references[row] for row in part]], tokenize="none")
+    assert bleu["value"] == pytest.approx(expected.score)
+    assert (bleu["sentences"], bleu["split"], bleu["system"]) == (len(part), "test", "base")
+    assert bleu["length_ratio"] == pytest.approx(expected.sys_len / expected.ref_len)
+    assert {row["measure"] for row in rows} == set(METRICS)
 
 
 def test_the_example_of_the_documentation(root, tmp_path, monkeypatch):
     layout = layout_of(tmp_path)
     write_run(layout, "base", 1, bleu=20.0)
     write_run(layout, "base", 2, bleu=22.0)
-    index_runs(layout, described(("base", 1), ("base", 2)), index=tmp_path / "results/runs.parquet")
+    index_runs(layout, {})
     text = (root / "docs/running.md").read_text(encoding="utf-8")
-    (example,) = (block for block in text.split("```python\n")[1:] if "runs.parquet" in block)
+    (example,) = (block for block in text.split("```python\n")[1:] if "scores.parquet" in block)
     monkeypatch.chdir(tmp_path)
     values = {}
     exec(example.partition("```")[0], values)
     assert values["bleu"].to_dict() == {("small", "d", "base"): 21.0}
 
 
+def test_every_column_is_documented(root):
+    text = (root / "docs/running.md").read_text(encoding="utf-8")
+    columns = {name for schema in (RUNS_SCHEMA, SCORES_SCHEMA) for name in schema.names}
+    assert [name for name in sorted(columns) if f"`{name}`" not in text] == []
+
+
 def test_licences_are_listed_once_with_the_data_sets_that_use_them(tmp_path):
     layout = layout_of(tmp_path)
-    write_run(layout, "base", 1)
-    write_run(layout, "base", 2)
+    write_finished(layout, "base", 1)
+    write_finished(layout, "base", 2)
     paths = {"json": tmp_path / "licences.json", "table": tmp_path / "licences.md"}
-    text = write_licence_table(layout, described(("base", 1), ("base", 2)), {}, **paths)
+    text = write_licence_table(layout, {}, **paths)
     assert [list(entry.values()) for entry in read_json(paths["json"])] == [
         ["corpus", "mine/test", "CC0", "A 2020", 0, 0, ["d"]],
         ["corpus", "news", "CC BY 4.0", "B 2021", 1, 0, ["d"]],
@@ -67,10 +137,9 @@ def test_licences_are_listed_once_with_the_data_sets_that_use_them(tmp_path):
 def test_two_data_sets_share_a_row_of_the_same_licence():
     data = {"corpora": [SOURCES["corpora"][0]], "models": []}
     changed = {"corpora": [SOURCES["corpora"][0] | {"licence": "other"}], "models": []}
-    manifests = [
-        {"dataset": name, "data": own} for name, own in (("a", data), ("b", data), ("c", changed), ("d", None))
-    ]
-    assert [(e["licence"], e["datasets"]) for e in licence_entries(manifests, {"e": changed})] == [
+    described = {"a": data, "b": data, "c": changed, "e": changed}
+    uses = [use for name, own in described.items() for use in uses_of_data(name, own)]
+    assert [(e["licence"], e["datasets"]) for e in licence_entries(uses)] == [
         ("CC BY 4.0", ["a", "b"]),
         ("other", ["c", "e"]),
     ]
@@ -78,7 +147,7 @@ def test_two_data_sets_share_a_row_of_the_same_licence():
 
 def test_data_without_runs_have_their_licences_as_far_as_they_were_read(tmp_path):
     layout, paths = layout_of(tmp_path), {"json": tmp_path / "licences.json", "table": tmp_path / "licences.md"}
-    write_run(layout)
+    write_finished(layout)
     bank = {"corpus": "bank", "splits": ["gold_bank"], "licence": "CC BY-SA", "citation": "D", "files": []}
     tagger = {"annotator": "tagger", "models": ["en_small"], "licence": "", "citation": "", "files": []}
     known = {
@@ -91,7 +160,7 @@ def test_data_without_runs_have_their_licences_as_far_as_they_were_read(tmp_path
         write_json(layout.path("raw_report", dataset=dataset, split=split), {"pairs": 2, "kept": 2})
     write_lines(layout.path("annotation", dataset="prepared", annotator="tagger", split="test", side="source"), [])
     datasets = {"d": known, "prepared": known, "unread": known}
-    text = write_licence_table(layout, described(("base", 1)), datasets, **paths)
+    text = write_licence_table(layout, datasets, **paths)
     assert {(entry["name"], *entry["datasets"]) for entry in read_json(paths["json"])} == {
         ("bank", "d"), ("mine/test", "d", "prepared"), ("news", "d"), ("stanza_en", "d"), ("en_small", "prepared"),
     }  # fmt: skip
@@ -99,11 +168,8 @@ def test_data_without_runs_have_their_licences_as_far_as_they_were_read(tmp_path
 
 
 def test_the_model_of_comet_is_listed_with_its_licence():
-    def manifest(model):
-        signatures = {"BLEU": "nrefs:1", "COMET": f"COMET|model:{model}|version:2.2"}
-        return {"dataset": "d", "data": None, "signatures": signatures}
-
-    entries = licence_entries([manifest("wmt22-comet-da"), manifest("mine")], {})
+    signatures = [f"COMET|model:{model}|version:2.2" for model in ("wmt22-comet-da", "mine")]
+    entries = licence_entries(uses_of_comet("d", signature) for signature in signatures)
     assert [(entry["sort"], entry["name"], entry["licence"]) for entry in entries] == [
         ("model", "mine", ""),
         ("model", "wmt22-comet-da", "Apache-2.0"),
@@ -111,23 +177,15 @@ def test_the_model_of_comet_is_listed_with_its_licence():
 
 
 def test_translations_made_elsewhere_are_listed_once_per_system_and_licence():
-    translations = {"licence": "for research only", "files": [{"sha256": "ab"}, {"sha256": None}]}
+    files = [{"name": "a", "sha256": "ab"}, {"name": "b", "sha256": None}]
+    translations = {"licence": "for research only", "files": files}
     manifests = [{"dataset": name, "system": "llm", "data": None, "translations": translations} for name in ("d", "e")]
-    assert [list(entry.values()) for entry in licence_entries(manifests, {})] == [
+    entries = licence_entries(use for manifest in manifests for use in uses_of_run(manifest))
+    assert [list(entry.values()) for entry in entries] == [
         ["translations", "llm", "for research only", "", 2, 1, ["d", "e"]]
     ]
 
 
 def test_without_data_there_are_no_licences(tmp_path):
     with pytest.raises(UserError, match=r"There are no data in .* prepare a data set or train a system first"):
-        write_licence_table(layout_of(tmp_path), [], {"d": SOURCES}, json=tmp_path / "a.json", table=tmp_path / "a.md")
-
-
-def test_a_run_with_a_broken_log_is_named_and_left_out(tmp_path):
-    layout, sentences = layout_of(tmp_path), []
-    (write_run(layout, "broken") / "training.jsonl").write_text("{\n")
-    write_run(layout)
-    runs = described(("broken", 1), ("base", 1))
-    assert index_runs(layout, runs, index=tmp_path / "runs.parquet", warn=sentences.append) == 1
-    assert len(sentences) == 1
-    assert "training.jsonl, line 1: this is not JSON" in sentences[0]
+        write_licence_table(layout_of(tmp_path), {"d": SOURCES}, json=tmp_path / "a.json", table=tmp_path / "a.md")

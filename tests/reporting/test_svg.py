@@ -6,20 +6,20 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from nmtcore.reporting.svg import SHADES, grey, shade_of, svg_document, svg_matrix, svg_text, text_width
+from nmtcore.reporting.svg import SHADES, shade_of, svg_document, svg_matrix, svg_text, text_width
 
 
 def painted(matrix_svg, rows, columns):
-    """The colour of every cell, from the paths of a matrix."""
-    cells = [["#ffffff"] * columns for _ in range(rows)]
-    for colour, path in re.findall(r'<path fill="(#\w+)" d="([^"]*)"/>', matrix_svg):
+    """The opacity of every cell, from the paths of a matrix."""
+    cells = [[0.0] * columns for _ in range(rows)]
+    for opacity, path in re.findall(r'<path fill-opacity="([\d.]+)" d="([^"]*)"/>', matrix_svg):
         rectangles = re.findall(r"M(\d+) (\d+)h(\d+)v1h-(\d+)z", path)
         assert "".join("M{} {}h{}v1h-{}z".format(*rectangle) for rectangle in rectangles) == path
         for x, y, width, back in rectangles:
             assert width == back
             for column in range(int(x), int(x) + int(width)):
-                assert cells[int(y)][column] == "#ffffff"
-                cells[int(y)][column] = colour
+                assert cells[int(y)][column] == 0
+                cells[int(y)][column] = float(opacity)
     return cells
 
 
@@ -28,15 +28,14 @@ def test_each_cell_has_the_shade_of_its_weight(concentration):
     weights = np.random.default_rng(1).dirichlet(np.full(9, concentration), 6).tolist()
     drawn = svg_matrix(weights, 3, 4.5, cell=2)
     assert 'transform="translate(3 4.5) scale(2)"' in drawn
-    expected = [[grey(shade_of(weight)) for weight in row] for row in weights]
-    assert painted(drawn, 6, 9) == expected
+    expected = [[shade_of(weight) / (SHADES - 1) for weight in row] for row in weights]
+    assert np.array(painted(drawn, 6, 9)) == pytest.approx(np.array(expected), abs=0.006)
 
 
-def test_shades_go_from_white_to_black():
+def test_shades_go_from_none_to_all():
     shades = [shade_of(weight) for weight in np.linspace(0, 1, 200)]
     assert shades == sorted(shades)
     assert set(shades) == set(range(SHADES))
-    assert (grey(0), grey(SHADES - 1)) == ("#ffffff", "#000000")
     assert (shade_of(1.2), shade_of(-0.1)) == (SHADES - 1, 0)
 
 

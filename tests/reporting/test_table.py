@@ -317,7 +317,7 @@ def test_a_row_of_another_length_is_an_error():
 
 def test_reasons_have_letters_in_the_order_of_the_cells():
     table = make_table([Column(name="x")], [[TableCell("x", reason=f"r{number // 2}")] for number in range(60)])
-    assert list(table.reasons.values())[24:] == ["y", "z", "aa", "ab", "ac", "ad"]
+    assert list(table.letters.values())[24:] == ["y", "z", "aa", "ab", "ac", "ad"]
 
 
 def test_a_text_has_the_letter_of_its_reason_beside_it():

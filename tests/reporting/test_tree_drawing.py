@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from nmtcore.reporting.tree_drawing import DrawnTree, arc_levels, tree_drawing, trees_drawing
+from nmtcore.reporting.tree_drawing import OTHER, DrawnTree, arc_levels, tree_drawing, trees_drawing
 
 TREE = DrawnTree("gold", ["I", "see", "it", "."], [2, 0, 2, 2], ["nsubj", "root", "obj", "punct"])
 
@@ -47,7 +47,14 @@ def test_arcs_are_drawn_between_words(changes, arcs, roots):
     drawing = tree_drawing(TREE._replace(**changes))
     assert (len(arcs_of(drawing)), len(roots_of(drawing))) == (arcs, roots)
     labels = re.findall(r">(nsubj|obj|punct|root)</text>", "".join(drawing.elements))
-    assert len(labels) == (0 if "labels" in changes else arcs)
+    assert len(labels) == (roots if "labels" in changes else arcs + roots)
+
+
+def test_arcs_that_another_tree_lacks_have_a_colour():
+    other = TREE._replace(heads=[2, 0, 1, 2], compared=TREE.heads, labels=None)
+    coloured = [element for element in tree_drawing(other).elements if OTHER in element]
+    assert len(coloured) == 2, "an arc and its arrow"
+    assert not any(OTHER in element for element in tree_drawing(TREE._replace(compared=TREE.heads)).elements)
 
 
 def test_everything_is_inside_the_box():

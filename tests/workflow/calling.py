@@ -31,15 +31,16 @@ VARIABLES = {"OMP_NUM_THREADS": "1"}
 
 @dataclass(frozen=True, kw_only=True)
 class Finished:
-    """Exit status and output of a call of Snakemake."""
+    """Exit status and output of a call of Snakemake, and its complete log, which a dry run prints."""
 
     code: int
     output: str
+    log: str = ""
 
     @property
     def rules(self) -> set[str]:
-        """The rules whose jobs are named in the output."""
-        return set(re.findall(r"^(?:local)?rule (\w+):", self.output, re.MULTILINE))
+        """The rules whose jobs are named in the log."""
+        return set(re.findall(r"^(?:local)?rule (\w+):", self.log or self.output, re.MULTILINE))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,14 +73,24 @@ class Workplace:
 
     def call(self, *arguments: str, settings: Sequence[str] = (), forked: bool = True) -> Finished:
         """Call Snakemake; it and its jobs are forked unless they need processes of their own."""
+        before = self.logs()
         if forked and (self.code or self.snakefile.parent / "src").resolve() == CODE:
             command = self.command(*arguments, settings=settings, program=())
             where = {"folder": self.folder.parent, "variables": VARIABLES}
             finished = call_forked("forking_snakemake", *command, **where, merged=True)
-            return Finished(code=finished.returncode, output=finished.stdout.decode())
+            code, output = finished.returncode, finished.stdout.decode()
+            return Finished(code=code, output=output, log=self.new_log(before))
         process = self.start(*arguments, settings=settings)
         output, _ = process.communicate(timeout=600)
-        return Finished(code=process.returncode, output=output)
+        return Finished(code=process.returncode, output=output, log=self.new_log(before))
+
+    def logs(self) -> set[Path]:
+        """Return the complete logs of Snakemake's runs so far."""
+        return set((self.folder / ".snakemake/log").glob("*.log"))
+
+    def new_log(self, before: set[Path]) -> str:
+        """Return what Snakemake logged since there were the logs `before`."""
+        return "".join(path.read_text(encoding="utf-8") for path in sorted(self.logs() - before))
 
     def run(self, *targets: str, settings: Sequence[str] = (), forked: bool = True) -> Finished:
         """Make targets; fail if Snakemake fails."""

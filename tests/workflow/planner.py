@@ -55,7 +55,7 @@ class Rules:
     def check_target(self, project: Project, target: str) -> None:
         """Do what the Snakefile does with a target of the command line: raise `UserError` if it cannot be made."""
         self.use(project)
-        self.names["check_rule" if self.workflow.is_rule(target) else "check_file"](target)
+        self.names["check_target"](project, target)
 
     def plan(self, project: Project, *targets: str) -> dict[str, PlannedJob]:
         """Return the jobs that make targets in an empty folder, by their first output."""

@@ -12,6 +12,8 @@ import yaml
 from safetensors.torch import load_file
 from workflow.calling import FORKING, UPDATES, wait_for_trainer
 
+from nmtcore.layout import Layout
+from nmtcore.reporting.manifest import run_record
 from nmtcore.training.checkpoints import Checkpoints
 
 pytestmark = pytest.mark.needs("Snakemake")
@@ -23,8 +25,10 @@ def run_folder(workplace):
     return (workplace.folder / MODEL).parent
 
 
-def manifest(workplace):
-    return json.loads((run_folder(workplace) / "manifest.json").read_text())
+def record(workplace):
+    """Return what the tables of all runs say of the run."""
+    names = {"scale": "long", "dataset": "little", "system": "transformer_base", "seed": 1}
+    return run_record(Layout(results=str(workplace.folder / "results")), names)
 
 
 def weights(workplace):
@@ -51,8 +55,8 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 1, output
     assert not (workplace.folder / MODEL).exists()
-    assert manifest(workplace)["status"] == "interrupted"
-    assert manifest(workplace)["device"]["kind"] == "cpu"
+    assert record(workplace)["state"] == "interrupted"
+    assert record(workplace)["device"]["kind"] == "cpu"
     (folder,) = run_folder(workplace).glob("checkpoints/*")
     reached = max(Checkpoints(folder).paths())
     assert 20 <= reached < UPDATES
@@ -60,9 +64,9 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
     workplace.run(MODEL)
     resumed = weights(workplace)
     assert updates(workplace) == list(range(1, UPDATES + 1))
-    assert manifest(workplace)["status"] == "unscored"
-    assert [attempt["finished"] for attempt in manifest(workplace)["attempts"]] == [False, True]
-    assert manifest(workplace)["attempts"][0]["ended"] is None
+    assert record(workplace)["state"] == "unscored"
+    assert [attempt["finished"] for attempt in record(workplace)["attempts"]] == [False, True]
+    assert record(workplace)["attempts"][0]["ended"] is None
     log = workplace.folder / "results/long/logs/little/transformer_base/seed1.training.log"
     assert f"Resuming from the checkpoint of update {reached}." in log.read_text()
 

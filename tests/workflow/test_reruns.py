@@ -1,6 +1,8 @@
-"""The jobs that run again after a change."""
+"""The jobs that run again after a change, and after a job that failed or was killed."""
 
 import copy
+import json
+import os
 import re
 import shutil
 from typing import Any
@@ -26,13 +28,13 @@ WEIGHTED = {
     "training": {"validation": {"metric": "perplexity"}},
 }
 RUN = "results/smoke/parsed/weighted"
-MEASURED = ("attention/test.parquet", "heads/gold_bank.json", "manifest.json")
+MEASURED = ("attention/test.parquet", "heads/gold_bank.json")
 TARGETS = [
     *(f"{RUN}.{score}" for score in ("bleu", "uas", "gold.uas", "comet")),
     *(f"{RUN}/seed1/{name}" for name in MEASURED),
 ]
 COMET = {"prepare_comet", "run_comet", "score_comet"}
-AFTER_TRANSLATION = {"score_tests", "summarise_seeds", "write_manifest", *COMET}
+AFTER_TRANSLATION = {"score_tests", "summarise_seeds", *COMET}
 OF_MODELS = {"translate_tests", "parse_gold", "score_gold", "score_heads", "measure_attention", *AFTER_TRANSLATION}
 
 
@@ -72,7 +74,7 @@ def changed(values: dict, changes: dict) -> dict:
 
 
 EDITS = {
-    "description": ({"description": "Other words"}, {}, {"write_manifest"}),
+    "description": ({"description": "Other words"}, {}, set()),
     "filters": ({"filters": ["empty"]}, {}, {"filter_split"}),
     "a setting of a filter": ({"filters": [{"name": "length", "most": 80}]}, {}, {"filter_split"}),
     "a filter that reads the tests": ({"filters": ["empty", "duplicates", "held_out"]}, {}, {"filter_split"}),
@@ -80,10 +82,10 @@ EDITS = {
     "bad lines": ({"max_bad_lines": 3}, {}, {"read_split"}),
     "checksum": (
         {"corpora": {"bank": {"files": {"source": {"sha256": "a" * 64}}}}}, {},
-        {"download", "read_split", "write_manifest"},
+        {"download", "read_split"},
     ),
     "part of the tests": ({"splits": {"test": [{"corpus": "test", "first": 1, "last": 5}]}}, {}, {"read_split"}),
-    "parser": ({"annotators": {"trees": {"model": "xx_others"}}}, {}, {"annotate_shard", "write_manifest"}),
+    "parser": ({"annotators": {"trees": {"model": "xx_others"}}}, {}, {"annotate_shard"}),
     "shards": ({"annotators": {"trees": {"shards": 4}}}, {}, {"annotate_shard", "gather_annotation"}),
     "annotation": (
         {"syntax": {"source": {"tags": "gold"}}}, {},
@@ -107,7 +109,7 @@ EDITS = {
     "lowercase": ({"evaluation": {"lowercase": True}}, {}, {"score_tests"}),
     "another test": (
         {"splits": {"more": "test"}}, {},
-        {"translate_tests", "score_tests", *COMET - {"run_comet"}, "write_manifest"},
+        {"translate_tests", "score_tests", *COMET - {"run_comet"}},
     ),
     "weight": ({}, {"components": {"depparse": {"weight": 0.7}}}, {"train_model"}),
     "another component": ({}, {"components": {"diagonalparse": {"layer": 0}}}, {"train_model"}),
@@ -149,7 +151,7 @@ def test_settings_of_the_project_change_the_rules_that_use_them(before, plan):
 )
 def test_the_jobs_that_read_changed_files_run_again(before, plan, edit, kept):
     rules = {job.rule for job in before.values()}
-    again = {"weight": {"train_model", *OF_MODELS}, "tokenize": {"score_tests", "summarise_seeds", "write_manifest"}}
+    again = {"weight": {"train_model", *OF_MODELS}, "tokenize": {"score_tests", "summarise_seeds"}}
     again["beam"] = {"translate_tests", "measure_attention", *AFTER_TRANSLATION}
     dataset, system, _ = EDITS[edit]
     assert changed_rules(before, plan(dataset, system)) == (rules - kept if kept else again[edit])
@@ -181,6 +183,7 @@ def test_each_rule_has_the_version_of_its_stage(root, tmp_path, plan, monkeypatc
 
 
 TARGET = "results/little/corpus/train.parquet"
+RAW = "results/little/corpus/raw/train.parquet"
 SCORE = "results/brief/little/weighted.bleu"
 SCORING = {"score_tests", "summarise_seeds"}
 
@@ -243,6 +246,79 @@ def test_the_reasons_are_shown_in_a_plan_and_when_jobs_run(unchanged):
     assert "'filters': [{'name': 'empty'}, {'name': 'duplicates'}]} now: " in output
     finished = unchanged.run(TARGET)
     assert finished.rules == {"filter_split"}
-    assert "'filters': [{'name': 'empty'}, {'name': 'length', 'most': 80}]}" in finished.output
+    assert "'filters': [{'name': 'empty'}, {'name': 'length', 'most': 80}]}" in finished.log
     unchanged.run("results/little/corpus/dev.parquet")
     assert unchanged.plan("results/little/corpus/dev.parquet", TARGET).rules == set()
+
+
+def fail(workplace, target):
+    """Make a target with scripts that cannot import the package, which must be processes of their own."""
+    broken = workplace.folder / ".snakemake/scripts/nmtcore.py"  # next to the script, so imported before the package
+    broken.write_text("raise SystemExit(1)")
+    assert workplace.call("--cores", "1", target, forked=False).code == 1
+    broken.unlink()
+
+
+@pytest.mark.needs("Snakemake")
+def test_scores_are_computed_again_after_a_failed_training(scored):
+    write_weighted(scored, 0.25)
+    run = scored.folder / "results/brief/little/weighted/seed1"
+    (run / "checkpoints").rename(run / "aside")
+    (run / "checkpoints").write_text("a file in place of the trainer's folder")
+    assert scored.call("--cores", "1", SCORE).code == 1
+    assert not (run / "model").exists()
+    assert (run / "scores.json").exists()
+    (run / "checkpoints").unlink()
+    (run / "aside").rename(run / "checkpoints")
+    assert scored.run(SCORE).rules == {"train_model", "translate_tests", "score_tests", "summarise_seeds"}
+    assert json.loads((run / "model/run.json").read_text())["components"]["diagonalparse"]["weight"] == 0.25
+    assert scored.plan(SCORE).rules == set()
+
+
+@pytest.mark.needs("Snakemake")
+def test_scores_are_computed_again_after_failed_translation_or_scoring(scored):
+    run = scored.folder / "results/brief/little/weighted/seed1"
+    scorings = {"score_tests", "summarise_seeds"}
+    settings = (
+        ({"decoding": {"beam": 7}}, "hypotheses", {"translate_tests", *scorings}),
+        ({"evaluation": {"text": "tokens", "tokenize": "13a", "roots": "many"}}, "scores.json", scorings),
+    )
+    for changed, missing, rules in settings:
+        scored.edit("datasets/little", **changed)
+        fail(scored, SCORE)
+        assert not (run / missing).exists()
+        assert (scored.folder / SCORE).exists()
+        assert scored.run(SCORE).rules == rules
+
+
+@pytest.mark.needs("Snakemake")
+def test_a_corpus_is_filtered_again_after_a_failed_reading(scored):
+    file = scored.folder / "downloads/little/train.en"
+    sound = file.read_bytes()
+    file.write_bytes(b"\xff not UTF-8\n")
+    assert scored.call("--cores", "1", TARGET).code == 1
+    assert not (scored.folder / RAW).exists()
+    assert (scored.folder / TARGET).exists()
+    file.write_bytes(sound)
+    os.utime(file, ns=(1, 1))  # older than all outputs
+    assert {"read_split", "filter_split"} <= scored.run(TARGET).rules
+    assert scored.plan(TARGET).rules == set()
+
+
+@pytest.mark.needs("Snakemake")
+def test_outputs_of_jobs_that_never_started_are_made_by_the_next_plan(scored):
+    """For example if a node of a cluster fails, so that the job itself could not record its outputs."""
+    before = (scored.folder / "config/datasets/little.yaml").read_text()
+    scored.edit("datasets/little", max_bad_lines=1)
+    fail(scored, TARGET)
+    assert not (scored.folder / RAW).exists()
+    assert {"read_split", "filter_split"} <= scored.run(TARGET).rules
+    (scored.folder / "config/datasets/little.yaml").write_text(before)
+
+
+@pytest.mark.needs("Snakemake")
+def test_files_that_a_user_deletes_are_not_made_again_for_existing_results(scored):
+    scored.edit("datasets/little", max_bad_lines=2)
+    assert "read_split" in scored.run(TARGET).rules
+    (scored.folder / RAW).unlink()
+    assert scored.plan(TARGET).rules == set()

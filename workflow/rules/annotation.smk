@@ -18,10 +18,6 @@ rule annotate_shard:
         models=planned(annotator_models),
     output:
         temp(LAYOUT.pattern("annotation_shard")),
-    log:
-        LAYOUT.log("annotate_shard"),
-    benchmark:
-        LAYOUT.benchmark("annotate_shard")
     conda:
         "../../envs/annotation.yaml"
     resources:
@@ -42,15 +38,8 @@ rule gather_annotation:
     output:
         annotation=LAYOUT.pattern("annotation"),
         report=LAYOUT.pattern("annotation_report"),
-    log:
-        LAYOUT.log("gather_annotation"),
-    benchmark:
-        LAYOUT.benchmark("gather_annotation")
-    conda:
-        "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **SMALL,
     params:
         version=VERSIONS["annotation"],
     script:
@@ -63,15 +52,8 @@ rule label_vocabularies:
         selection=planned(selection_file),
     output:
         LAYOUT.pattern("labels"),
-    log:
-        LAYOUT.log("label_vocabularies"),
-    benchmark:
-        LAYOUT.benchmark("label_vocabularies")
-    conda:
-        "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **SMALL,
     params:
         version=VERSIONS["annotation"],
     script:
@@ -84,15 +66,8 @@ rule linearise:
         annotation=LAYOUT.pattern("annotation"),
     output:
         LAYOUT.pattern("brackets"),
-    log:
-        LAYOUT.log("linearise"),
-    benchmark:
-        LAYOUT.benchmark("linearise")
-    conda:
-        "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **SMALL,
     params:
         version=VERSIONS["annotation"],
     script:
@@ -106,15 +81,8 @@ rule select_pairs:
     output:
         selection=LAYOUT.pattern("selection"),
         report=LAYOUT.pattern("selection_report"),
-    log:
-        LAYOUT.log("select_pairs"),
-    benchmark:
-        LAYOUT.benchmark("select_pairs")
-    conda:
-        "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **SMALL,
     params:
         version=VERSIONS["annotation"],
         selection=planned(selection_settings),
@@ -129,15 +97,8 @@ rule compare_annotations:
         second=LAYOUT.pattern("annotation", annotator="{other}"),
     output:
         LAYOUT.pattern("comparison"),
-    log:
-        LAYOUT.log("compare_annotations"),
-    benchmark:
-        LAYOUT.benchmark("compare_annotations")
-    conda:
-        "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **SMALL,
     params:
         version=VERSIONS["evaluation"],
     script:

@@ -1,5 +1,4 @@
 # The configuration and the helper functions that all rules share.
-import os
 from dataclasses import fields
 from functools import cache, wraps
 from inspect import signature
@@ -7,7 +6,6 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-from nmtcore.config.own_folder import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.stages import (
@@ -21,8 +19,8 @@ from nmtcore.config.stages import (
 from nmtcore.config.typed import changed, choose
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError
-from nmtcore.job import end_planning, has_nvidia_driver, hide_exit_statuses
-from nmtcore.layout import TABLE_FORMATS
+from nmtcore.job import end_planning, has_nvidia_driver
+from nmtcore.layout import JOBS, TABLE_FORMATS
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.external import external_pattern, trained_pattern
 
@@ -58,15 +56,13 @@ def load_project():
         for key in workflow.config_settings.config:
             choose(key, keys, noun="key", where="--config")
     project = Project(["config", own], config, where=CONFIG_NAME)
-    for sentence in hidden_files(project.folders) + project.settings.missing_folders:
+    for sentence in project.hidden + project.settings.missing_folders:
         warn(sentence)
     for fault in project.faults:
         warn(f"Not read: {fault}")
     return project
 
 
-if IS_FIRST_USE:
-    hide_exit_statuses(logger, os.path.dirname(SOURCES))
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
 LAYOUT = PROJECT.layout
@@ -80,6 +76,30 @@ TRAINED, EXTERNAL = trained_pattern(PROJECT), external_pattern(PROJECT)
 
 wildcard_constraints:
     **LAYOUT.constraints,
+
+
+SMALL = {"mem_mb": 2000, "runtime": 60}
+"""The resources of jobs that read and write a split."""
+WITH_MODEL = {"mem_mb": 8000, "runtime": 120, "gpu": min(GPUS, 1)}
+"""The resources of jobs that measure a model."""
+
+
+def complete_rules():
+    """Give each rule its log and its benchmark and, unless it names another, the environment of the package.
+
+    Rules without resources, whose jobs are small, become local; those of a workflow that has this as a module stay.
+    """
+    names = {name: workflow.modifier.avail_rulename(name) for name in JOBS}
+    ours = {name: workflow.get_rule(own) for name, own in names.items() if own}
+    modifier = workflow.modifier.path_modifier
+    for name, own_rule in ours.items():
+        own_rule.log_modifier = own_rule.benchmark_modifier = modifier
+        if not own_rule.log:
+            own_rule.set_log(LAYOUT.log(name))
+        own_rule.benchmark = own_rule.benchmark or LAYOUT.benchmark(name)
+        own_rule.conda_env = own_rule.conda_env or "../../envs/core.yaml"
+    small = {one.name for one in ours.values() if not one.ruleinfo.resources}
+    workflow._localrules = set(EARLIER_LOCAL_RULES) | small
 
 
 def table_files(prefix):

@@ -1,5 +1,6 @@
 # The corpus stage: download files, read splits, filter sentence pairs and list contrastive ones.
 from nmtcore.planning.corpus import (
+    contrastive_files,
     filter_threads,
     filtering_settings,
     held_out_splits,
@@ -14,12 +15,6 @@ rule download:
     output:
         file=LAYOUT.pattern("download"),
         record=LAYOUT.pattern("download_record"),
-    log:
-        LAYOUT.log("download"),
-    benchmark:
-        LAYOUT.benchmark("download")
-    conda:
-        "../../envs/core.yaml"
     resources:
         mem_mb=1000,
         runtime=240,
@@ -36,12 +31,6 @@ rule read_split:
     output:
         pairs=LAYOUT.pattern("raw_pairs"),
         report=LAYOUT.pattern("raw_report"),
-    log:
-        LAYOUT.log("read_split"),
-    benchmark:
-        LAYOUT.benchmark("read_split")
-    conda:
-        "../../envs/core.yaml"
     threads: 2
     resources:
         mem_mb=2000,
@@ -56,18 +45,11 @@ rule read_split:
 
 rule list_contrasts:
     input:
-        planned(raw_files),
+        planned(contrastive_files),
     output:
         LAYOUT.pattern("contrasts"),
-    log:
-        LAYOUT.log("list_contrasts"),
-    benchmark:
-        LAYOUT.benchmark("list_contrasts")
-    conda:
-        "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **SMALL,
     params:
         version=VERSIONS["corpus"],
         settings=planned(reading_settings),
@@ -83,12 +65,6 @@ rule filter_split:
     output:
         pairs=LAYOUT.pattern("pairs"),
         report=LAYOUT.pattern("pairs_report"),
-    log:
-        LAYOUT.log("filter_split"),
-    benchmark:
-        LAYOUT.benchmark("filter_split")
-    conda:
-        "../../envs/core.yaml"
     threads: planned(filter_threads)
     resources:
         mem_mb=lambda wildcards, threads: 1500 + 500 * threads,

@@ -1,19 +1,13 @@
 # Translations made elsewhere; scores of a run, also by COMET in an environment of its own, and its manifest; summaries of
 # a system over its seeds; the table of the demo.
 from nmtcore.config.stages import ScoringSettings
-from nmtcore.planning.demo import (
-    demo_evaluation,
-    demo_summaries,
-    demo_test_file,
-    demo_translations,
-)
+from nmtcore.planning.demo import demo_counts, demo_summaries, demo_trees
 from nmtcore.planning.external import (
     missing_seed_notes,
     raw_reports,
     translation_files,
     translation_states,
 )
-from nmtcore.planning.manifests import manifest_inputs, manifest_sources
 from nmtcore.planning.runs import (
     pair_files,
     seed_scores,
@@ -28,7 +22,6 @@ localrules:
     score_gold,
     prepare_comet,
     score_comet,
-    write_manifest,
     summarise_seeds,
     demo,
 
@@ -64,6 +57,7 @@ rule score_tests:
     output:
         scores=LAYOUT.pattern("scores"),
         counts=directory(LAYOUT.pattern("counts")),
+        manifest=LAYOUT.pattern("manifest"),
     log:
         LAYOUT.log("score_tests"),
     benchmark:
@@ -163,23 +157,6 @@ rule score_comet:
         "../scripts/score_comet.py"
 
 
-rule write_manifest:
-    input:
-        planned(manifest_inputs),
-    output:
-        LAYOUT.pattern("manifest"),
-    log:
-        LAYOUT.log("write_manifest"),
-    benchmark:
-        LAYOUT.benchmark("write_manifest")
-    conda:
-        "../../envs/core.yaml"
-    params:
-        sources=planned(manifest_sources),
-    script:
-        "../scripts/write_manifest.py"
-
-
 rule summarise_seeds:
     input:
         planned(seed_scores, notes=missing_seed_notes),
@@ -202,9 +179,8 @@ rule demo:
     input:
         bleu=planned(demo_summaries, score="bleu"),
         uas=planned(demo_summaries, score="uas"),
-        hypotheses=planned(demo_translations),
-        pairs=planned(demo_test_file, file_type="pairs"),
-        trees=planned(demo_test_file, file_type="annotation"),
+        trees=planned(demo_trees),
+        counts=planned(demo_counts),
     output:
         **table_files("demo"),
         json=LAYOUT.pattern("demo_json"),
@@ -217,6 +193,5 @@ rule demo:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
-        evaluation=planned(demo_evaluation),
     script:
         "../scripts/demo_table.py"

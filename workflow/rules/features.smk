@@ -8,46 +8,34 @@ from nmtcore.planning.features import (
 
 rule extract_tokens:
     input:
-        corpus=LAYOUT.pattern("pairs"),
+        words=LAYOUT.pattern("pairs"),
         selection=planned(selection_file),
         segmentation=planned(segmentation_folder),
     output:
         LAYOUT.pattern("tokens"),
-    log:
-        LAYOUT.log("extract_tokens"),
-    benchmark:
-        LAYOUT.benchmark("extract_tokens")
-    conda:
-        "../../envs/core.yaml"
     resources:
         mem_mb=2000,
         runtime=240,
     params:
         version=VERSIONS["features"],
     script:
-        "../scripts/extract_tokens.py"
+        "../scripts/extract_subwords.py"
 
 
 rule extract_linearised:
     input:
-        linearised_parses=LAYOUT.pattern("brackets", side="source"),
+        words=LAYOUT.pattern("brackets", side="source"),
         selection=planned(selection_file),
         segmentation=planned(segmentation_folder),
     output:
         LAYOUT.pattern("linearised"),
-    log:
-        LAYOUT.log("extract_linearised"),
-    benchmark:
-        LAYOUT.benchmark("extract_linearised")
-    conda:
-        "../../envs/core.yaml"
     resources:
         mem_mb=2000,
         runtime=240,
     params:
         version=VERSIONS["features"],
     script:
-        "../scripts/extract_linearised.py"
+        "../scripts/extract_subwords.py"
 
 
 rule extract_syntax:
@@ -58,12 +46,6 @@ rule extract_syntax:
         tokens=LAYOUT.pattern("tokens"),
     output:
         LAYOUT.pattern("syntax"),
-    log:
-        LAYOUT.log("extract_syntax"),
-    benchmark:
-        LAYOUT.benchmark("extract_syntax")
-    conda:
-        "../../envs/core.yaml"
     resources:
         mem_mb=2000,
         runtime=240,

@@ -1,9 +1,10 @@
-# Translations and parses of a run, in one process, parses by its attention heads, gate norms, attention weights, and the
-# log-probabilities of contrastive pairs; evaluation.smk scores the first two.
+# Translations and parses of a run, in one process, which evaluation.smk scores; and what is measured of its model on one
+# split: parses by its attention heads, gate norms, attention weights, log-probabilities of contrastive pairs.
 from nmtcore.planning.runs import (
     feature_files,
+    gold_features,
+    measured_features,
     pair_files,
-    split_features,
     target_tags,
     treebank_files,
 )
@@ -16,19 +17,11 @@ rule translate_tests:
         corpus=planned(pair_files, splits="tests"),
     output:
         hypotheses=directory(LAYOUT.pattern("hypotheses")),
-    log:
-        LAYOUT.log("translate_tests"),
-    benchmark:
-        LAYOUT.benchmark("translate_tests")
     wildcard_constraints:
         system=TRAINED,
-    conda:
-        "../../envs/core.yaml"
     threads: SETTINGS.threads
     resources:
-        mem_mb=8000,
-        runtime=480,
-        gpu=min(GPUS, 1),
+        **{**WITH_MODEL, "runtime": 480},
     params:
         **run_params(inference_settings, *INFERENCE),
         version=VERSIONS["inference"],
@@ -39,20 +32,12 @@ rule translate_tests:
 rule parse_gold:
     input:
         model=LAYOUT.pattern("model"),
-        features=planned(feature_files, splits="gold"),
+        features=planned(gold_features),
     output:
         parses=directory(LAYOUT.pattern("gold_parses")),
-    log:
-        LAYOUT.log("parse_gold"),
-    benchmark:
-        LAYOUT.benchmark("parse_gold")
-    conda:
-        "../../envs/core.yaml"
     threads: SETTINGS.threads
     resources:
-        mem_mb=8000,
-        runtime=120,
-        gpu=min(GPUS, 1),
+        **WITH_MODEL,
     params:
         **run_params(gold_settings, "gold", "sentences", "trees"),
         version=VERSIONS["inference"],
@@ -60,103 +45,53 @@ rule parse_gold:
         "../scripts/parse_gold.py"
 
 
-rule score_heads:
-    input:
-        model=LAYOUT.pattern("model"),
-        features=planned(split_features),
-        treebank=planned(treebank_files),
-    output:
-        LAYOUT.pattern("head_scores"),
-    log:
-        LAYOUT.log("score_heads"),
-    benchmark:
-        LAYOUT.benchmark("score_heads")
-    conda:
-        "../../envs/core.yaml"
-    threads: SETTINGS.threads
-    resources:
-        mem_mb=8000,
-        runtime=120,
-        gpu=min(GPUS, 1),
-    params:
-        **run_params(gold_settings, "sentences"),
-        version=VERSIONS["inference"],
-        scoring=VERSIONS["evaluation"],
-    script:
-        "../scripts/score_heads.py"
+# Each measure: the type of its file, its inputs besides the model and the features, and its parameters.
+MEASURES = {
+    "score_heads": (
+        "head_scores",
+        {"treebank": planned(treebank_files)},
+        {
+            **run_params(gold_settings, "sentences"),
+            "scoring": VERSIONS["evaluation"],
+        },
+    ),
+    "measure_gates": (
+        "gates",
+        {"tags": planned(target_tags)},
+        run_params(inference_settings, "sentences"),
+    ),
+    "measure_attention": (
+        "attention",
+        {},
+        # As many sentences as in Figures 6.1 and 6.2 of pham2018
+        {
+            **run_params(inference_settings, "decoding", "sentences"),
+            "sentences": 100,
+        },
+    ),
+    "score_contrasts": (
+        "contrast_scores",
+        {"contrasts": LAYOUT.pattern("contrasts")},
+        run_params(gold_settings, "sentences"),
+    ),
+}
 
+for measure, (file_type, more_inputs, more_params) in MEASURES.items():
 
-rule measure_gates:
-    input:
-        model=LAYOUT.pattern("model"),
-        features=planned(split_features),
-        tags=planned(target_tags),
-    output:
-        LAYOUT.pattern("gates"),
-    log:
-        LAYOUT.log("measure_gates"),
-    benchmark:
-        LAYOUT.benchmark("measure_gates")
-    conda:
-        "../../envs/core.yaml"
-    threads: SETTINGS.threads
-    resources:
-        mem_mb=8000,
-        runtime=120,
-        gpu=min(GPUS, 1),
-    params:
-        **run_params(inference_settings, "sentences"),
-        version=VERSIONS["inference"],
-    script:
-        "../scripts/measure_gates.py"
-
-
-rule measure_attention:
-    input:
-        model=LAYOUT.pattern("model"),
-        features=planned(split_features),
-    output:
-        LAYOUT.pattern("attention"),
-    log:
-        LAYOUT.log("measure_attention"),
-    benchmark:
-        LAYOUT.benchmark("measure_attention")
-    conda:
-        "../../envs/core.yaml"
-    threads: SETTINGS.threads
-    resources:
-        mem_mb=8000,
-        runtime=120,
-        gpu=min(GPUS, 1),
-    params:
-        **run_params(inference_settings, "decoding", "sentences"),
-        # As many as in Figures 6.1 and 6.2 of pham2018
-        version=VERSIONS["inference"],
-        sentences=100,
-    script:
-        "../scripts/measure_attention.py"
-
-
-rule score_contrasts:
-    input:
-        model=LAYOUT.pattern("model"),
-        features=planned(split_features),
-        contrasts=LAYOUT.pattern("contrasts"),
-    output:
-        LAYOUT.pattern("contrast_scores"),
-    log:
-        LAYOUT.log("score_contrasts"),
-    benchmark:
-        LAYOUT.benchmark("score_contrasts")
-    conda:
-        "../../envs/core.yaml"
-    threads: SETTINGS.threads
-    resources:
-        mem_mb=8000,
-        runtime=120,
-        gpu=min(GPUS, 1),
-    params:
-        **run_params(gold_settings, "sentences"),
-        version=VERSIONS["inference"],
-    script:
-        "../scripts/score_contrasts.py"
+    rule:
+        name:
+            measure
+        input:
+            **more_inputs,
+            model=LAYOUT.pattern("model"),
+            features=planned(measured_features, measure=measure),
+        output:
+            LAYOUT.pattern(file_type),
+        threads: SETTINGS.threads
+        resources:
+            **WITH_MODEL,
+        params:
+            **more_params,
+            version=VERSIONS["inference"],
+        script:
+            "../scripts/measure_split.py"

@@ -22,23 +22,7 @@ def is_job_of(job, name):
     return job.rule.name in {modifier.avail_rulename(name) for modifier in USES}
 
 
-def rename_local_rules():
-    """Make the rules of the module local that are local here, and not others that have their names."""
-    names = workflow._localrules - EARLIER_LOCAL_RULES
-    new_names = {workflow.modifier.avail_rulename(name) for name in names} - {None}
-    workflow._localrules = set(EARLIER_LOCAL_RULES) | new_names
-
-
-def has_prefix(path_modifier):
-    """Return whether the module's line `prefix` or `replace_prefix` changes paths."""
-    while path_modifier is not None:
-        if path_modifier.prefix or path_modifier._prefix_replacements:
-            return True
-        path_modifier = path_modifier.inner_modifier
-    return False
-
-
-if has_prefix(workflow.modifier.path_modifier):
+if workflow.modifier.modify_path("results/x") != "results/x":
     end_planning(
         UserError(
             f"module {NAME_OF_MODULE}: a prefix would miss paths that no rule declares; instead, name the "

@@ -3,6 +3,7 @@
 from nmtcore.planning.paper_tables import (
     all_paper_results,
     claimed_table_jsons,
+    paper_figure_inputs,
     paper_table_inputs,
     paper_table_jsons,
     paper_table_notes,
@@ -19,11 +20,6 @@ from nmtcore.planning.report import (
 )
 
 
-localrules:
-    tables,
-    report_page,
-
-
 rule tables:
     input:
         planned(all_paper_results),
@@ -37,7 +33,7 @@ PAPER_TABLES = {
         PLAN,
     ),
     "paper_figure": (
-        planned(paper_table_inputs),
+        planned(paper_figure_inputs),
         {"figure": LAYOUT.pattern("paper_figure")},
         PLAN,
     ),
@@ -83,12 +79,6 @@ rule report_page:
         scores=planned(report_scores),
     output:
         report(LAYOUT.pattern("report"), category="Report"),
-    log:
-        LAYOUT.log("report_page"),
-    benchmark:
-        LAYOUT.benchmark("report_page")
-    conda:
-        "../../envs/core.yaml"
     params:
         version=VERSIONS["reporting"],
         scale=SETTINGS.scale,

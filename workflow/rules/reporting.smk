@@ -19,12 +19,6 @@ from nmtcore.planning.configured_data import (
 )
 from nmtcore.planning.manifests import read_datasets, run_states
 
-
-localrules:
-    index_runs,
-    licence_table,
-
-
 # The files of each table by what they are, and what is planned for it.
 PLAIN_TABLES = {
     "data": (
@@ -89,16 +83,11 @@ for name, (files, facts) in PLAIN_TABLES.items():
 # Runs and data are not declared as inputs, so that an index or a table of those that are there makes none again.
 rule index_runs:
     output:
-        LAYOUT.pattern("run_index"),
-    log:
-        LAYOUT.log("index_runs"),
-    benchmark:
-        LAYOUT.benchmark("index_runs")
-    conda:
-        "../../envs/core.yaml"
+        runs=LAYOUT.pattern("all_runs"),
+        scores=LAYOUT.pattern("all_scores"),
     params:
         version=VERSIONS["reporting"],
-        runs=planned(run_states),
+        states=planned(run_states),
     script:
         "../scripts/index_runs.py"
 
@@ -107,15 +96,9 @@ rule licence_table:
     output:
         **table_files("licence"),
         json=LAYOUT.pattern("licence_json"),
-    log:
-        LAYOUT.log("licence_table"),
-    benchmark:
-        LAYOUT.benchmark("licence_table")
-    conda:
-        "../../envs/core.yaml"
     params:
         version=VERSIONS["reporting"],
-        runs=planned(run_states),
+        states=planned(run_states),
         datasets=planned(read_datasets),
     script:
         "../scripts/licence_table.py"

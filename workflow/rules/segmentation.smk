@@ -9,12 +9,6 @@ rule learn_segmentation:
         linearised_parses=planned(training_linearised_parses),
     output:
         directory(LAYOUT.pattern("segmentation")),
-    log:
-        LAYOUT.log("learn_segmentation"),
-    benchmark:
-        LAYOUT.benchmark("learn_segmentation")
-    conda:
-        "../../envs/core.yaml"
     resources:
         mem_mb=8000,
         runtime=480,

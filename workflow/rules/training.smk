@@ -18,14 +18,8 @@ rule train_model:
     output:
         model=directory(LAYOUT.pattern("model")),
         history=LAYOUT.pattern("history"),
-    log:
-        LAYOUT.log("train_model"),
-    benchmark:
-        LAYOUT.benchmark("train_model")
     wildcard_constraints:
         system=TRAINED,
-    conda:
-        "../../envs/core.yaml"
     # In training on several GPUs, each process has its own threads, and loads the corpus unless it is mapped.
     threads: SETTINGS.threads * max(1, GPUS)
     resources:

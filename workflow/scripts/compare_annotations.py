@@ -1,16 +1,7 @@
 """Compare the annotations of two annotators."""
 
-from pathlib import Path
-
 from nmtcore.evaluation.comparison import compare_annotations
-from nmtcore.job import job
+from nmtcore.job import run_job
 
-with job(snakemake):
-    compare_annotations(
-        Path(snakemake.input.first),
-        Path(snakemake.input.second),
-        annotators=(snakemake.wildcards.annotator, snakemake.wildcards.other),
-        corpus=Path(snakemake.input.corpus),
-        side=snakemake.wildcards.side,
-        output=Path(snakemake.output[0]),
-    )
+names = snakemake.wildcards
+run_job(compare_annotations, snakemake, annotators=(names.annotator, names.other))

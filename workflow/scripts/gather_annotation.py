@@ -1,14 +1,6 @@
 """Concatenate the shards of an annotation."""
 
-from pathlib import Path
-
 from nmtcore.annotation.shards import gather_shards
-from nmtcore.job import job
+from nmtcore.job import run_job
 
-with job(snakemake):
-    gather_shards(
-        [Path(path) for path in snakemake.input.shards],
-        corpus=Path(snakemake.input.corpus),
-        output=Path(snakemake.output.annotation),
-        report=Path(snakemake.output.report),
-    )
+run_job(gather_shards, snakemake)

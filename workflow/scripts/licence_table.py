@@ -8,7 +8,6 @@ from nmtcore.reporting.licences_table import write_licence_table
 with job(snakemake) as terminal:
     write_licence_table(
         job_settings(snakemake).layout,
-        snakemake.params.runs["runs"],
         snakemake.params.datasets["datasets"],
         json=Path(snakemake.output.json),
         table=Path(snakemake.output.table),

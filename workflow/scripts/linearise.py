@@ -1,14 +1,6 @@
 """Linearise the constituency trees of one side of a split."""
 
-from pathlib import Path
-
 from nmtcore.annotation.labels import write_linearised_parses
-from nmtcore.job import job
+from nmtcore.job import run_job
 
-with job(snakemake):
-    write_linearised_parses(
-        annotation=Path(snakemake.input.annotation),
-        corpus=Path(snakemake.input.corpus),
-        side=snakemake.wildcards.side,
-        output=Path(snakemake.output[0]),
-    )
+run_job(write_linearised_parses, snakemake)

@@ -17,6 +17,5 @@ with job(snakemake) as terminal:
         report=Path(snakemake.output.report),
     )
     for warning in counts["warnings"]:
-        message = f"{snakemake.wildcards.dataset}, split {snakemake.wildcards.split}: {warning}"
-        print(message)
-        print(message, file=terminal, flush=True)
+        where = f"{snakemake.wildcards.dataset}, split {snakemake.wildcards.split}"
+        print(f"{where}: {warning}", file=terminal, flush=True)

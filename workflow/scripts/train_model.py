@@ -6,22 +6,18 @@ from nmtcore.experiment.training import TrainingJob
 from nmtcore.job import job, job_settings, planned_run
 
 with job(snakemake):
-    settings = job_settings(snakemake)
-    run = planned_run(snakemake)
-    launch_training(
-        TrainingJob(
-            run=run_to_json(run),
-            features=run.feature_folder(settings.layout),
-            segmentation=str(snakemake.input.segmentation),
-            labels=snakemake.params.labels,
-            dev_corpus=str(snakemake.input.dev),
-            checkpoints=str(snakemake.params.checkpoints),
-            model=str(snakemake.output.model),
-            history=str(snakemake.output.history),
-            device=settings.device,
-            gpus=settings.gpus,
-            threads=snakemake.threads,
-            map_features_from=settings.map_features_from,
-            start=str(snakemake.input.start[0]) if snakemake.input.start else None,
-        )
+    settings, run = job_settings(snakemake), planned_run(snakemake)
+    files = {"model": snakemake.output.model, "history": snakemake.output.history, "dev_corpus": snakemake.input.dev}
+    files |= {"segmentation": snakemake.input.segmentation, "checkpoints": snakemake.params.checkpoints}
+    training = TrainingJob(
+        run=run_to_json(run),
+        features=run.feature_folder(settings.layout),
+        labels=snakemake.params.labels,
+        device=settings.device,
+        gpus=settings.gpus,
+        threads=snakemake.threads,
+        map_features_from=settings.map_features_from,
+        start=next(iter(snakemake.input.start), None),
+        **{name: str(path) for name, path in files.items()},
     )
+    launch_training(training)

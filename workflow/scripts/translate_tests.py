@@ -3,17 +3,9 @@
 from pathlib import Path
 
 from nmtcore.experiment.inference import translate_tests
-from nmtcore.job import job, job_settings, planned_run
+from nmtcore.job import job, model_arguments
 
 with job(snakemake):
-    settings = job_settings(snakemake)
-    run = planned_run(snakemake)
-    translate_tests(
-        run,
-        model=Path(snakemake.input.model),
-        features=Path(run.feature_folder(settings.layout)),
-        corpora=dict(zip(run.tests, map(Path, snakemake.input.corpus), strict=True)),
-        hypotheses=Path(snakemake.output.hypotheses),
-        device=settings.device,
-        threads=snakemake.threads,
-    )
+    arguments = model_arguments(snakemake)
+    corpora = dict(zip(arguments["run"].tests, map(Path, snakemake.input.corpus), strict=True))
+    translate_tests(**arguments, corpora=corpora, hypotheses=Path(snakemake.output.hypotheses))

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from nmtcore import __version__
 from nmtcore.cli.check import add_check
 from nmtcore.cli.checklist import add_checklist
-from nmtcore.cli.cost import add_cost
 from nmtcore.cli.export import add_export
 from nmtcore.cli.logprob import add_logprob
 from nmtcore.cli.missing_packages import explain_missing_package
@@ -29,6 +28,7 @@ from nmtcore.memory import keep_freed_memory
 GONE = {
     "attention": "`nmtcore translate MODEL --attention FILE` writes the weights, and `nmtcore show` draws them.",
     "contrast": "`nmtcore logprob MODEL --pairs FILE` tells how often the model prefers the right translations.",
+    "cost": "`snakemake -n tables` ends with what its trainings take.",
     "curves": "`snakemake --cores 2 results/figures/curves.svg` draws the training of the systems in config.yaml.",
     "demo": "type `make demo`, or `snakemake --cores 3 demo` in a folder of your own.",
     "gates": "`nmtcore show` colours translations by their gates, and the workflow's target "
@@ -97,6 +97,5 @@ def parser() -> argparse.ArgumentParser:
     add_new(commands)
     add_check(commands)
     add_checklist(commands)
-    add_cost(commands)
     add_schema(commands)
     return top

@@ -43,6 +43,9 @@ def add_score(commands: argparse._SubParsersAction) -> None:
         "--multi-bleu", action="store_true", help="also BLEU as Moses's multi-bleu.perl computes it, of the given words"
     )
     command.add_argument(
+        "--all", action="store_true", help="a table per metric, with intervals, p-values and the agreement of judges"
+    )
+    command.add_argument(
         "--tests",
         action="store_true",
         help="also sacreBLEU's paired tests of each seed against that of the first system, as in the papers",
@@ -64,4 +67,4 @@ def _run_score(chosen: argparse.Namespace) -> None:
     metrics = ["bleu", "chrf", *["ribes"] * chosen.ribes, *["multi_bleu"] * chosen.multi_bleu]
     metrics = list(dict.fromkeys([*metrics, *chosen.metric]))
     outputs = read_files(chosen.references, chosen.systems)
-    write_output(score_report(outputs, evaluation, metrics=metrics, tests=chosen.tests))
+    write_output(score_report(outputs, evaluation, metrics=metrics, tests=chosen.tests, every=chosen.all))

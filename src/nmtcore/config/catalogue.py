@@ -2,28 +2,27 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from nmtcore.config.annotator_models import AnnotatorModelSettings
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.assembly import check_levels, compose_system
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.datasets import METRIC_NAMES, DatasetSettings
-from nmtcore.config.external import with_absolute_paths
+from nmtcore.config.datasets import METRIC_NAMES, DatasetSettings, metric_names
 from nmtcore.config.files import Level, NamedFiles, lineage, misnamed, named_entries, named_files
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.formats import corpus_options
+from nmtcore.config.own_code import own_faults
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
-from nmtcore.config.systems import SystemSettings
+from nmtcore.config.systems import SystemSettings, check_levels, compose_system
 from nmtcore.config.typed import build, choose, merge, shown_value
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError, quoted
-from nmtcore.layout import NAME, RESERVED, SELECTION, STAGES
+from nmtcore.layout import NAME, RESERVED, SCORES, SELECTION, STAGES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,21 +83,32 @@ class Catalogue:
             for name, path in files.items()
             if name in self.scale_files or name in RESERVED
         }
-        return NamedFiles(files, files.unread | taken, noun="data set")
+        return NamedFiles(files, files.unread | taken, noun="data set", hidden=files.hidden)
 
     @cached_property
     def systems(self) -> SystemEntries:
         """The entries of the systems, and the faults in their files."""
-        files = named_files(self.folders, "systems", noun="file of systems")
-        systems = _read_systems(files.values(), pattern=NAME, reserved=STAGES)
-        return replace(systems, faults=[*files.unread.values(), *systems.faults])
+        files = self._system_files
+        return _read_systems(files.values(), faults=[*files.unread.values()])
+
+    @cached_property
+    def _system_files(self) -> NamedFiles:
+        return named_files(self.folders, "systems", noun="file of systems")
+
+    @property
+    def hidden(self) -> list[str]:
+        """One sentence for each file that hides another file of the same name in a later folder."""
+        published = named_files(self.folders, "published", noun="paper")
+        kinds = (self.scale_files, self.recipe_files, self.dataset_files, self.corpus_files, self.model_files)
+        return [sentence for files in (*kinds, self._system_files, published) for sentence in files.hidden]
 
     @property
     def faults(self) -> list[str]:
         """One sentence for each file that is not read: for its name or, if it may define systems, for its content."""
         unread = [misnamed(self.folders, subfolder) for subfolder in ("corpora", "models", "recipes", "scales")]
         unread.append(self.dataset_files.unread)
-        own_code = [*COMPONENTS.own_faults, *ANNOTATORS.own_faults, *FILTERS.own_faults, *METRIC_NAMES.own_faults]
+        metrics = own_faults("metrics", (*METRIC_NAMES, *SCORES, "chrf"))
+        own_code = [*COMPONENTS.own_faults, *ANNOTATORS.own_faults, *FILTERS.own_faults, *metrics]
         return [*self.systems.faults, *(sentence for files in unread for sentence in files.values()), *own_code]
 
     @property
@@ -169,76 +179,76 @@ class Catalogue:
         return compose_system(self._systems[name], datasets)
 
 
-def _read_systems(paths: Iterable[Path], *, pattern: str, reserved: Iterable[str]) -> SystemEntries:
-    """Read files of systems, whose names must match `pattern` and must not be `reserved`.
+def _read_systems(paths: Iterable[Path], *, faults: list[str]) -> SystemEntries:
+    """Read files of systems; add a fault for each file or entry that cannot be read.
 
-    Files and entries that cannot be read become faults of the result. Raises `UserError` if two files define the same
-    system.
+    Raises `UserError` if two files define the same system.
     """
-    systems = SystemEntries()
+    systems = SystemEntries(faults=faults)
     for path in paths:
         try:
             values = read_yaml(path)
         except UserError as error:
-            systems.faults.append(str(error))
+            faults.append(str(error))
             continue
         for name, entry in values.items():
             if name in systems.entries:
                 raise UserError(
                     f"{path}: the system '{name}' is also defined in {systems.entries[name][0]}: rename one of them."
                 )
-            fault = _fault(name, entry, pattern, reserved)
-            if fault:
-                systems.faults.append(f"{path}: {fault}")
+            if not re.fullmatch(NAME, name) or name in STAGES:
+                faults.append(
+                    f"{path}: '{name}' cannot be a system's name: use small letters, digits and single underscores, "
+                    f"begin with a letter, and avoid {', '.join(STAGES)}."
+                )
+            elif not isinstance(entry, Mapping):
+                faults.append(f"{path}: {name}: expected keys and values, found {shown_value(entry)}.")
             else:
-                systems.entries[name] = (path, with_absolute_paths(entry, path))
+                systems.entries[name] = (path, _changed(entry, ("external", "translations", ALL, ALL), _absolute(path)))
     return systems
 
 
-def _fault(name: str, entry: Any, pattern: str, reserved: Iterable[str]) -> str | None:
-    if not re.fullmatch(pattern, name) or name in reserved:
-        return (
-            f"'{name}' cannot be a system's name: use small letters, digits and single underscores, begin with a "
-            f"letter, and avoid {', '.join(reserved)}."
-        )
-    if not isinstance(entry, Mapping):
-        return f"{name}: expected keys and values, found {shown_value(entry)}."
-    return None
+ALL = "*"
+"""Every key of a mapping."""
+
+
+def _changed(values: Any, keys: Sequence[str], change: Callable[[Any], Any]) -> Any:
+    """Return values in which what stands below a path of keys is changed; checking reports other forms."""
+    if not keys:
+        return change(values)
+    if not isinstance(values, Mapping):
+        return values
+    inner = {key: value for key, value in values.items() if keys[0] in (ALL, key)}
+    return {**values, **{key: _changed(value, keys[1:], change) for key, value in inner.items()}}
+
+
+def _absolute(path: Path) -> Callable[[Any], Any]:
+    """Return a function that makes the paths of files absolute: a path, a list of them, or the `path` of a file.
+
+    Relative paths start at the folder that holds `datasets`, `corpora` and `systems`, one of which holds `path`; `~` is
+    the home folder.
+    """
+
+    def absolute(value: Any) -> Any:
+        if isinstance(value, list):
+            return [absolute(inner) for inner in value]
+        if isinstance(value, Mapping):
+            return _changed(value, ["path"], lambda own: absolute(own) if isinstance(own, str) else own)
+        if not isinstance(value, str):
+            return value
+        if "://" in value:
+            raise UserError(f"{path}: '{value}' is an address, not a path: write {{name: ..., url: {value}}}.")
+        if not value.strip():
+            raise UserError(f"{path}: a file's `path` is empty.")
+        return os.path.abspath(path.parent.parent / os.path.expanduser(value))
+
+    return absolute
 
 
 def read_with_paths(files: NamedFiles, name: str) -> dict[str, Any]:
-    """Read a data set or a corpus and make every `path` in it absolute.
-
-    The path alone, as a string, is a valid entry. Relative paths start at the folder that holds `datasets`, `corpora`
-    and `models`; `~` is the home folder.
-    """
-    values, path = files.read(name), files[name]
-    folder = path.parent.parent
-    if isinstance(values.get("corpora"), Mapping):
-        values["corpora"] = {name: _resolve_corpus(corpus, folder, path) for name, corpus in values["corpora"].items()}
-    return _resolve_corpus(values, folder, path)
-
-
-def _resolve_corpus(corpus: Any, folder: Path, path: Path) -> Any:
-    if not isinstance(corpus, Mapping) or not isinstance(corpus.get("files"), Mapping):
-        return corpus
-    return {**corpus, "files": {role: _resolve_entry(entry, folder, path) for role, entry in corpus["files"].items()}}
-
-
-def _resolve_entry(entry: Any, folder: Path, path: Path) -> Any:
-    if isinstance(entry, list):
-        return [_resolve_entry(file, folder, path) for file in entry]
-    if isinstance(entry, str):
-        entry = {"path": entry}
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("path"), str):
-        return entry
-    if "://" in entry["path"]:
-        raise UserError(
-            f"{path}: '{entry['path']}' is an address, not a path: write {{name: ..., url: {entry['path']}}}."
-        )
-    if not entry["path"].strip():
-        raise UserError(f"{path}: a file's `path` is empty.")
-    return {**entry, "path": os.path.abspath(folder / os.path.expanduser(entry["path"]))}
+    """Read a data set or a corpus, and make the paths of its files absolute."""
+    values, absolute = files.read(name), _absolute(files[name])
+    return _changed(_changed(values, ("files", ALL), absolute), ("corpora", ALL, "files", ALL), absolute)
 
 
 def full_form(name: str, values: Mapping[str, Any], shared: NamedFiles, *, where: str) -> DatasetSettings:
@@ -248,28 +258,21 @@ def full_form(name: str, values: Mapping[str, Any], shared: NamedFiles, *, where
     a split, a corpus, an annotator, or for a side or an annotation in `syntax` drops the extended data set's value.
     """
     values = _without_nulls(values) | {"name": name}
-    for key in ("corpora", "annotators", "syntax"):
-        if isinstance(values.get(key), Mapping):
-            values[key] = _without_nulls(values[key])
-    if isinstance(values.get("syntax"), Mapping):
-        values["syntax"] = {
-            side: _without_nulls(annotators) if isinstance(annotators, Mapping) else annotators
-            for side, annotators in values["syntax"].items()
-        }
-    if isinstance(values.get("splits"), Mapping):
-        values["splits"] = _without_nulls(values["splits"])
-        if isinstance(values.setdefault("corpora", {}), Mapping):
-            values["corpora"] = {**_shared_corpora(values, shared), **values["corpora"]}
-    if isinstance(values.get("corpora"), Mapping):
-        languages = {language: side for side in SIDES if isinstance(language := values.get(side), str)}
-        values["corpora"] = {key: _expand_corpus(corpus, languages) for key, corpus in values["corpora"].items()}
+    for keys in (["corpora"], ["annotators"], ["splits"], ["syntax"], ["syntax", ALL]):
+        values = _changed(values, keys, _without_nulls)
+    if isinstance(values.get("splits"), Mapping) and isinstance(values.setdefault("corpora", {}), Mapping):
+        values["corpora"] = {**_shared_corpora(values, shared), **values["corpora"]}
+    languages = {language: side for side in SIDES if isinstance(language := values.get(side), str)}
+    values = _changed(values, ("corpora", ALL, "files"), partial(_by_side, languages=languages))
     dataset = build(DatasetSettings, values, where=where)
     for metric in dataset.evaluation.metrics:
-        choose(metric, METRIC_NAMES.valid, noun="metric", where=f"{where}: evaluation: metrics")
+        choose(metric, metric_names(), noun="metric", where=f"{where}: evaluation: metrics")
     return dataset
 
 
-def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:
+def _without_nulls(values: Any) -> Any:
+    if not isinstance(values, Mapping):
+        return values
     return {key: value for key, value in values.items() if value is not None}
 
 
@@ -285,11 +288,11 @@ def _shared_corpora(values: Mapping[str, Any], shared: NamedFiles) -> dict[str, 
     }
 
 
-def _expand_corpus(corpus: Any, languages: Mapping[str, str]) -> Any:
-    """Replace language codes by sides in the keys of `files`."""
-    if not isinstance(corpus, Mapping) or not isinstance(corpus.get("files"), Mapping):
-        return corpus
-    return {**corpus, "files": {languages.get(role, role): files for role, files in corpus["files"].items()}}
+def _by_side(files: Any, *, languages: Mapping[str, str]) -> Any:
+    """Replace language codes by sides in the keys of a corpus's files."""
+    if not isinstance(files, Mapping):
+        return files
+    return {languages.get(role, role): own for role, own in files.items()}
 
 
 def _check_names(dataset: DatasetSettings, datasets: NamedFiles, *, where: str) -> None:

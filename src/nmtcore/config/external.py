@@ -1,13 +1,13 @@
 """External systems: translations made elsewhere, one file per split and seed, and where they come from."""
 
 import datetime
-import os
-from collections.abc import Mapping
 from dataclasses import field, replace
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
+
+from pydantic import BeforeValidator
 
 from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.files import check_files
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.partial import Listed
 from nmtcore.config.ranges import settings_class
@@ -26,7 +26,7 @@ class ExternalSettings:
 
     provenance: str
     """What translated, how and when: free text, shown below tables."""
-    date: str = ""
+    date: Annotated[str, BeforeValidator(lambda day: str(day) if isinstance(day, datetime.date) else day)] = ""
     """The day of the translation."""
     licence: str = ""
     """Licence or terms of use of the translations."""
@@ -49,35 +49,6 @@ class ExternalSettings:
     def seed_count(self, dataset: str) -> int:
         """Return the number of seeds with translations of a data set."""
         return max(map(len, self.translations.get(dataset, {}).values()), default=0)
-
-
-def with_absolute_paths(entry: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Make the files in a system's entry absolute, a single file a list, and a date a string.
-
-    `path` is the file that holds the entry. What has another form stays as it is, so that building the settings reports
-    it.
-    """
-    external = entry.get("external")
-    if not isinstance(external, Mapping):
-        return dict(entry)
-    external = {
-        key: value.isoformat() if isinstance(value, datetime.date) else value for key, value in external.items()
-    }
-    if isinstance(external.get("translations"), Mapping):
-        external["translations"] = {
-            dataset: {split: _absolute(files, path.parent.parent) for split, files in splits.items()}
-            if isinstance(splits, Mapping)
-            else splits
-            for dataset, splits in external["translations"].items()
-        }
-    return {**entry, "external": external}
-
-
-def _absolute(files: Any, folder: Path) -> Any:
-    files = [files] if isinstance(files, str) else files
-    if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
-        return files
-    return [os.path.abspath(folder / os.path.expanduser(file)) for file in files]
 
 
 def with_translations(
@@ -111,22 +82,9 @@ def with_translations(
             missing=f"no external translations for seed {run.seed}",
         )
     own = {split: files[split][run.seed - 1] for split in data.tests if split in files}
-    _check_files(own, where=where)
+    check_files(own, where=where)
     evaluation = replace(run.evaluation, greedy_dev=False)
     return replace(run, tests=tuple(own), external=own, evaluation=evaluation)
-
-
-def _check_files(files: Mapping[str, str], *, where: str) -> None:
-    """Raise `UserError` if files are missing; name all of them."""
-    missing = [
-        f"  {split}: {'a folder is at' if os.path.isdir(path) else 'there is no file'} {path}"
-        for split, path in files.items()
-        if not os.path.isfile(path)
-    ]
-    if missing:
-        raise UserError(
-            "\n".join([f"{where}: files are missing (a relative path starts at the config folder):", *missing])
-        )
 
 
 def _count_files(count: int) -> str:

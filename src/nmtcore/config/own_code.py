@@ -5,22 +5,19 @@
 its jobs have. A file is imported only when something needs it, and its checksum is part of what depends on it.
 """
 
+import ast
 import hashlib
 import os
 import re
 import sys
 import traceback
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any
-
-from pydantic_core import core_schema
 
 from nmtcore.errors import LineError, UserError
-from nmtcore.layout import NAME, SCORES
+from nmtcore.layout import NAME
 
 OWN_CONFIG = Path("config")
 """The folder of the user's configuration, from the working directory."""
@@ -34,43 +31,7 @@ _PACKAGE = "nmtcore_own"
 _LENGTH = 16
 """Hexadecimal digits of a checksum."""
 
-
 _loaded: dict[Path, tuple[tuple[int, int], ModuleType]] = {}
-
-
-@dataclass(frozen=True)
-class OneOf:
-    """Marks a name that is one of `names` or that of a file of the user's own in `folder`.
-
-    Only the file that names it is checked (`check_name`), since a trained model may be used where the file is not.
-    """
-
-    names: tuple[str, ...]
-    folder: str
-
-    @property
-    def valid(self) -> list[str]:
-        """All names that can be chosen here."""
-        return [*self.names, *own_names(self.folder)]
-
-    @property
-    def own_faults(self) -> list[str]:
-        """One sentence for each file of the user's own that is not read because of its name."""
-        return own_faults(self.folder, (*self.names, *SCORES, "chrf"))
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """Return the schema of a text that looks like a name."""
-        return core_schema.no_info_after_validator_function(_check_name, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
-        """Return the JSON Schema of the names that can be chosen here."""
-        return {"enum": self.valid}
-
-
-def _check_name(value: str) -> str:
-    if not re.fullmatch(NAME, value):
-        raise ValueError(f"'{value}' is not a name (small letters, digits and single underscores)")
-    return value
 
 
 def own_names(folder: str) -> list[str]:
@@ -159,7 +120,7 @@ def own_name(cls: type) -> str | None:
 
 def own_checksum(folder: str, name: str) -> str:
     """Return the checksum of a file of the user's own."""
-    return code_checksum(own_path(folder, name).read_bytes())
+    return hashlib.sha256(own_path(folder, name).read_bytes()).hexdigest()[:_LENGTH]
 
 
 def own_checksums(folder: str, names: Iterable[str]) -> dict[str, str]:
@@ -167,9 +128,13 @@ def own_checksums(folder: str, names: Iterable[str]) -> dict[str, str]:
     return {name: own_checksum(folder, name) for name in names if has_own(folder, name)}
 
 
-def code_checksum(code: bytes) -> str:
-    """Return a checksum of a file of Python."""
-    return hashlib.sha256(code).hexdigest()[:_LENGTH]
+def is_same_code(one: Path, other: Path) -> bool:
+    """Say whether two files of Python do the same; comments and layout do not count."""
+    codes = [path.read_bytes() for path in (one, other)]
+    try:
+        return codes[0] == codes[1] or ast.dump(ast.parse(codes[0])) == ast.dump(ast.parse(codes[1]))
+    except (SyntaxError, ValueError):
+        return False
 
 
 def own_faults(folder: str, taken: Iterable[str]) -> list[str]:

@@ -1,26 +1,40 @@
-"""The project's configuration: read, check and assemble config.yaml, data sets, systems, recipes and scales.
+"""The project's configuration: config.yaml, and the settings of runs, assembled in layers.
 
 The Snakefile, the scripts and the command line all use `Project`.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.assembly import assemble, check_start, cut_segmentation
+from nmtcore.config.annotators import ANNOTATORS
+from nmtcore.config.bases import BASES, BaseSettings, check_settings_of_base
 from nmtcore.config.catalogue import Catalogue
+from nmtcore.config.components import COMPONENTS, check_composition, check_trees, component_settings
 from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.external import with_translations
+from nmtcore.config.needs import (
+    check_copies,
+    check_transforms,
+    features_for,
+    linearised_parses_annotator,
+    parser_to_compare_with,
+    with_treebanks,
+)
 from nmtcore.config.paper_tables import paper_table_files
 from nmtcore.config.project_settings import read_project_settings
-from nmtcore.config.recipes import ScaleSettings
+from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.stand_ins import stand_in_files
-from nmtcore.config.typed import choose, merge
+from nmtcore.config.systems import SystemSettings
+from nmtcore.config.training import ENDS, NO_END, DecodingSettings, TrainingSettings
+from nmtcore.config.transforms import transform_settings
+from nmtcore.config.typed import build, choose, merge, plain
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME, PAPER
@@ -72,15 +86,8 @@ class Project(Catalogue):
         data, size, parts = self.dataset(dataset), self.scale(scale), self.system(system, dataset)
         recipe = self.recipe(data.recipe, where=f"{self.dataset_files[dataset]}: recipe")
         names = {"dataset": dataset, "system": system, "scale": scale, "seed": seed}
-        run = assemble(
-            data=data,
-            recipe=recipe,
-            size=size,
-            parts=parts,
-            names=names,
-            where=where,
-            recipe_path=self.recipe_files[data.recipe],
-        )
+        recipe_path = self.recipe_files[data.recipe]
+        run = assemble(recipe, data, size, parts, names=names, where=where, recipe_path=recipe_path)
         run = self.settings.machine.applied_to(run)
         if run.start_from is not None:
             self._check_no_circle(system, where=where)
@@ -123,3 +130,141 @@ def _matching(patterns: Iterable[str], valid: Iterable[str], check: Callable[[st
     for pattern in patterns:
         matches += [name for name in valid if fnmatchcase(name, pattern)] or [check(pattern)]
     return tuple(dict.fromkeys(matches))
+
+
+Layer = Mapping[str, Mapping[str, Any]]
+"""The settings of one layer (a recipe, a data set, a scale or a system) by section."""
+
+DECIDED_BY_SCALE = {
+    "model": ("width", "feed_forward", "decoder_layers", "layers"),
+    "training": ("schedule", "batch", "validation", "max_updates", "checkpoint_every", "keep", "average"),
+    "decoding": (),
+}
+"""The keys, by section, for which a scale overrides a system, so that the model and the run are as small as the scale
+promises. For all other keys (such as dropout) the system overrides the scale, since the system may be about them. Both
+override recipes and data sets."""
+
+
+def merge_layers(section: str, *below: Layer, scale: Layer, system: Layer) -> dict[str, Any]:
+    """Merge a section of all layers: those `below`, the scale, the system, and the keys that the scale decides."""
+    decided = {key: value for key, value in scale[section].items() if key in DECIDED_BY_SCALE[section]}
+    return merge(*(layer[section] for layer in below), scale[section], system[section], decided)
+
+
+def assemble(
+    recipe: RecipeSettings,
+    data: DatasetSettings,
+    size: ScaleSettings,
+    parts: SystemSettings,
+    *,
+    names: Mapping[str, Any],
+    where: str,
+    recipe_path: Path,
+) -> RunSettings:
+    """Assemble one run. Later layers win: recipe, data set, scale, system, except for `DECIDED_BY_SCALE`.
+
+    `names` are those of data set, system and scale, and the seed; `recipe_path` is the recipe's file.
+    """
+    below = [_layer(recipe, parts.base), _layer(data, parts.base)]
+    layers = {"scale": _scale_layer(size, parts), "system": {name: getattr(parts, name) for name in DECIDED_BY_SCALE}}
+
+    def layered(cls: type, section: str) -> Any:
+        values = merge_layers(section, *below, **layers)
+        if section == "training":
+            _check_end(below[0][section], values, where=f"{recipe_path}: training")
+        return build(cls, values, where=f"{where}: {section}")
+
+    check_settings_of_base(parts.model, parts.base, where=f"{where}: model")
+    model = layered(BASES[parts.base], "model")
+    components = {name: component_settings(name, entry, where=where) for name, entry in parts.components.items()}
+    check_composition(components, parts.base, model, where=where)
+    check_trees(parts.trees, components, where=where)
+    transforms = {name: transform_settings(name, entry, where=where) for name, entry in parts.transforms.items()}
+    check_transforms(transforms, components, where=where)
+    features = features_for((*components.values(), *transforms.values()), data, where=where)
+    check_copies(transforms, data, where=where)
+    segmentation = cut_segmentation(data, size, parts.segmentation, where=where)
+    used = sorted({annotator for annotators in features.values() for annotator in annotators.values()})
+    values = dict(
+        **names,
+        source=data.source,
+        target=data.target,
+        words=data.words,
+        segmentation=segmentation,
+        features=features,
+        annotators={name: ANNOTATORS.entry_of(data.annotators[name]) for name in used},
+        base=parts.base,
+        model=model,
+        components=components,
+        training=layered(TrainingSettings, "training"),
+        decoding=layered(DecodingSettings, "decoding"),
+        evaluation=data.evaluation,
+        tests=data.tests,
+        sentences=size.sentences,
+        start_from=parts.start_from,
+        trees=parts.trees,
+        transforms=transforms,
+        linearised_by=linearised_parses_annotator(transforms, segmentation, data, where=where),
+    )
+    run = build(RunSettings, values, where=where)
+    if parts.external is not None:
+        return with_translations(run, parts.external, data, where=where)
+    run = replace(run, trees_by=parser_to_compare_with(run, data))
+    return with_treebanks(run, parts.treebank, data, where=where)
+
+
+def cut_segmentation(
+    dataset: DatasetSettings, scale: ScaleSettings, changes: Mapping[str, Any] | None = None, *, where: str = ""
+) -> SegmentationSettings:
+    """Return the data set's segmentation with a system's changes, at most as large as the scale allows."""
+    values = merge(plain(dataset.segmentation), changes or {})
+    settings = build(SegmentationSettings, values, where=f"{where}: segmentation")
+    return replace(settings, size=min(settings.size, scale.segmentation_size or settings.size))
+
+
+def _check_end(recipe: Mapping[str, Any], training: Mapping[str, Any], *, where: str) -> None:
+    """Raise `UserError` about a recipe that does not say when training ends if nothing else says so."""
+    if all(values.get(end) is None for values in (recipe, training) for end in ENDS):
+        raise UserError(f"{where}: {NO_END}.")
+
+
+def _layer(settings: RecipeSettings | DatasetSettings, base: str) -> Layer:
+    """Return the settings of a recipe, a data set or a scale for the systems of a base."""
+    general = {"model": {}, "training": settings.training, "decoding": settings.decoding}
+    return merge(general, settings.per_base.get(base, {}))
+
+
+def _scale_layer(scale: ScaleSettings, system: SystemSettings) -> Layer:
+    """Return a scale's settings for a system; `fine_tuning` applies if the system starts from another one."""
+    layer = _layer(scale, system.base)
+    return {**layer, "training": merge(layer["training"], scale.fine_tuning)} if system.start_from else layer
+
+
+def check_start(run: RunSettings, start: RunSettings, *, where: str) -> None:
+    """Raise `UserError` unless a run has the same model, components, transforms and segmentation as its start."""
+    where = f"{where}: start_from: {start.system}"
+    if start.external is not None:
+        raise UserError(f"{where} is external, so it has no model.")
+    if run.base != start.base:
+        raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
+    if _model(run) != _model(start):
+        raise UserError(f"{where} has another model, so its weights do not fit.")
+    if _components(run) != _components(start):
+        raise UserError(f"{where} has other components, so its weights do not fit.")
+    if run.transforms != start.transforms:
+        raise UserError(f"{where} has other transforms, so its vocabularies do not fit.")
+    if run.segmentation != start.segmentation:
+        raise UserError(
+            f"{where} has another segmentation ({start.segmentation.name}), so its vocabularies do not fit."
+        )
+
+
+def _components(run: RunSettings) -> list[tuple[str, str]]:
+    """Return the name and the registered class name of each component, in order."""
+    return [(name, COMPONENTS.name_of(settings)) for name, settings in run.components.items()]
+
+
+def _model(run: RunSettings) -> tuple[str, BaseSettings]:
+    """Return the settings that determine the shapes of a model's weights."""
+    dropouts = [field.name for field in fields(run.model) if field.name.endswith("dropout")]
+    return run.base, replace(run.model, **dict.fromkeys(dropouts, 0.0))

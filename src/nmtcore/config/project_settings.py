@@ -1,6 +1,7 @@
 """Settings of config.yaml: what to run, and where."""
 
 import dataclasses
+import os
 import re
 import types
 import typing
@@ -38,6 +39,8 @@ class PathsSettings:
     def __post_init__(self) -> None:
         for key in ("results", "downloads", "manual"):
             check_folders([getattr(self, key)], key=key)
+        if os.path.normpath(self.results) == os.curdir:
+            raise ValueError("results cannot be the working directory itself: name a folder, such as results")
 
 
 @settings_class

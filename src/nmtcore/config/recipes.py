@@ -28,7 +28,7 @@ class RecipeSettings:
 class ScaleSettings(RecipeSettings):
     """The size of runs: less data, and settings that override those of recipes and data sets.
 
-    Settings that make models and runs small (see `config.layers`) override those of systems too.
+    Settings that make models and runs small (`DECIDED_BY_SCALE` in `config.project`) override those of systems too.
     """
 
     sentences: SentencesSettings = field(default_factory=SentencesSettings)

@@ -44,14 +44,20 @@ _ARE = ("is", "are")
 _BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
 
+MOST_NAMED = 30
+"""Up to so many valid names are listed if none resembles a wrong one."""
+
+
 def nearest(name: str, valid: Iterable[str]) -> str:
-    """Write a sentence with the valid names that resemble `name`, or with all valid names if none does."""
+    """Write a sentence with the valid names that resemble `name`; if none does, with all, or three of many."""
     valid = sorted(map(str, valid))
     name = str(name)[:200]
     meant = _SYNONYMS.get(name.lower().partition(":")[0])
     close = [meant] if meant in valid else difflib.get_close_matches(name, valid, n=3, cutoff=0.6)
     if close:
         return f"Did you mean {joined_by_or(close)}?"
+    if len(valid) > MOST_NAMED:
+        return f"Valid are {', '.join(valid[:3])} and {len(valid) - 3} others."
     return f"Valid are: {', '.join(valid)}." if valid else "There are no valid names."
 
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.text_lines import read_text_lines
 from nmtcore.errors import UserError
 from nmtcore.evaluation.scores import output_files
 from nmtcore.files import read_lines
-from nmtcore.layout import Layout
+from nmtcore.parquet import read_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +49,13 @@ def read_outputs(folders: Mapping[str, Mapping[int, Path]], split: str) -> Split
     if first is None:
         raise ValueError("there are no runs to read")
     return SplitOutputs(references=first[1], translations=outputs)
+
+
+def read_references(run: RunSettings, corpus: Path, count: int | None) -> list[str]:
+    """Read the references of the first `count` pairs of a split (None: all), as text or tokens joined by spaces."""
+    if run.evaluation.text == "detokenised":
+        return [row["target"] for row in read_rows(corpus, columns=["target"], stop=count)]
+    return [" ".join(row["target_words"]) for row in read_rows(corpus, columns=["target_words"], stop=count)]
 
 
 def read_files(references: Path, systems: Sequence[str]) -> SplitOutputs:
@@ -114,12 +122,3 @@ def _read_text(path: Path) -> list[str]:
     if not lines:
         raise UserError(f"{path} is empty: provide one line per sentence.")
     return lines
-
-
-def runs_by_dataset(hypotheses: Sequence[Path], layout: Layout) -> dict[str, dict[str, dict[int, Path]]]:
-    """Group folders of translations as {data set: {system: {seed: folder}}}, in their order."""
-    runs: dict[str, dict[str, dict[int, Path]]] = {}
-    for folder in hypotheses:
-        names = layout.names(folder, "hypotheses")
-        runs.setdefault(names["dataset"], {}).setdefault(names["system"], {})[int(names["seed"])] = folder
-    return runs

@@ -22,7 +22,7 @@ from nmtcore.annotation.labels import read_labels
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.base import REMOVED_DEFAULTS
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.own_code import code_checksum, has_own, own_checksum, own_checksums, own_path
+from nmtcore.config.own_code import has_own, is_same_code, own_checksums, own_path
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import BatchSettings, TrainingSettings
 from nmtcore.errors import UserError, explain_os_errors
@@ -206,7 +206,7 @@ def _check_own_code(folder: Path) -> None:
                 f"current folder: start the command in the folder that has it, or read {copy} and, if you trust it, "
                 "copy it there."
             )
-        if own_checksum("components", name) != code_checksum(copy.read_bytes()):
+        if not is_same_code(path, copy):
             raise UserError(
                 f"The model in {folder} was trained with another version of {path}, which is {copy}: use that version, "
                 "or train the model again."

@@ -13,9 +13,6 @@ from nmtcore.errors import UserError
 from nmtcore.measures.measured import test_annotations
 from nmtcore.planning.configured import configured_runs
 
-FIGURES = ("constructions", "curves", "gates")
-"""The tables that also have a figure."""
-
 TRAINING = ("first_loss", "last_loss", "updates", "tokens_per_second", "seconds")
 """What the table of systems says about training."""
 

@@ -9,6 +9,7 @@ from nmtcore.config.own_folder import check_own_files, own_file_states
 from nmtcore.config.project import Project
 from nmtcore.config.stages import FilteringSettings, ReadingSettings, filtering_values
 from nmtcore.config.typed import changed, choose
+from nmtcore.errors import UserError
 
 
 def raw_files(project: Project, *, dataset: str, split: str) -> list[str]:
@@ -20,6 +21,15 @@ def raw_files(project: Project, *, dataset: str, split: str) -> list[str]:
     corpora = (settings.corpora[part.corpus] for part in settings.splits[split])
     files = (file for corpus in corpora for files in corpus.files.values() for file in files)
     return list(dict.fromkeys(file.path or layout.path("download", file=file.name) for file in files))
+
+
+def contrastive_files(project: Project, *, dataset: str, split: str) -> list[str]:
+    """List the raw files of a split of contrastive pairs. Raises `UserError` if it is none."""
+    splits = project.dataset(dataset).contrasts
+    if not splits:
+        raise UserError(f"{dataset} has no contrastive pairs (a split contrast_NAME).")
+    choose(split, splits, noun="split of contrastive pairs", where=dataset)
+    return raw_files(project, dataset=dataset, split=split)
 
 
 def reading_settings(project: Project, *, dataset: str, split: str) -> dict[str, Any]:

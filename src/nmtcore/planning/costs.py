@@ -1,152 +1,189 @@
-"""What the runs and data of tables take, before anything runs; each run and each file counts once."""
+"""What the trainings of a plan take, before anything runs: updates, hours and disk space by data set."""
 
-import os
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
 
-from nmtcore.config.planned_costs import Estimate, PlannedCost, PlannedCosts
+from nmtcore.config.corpora import SIDES
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.speeds import SpeedsSettings, read_speeds
-from nmtcore.layout import PAPER
-from nmtcore.planning.data_costs import FILE_SIZES, data_files, file_cost, made_from, result_files
-from nmtcore.planning.known_sizes import KnownSizes
-from nmtcore.planning.paper_tables import paper_table_inputs
-from nmtcore.planning.run_costs import RunCosts
+from nmtcore.config.speeds import read_speeds
+from nmtcore.errors import UserError
+from nmtcore.files import read_json, read_lines
+from nmtcore.layout import PAPER, file_name
+from nmtcore.planning.features import segmentation_folder
 
-OTHERS = "no paper's table"
-"""The name of the row of runs and data that no table of a paper needs."""
-
-
-def planned_costs(
-    project: Project,
-    *,
-    tables: Iterable[str],
-    others: Iterable[RunSettings] = (),
-    files: Iterable[str] = (),
-    on_gpu: bool,
-    is_there: Callable[[str], bool] = os.path.exists,
-    gpu_option: str = "--config device=cuda",
-) -> PlannedCosts:
-    """Estimate what tables of the papers, other runs and other files of data take.
-
-    Each run, and each file of data, counts in the first row that needs it. Tables that need neither have no row.
-    `others` and `files` may name those of tables again; files that are no data cost nothing.
-    `is_there` says of the path of a model or a file of data whether it need not be made. `gpu_option` is the option of
-    the caller's command line that asks for a GPU. Raises `UserError` if speeds.yaml, or a file of the results folder
-    that is read, is broken.
-    """
-    speeds = read_speeds(project.folders)
-    sizes = KnownSizes(project, speeds.subwords_per_sentence)
-    run_costs = RunCosts(project, speeds.devices[speeds.gpu if on_gpu else speeds.cpu], sizes)
-    rows = _Rows(project, speeds, sizes, run_costs, is_there)
-    counted = [rows.of_table(name) for name in tables]
-    counted.append(rows.of_others(others, files))
-    counted = [row for row in counted if row.runs or row.disk_bytes != Estimate()]
-    total = rows.total(counted)
-    return PlannedCosts(
-        rows=tuple(counted),
-        total=total,
-        hours="GPU-hours" if on_gpu else "core-hours",
-        notes=tuple(_notes(project, speeds, run_costs, gpu_option, at_most=total.updates.at_most)),
-    )
+SUBWORDS = 30
+"""Assumed subwords of a sentence, `</s>` included, where a limit of epochs ends training; captions have 14."""
+BYTES_PER_NUMBER = 4
+"""Weights and Adam's moments are stored in fp32."""
+MOMENTS = 2
+"""Numbers that Adam keeps for each weight."""
+NEWEST = 2
+"""How many of the newest checkpoints are kept (`nmtcore.training.checkpoints.KEPT`)."""
 
 
 @dataclass
-class _Rows:
-    """Makes the rows, in order."""
+class Cost:
+    """What some trainings take."""
 
-    project: Project
-    speeds: SpeedsSettings
-    sizes: KnownSizes
-    run_costs: RunCosts
-    is_there: Callable[[str], bool]
-    counted: set[str] = field(default_factory=set)
-    """The models and files that rows count."""
-    finished: set[str] = field(default_factory=set)
-    """The models of finished runs."""
-
-    def of_table(self, name: str) -> PlannedCost:
-        """Count the runs and the other files that a table is made from."""
-        runs: dict[str, RunSettings] = {}
-        files: list[str] = []
-        for path in paper_table_inputs(self.project, paper_table=name):
-            parsed = self.project.layout.parse(path)
-            if parsed is None or "seed" not in parsed.names:
-                files.append(path)
-                continue
-            run = self.project.run(parsed["dataset"], parsed["system"], parsed["scale"], int(parsed["seed"]))
-            runs |= {self._model(needed): needed for needed in self._with_starts(run)}
-            if not self.is_there(path):
-                files += result_files(self.project, run, parsed)
-        return self._row(name, [run for run in runs.values() if run.external is None], files)
-
-    def of_others(self, runs: Iterable[RunSettings], files: Iterable[str]) -> PlannedCost:
-        """Count the runs and files that no table has, such as the trees that scores of the tables' runs need."""
-        own = [run for run in runs if self._model(run) not in self.counted]
-        return self._row(OTHERS, own, list(files))
-
-    def total(self, rows: Iterable[PlannedCost]) -> PlannedCost:
-        """Return the sum of the rows, with each run once."""
-        total = sum(rows, start=PlannedCost(name="total"))
-        return replace(total, runs=len(self.finished) + total.new, finished=len(self.finished), counted=0)
-
-    def _model(self, run: RunSettings) -> str:
-        names = {"scale": run.scale, "dataset": run.dataset, "system": run.system, "seed": run.seed}
-        return self.project.layout.path("model", **names)
-
-    def _with_starts(self, run: RunSettings) -> Iterator[RunSettings]:
-        """Yield a run after those whose models it starts from."""
-        if run.start_from is not None:
-            yield from self._with_starts(self.project.run(run.dataset, run.start_from, run.scale, run.seed))
-        yield run
-
-    def _row(self, name: str, runs: list[RunSettings], files: list[str]) -> PlannedCost:
-        finished = counted = 0
-        cost = PlannedCost(name=name, runs=len(runs))
-        data = dict.fromkeys(files)
-        for run in runs:
-            model = self._model(run)
-            if self.is_there(model):
-                self.finished.add(model)
-                finished += 1
-            elif self._is_new(model):
-                cost += self.run_costs.of(run)
-                data |= dict.fromkeys(data_files(self.project, run))
-            else:
-                counted += 1
-        for path in data:
-            cost += self._file_cost(path)
-        return replace(cost, finished=finished, counted=counted)
-
-    def _is_new(self, path: str) -> bool:
-        """Return whether no row counts a path yet; from now on one does."""
-        new = path not in self.counted
-        self.counted.add(path)
-        return new
-
-    def _file_cost(self, path: str) -> PlannedCost:
-        """Return the cost of a file of data and of the files it is made from; other files cost nothing."""
-        parsed = self.project.layout.parse(path)
-        if parsed is None or parsed.file_type not in FILE_SIZES or self.is_there(path) or not self._is_new(path):
-            return PlannedCost()
-        cost = file_cost(self.project, parsed, speeds=self.speeds, sizes=self.sizes)
-        for source in made_from(self.project, parsed):
-            cost += self._file_cost(source)
-        return cost
+    runs: int = 0
+    updates: float = 0.0
+    """The most updates; without runs in `open_ended`."""
+    hours: float = 0.0
+    """Device-hours of training; without runs in `untimed`."""
+    disk_bytes: float = 0.0
+    """Models, and the checkpoints that are kept at a time."""
+    at_most: bool = False
+    """Whether validations may end a training earlier."""
+    open_ended: set[str] = field(default_factory=set)
+    """Systems whose number of updates is unknown."""
+    untimed: set[str] = field(default_factory=set)
+    """Systems whose seconds per update are unknown."""
 
 
-def _notes(
-    project: Project, speeds: SpeedsSettings, run_costs: RunCosts, gpu_option: str, *, at_most: bool
-) -> Iterator[str]:
-    """Yield sentences about the estimates: limits, speeds, what is left out, assumed and unknown."""
-    if at_most:
-        yield "<=: validations end training earlier than the limit of updates, perhaps much earlier."
-    yield from run_costs.speeds.sentences()
-    if run_costs.device.device == "cpu" and project.settings.scale == PAPER:
-        yield f"GPU-hours ({speeds.devices[speeds.gpu].description}, by speeds.yaml): {gpu_option}."
-    yield "Left out: downloads, treebanks, files of translations, other preparation than annotation, tables."
-    if speeds.subwords_per_sentence is not None:
-        yield f"Assumed: {speeds.subwords_per_sentence:g} subwords per sentence (speeds.yaml)."
-    if run_costs.sizes.unknown:
-        yield f"Unknown (+ ?): {'; '.join(run_costs.sizes.unknown)}."
+class Speeds:
+    """Seconds per update: those of the results folder's finished runs of the same scale, else those of speeds.yaml."""
+
+    def __init__(self, project: Project, device: str) -> None:
+        self.project, self.device = project, device
+        self.measured = read_speeds(project.folders)
+        self.finished = 0
+        """Finished runs of this folder on such a device."""
+        times: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+        kind, count = ("cuda", "gpus") if device == "gpu" else ("cpu", "threads")
+        for path in project.layout.existing("manifest"):
+            with suppress(UserError, KeyError, TypeError, ValueError, ZeroDivisionError):
+                manifest = read_json(path)
+                if manifest["device"]["kind"] != kind:
+                    continue
+                run = project.run(*(manifest[key] for key in ("dataset", "system", "scale", "seed")))
+                seconds = manifest["training"]["seconds"] * manifest["device"][count] / manifest["training"]["updates"]
+                for name in (run.system, run.base):
+                    times[*self._section(run), name].append(seconds)
+                self.finished += 1
+        self.own = {key: median(values) for key, values in times.items()}
+
+    def seconds(self, run: RunSettings) -> float | None:
+        """Return the seconds per update of a run; None if they are unknown."""
+        section = self._section(run)
+        for name in (run.system, run.base):
+            if (*section, name) in self.own:
+                return self.own[*section, name]
+        return self.measured.seconds(*section, self.device, system=run.system, base=run.base)
+
+    def _section(self, run: RunSettings) -> tuple[str, str]:
+        recipe = self.project.dataset(run.dataset).recipe
+        return ("recipes", recipe) if run.scale == PAPER else ("scales", run.scale)
+
+
+def planned_costs(project: Project, runs: Iterable[RunSettings], *, on_gpu: bool) -> tuple[dict[str, Cost], Speeds]:
+    """Estimate what trainings take, by data set, and return the speeds that were used.
+
+    Raises `UserError` if speeds.yaml, or a report of the results folder, is broken.
+    """
+    speeds, costs = Speeds(project, "gpu" if on_gpu else "cpu"), defaultdict[str, Cost](Cost)
+    for run in runs:
+        cost = costs[run.dataset]
+        cost.runs += 1
+        cost.disk_bytes += run_bytes(run, run.parameter_count(vocabulary_sizes(project, run)))
+        updates, seconds = run_updates(run, training_pairs(project, run)), speeds.seconds(run)
+        if updates is None:
+            cost.open_ended.add(run.system)
+        elif seconds is None:
+            cost.untimed.add(run.system)
+        cost.updates += updates or 0
+        cost.hours += (updates or 0) * (seconds or 0) / 3600
+        cost.at_most = cost.at_most or ends_by_validation(run)
+    return dict(costs), speeds
+
+
+def run_updates(run: RunSettings, pairs: int | None) -> int | None:
+    """Return the largest number of updates of a run with so many training pairs; None if it is unknown."""
+    batch, training = run.training.batch, run.training
+    epochs = None
+    if training.max_epochs is not None and pairs is not None and (run.treebank is None or run.treebank.pairs):
+        size = pairs * (SUBWORDS if batch.unit == "tokens" else 1)
+        epochs = training.max_epochs * math.ceil(size / batch.size)
+    return min((limit for limit in (training.max_updates, epochs) if limit is not None), default=None)
+
+
+def ends_by_validation(run: RunSettings) -> bool:
+    """Return whether validations can end training before its largest number of updates."""
+    schedule, validation = run.training.schedule, run.training.validation
+    by_rate = schedule.kind == "halving" and schedule.stop_after is not None
+    return validation.stop_after is not None or schedule.stop_at_floor or by_rate
+
+
+def training_pairs(project: Project, run: RunSettings) -> int | None:
+    """Return the training pairs of a run: counted in the results folder or, before that, published; None: unknown."""
+    dataset = project.dataset(run.dataset)
+    file_type, names = ("pairs_report", {"split": "train"}) if dataset.selection is None else ("selection_report", {})
+    path = Path(project.layout.path(file_type, dataset=run.dataset, **names))
+    pairs = read_json(path)["kept"] if path.exists() else dataset.published.pairs.get("train")
+    return min((count for count in (pairs, run.sentences.train) if count is not None), default=None)
+
+
+def vocabulary_sizes(project: Project, run: RunSettings) -> dict[str, int]:
+    """Return the sizes of a run's vocabularies by side: those of the results folder or, before that, as configured."""
+    folder = segmentation_folder(project, dataset=run.dataset, segmentation=run.segmentation.name)
+    paths = {side: Path(folder) / file_name("vocabulary", side=side) for side in SIDES}
+    return {side: len(read_lines(path)) if path.exists() else run.segmentation.size for side, path in paths.items()}
+
+
+def kept_checkpoints(run: RunSettings) -> int:
+    """Return the largest number of checkpoints that a run keeps at a time, the best one included."""
+    averaged = run.training.average if run.training.keep == "average" else 1
+    return averaged + NEWEST
+
+
+def run_bytes(run: RunSettings, parameters: int) -> int:
+    """Return the size of a trained run: its model, and its checkpoints with the optimiser's moments."""
+    return parameters * BYTES_PER_NUMBER * (1 + (1 + MOMENTS) * kept_checkpoints(run))
+
+
+def cost_lines(costs: dict[str, Cost], speeds: Speeds, *, free: int | None = None) -> list[str]:
+    """Return a table of the costs, and what there is to say about them, as lines; `free` is the free disk space."""
+    total = Cost(
+        **{
+            key: sum(getattr(cost, key) for cost in costs.values())
+            for key in ("runs", "updates", "hours", "disk_bytes")
+        },
+        at_most=any(cost.at_most for cost in costs.values()),
+        open_ended=set().union(*(cost.open_ended for cost in costs.values())),
+        untimed=set().union(*(cost.untimed for cost in costs.values())),
+    )
+    width = max(map(len, (*costs, "data set")))
+    unit = "GPU-hours" if speeds.device == "gpu" else "core-hours"
+    lines = [
+        "What these trainings take, as estimated, without their data:",
+        f"{'data set':{width}}  trainings       updates    {unit:>10}     disk",
+    ]
+    for name, cost in (*costs.items(), ("total", total)):
+        most = "<= " if cost.at_most else ""
+        updates, hours = f"{most}{cost.updates:,.0f}", f"{most}{_hours(cost.hours)}"
+        more = " + ?" if cost.open_ended or cost.untimed else ""
+        lines.append(
+            f"{name:{width}}  {cost.runs:9,}  {updates:>14}  {hours + more:>12}  {cost.disk_bytes / 1e9:8,.1f} GB"
+        )
+    own = f"that of {speeds.finished} finished runs of this folder, else " if speeds.finished else ""
+    lines.append(f"Speed: {own}that of speeds.yaml.")
+    if total.at_most:
+        lines.append("<=: validations end training earlier than the limit of updates, perhaps much earlier.")
+    if total.open_ended:
+        lines.append(
+            f"The updates of {', '.join(sorted(total.open_ended))} depend on the corpus, which is not there yet."
+        )
+    if total.untimed:
+        lines.append(f"speeds.yaml has no seconds per update of {', '.join(sorted(total.untimed))} at this scale.")
+    if free is not None and free < total.disk_bytes:
+        lines.append(f"Only {free / 1e9:,.1f} GB of disk space are free.")
+    return lines
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"

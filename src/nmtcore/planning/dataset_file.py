@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,59 +43,90 @@ class DatasetDraft:
         return self.surveys["train"].pairs
 
 
+_TEXT = """\
+# yaml-language-server: $schema=../schemas/datasets.schema.json
+# A data set of our own, written by `nmtcore new dataset`. Change what you like; then look at the result with
+# `nmtcore check {name}`. The repository's config/README.md explains every key.
+description: "{name}: {source} to {target}, {pairs:,} training pairs"
+licence: ""                                 # whose text it is; manifests and reports repeat it
+citation: ""                                # what to cite
+source: {source_code}
+target: {target_code}
+
+# One entry per corpus. Files are read where they are; relative paths start at config/.
+# Compressed files work too, and members of archives: {{path: ..., member: ...}}.
+corpora:
+{corpora}
+
+# train and dev are needed; all other names are tests (gold_NAME: a treebank to compare parsers with).
+# A split of several corpora is a list: [first, second].
+splits: {{{splits}}}
+{bad_lines}
+# How text becomes words: moses (Moses' tokeniser), spaces (the text is tokenised already), mecab (Japanese),
+# given (words that come with the corpus: conllu, czeng). Parsers get these words.
+words: {words}
+
+# What is dropped from train, in this order; dev and test are never filtered. Each drop is counted in
+# results/{name}/corpus/train.json. `empty` is needed: an empty side cannot be trained on.
+filters:
+  - empty                                   # pairs with an empty side
+  - {{name: length, most: {most}}}               # pairs with a side of more words; rare, and costly in memory
+  - {{name: ratio, most: 9}}                  # pairs with one side of over 9 times the words of the other
+  - duplicates                              # all but the first of equal pairs
+  - held_out                                # pairs that are also in dev or a test
+{language_filter}
+{parsers}
+
+# Subwords: the number of merges of byte pair encoding (about 6,000 for 30,000 pairs, 32,000 for millions).
+# joint: both sides share merges, vocabulary and embeddings ({scripts}).
+segmentation: {{kind: bpe, joint: {joint}, size: {size}}}
+
+# Model, training and search (config/recipes): small is for up to about a million pairs; the papers' recipes,
+# such as pham2018 and bugliarello2020, are for more.
+recipe: small
+
+# Scores: detokenised translations against the references as they are. roots: one (UD) or many per tree.
+evaluation: {{text: detokenised, tokenize: {tokenize}, roots: one}}
+"""
+
+
 def dataset_text(draft: DatasetDraft, *, config: Path) -> str:
     """Write the file of a data set, which belongs in the folder `datasets` of `config`."""
     source, target = (draft.languages[side] for side in SIDES)
-    sections = [
-        "# yaml-language-server: $schema=../schemas/datasets.schema.json",
-        "# A data set of our own, written by `nmtcore new dataset`. Change what you like; then look at the result with",
-        f"# `nmtcore check {draft.name}`. The repository's config/README.md explains every key.",
-        f'description: "{draft.name}: {source} to {target}, {draft.pairs:,} training pairs"',
-        _commented('licence: ""', "whose text it is; manifests and reports repeat it"),
-        _commented('citation: ""', "what to cite"),
-        f"source: {_scalar(source)}",
-        f"target: {_scalar(target)}",
-        "",
-        *_corpora(draft, config),
-        "",
-        *_words(draft),
-        "",
-        *_filters(draft),
-        "",
-        *_parsers(draft),
-        "",
-        *_segmentation(draft),
-        "",
-        "# Model, training and search (config/recipes): small is for up to about a million pairs; the papers' recipes,",
-        "# such as pham2018 and bugliarello2020, are for more.",
-        "recipe: small",
-        "",
-        *_evaluation(draft),
-    ]
-    return "\n".join(sections) + "\n"
+    sides = draft.surveys["train"].sides
+    first, second = (main_script(_texts(draft, side)) for side in SIDES)
+    words = {side: fixed_words(draft.format, draft.languages[side]) or _words(_texts(draft, side)) for side in SIDES}
+    same = len(set(words.values())) == 1
+    return _TEXT.format(
+        name=draft.name,
+        source=source,
+        target=target,
+        pairs=draft.pairs,
+        source_code=_scalar(source),
+        target_code=_scalar(target),
+        corpora="\n".join(_corpora(draft, config)),
+        splits=", ".join(f"{split}: {split}" for split in draft.files),
+        bad_lines="".join(f"{line}\n" for line in _bad_lines(draft)),
+        words=words["source"] if same else f"{{source: {words['source']}, target: {words['target']}}}",
+        most=250 if max(percentile(sides[side].words, 0.99) for side in SIDES) > 80 else 100,
+        language_filter="".join(f"{line}\n" for line in _language_filter(draft)),
+        parsers="\n".join(_parsers(draft)),
+        scripts="both sides are in one script" if first == second else "the sides are in different scripts",
+        joint=str(first == second).lower(),
+        size=next(size for pairs, size in _SIZES if pairs is None or draft.pairs <= pairs),
+        tokenize=target if target in ("ja", "zh") else "13a",
+    )
 
 
-def _corpora(draft: DatasetDraft, config: Path) -> list[str]:
-    lines = [
-        "# One entry per corpus. Files are read where they are; relative paths start at config/.",
-        "# Compressed files work too, and members of archives: {path: ..., member: ...}.",
-        "corpora:",
-    ]
+def _corpora(draft: DatasetDraft, config: Path) -> Iterator[str]:
     for split, roles in draft.files.items():
         survey = draft.surveys[split]
-        lines.append(_commented(f"  {split}:", f"{survey.pairs + survey.bad.total():,} pairs"))
-        lines += [f"    format: {draft.format}", "    files:"]
+        yield _commented(f"  {split}:", f"{survey.pairs + survey.bad.total():,} pairs")
+        yield f"    format: {draft.format}"
+        yield "    files:"
         for role, files in roles.items():
             entries = [_file(file.path, file.member, config) for file in files]
-            lines.append(f"      {role}: " + (entries[0] if len(entries) == 1 else f"[{', '.join(entries)}]"))
-    return [
-        *lines,
-        "",
-        "# train and dev are needed; all other names are tests (gold_NAME: a treebank to compare parsers with).",
-        "# A split of several corpora is a list: [first, second].",
-        f"splits: {{{', '.join(f'{split}: {split}' for split in draft.files)}}}",
-        *_bad_lines(draft),
-    ]
+            yield f"      {role}: " + (entries[0] if len(entries) == 1 else f"[{', '.join(entries)}]")
 
 
 def _bad_lines(draft: DatasetDraft) -> list[str]:
@@ -116,19 +147,8 @@ def _file(path: Path, member: str | None, config: Path) -> str:
     return _scalar(text) if member is None else f"{{path: {_scalar(text)}, member: {_scalar(member)}}}"
 
 
-def _words(draft: DatasetDraft) -> list[str]:
-    kinds = {side: _words_kind(draft, side) for side in SIDES}
-    same = len(set(kinds.values())) == 1
-    return [
-        "# How text becomes words: moses (Moses' tokeniser), spaces (the text is tokenised already), mecab (Japanese),",
-        "# given (words that come with the corpus: conllu, czeng). Parsers get these words.",
-        f"words: {kinds['source']}" if same else f"words: {{source: {kinds['source']}, target: {kinds['target']}}}",
-    ]
-
-
-def _words_kind(draft: DatasetDraft, side: str) -> str:
-    fixed = fixed_words(draft.format, draft.languages[side])
-    return fixed or ("spaces" if looks_tokenised(_texts(draft, side)) else "moses")
+def _words(texts: list[str]) -> str:
+    return "spaces" if looks_tokenised(texts) else "moses"
 
 
 def fixed_words(format: str, language: str) -> str | None:
@@ -136,25 +156,6 @@ def fixed_words(format: str, language: str) -> str | None:
     if format in WITH_TREES:
         return "given"
     return "mecab" if language == "ja" else None
-
-
-def _filters(draft: DatasetDraft) -> list[str]:
-    survey = draft.surveys["train"]
-    long = max(percentile(survey.sides[side].words, 0.99) for side in SIDES) > 80
-    most = 250 if long else 100
-    return [
-        "# What is dropped from train, in this order; dev and test are never filtered. Each drop is counted in",
-        f"# results/{draft.name}/corpus/train.json. `empty` is needed: an empty side cannot be trained on.",
-        "filters:",
-        _commented("  - empty", "pairs with an empty side"),
-        _commented(
-            f"  - {{name: length, most: {most}}}", "pairs with a side of more words; rare, and costly in memory"
-        ),
-        _commented("  - {name: ratio, most: 9}", "pairs with one side of over 9 times the words of the other"),
-        _commented("  - duplicates", "all but the first of equal pairs"),
-        _commented("  - held_out", "pairs that are also in dev or a test"),
-        *_language_filter(draft),
-    ]
 
 
 def _language_filter(draft: DatasetDraft) -> list[str]:
@@ -201,26 +202,6 @@ def _parsers(draft: DatasetDraft) -> list[str]:
             for side in SIDES
             if draft.parsers[side]
         ),
-    ]
-
-
-def _segmentation(draft: DatasetDraft) -> list[str]:
-    scripts = [main_script(_texts(draft, side)) for side in SIDES]
-    size = next(size for pairs, size in _SIZES if pairs is None or draft.pairs <= pairs)
-    reason = "both sides are in one script" if scripts[0] == scripts[1] else "the sides are in different scripts"
-    return [
-        "# Subwords: the number of merges of byte pair encoding (about 6,000 for 30,000 pairs, 32,000 for millions).",
-        f"# joint: both sides share merges, vocabulary and embeddings ({reason}).",
-        f"segmentation: {{kind: bpe, joint: {str(scripts[0] == scripts[1]).lower()}, size: {size}}}",
-    ]
-
-
-def _evaluation(draft: DatasetDraft) -> list[str]:
-    language = draft.languages["target"]
-    tokenize = language if language in ("ja", "zh") else "13a"
-    return [
-        "# Scores: detokenised translations against the references as they are. roots: one (UD) or many per tree.",
-        f"evaluation: {{text: detokenised, tokenize: {tokenize}, roots: one}}",
     ]
 
 

@@ -19,25 +19,17 @@ def demo_summaries(project: Project, *, score: str) -> list[str]:
     return [project.layout.path("summary", system=system, **names) for system in systems]
 
 
-def demo_translations(project: Project) -> list[str]:
-    """List the folders of translations of all systems and seeds."""
+def demo_counts(project: Project) -> list[str]:
+    """List the folders of counts of all systems and seeds."""
     return [
-        project.layout.path("hypotheses", scale=DEMO_SCALE, dataset=DEMO_DATASET, system=system, seed=seed)
+        project.layout.path("counts", scale=DEMO_SCALE, dataset=DEMO_DATASET, system=system, seed=seed)
         for system in DEMO_SYSTEMS
         for seed in project.seeds(DEMO_DATASET, system)
     ]
 
 
-def demo_test_file(project: Project, *, file_type: str) -> str:
-    """Return the path of the test's sentence pairs ("pairs") or of the trees of its source ("annotation")."""
+def demo_trees(project: Project) -> str:
+    """Return the path of the trees of the test's source."""
     dataset = project.dataset(DEMO_DATASET)
-    names = {"dataset": DEMO_DATASET, "split": dataset.main_test}
-    if file_type == "annotation":
-        names |= {"annotator": dataset.syntax["source"]["ccg"], "side": "source"}
-    return project.layout.path(file_type, **names)
-
-
-def demo_evaluation(project: Project) -> dict[str, object]:
-    """Return the settings of BLEU."""
-    settings = project.dataset(DEMO_DATASET).evaluation
-    return {key: getattr(settings, key) for key in ("text", "tokenize", "lowercase")}
+    names = {"dataset": DEMO_DATASET, "split": dataset.main_test, "annotator": dataset.syntax["source"]["ccg"]}
+    return project.layout.path("annotation", **names, side="source")

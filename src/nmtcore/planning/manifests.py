@@ -11,10 +11,8 @@ from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
-from nmtcore.layout import Layout, ParsedPath, file_name
-
-RESULTS = ("model", "scores", "gold_scores", "comet_scores")
-"""The types of a run's files that change its manifest when they are made."""
+from nmtcore.layout import ParsedPath
+from nmtcore.planning.analysis import target_supertags
 
 
 def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
@@ -64,41 +62,22 @@ def _sources(
     }
 
 
-def manifest_inputs(project: Project, *, run: RunSettings) -> list[str]:
-    """List the files of a run that its manifest describes: scores and translations, and model and log if trained."""
-    types = ("scores", "hypotheses", *(("model", "history") if run.external is None else ()))
-    names = {"scale": run.scale, "dataset": run.dataset, "system": run.system, "seed": run.seed}
-    return [project.layout.path(file_type, **names) for file_type in types]
-
-
 def run_states(project: Project) -> dict[str, Any]:
-    """Return the names and data of all `runs` of the results folder, and their `times`.
+    """Return what the tables of all runs and scores depend on: the `times` of the runs' files, and `supertags`.
 
-    The index is made again when one changes. A run's time is that of its scores or, without scores, of its log; its
-    manifest is no part of it, since making the index writes manifests. The data are None for a run that the
-    configuration no longer has.
+    A run's time is that of its scores or, without scores, of its log. `supertags` are those of the references of the
+    data sets' tests (`target_supertags`).
     """
     states = {}
-    for file_type in ("manifest", "history", "scores"):
+    for file_type in ("history", "scores", "comet_scores", "gold_scores"):
         for path in project.layout.existing(file_type):
-            time = 0 if file_type == "manifest" else path.stat().st_mtime_ns
-            states[str(path.parent)] = (project.layout.parse(path), time)
-    times = {folder: time for folder, (_, time) in sorted(states.items())}
-    return {"runs": described_runs(project, (states[folder][0] for folder in times)), "times": times}
-
-
-def runs_to_describe(layout: Layout) -> list[ParsedPath]:
-    """List the runs whose manifest is missing, or older than their model or scores; one path of each run.
-
-    A workflow that was killed leaves such manifests, which say that the run was interrupted.
-    """
-    runs = {}
-    for file_type in RESULTS:
-        for path in layout.existing(file_type):
-            manifest = path.parent / file_name("manifest")
-            if not manifest.exists() or manifest.stat().st_mtime_ns < path.stat().st_mtime_ns:
-                runs[path.parent] = layout.parse(path)
-    return [parsed for parsed in runs.values() if parsed is not None]
+            states[str(path)] = project.layout.parse(path), path.stat().st_mtime_ns
+    tests = []
+    for name in sorted({path["dataset"] for path, _ in states.values() if path is not None}):
+        with suppress(UserError):  # the configuration no longer has it
+            tests += [(name, split) for split in project.dataset(name).tests]
+    times = {path: time for path, (_, time) in sorted(states.items())}
+    return {"supertags": target_supertags(project, tests), "times": times}
 
 
 def described_runs(project: Project, paths: Iterable[ParsedPath | None]) -> list[dict[str, Any]]:

@@ -1,13 +1,13 @@
 """Files for a component of the user's own to begin with: its code, a system that has it, and a test that fails."""
 
 import keyword
+import re
 from pathlib import Path
 
 from nmtcore.config.components import COMPONENTS, RESERVED_NAMES
 from nmtcore.config.project import Project
-from nmtcore.errors import UserError
-from nmtcore.layout import STAGES
-from nmtcore.planning.own_names import check_own_name
+from nmtcore.errors import UserError, quoted
+from nmtcore.layout import NAME, STAGES
 
 _IMPORTED = ("build", "component", "context", "tensor")
 """Names whose classes would be called like those that the file imports."""
@@ -93,6 +93,19 @@ def test_every_parameter_learns():
     """A parameter without a gradient stays as it was drawn."""
     assert unused_parameters(_settings()) == [], "these parameters have no gradient: use them, or leave them out"
 '''
+
+
+def check_own_name(name: str, *, noun: str) -> None:
+    """Raise `UserError` if a name cannot be that of a file and a key: its characters, or YAML's meaning (`on`)."""
+    import yaml
+
+    if not re.fullmatch(NAME, name):
+        raise UserError(
+            f"{quoted(name)} cannot be the name of a {noun}: a name has small letters, digits and single underscores, "
+            "and begins with a letter."
+        )
+    if yaml.safe_load(name) != name:
+        raise UserError(f"'{name}' means something else in YAML: choose another name.")
 
 
 def class_name_of(name: str) -> str:

@@ -28,6 +28,7 @@ from nmtcore.config.recipes import ScaleSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stand_ins import read_stand_ins, stand_in_files
 from nmtcore.config.typed import choose, plain
+from nmtcore.errors import UserError
 from nmtcore.layout import CONFIGURED_TABLES, PAPER
 from nmtcore.measures import MEASURES, Place, is_of_translations, measure_named, source_of, source_paths
 from nmtcore.measures.trees import BRANCHING, UNTRAINED, WITHOUT_RUNS
@@ -91,6 +92,15 @@ def paper_table_inputs(project: Project, *, paper_table: str) -> list[str]:
     compared += [cell for claim in table.claims for own in claim.controls for cell in (own.cell, own.baseline)]
     sources = (cell.source.get("files") for cell in (*table.cells, *compared) if cell is not None)
     return list(dict.fromkeys(path for files in sources for path in source_paths(files)))
+
+
+def paper_figure_inputs(project: Project, *, paper_table: str) -> list[str]:
+    """List the files that a figure is made from. Raises `UserError` if the table's kind draws none."""
+    kind = table_settings(project, paper_table).kind
+    if kind not in FIGURES_OF_KINDS:
+        file = project.layout.path("paper_table", table="", paper_table=paper_table)
+        raise UserError(f"{paper_table} is a table of {kind}, of which no figure is drawn: ask for {file}.")
+    return paper_table_inputs(project, paper_table=paper_table)
 
 
 def paper_table_notes(project: Project, *, paper_table: str) -> list[str]:

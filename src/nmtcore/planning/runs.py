@@ -1,8 +1,10 @@
 """Inputs of the jobs of a run: features, pairs, trees, labels, first weights, scores of each seed."""
 
-from nmtcore.config.datasets import GOLD
+from nmtcore.config.datasets import GOLD, metric_names
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.typed import choose
+from nmtcore.errors import UserError
 from nmtcore.planning.features import segmentation_folder
 
 
@@ -15,6 +17,39 @@ def split_features(project: Project, *, run: RunSettings, split: str) -> list[st
     """List the features that a run reads of one split."""
     folder = run.feature_folder(project.layout)
     return [f"{folder}/{name}" for name in run.feature_files(split)]
+
+
+def gold_features(project: Project, *, run: RunSettings) -> list[str]:
+    """List the features of the treebanks that a run parses. Raises `UserError` if it parses none."""
+    if not run.parses:
+        raise UserError(f"{run.system} predicts no trees, so it does not parse treebanks.")
+    if not run.gold:
+        raise UserError(_missing_trees(run, "gold.uas"))
+    return feature_files(project, run=run, splits="gold")
+
+
+def measured_features(project: Project, *, run: RunSettings, split: str, measure: str) -> list[str]:
+    """List the features that a rule reads which measures a run's model on a split.
+
+    Raises `UserError` if the model has nothing that the rule measures, or the data set has no such split.
+    """
+    noun, splits = "test split", run.tests
+    if run.external is not None:
+        raise UserError(f"{run.system} is external, so it has no model, only translations and scores.")
+    if measure == "score_heads":
+        noun, splits = "gold treebank of the source side", attention_treebanks(project, run=run)
+        if run.base != "transformer":
+            raise UserError(f"{run.system} is {run.base}: its encoder has no attention heads.")
+    if measure == "measure_gates" and not run.has_gates:
+        raise UserError(f"{run.system} has no gate in the decoder; ask for the gates of sa_nmt_shared.")
+    if measure == "score_contrasts":
+        noun, splits = "split of contrastive pairs", project.dataset(run.dataset).contrasts
+        if run.generates_tags:
+            raise UserError(f"{run.system} generates tags among the words, so no probability can be computed.")
+    if not splits:
+        raise UserError(f"{run.dataset} has no {noun}.")
+    choose(split, splits, noun=noun, where=run.dataset)
+    return split_features(project, run=run, split=split)
 
 
 def target_tags(project: Project, *, run: RunSettings, split: str) -> list[str]:
@@ -87,7 +122,13 @@ def label_paths(project: Project, *, run: RunSettings) -> list[str]:
 
 
 def seed_scores(project: Project, *, root: str, dataset: str, system: str, score: str) -> list[str]:
-    """List the scores of each configured seed (of an external system: that has translations) for a summary."""
+    """List the scores of each configured seed (of an external system: that has translations) for a summary.
+
+    Raises `UserError` if the system has no such score.
+    """
+    run = project.run(dataset, system, project.layout.scale(root), project.seeds(dataset, system)[0])
+    if score != "comet" and score not in run.scores:
+        raise UserError(_missing_score(run, score))
     file_type = {"gold.uas": "gold_scores", "comet": "comet_scores"}.get(score, "scores")
     names = {"scale": project.layout.scale(root), "dataset": dataset, "system": system}
     return [project.layout.path(file_type, **names, seed=seed) for seed in project.seeds(dataset, system)]
@@ -96,3 +137,31 @@ def seed_scores(project: Project, *, root: str, dataset: str, system: str, score
 def summary_seeds(project: Project, *, dataset: str, system: str) -> list[int]:
     """Return the seeds of a system's summary, in the order of `seed_scores`."""
     return list(project.seeds(dataset, system))
+
+
+def _missing_score(run: RunSettings, score: str) -> str:
+    """Say why a run has no such score, and which it has instead."""
+    if score in metric_names():
+        return (
+            f"{run.dataset} is not scored by {score}: ask for {run.system}.bleu, or add {score} to the `metrics` of "
+            "the data set's `evaluation`."
+        )
+    if not run.parses:
+        return f"{run.system} predicts no trees, so it has no attachment score; ask for its .bleu."
+    compared = {"uas": "the trees of a parser", "gold.uas": "gold trees"}
+    if run.tree_comparison == "chain":
+        compared["uas"] = "the chain of previous words"
+    others = [f"its .{own}, which compares it with {compared[own]}" for own in run.scores if own in compared]
+    return f"{_missing_trees(run, score)} Ask for {' or '.join(others) or 'its .bleu'}."
+
+
+def _missing_trees(run: RunSettings, score: str) -> str:
+    """Say which trees are missing for an attachment score of a run that parses."""
+    if score == "uas":
+        return (
+            f"{run.system} learns its trees from no parser, and {run.dataset} names none to compare them with "
+            "(`syntax: {source: {dependencies: NAME}}`)."
+        )
+    if run.tree_comparison == "chain":
+        return f"{run.system} predicts chains of previous words, which are not compared with gold trees."
+    return f"{run.dataset} has no gold treebank (a split gold_NAME) to compare {run.system} with."

@@ -11,18 +11,17 @@ from nmtcore.reporting.sentences import choose_sentence
 from nmtcore.reporting.svg import (
     LEGEND_HEIGHT,
     Drawing,
+    labelled_matrix,
     shade_legend,
-    svg_frame,
-    svg_matrix,
     svg_text,
     text_width,
     widest,
 )
 from nmtcore.reporting.tree_drawing import DrawnTree, tree_drawing
 
-CELL = 6.5
+CELL = 8
 """Width of a cell of a matrix, in pixels."""
-TOKEN_SIZE, TITLE_SIZE = 6, 9
+TOKEN_SIZE, TITLE_SIZE = 8, 10.7
 SPACE = 10
 """Between two matrices, in pixels."""
 
@@ -61,54 +60,32 @@ def attention_entry(
 
 
 def attention_drawing(entry: Mapping[str, Any]) -> Drawing:
-    """Draw a result of `attention_entry`: a row of matrices per layer."""
-    sentence, tokens, title = entry["sentence"], entry["tokens"], _title(entry)
-    elements, y, width = [svg_text(10, 18, title, size=12, bold=True)], 24.0, text_width(title, 13)
+    """Draw a result of `attention_entry`: a row of matrices per layer; a token per row attends to those of columns."""
+    sentence, tokens = entry["sentence"], entry["tokens"]
+    elements, y, width = [svg_text(0, 12, entry["system"], size=TITLE_SIZE)], 16.0, 0.0
     if sentence["heads"] is not None:
         tree = tree_drawing(DrawnTree("", sentence["words"], sentence["heads"], sentence["labels"]))
         elements.append(f'<g transform="translate(0 {y:g})">{"".join(tree.elements)}</g>')
-        y, width = y + tree.height, max(width, tree.width)
-    left, side = 10 + widest(tokens, TOKEN_SIZE) + 4, CELL * len(tokens)
-    columns = 1 + max(int(name.split(".")[1]) for name in entry["heads"])
+        y, width = y + tree.height, tree.width
+    left, side = widest(tokens, TOKEN_SIZE) + 6, CELL * len(tokens)
     for layer in dict.fromkeys(name.split(".")[0] for name in entry["heads"]):
-        matrices = {name: own for name, own in entry["heads"].items() if name.split(".")[0] == layer}
         # The tokens that are attended to are written above the first layer only.
-        y += TITLE_SIZE + 4 + (widest(tokens, TOKEN_SIZE) + 4 if layer == "0" else 0)
-        elements += _token_rows(tokens, left - 3, y)
-        for name, matrix in matrices.items():
-            head = int(name.split(".")[1])
-            x = left + head * (side + SPACE)
-            elements += [svg_matrix(matrix, x, y, cell=CELL)]
-            elements.append(svg_frame(x, y, side, side, bold=name in entry["claimed"]))
-            above = y - 4 if layer != "0" else y - widest(tokens, TOKEN_SIZE) - 8
-            elements.append(svg_text(x, above, f"layer {layer}, head {head}", size=TITLE_SIZE))
-            if layer == "0":
-                elements += _token_columns(tokens, x, y - 3)
+        columns = tokens if layer == "0" else []
+        above = widest(columns, TOKEN_SIZE) + 8
+        y += TITLE_SIZE + above
+        for name, matrix in entry["heads"].items():
+            if name.split(".")[0] == layer:
+                head = int(name.split(".")[1])
+                x = left + head * (side + SPACE)
+                rows = [] if head else tokens
+                sides = {"rows": rows, "columns": columns, "bold": name in entry["claimed"]}
+                elements += labelled_matrix(matrix, x, y, cell=CELL, size=TOKEN_SIZE, **sides)
+                elements.append(svg_text(x, y - above + 4, f"layer {layer}, head {head}", size=TITLE_SIZE))
+                width = max(width, x + side)
         y += side + SPACE
     elements += shade_legend(left, y)
     if entry["claimed"]:
         note = "framed: heads that a component of the system computes or trains"
-        elements.append(svg_text(left + 180, y + 8, note, size=9))
-    width = max(width, left + columns * (side + SPACE))
-    return Drawing(elements, width + 10, y + LEGEND_HEIGHT + 10)
-
-
-def _title(entry: Mapping[str, Any]) -> str:
-    names = f"{entry['system']}, seed {entry['seed']}, {entry['dataset']}, {entry['split']}, scale {entry['scale']}"
-    return f"{names}: {entry['sentence']['chosen']} (a token per row attends to those of the columns)"
-
-
-def _token_rows(tokens: list[str], right: float, top: float) -> list[str]:
-    """Write the tokens that attend to the left of a layer's matrices."""
-    return [
-        svg_text(right, top + CELL * (row + 0.8), token, size=TOKEN_SIZE, anchor="end")
-        for row, token in enumerate(tokens)
-    ]
-
-
-def _token_columns(tokens: list[str], left: float, bottom: float) -> list[str]:
-    """Write the tokens that are attended to above a matrix, from bottom to top."""
-    return [
-        svg_text(left + CELL * (column + 0.8), bottom, token, size=TOKEN_SIZE, upwards=True)
-        for column, token in enumerate(tokens)
-    ]
+        elements.append(svg_text(left + 180, y + 8, note, size=TITLE_SIZE))
+        width = max(width, left + 180 + text_width(note, TITLE_SIZE))
+    return Drawing(elements, width + 4, y + LEGEND_HEIGHT + 4)

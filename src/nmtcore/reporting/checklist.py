@@ -1,21 +1,24 @@
-"""Answers to the reproducibility checklist of ACL conferences (Dodge et al. 2019), from the manifests of runs."""
+"""Answers to the reproducibility checklist of ACL conferences (Dodge et al. 2019), from the runs of a folder."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from statistics import fmean
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nmtcore.errors import UserError
 from nmtcore.evaluation.lines import DEV
-from nmtcore.reporting.manifest import COMPLETE
-from nmtcore.reporting.manifest_files import merged_data
-from nmtcore.reporting.results_listing import UAS_NOTE, spread_over
+from nmtcore.evaluation.metrics import label_of
+from nmtcore.layout import Layout
+from nmtcore.reporting.manifest import FINISHED, merged_data, read_manifest
+from nmtcore.reporting.results_listing import UAS_NOTE
+from nmtcore.reporting.run_index import read_runs, read_scores
+from nmtcore.reporting.terminal_table import spread_text
 
-Manifest = Mapping[str, Any]
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNKNOWN = "not recorded"
-"""The answer where no manifest says anything."""
+"""The answer where no file says anything."""
 
-UNREAD = "not read when the manifests were written: no result had asked for it"
+UNREAD = "not read when the run was scored: no result had asked for it"
 """The answer for a split whose pairs no manifest counts."""
 
 _SIZES = {"lines": "lines", "read": "read", "filtered": "left after the filters", "selected": "left after selection"}
@@ -24,31 +27,62 @@ _SIZES = {"lines": "lines", "read": "read", "filtered": "left after the filters"
 _INTRODUCTION = """\
 # Reproducibility checklist
 
-Answers from the manifests of {runs} ({systems}, {datasets}), {complete} of them complete. Questions: Dodge et al. 2019,
-Show Your Work, as ACL conferences ask them, in our words. What only the authors can say is marked **You**.
+Answers from {runs} ({systems}, {datasets}), {finished} of them finished. Questions: Dodge et al. 2019, Show Your Work,
+as ACL conferences ask them, in our words. What only the authors can say is marked **You**.
 """
+
+
+class _Evidence(NamedTuple):
+    """What is known of the runs."""
+
+    runs: "pd.DataFrame"
+    """A row per run, as in `runs.parquet`."""
+    scores: "pd.DataFrame"
+    """The scores of whole splits, as in `scores.parquet`, with their `label`."""
+    data: Mapping[str, Mapping[str, Any]]
+    """What the manifests say about each data set."""
+
+    def by_system(self) -> Iterator[tuple[str, "_Evidence"]]:
+        """Yield the name of each system on a data set, and what is known of its runs."""
+        keys = ["scale", "dataset", "system"]
+        scores = dict(list(self.scores.groupby(keys)))
+        for names, runs in self.runs.groupby(keys):
+            scale, dataset, system = names
+            own = scores.get(names, self.scores.iloc[:0])
+            yield f"{system} on {dataset} (scale {scale})", _Evidence(runs, own, self.data)
+
+
+Answer = Callable[[_Evidence], list[str]]
 
 
 class _Question(NamedTuple):
     text: str
-    answer: Callable[[Sequence[Manifest]], list[str]]
+    answer: Answer
 
 
-def checklist(manifests: Sequence[Manifest]) -> str:
-    """Answer the questions as Markdown. Runs that are not complete count among the runs, but have no scores."""
-    complete = [manifest for manifest in manifests if manifest["status"] == COMPLETE]
+def checklist(layout: Layout) -> str:
+    """Answer the questions as Markdown. Raises `UserError` if there are no runs in the results folder."""
+    runs, scores = read_runs(layout), read_scores(layout)
+    if runs.empty:
+        raise UserError(f"There are no runs in {layout.results}: name a results folder.")
+    scores["label"] = scores.measure.map(label_of)
+    described: dict[str, list[Mapping[str, Any]]] = {}
+    for manifest in filter(None, map(read_manifest, layout.existing("manifest"))):
+        described.setdefault(manifest["dataset"], []).append(manifest["data"])
+    data = {dataset: merged_data(own) for dataset, own in sorted(described.items())}
+    evidence = _Evidence(runs, scores[scores.label != ""], data)
     parts = [
         _INTRODUCTION.format(
-            runs=_count(len(manifests), "run"),
-            systems=_count(len(_values(manifests, "system")), "system"),
-            datasets=_count(len(_values(manifests, "dataset")), "data set"),
-            complete=len(complete),
+            runs=_count(len(runs), "run"),
+            systems=_count(runs.system.nunique(), "system"),
+            datasets=_count(runs.dataset.nunique(), "data set"),
+            finished=(runs.state == FINISHED).sum(),
         )
     ]
     for heading, questions in _SECTIONS.items():
         parts.append(f"## {heading}\n")
         for question in questions:
-            answers = question.answer(manifests) or [UNKNOWN]
+            answers = question.answer(evidence) or [UNKNOWN]
             parts.append(f"**{question.text}**\n\n" + "".join(f"- {answer}\n" for answer in answers))
     return "\n".join(parts)
 
@@ -57,137 +91,89 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _values(manifests: Sequence[Manifest], key: str) -> list[Any]:
-    return list(dict.fromkeys(manifest[key] for manifest in manifests))
-
-
-def _by_system(manifests: Sequence[Manifest]) -> dict[tuple[str, str, str], list[Manifest]]:
-    """Group runs by scale, data set and system."""
-    groups: dict[tuple[str, str, str], list[Manifest]] = {}
-    for manifest in manifests:
-        groups.setdefault(tuple(manifest[key] for key in ("scale", "dataset", "system")), []).append(manifest)
-    return groups
-
-
-def _name(group: tuple[str, str, str]) -> str:
-    scale, dataset, system = group
-    return f"{system} on {dataset} (scale {scale})"
-
-
-def _of_each(value: Callable[[Sequence[Manifest]], str | None]) -> Callable[[Sequence[Manifest]], list[str]]:
+def _of_each(value: Callable[[_Evidence], str | None]) -> Answer:
     """Make an answer with a line for each system; one without a value says so."""
-
-    def answer(manifests: Sequence[Manifest]) -> list[str]:
-        return [f"{_name(group)}: {value(runs) or UNKNOWN}" for group, runs in _by_system(manifests).items()]
-
-    return answer
+    return lambda evidence: [f"{name}: {value(own) or UNKNOWN}" for name, own in evidence.by_system()]
 
 
-def _you(text: str) -> Callable[[Sequence[Manifest]], list[str]]:
+def _you(text: str) -> Answer:
     return lambda _: [f"**You:** {text}"]
 
 
-def _present(runs: Sequence[Manifest], *keys: str) -> list[Any]:
-    """Return the values at a path of keys of those runs that have one."""
-    values: list[Any] = list(runs)
-    for key in keys:
-        values = [value[key] for value in values if isinstance(value, Mapping) and value.get(key) is not None]
-    return values
-
-
-def _code(manifests: Sequence[Manifest]) -> list[str]:
-    versions = dict.fromkeys(
-        f"nmtcore {code['version']}, commit {code['commit'] or UNKNOWN}, requirements.lock with SHA-256 "
-        f"{code['lock_sha256'] or UNKNOWN}"
-        for code in _present(manifests, "code", "training")
+def _code(evidence: _Evidence) -> list[str]:
+    known = evidence.runs.dropna(subset="version").fillna({"commit": UNKNOWN, "lock_sha256": UNKNOWN})
+    versions = (
+        f"nmtcore {run.version}, commit {run.commit}, requirements.lock with SHA-256 {run.lock_sha256}"
+        for run in known.itertuples()
     )
-    packages = dict.fromkeys(
-        ", ".join(f"{name} {version}" for name, version in installed.items() if version)
-        for installed in _present(manifests, "packages")
-    )
-    without = len(manifests) - len(_present(manifests, "code", "training"))
-    missing = [f"the code that trained {_count(without, 'run')} was not recorded"] if without else []
-    return [*(f"trained with {line}" for line in [*versions, *packages]), *missing]
+    lines = [f"trained with {line}" for line in dict.fromkeys([*versions, *evidence.runs.packages.dropna()])]
+    without = len(evidence.runs) - len(known)
+    return [*lines, *[f"the code that trained {_count(without, 'run')} was not recorded"] * bool(without)]
 
 
-def _devices(manifests: Sequence[Manifest]) -> list[str]:
+def _devices(evidence: _Evidence) -> list[str]:
+    known = evidence.runs.dropna(subset="device")
     described = dict.fromkeys(
-        f"{device['gpus']} x {device['name']}"
-        if device["gpus"]
-        else f"{device['name']}, {_count(device['threads'], 'thread')}"
-        for device in _present(manifests, "device")
+        f"{run.gpus:.0f} x {run.device}" if run.gpus else f"{run.device}, {_count(int(run.threads), 'thread')}"
+        for run in known.itertuples()
     )
-    without = len(manifests) - len(_present(manifests, "device"))
-    return [*described, *([f"the device of {_count(without, 'run')} was not recorded"] if without else [])]
+    without = len(evidence.runs) - len(known)
+    return [*described, *[f"the device of {_count(without, 'run')} was not recorded"] * bool(without)]
 
 
-def _cost(runs: Sequence[Manifest]) -> str | None:
-    seconds = _present(runs, "training", "seconds")
-    speeds = _present(runs, "training", "tokens_per_second")
-    if not seconds or not speeds:
+def _cost(evidence: _Evidence) -> str | None:
+    runs = evidence.runs
+    seconds, speed, joules = runs.training_seconds.mean(), runs.tokens_per_second.mean(), runs.gpu_joules.mean()
+    if not seconds > 0 or not speed > 0:
         return None
-    parts = [f"{_duration(fmean(seconds))} per run on average, {fmean(speeds):,.0f} target tokens per second"]
-    joules = _present(runs, "energy_joules", "gpu")
-    parts += [f"{fmean(joules) / 3.6e6:.3g} kWh of the GPUs"] if joules else []
-    return ", ".join(parts if len(parts) > 1 else [*parts, "energy not recorded"])
+    energy = f"{joules / 3.6e6:.3g} kWh of the GPUs" if joules >= 0 else "energy not recorded"
+    return f"{_duration(seconds)} per run on average, {speed:,.0f} target tokens per second, {energy}"
 
 
 def _duration(seconds: float) -> str:
     return f"{seconds / 60:.1f} minutes" if seconds < 3600 else f"{seconds / 3600:.1f} hours"
 
 
-def _parameters(runs: Sequence[Manifest]) -> str | None:
-    return ", ".join(f"{number:,}" for number in dict.fromkeys(_present(runs, "parameters"))) or None
+def _parameters(evidence: _Evidence) -> str | None:
+    return ", ".join(f"{number:,.0f}" for number in evidence.runs.parameters.dropna().unique()) or None
 
 
-def _validation(runs: Sequence[Manifest]) -> str | None:
-    best = _present(runs, "training", "best_validation")
-    values = {label: _present(best, name) for name, label in (("bleu", "BLEU"), ("perplexity", "perplexity"))}
-    shown = [f"{label} {spread_over(own)}" for label, own in values.items() if own]
-    dev = _present(runs, "scores", DEV, "BLEU")
+def _validation(evidence: _Evidence) -> str | None:
+    best = {"BLEU": evidence.runs.best_bleu, "perplexity": evidence.runs.best_perplexity}
+    shown = [f"{label} {spread_text(own.dropna().tolist())}" for label, own in best.items() if own.notna().any()]
+    dev = evidence.scores[(evidence.scores.split == DEV) & (evidence.scores.measure == "bleu")].value.tolist()
     lines = [f"at the best update {', '.join(shown)}"] if shown else []
-    return "; ".join([*lines, *([f"with the beam of the tests BLEU {spread_over(dev)}"] if dev else [])]) or None
+    return "; ".join([*lines, *([f"with the beam of the tests BLEU {spread_text(dev)}"] if dev else [])]) or None
 
 
-def _scores(runs: Sequence[Manifest]) -> str | None:
-    splits = dict.fromkeys(split for scores in _present(runs, "scores") for split in scores)
+def _scores(evidence: _Evidence) -> str | None:
     shown = []
-    for split in splits:
-        labels = dict.fromkeys(label for values in _present(runs, "scores", split) for label in values)
-        values = [f"{label} {spread_over(_present(runs, 'scores', split, label))}" for label in labels]
-        shown.append(f"{split} {', '.join(values)}")
-    scored = sum(map(bool, _present(runs, "scores")))
-    return "; ".join([*shown, *["spread unknown with one seed"] * (scored == 1)]) or None
+    for split, own in evidence.scores.groupby("split", sort=False):
+        values = own.groupby("label", sort=False).value.agg(list)
+        shown.append(f"{split} {', '.join(f'{label} {spread_text(seeds)}' for label, seeds in values.items())}")
+    single = evidence.scores.seed.nunique() == 1
+    return "; ".join([*shown, *["spread unknown with one seed"] * single]) or None
 
 
-def _mean_and_spread(manifests: Sequence[Manifest]) -> list[str]:
-    labels = {label for scores in _present(manifests, "scores") for own in scores.values() for label in own}
-    return [*_of_each(_scores)(manifests), *[UAS_NOTE] * ("UAS" in labels)]
+def _mean_and_spread(evidence: _Evidence) -> list[str]:
+    return [*_of_each(_scores)(evidence), *[UAS_NOTE] * ("UAS" in set(evidence.scores.label))]
 
 
-def _signature_lines(manifests: Sequence[Manifest]) -> list[str]:
-    pairs = [pair for signatures in _present(manifests, "signatures") for pair in signatures.items()]
-    return [f"{label}: `{signature}`" for label, signature in dict.fromkeys(pairs)]
+def _signature_lines(evidence: _Evidence) -> list[str]:
+    pairs = evidence.scores.dropna(subset="signature")[["label", "signature"]].drop_duplicates()
+    return [f"{pair.label}: `{pair.signature}`" for pair in pairs.itertuples()]
 
 
-def _run_counts(runs: Sequence[Manifest]) -> str:
-    seeds = ", ".join(str(run["seed"]) for run in runs)
-    others = Counter(run["status"] for run in runs if run["status"] != COMPLETE)
-    return f"{_count(len(runs), 'run')} (seeds {seeds})" + "".join(f", {n} {status}" for status, n in others.items())
+def _run_counts(evidence: _Evidence) -> str:
+    runs = evidence.runs
+    others = runs[runs.state != FINISHED].state.value_counts()
+    seeds = ", ".join(map(str, runs.seed))
+    return f"{_count(len(runs), 'run')} (seeds {seeds})" + "".join(f", {n} {state}" for state, n in others.items())
 
 
-def _data_lines(value: Callable[[Mapping[str, Any]], list[str]]) -> Callable[[Sequence[Manifest]], list[str]]:
+def _data_lines(value: Callable[[Mapping[str, Any]], list[str]]) -> Answer:
     """Make an answer from the data of each data set."""
-
-    def answer(manifests: Sequence[Manifest]) -> list[str]:
-        datasets: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-        for run in manifests:
-            if run.get("data") is not None:
-                datasets[run["dataset"]].append(run["data"])
-        merged = {name: merged_data(data) for name, data in datasets.items()}
-        return [f"{name}: {line}" for name, data in merged.items() for line in value(data)]
-
-    return answer
+    return lambda evidence: [f"{name}: {line}" for name, data in evidence.data.items() for line in value(data)]
 
 
 def _splits(data: Mapping[str, Any]) -> list[str]:

@@ -152,7 +152,7 @@ def _claims(judged: Sequence[JudgedClaim]) -> Table:
         deltas = [entry.verdict.difference.delta for entry in entries]
         rows.append(
             [
-                *(*text, ", ".join(dict.fromkeys(_claimed(entry.claim) for entry in entries)), ", ".join(shown)),
+                *(*text, ", ".join(dict.fromkeys(claimed_text(entry.claim) for entry in entries)), ", ".join(shown)),
                 len({entry.comparison for entry in entries}),
                 *(sum(published) / len(published) if published else None, min(deltas), max(deltas)),
             ]
@@ -179,7 +179,7 @@ def _row(entry: JudgedClaim, scale: str) -> list[Any]:
     claim, verdict = entry.claim, entry.verdict
     *difference, detectable = with_origin(comparison_cells(verdict.difference), entry.runs)
     return [
-        *(*entry.text, _claimed(claim)),
+        *(*entry.text, claimed_text(claim)),
         *with_origin([trained_name(claim.system, claim.dataset)], entry.runs),
         *(claim.dataset, claim.difference, *difference, _answer(claim, verdict)),
         *with_origin([trained_name(claim.baseline, claim.dataset)], entry.baseline_runs),
@@ -202,7 +202,7 @@ def _not_run(judged: Sequence[JudgedClaim]) -> Iterator[Block]:
         )
 
 
-def _claimed(claim: Claim) -> str:
+def claimed_text(claim: Claim) -> str:
     """Say which way the difference goes, and the margin of no gain if it is an unusual one."""
     words = _DIRECTIONS[claim.direction]
     return words if claim.margin == MARGIN else f"{words} (margin {claim.margin:g})"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nmtcore.errors import UserError
 from nmtcore.evaluation.subsets import FEW
 from nmtcore.files import read_json
-from nmtcore.reporting.charts import COLOURS, SHAPES, interval_title, system_scale, write_svg
+from nmtcore.reporting.charts import COLOURS, SHAPES, TEXT_SIZE, interval_title, plot_width, system_scale, write_svg
 
 if TYPE_CHECKING:
     import altair
@@ -59,12 +59,15 @@ def difference_panel(points: Sequence[Mapping[str, Any]], systems: Sequence[str]
     import altair as alt
 
     subsets = list(dict.fromkeys(point["subset"] for point in points))
-    few = f" (hollow: fewer than {FEW} sentences)" if any(point["few"] for point in points) else ""
-    x_title = f"difference from {points[0]['baseline']} in BLEU, with {interval_title(points)}{few}"
-    y_title = "subset: sentences (share of the test)"
-    above = alt.Axis(titleAngle=0, titleAlign="right", titleAnchor="end", titleX=0, titleY=-8)
+    few = [f"hollow: fewer than {FEW} sentences"] if any(point["few"] for point in points) else []
+    x_title = [
+        f"BLEU, {points[0]['panel']}:",
+        f"difference from {points[0]['baseline']}",
+        f"with {interval_title(points)}",
+        *few,
+    ]
     chart = alt.Chart(alt.InlineData(values=list(points)))
-    y = alt.Y("subset:N", title=y_title, sort=subsets, axis=above, scale=alt.Scale(paddingInner=0.3))
+    y = alt.Y("subset:N", title=None, sort=subsets, scale=alt.Scale(paddingInner=0.3))
     offset = alt.YOffset("system:N", sort=systems, scale=alt.Scale(domain=list(systems)))
     colour = alt.Color("system:N", title="system", scale=system_scale(systems, COLOURS))
     shape = alt.Shape("system:N", title="system", scale=system_scale(systems, SHAPES))
@@ -72,13 +75,13 @@ def difference_panel(points: Sequence[Mapping[str, Any]], systems: Sequence[str]
     intervals = chart.mark_rule(strokeWidth=1.2).encode(
         x=alt.X("low:Q", title=x_title), x2="high:Q", y=y, yOffset=offset, color=colour
     )
-    fill = alt.condition("datum.few", alt.value("white"), colour)
+    fill = alt.condition("datum.few", alt.value("transparent"), colour)
     marks = chart.mark_point(size=45, strokeWidth=1.2, opacity=1).encode(
         x="difference:Q", y=y, yOffset=offset, shape=shape, fill=fill, stroke=colour
     )
     height = alt.Step(max(8 * len(systems), 16), **{"for": "position"})
     layers = alt.layer(zero.encode(x=alt.X("zero:Q", title=x_title)), intervals, marks)
-    return layers.properties(title=alt.Title(points[0]["panel"], anchor="start"), width=460, height=height)
+    return layers.properties(width=plot_width(subsets), height=height)
 
 
 def count_panel(bars: Sequence[Mapping[str, Any]]) -> "altair.LayerChart":
@@ -91,16 +94,16 @@ def count_panel(bars: Sequence[Mapping[str, Any]]) -> "altair.LayerChart":
     subsets, owners = (list(dict.fromkeys(bar[key] for bar in bars)) for key in ("subset", "of"))
     y = alt.Y("subset:N", title=None, sort=subsets, scale=alt.Scale(paddingInner=0.3))
     chart = alt.Chart(alt.InlineData(values=list(bars))).encode(
-        x=alt.X("share:Q", title="share of the test in percent, and number of sentences"),
+        x=alt.X("share:Q", title=["share of the test in percent,", "and number of sentences"]),
         y=y,
         yOffset=alt.YOffset("of:N", sort=owners, scale=alt.Scale(domain=owners)),
     )
-    greys = ["#ffffff", "#7f7f7f", "#c8c8c8", "#404040"]
+    greys = ["#ffffff00", "#7f7f7f", "#c8c8c8", "#404040"]
     fill = alt.Fill("of:N", title="numbers", scale=system_scale(owners, greys))
-    texts = chart.mark_text(align="left", dx=4, fontSize=9).encode(text="label:N")
+    texts = chart.mark_text(align="left", dx=4, fill="currentColor", fontSize=TEXT_SIZE).encode(text="label:N")
     height = alt.Step(12 * len(owners) + 4, **{"for": "position"})
-    layers = alt.layer(chart.mark_bar(stroke="black", strokeWidth=0.8).encode(fill=fill), texts)
-    return layers.properties(width=460, height=height)
+    layers = alt.layer(chart.mark_bar(stroke="currentColor", strokeWidth=0.8).encode(fill=fill), texts)
+    return layers.properties(width=plot_width(subsets) - 30, height=height)
 
 
 def gain_points(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.contrasts import PairCounts, count_by_distance, count_by_phenomenon, wilson_interval
-from nmtcore.evaluation.seeds import summarise_seeds
-from nmtcore.inference.schemas import ContrastScore, read_contrast_scores
+from nmtcore.evaluation.summary import summarise_seeds
+from nmtcore.inference.schemas import read_contrast_scores
 from nmtcore.layout import Layout
 from nmtcore.reporting.contrast_report import CONTRAST_NOTES
 from nmtcore.reporting.table import (

@@ -1,39 +1,54 @@
-"""Validation scores over updates for several systems and seeds, as one figure and one JSON."""
+"""Curves of training and validation over updates: what the logs of runs say, and the one drawing of them."""
 
-from collections import Counter
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-from nmtcore.errors import UserError
+from nmtcore.errors import LineError, UserError
 from nmtcore.files import explain_content, write_json
 from nmtcore.layout import Layout
-from nmtcore.reporting.charts import COLOURS, DASHES, system_scale, wrapped_title, write_svg
-from nmtcore.training.log import read_history
+from nmtcore.reporting.charts import FIGURE_WIDTH, TEXT_SIZE, SystemLooks, system_looks, write_drawing
+from nmtcore.reporting.svg import Drawing, drawing_svg, svg_text, text_width
+from nmtcore.training.log import TRANSLATION_LOSS, read_history
 
-if TYPE_CHECKING:
-    import altair
+AXES = {
+    "loss": "training loss per target token",
+    "bleu": "dev BLEU in validation",
+    "perplexity": "dev perplexity",
+    "accuracy": "tag accuracy on dev, %",
+}
+"""The panels of a data set and their axes, where a run has such values; perplexity only where a system has no BLEU."""
 
-METRICS = {"bleu": "dev BLEU, {search}", "perplexity": "dev perplexity"}
-"""The validation scores that are drawn, and their axes; perplexity only where a system has no BLEU."""
+METRICS = ("bleu", "perplexity")
+"""The scores of validations."""
 
-MARKED = 12
-"""Validations of a run up to which each is marked; more marks would hide the dashes."""
+POINTS = 60
+"""Points of a loss curve; each is the mean of several lines of the log if there are more."""
 
-FEW_UPDATES = 10
-"""Updates from the first to the last point up to which the axis names each."""
+MARKED = 20
+"""Points of a curve up to which each is marked."""
 
-LONE = 40
-"""The size of the mark of a point that is alone on its line."""
+_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 190, 44, 10, 20, 32
+
+
+class _Scale(NamedTuple):
+    """Maps values to pixels."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
 
 def write_curve_figure(
     histories: Sequence[Path], *, beams: Mapping[str, Sequence[int]], layout: Layout, json: Path, figure: Path
 ) -> None:
-    """Draw the validation scores of runs: a thin line per seed and, for several seeds, a thick line of their mean.
-
-    The mean covers the updates at which all seeds were validated.
+    """Draw the validation scores of runs, and write them as JSON.
 
     Args:
         histories: `{dataset}/{system}/seed{seed}/training.jsonl` of every run, at one scale.
@@ -48,31 +63,107 @@ def write_curve_figure(
 
 
 def draw_validation_curves(
-    entries: Sequence[Mapping[str, Any]], figure: Path, *, beams: Mapping[str, Sequence[int]], title: str = ""
+    entries: Sequence[Mapping[str, Any]],
+    figure: Path,
+    *,
+    beams: Mapping[str, Sequence[int]],
+    title: str = "Validation scores over updates",
 ) -> None:
-    """Draw the entries of `curve_entries` as SVG, with a panel per data set and score.
+    """Draw the entries of `curve_entries`; `beams` are the sizes of the beams of validation, by data set."""
+    searches = {dataset: "greedy search" if list(own) == [1] else f"beam of {' or '.join(map(str, own))}"
+                for dataset, own in beams.items()}  # fmt: skip
+    write_drawing(curves_drawing(entries, notes=searches), figure, title=title)
+
+
+def curves_svg(entries: Sequence[Mapping[str, Any]], *, title: str) -> str:
+    """Draw curves as a part of a page, with panels beside one another."""
+    return drawing_svg(curves_drawing(entries, panels_per_row=3), title=title, embedded=True)
+
+
+def curves_drawing(
+    entries: Sequence[Mapping[str, Any]], *, notes: Mapping[str, str] | None = None, panels_per_row: int = 1
+) -> Drawing:
+    """Draw curves: a panel per data set and metric with axes, thin lines for seeds and a thick one for their mean.
 
     Args:
-        entries: the validation scores of each system.
-        figure: output.
-        beams: sizes of the beams of validation, by data set.
-        title: the title above all panels; empty: none.
+        entries: results of `curve_entries` or `system_curves`.
+        notes: what the axis of dev BLEU says in addition, by data set.
+        panels_per_row: panels beside one another.
     """
-    import altair as alt
-
-    systems = list(dict.fromkeys(entry["system"] for entry in entries))
+    looks = system_looks([entry["system"] for entry in entries])
+    several = len(dict.fromkeys(entry["dataset"] for entry in entries)) > 1
     panels = []
     for dataset in dict.fromkeys(entry["dataset"] for entry in entries):
-        of_dataset = [entry for entry in entries if entry["dataset"] == dataset]
-        panels += [_panel(of_dataset, metric, systems, beams[dataset]) for metric in drawn_metrics(of_dataset)]
-    chart = alt.vconcat(*panels)
-    write_svg(chart.properties(title=wrapped_title(title)) if title else chart, figure)
+        own = [entry for entry in entries if entry["dataset"] == dataset]
+        scores = drawn_metrics([entry for entry in own if entry["curves"].keys() & set(METRICS)])
+        for metric in AXES:
+            shown = [
+                entry for entry in own if metric in entry["curves"] and (metric in scores or metric not in METRICS)
+            ]
+            if shown:
+                note = (notes or {}).get(dataset, "") if metric == "bleu" else ""
+                name = ", ".join(filter(None, (AXES[metric], note, dataset if several else "")))
+                panels.append(_panel(shown, metric, looks, name))
+    elements, top = _legend(looks) if len(looks) > 1 else ([], 0.0)
+    columns = min(panels_per_row, len(panels)) or 1
+    for number, panel in enumerate(panels):
+        place = f"translate({number % columns * FIGURE_WIDTH} {top + number // columns * _HEIGHT:g})"
+        elements.append(f'<g transform="{place}">{panel}</g>')
+    return Drawing(elements, columns * FIGURE_WIDTH, top + math.ceil(len(panels) / columns) * _HEIGHT)
+
+
+def system_curves(dataset: str, system: str, histories: Mapping[int, Path], *, points: int = POINTS) -> dict[str, Any]:
+    """Read the curves of a system from the log of each seed, of the loss at most `points`.
+
+    A metric has the curves of the seeds that have it.
+    """
+    values = {seed: _values(path) for seed, path in histories.items()}
+    lines = max(len(own["loss"]) for own in values.values())
+    size = math.ceil(lines / points) or 1
+    for own in values.values():
+        own["loss"] = _thinned(own["loss"], size)
+    curves = {
+        metric: {str(seed): own[metric] for seed, own in values.items() if own[metric]}
+        for metric in AXES
+        if any(own[metric] for own in values.values())
+    }
+    return {"dataset": dataset, "system": system, "seeds": list(histories), "curves": curves}
+
+
+def _values(history: Path) -> dict[str, list[tuple[int, float]]]:
+    """Read the points of each metric from a log; values that were not finite are left out."""
+    values: dict[str, list[tuple[int, float]]] = {metric: [] for metric in AXES}
+    for number, record in enumerate(read_history(history), start=1):
+        update = record.get("update")
+        if not isinstance(update, int) or not isinstance(record.get("validation", {}), dict):
+            raise LineError(history, number, "this is no line of a training log: delete the file and train again.")
+        for metric, value in _metrics(record):
+            if isinstance(value, int | float):
+                values[metric].append((update, value))
+    return values
+
+
+def _metrics(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    if "validation" not in record:
+        yield "loss", record.get(TRANSLATION_LOSS)
+        return
+    scores = record["validation"]
+    yield from ((metric, scores.get(metric)) for metric in ("bleu", "perplexity"))
+    accuracies = [value for name, value in scores.items() if name.startswith("accuracy/") and value is not None]
+    if accuracies:
+        yield "accuracy", 100 * fmean(accuracies)
+
+
+def _thinned(points: Sequence[tuple[int, float]], size: int) -> list[tuple[int, float]]:
+    """Replace each `size` points by their mean, at the last one's update, so that seeds keep the same updates."""
+    pieces = [points[start : start + size] for start in range(0, len(points), size)]
+    return [(piece[-1][0], fmean(value for _, value in piece)) for piece in pieces]
 
 
 def drawn_metrics(entries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """List the scores to draw of a data set's systems: BLEU and, if a system has none, the perplexity of all."""
+    """List the scores to draw of systems with validations: BLEU and, if a system has none, the perplexity of all."""
     with_bleu = ["bleu" in entry["curves"] for entry in entries]
-    return [*(["bleu"] if any(with_bleu) else []), *([] if all(with_bleu) else ["perplexity"])]
+    return [*["bleu"] * any(with_bleu), *["perplexity"] * (not all(with_bleu))]
 
 
 def curve_entries(histories: Sequence[Path], layout: Layout) -> list[dict[str, Any]]:
@@ -123,61 +214,69 @@ def curve_points(entry: Mapping[str, Any], metric: str) -> Iterator[dict[str, An
         yield {"system": entry["system"], "line": "mean", "update": update, "score": mean}
 
 
-def curve_chart(
-    points: Sequence[Mapping[str, Any]], systems: Sequence[str], *, axis: str
-) -> tuple["altair.Chart", "altair.StrokeDash"]:
-    """Make a chart of points (`curve_points`) without marks, and the dashes of its lines; `axis` is the y axis.
+def ticks(low: float, high: float, *, most: int = 5, whole: bool = False) -> list[float]:
+    """List round numbers, 1, 2 or 5 times a power of ten apart, of which at most `most` lie from `low` to `high`.
 
-    Its points have `alone`: whether they are the only one of their line, which `lone_marks` shows.
+    With `whole`, they are whole numbers; there may be none.
     """
-    import altair as alt
-
-    legend = alt.Legend(symbolType="stroke", symbolSize=900, symbolStrokeWidth=2, symbolOpacity=1)
-    dashes = alt.StrokeDash("system:N", title="system", scale=system_scale(systems, DASHES), legend=legend)
-    sizes = Counter((point["system"], point["line"]) for point in points)
-    values = [{**point, "alone": sizes[point["system"], point["line"]] == 1} for point in points]
-    chart = alt.Chart(alt.InlineData(values=values)).encode(
-        x=alt.X("update:Q", title="updates", axis=alt.Axis(format=",d", values=_few_updates(points) or alt.Undefined)),
-        y=alt.Y("score:Q", title=axis, scale=alt.Scale(zero=False)),
-        color=alt.Color("system:N", title="system", scale=system_scale(systems, COLOURS), legend=legend),
-        detail="line:N",
-    )
-    return chart, dashes
+    if not low < high:
+        return [low]
+    if whole and high - low < most:
+        return [float(number) for number in range(math.ceil(low), math.floor(high) + 1)]
+    power = 10.0 ** math.floor(math.log10((high - low) / most))
+    steps = (factor * power for factor in (1, 2, 5, 10, 20))
+    step = next(own for own in steps if math.floor(high / own) - math.ceil(low / own) < most)
+    return [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
-def _few_updates(points: Sequence[Mapping[str, Any]]) -> list[int]:
-    """List all updates if they are few; else none. Ticks that are chosen for them repeat whole numbers."""
-    updates = [point["update"] for point in points]
-    low, high = min(updates, default=0), max(updates, default=0)
-    return list(range(low, high + 1)) if high - low < FEW_UPDATES else []
+def _legend(looks: Mapping[str, SystemLooks]) -> tuple[list[str], float]:
+    """Name the systems beside their lines; return the elements, and the height."""
+    elements, x, y = [], 4.0, 12.0
+    for system, own in looks.items():
+        width = text_width(system, TEXT_SIZE) + 34
+        if x > 4 and x + width > FIGURE_WIDTH:
+            x, y = 4.0, y + TEXT_SIZE + 4
+        elements.append(f'<path d="M{x:.0f} {y - 4:.0f}h22" {own.stroke(2)}/>')
+        elements.append(svg_text(x + 26, y, system, size=TEXT_SIZE))
+        x += width
+    return elements, y + 8
 
 
-def lone_marks(chart: "altair.Chart") -> "altair.Chart":
-    """Mark the points of a `curve_chart` that are alone on their line, which is not drawn."""
-    return chart.transform_filter("datum.alone").mark_point(size=LONE, filled=True, opacity=1)
+def _panel(entries: Sequence[Mapping[str, Any]], metric: str, looks: Mapping[str, SystemLooks], name: str) -> str:
+    """Draw a metric of systems on a data set."""
+    points = {entry["system"]: list(curve_points(entry, metric)) for entry in entries}
+    together = [point for own in points.values() for point in own]
+    x = _scale([point["update"] for point in together], _LEFT, FIGURE_WIDTH - _RIGHT)
+    y = _scale([point["score"] for point in together], _HEIGHT - _BOTTOM, _TOP)
+    elements = [svg_text(4, 12, name, size=TEXT_SIZE), _axes(x, y)]
+    for system, own in points.items():
+        for line in dict.fromkeys(point["line"] for point in own):
+            places = [(f"{x(p['update']):.1f}", f"{y(p['score']):.1f}") for p in own if p["line"] == line]
+            is_mean = line == "mean"
+            if len(places) > 1:
+                joined = " ".join(map(",".join, places))
+                elements.append(f'<polyline points="{joined}" {looks[system].stroke(2 if is_mean else 0.7)}/>')
+            if len(places) == 1 or (is_mean and len(places) <= MARKED):
+                elements += [
+                    f'<circle cx="{across}" cy="{down}" r="{2.4 if is_mean else 1.5}" fill="{looks[system].colour}"/>'
+                    for across, down in places
+                ]
+    return "".join(elements)
 
 
-def _panel(
-    entries: Sequence[Mapping[str, Any]], metric: str, systems: Sequence[str], beams: Sequence[int]
-) -> "altair.LayerChart":
-    """Draw the curves of the systems of a data set that have a metric."""
-    import altair as alt
+def _scale(values: Sequence[float], start: float, end: float) -> _Scale:
+    low, high = min(values), max(values)
+    margin = (high - low) * 0.04 or abs(high) * 0.1 or 1.0
+    return _Scale(low - margin, high + margin, start, end)
 
-    entries = [entry for entry in entries if metric in entry["curves"]]
-    points = [point for entry in entries for point in curve_points(entry, metric)]
-    search = "greedy search" if list(beams) == [1] else f"beam of {' or '.join(map(str, beams))}"
-    first = entries[0]
-    several = any(len(entry["seeds"]) > 1 for entry in entries)
-    lines = " (thick: mean over seeds; thin: seeds)" if several else ""
-    title = alt.Title(f"{first['dataset']}, scale {first['scale']}{lines}", anchor="start")
-    chart, dashes = curve_chart(points, systems, axis=METRICS[metric].format(search=search))
-    mean = chart.transform_filter("datum.line === 'mean'")
-    seeds = chart.transform_filter("datum.line !== 'mean'")
-    layers = [
-        seeds.mark_line(strokeWidth=0.7, opacity=0.6).encode(strokeDash=dashes),
-        mean.mark_line(strokeWidth=2).encode(strokeDash=dashes),
-        lone_marks(chart),
-    ]
-    if max(len(curve) for entry in entries for curve in entry["curves"][metric].values()) <= MARKED:
-        layers.append(mean.mark_point(size=14, filled=True, opacity=1))
-    return alt.layer(*layers).properties(title=title, width=480, height=260)
+
+def _axes(x: _Scale, y: _Scale) -> str:
+    """Draw the axes with their ticks; updates are on the x axis."""
+    bottom, right = _HEIGHT - _BOTTOM, FIGURE_WIDTH - _RIGHT
+    updates, values = ticks(x.low, x.high, whole=True), ticks(y.low, y.high)
+    lines = "".join([f"M{x(own):.1f} {bottom}v4" for own in updates] + [f"M{_LEFT} {y(own):.1f}h-4" for own in values])
+    labels = [svg_text(x(own), bottom + 14, f"{own:,.0f}", size=TEXT_SIZE, anchor="middle") for own in updates]
+    labels += [svg_text(_LEFT - 7, y(own) + 3.5, f"{own:.6g}", size=TEXT_SIZE, anchor="end") for own in values]
+    labels.append(svg_text(right, _HEIGHT - 4, "updates", size=TEXT_SIZE, anchor="end"))
+    path = f'<path fill="none" stroke="currentColor" stroke-width=".8" d="M{_LEFT} {_TOP}V{bottom}H{right}{lines}"/>'
+    return path + "".join(labels)

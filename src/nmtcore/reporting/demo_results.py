@@ -1,146 +1,139 @@
-"""The results of the demo: scores, differences from the baseline, and BLEU by construction, as plain values."""
+"""What the demo shows at its end: a table, a sentence on what was seen, and commands to type next."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from statistics import fmean
+from textwrap import fill
 from typing import Any
 
-import numpy as np
-
-from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.typed import build
-from nmtcore.demo import SIZES
-from nmtcore.demo.contrasts import PHENOMENA, generate_contrasts
 from nmtcore.evaluation.compare import compare_systems
-from nmtcore.evaluation.counts import SentenceCounts
-from nmtcore.evaluation.metrics import METRICS
-from nmtcore.evaluation.outputs import SplitOutputs, read_outputs, runs_by_dataset
-from nmtcore.evaluation.subsets import read_subsets
-from nmtcore.files import read_json
-from nmtcore.layout import Layout
+from nmtcore.evaluation.counts import SentenceCounts, length_ratio, read_counts
+from nmtcore.evaluation.metrics import score_of
+from nmtcore.files import read_json, write_json, write_text
+from nmtcore.layout import Layout, file_name
 from nmtcore.parquet import read_rows
-from nmtcore.reporting.empty_translations import empty_outputs
+from nmtcore.reporting.difference_columns import difference_columns
+from nmtcore.reporting.empty_translations import empty_counts
+from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.table import (
+    Interval,
+    Page,
+    Paragraph,
+    SeedMean,
+    item_blocks,
+    make_table,
+    number_columns,
+    text_columns,
+)
+from nmtcore.reporting.terminal_table import spread_text, terminal_table
 
-PHENOMENON_LABELS = {
-    "number": "agreement",
-    "number_attractor": "agreement (attractor)",
-    "verb_main": "inverted main clause",
-    "verb_subordinate": "verb-final clause",
-    "attachment_verb": "PP attached to verb",
-    "attachment_object": "PP attached to object",
-}
-"""What sentences show that have a contrastive pair of a phenomenon (`nmtcore.demo.contrasts`)."""
+_COMMANDS = """\
+Next, type for example (translate a sentence; see its tree and the attention;
+count how often each system finds the right translation more probable than a
+wrong one):
 
-CONSTRUCTION_LABELS = {
-    "question": "question",
-    "conjunction": "coordination",
-    "prepositional": "prepositional phrase",
-    "control_raising": "control or raising",
-    "relative_subordinate": "relative clause",
-}
-"""What sentences show whose source has a supertag of a construction (`nmtcore.syntax.categories`)."""
+source .venv/bin/activate
+MODEL={folder}/{scale}/{dataset}/{system}/seed{seed}/model
+echo "He says that she sleeps." | nmtcore translate $MODEL
+echo "He says that she sleeps." | nmtcore show $MODEL > page.html
+snakemake --cores 2 {folder}/tables/contrast.md --config scale={scale}
+"""
 
 
 def demo_results(
-    *,
-    bleu: Sequence[Path],
-    uas: Sequence[Path],
-    hypotheses: Sequence[Path],
-    pairs: Path,
-    trees: Path,
-    evaluation: Mapping[str, Any],
-    layout: Layout,
+    *, bleu: Sequence[Path], uas: Sequence[Path], counts: Sequence[Path], trees: Path, layout: Layout
 ) -> dict[str, Any]:
-    """Compare the demo's systems with the first of them, on the main test and on its sentences by construction.
-
-    `empty` are sentences about systems whose translations are mostly empty.
+    """Compare the demo's systems with the first of them on the main test, as plain values.
 
     Args:
         bleu: the summary of each system's BLEU, the baseline first.
         uas: the summaries of the heads' accuracy, of the systems that have one.
-        hypotheses: the folder of translations of every system and seed.
-        pairs: the sentence pairs of the test.
-        trees: heads and supertags of its source sentences.
-        evaluation: the settings of BLEU.
-        layout: names the system and the seed of each folder.
+        counts: the folder of counts of every system and seed.
+        trees: heads of the test's source sentences.
+        layout: names the system of each folder.
     """
     summaries, heads = ({own["system"]: own for own in map(read_json, paths)} for paths in (bleu, uas))
     first = next(iter(summaries.values()))
     split = next(iter(first["splits"]))
-    (folders,) = runs_by_dataset(hypotheses, layout).values()
-    outputs = read_outputs(folders, split)
-    statistics = _counts(outputs, evaluation)
-    sentences = len(statistics[first["system"]][0])
-    groups = {"": np.arange(sentences), **construction_rows(pairs, trees, sentences=sentences)}
-    compared = {name: _compare(statistics, rows_B, first["system"]) for name, rows_B in groups.items()}
-    overall = compared.pop("")
+    read: dict[str, list[SentenceCounts]] = {}
+    for folder in counts:
+        own = read_counts(folder / file_name("split_counts", split=split), "bleu", score_of("bleu"))
+        read.setdefault(layout.names(folder, "counts")["system"], []).append(own)
+    compared = compare_systems(read, baseline=first["system"])
+    systems = []
+    for name, own in compared.items():
+        head = next(iter(heads[name]["splits"].values()))["argmax"]["uas"]["values"] if name in heads else None
+        ratio = fmean(length_ratio(seed) for seed in read[name])
+        difference = own.difference and asdict(own.difference)
+        systems.append(
+            {"system": name, "bleu": own.scores, "length_ratio": ratio, "difference": difference, "uas": head}
+        )
     return {
         **{key: first[key] for key in ("dataset", "scale", "seeds")},
         "split": split,
-        "sentences": sentences,
-        "empty": list(empty_outputs(outputs, first["dataset"], split)),
-        "signature": statistics[first["system"]][0].signature,
-        "baseline": first["system"],
+        "sentences": len(read[first["system"]][0]),
+        "signature": read[first["system"]][0].signature,
+        "empty": [item for name, own in read.items() for item in empty_counts(own, first["seeds"], name, split)],
         "neighbour": neighbour_share(trees),
-        "systems": [_system(own, heads.get(name), overall["systems"][name]) for name, own in summaries.items()],
-        "constructions": [{"construction": name, **values} for name, values in compared.items()],
+        "systems": systems,
     }
 
 
-def _counts(outputs: SplitOutputs, evaluation: Mapping[str, Any]) -> dict[str, list[SentenceCounts]]:
-    """Count what BLEU is computed from, by system and seed."""
-    settings = build(EvaluationSettings, evaluation, where="the demo")
-    return {
-        system: [METRICS["bleu"].count(lines, outputs.references, settings) for lines in seeds.values()]
-        for system, seeds in outputs.translations.items()
-    }
+def write_demo(results: Mapping[str, Any], *, folder: str, json: Path, table: Path, text: Path) -> None:
+    """Write the results as JSON, as a page in all formats and as text; `folder` is that of all results."""
+    write_json(json, results)
+    numbers = [
+        *number_columns("BLEU", content="mean", digits=1),
+        *number_columns("length", digits=2),
+        *difference_columns(),
+        *number_columns("accuracy of the head, %", content="mean", digits=1),
+    ]
+    rows = []
+    for own in results["systems"]:
+        compared, uas = own["difference"], own["uas"]
+        difference = [None, None] if compared is None else [compared["delta"], Interval(*compared["interval"])]
+        head = None if uas is None else SeedMean.over(uas)
+        rows.append([own["system"], SeedMean.over(own["bleu"]), own["length_ratio"], *difference, head])
+    blocks = (*item_blocks(results["empty"]), make_table([*text_columns("system"), *numbers], rows))
+    write_page(Page(title="The demo", blocks=(*blocks, Paragraph(meaning(results)))), table)
+    write_text(text, demo_text(results, folder=folder))
 
 
-def _compare(statistics: Mapping[str, Sequence[SentenceCounts]], rows_B: np.ndarray, baseline: str) -> dict[str, Any]:
-    """Score the systems on some sentences; of fewer than two there are no scores."""
-    count = len(rows_B)
-    if count < 2:
-        return {"sentences": count, "systems": {name: None for name in statistics}}
-    parts = {name: [seed.rows(rows_B) for seed in seeds] for name, seeds in statistics.items()}
-    systems = {
-        name: {"bleu": float(np.mean(own.scores)), "difference": own.difference and asdict(own.difference)}
-        for name, own in compare_systems(parts, baseline=baseline).items()
-    }
-    return {"sentences": count, "systems": systems}
+def demo_text(results: Mapping[str, Any], *, folder: str) -> str:
+    """Make the text for the terminal."""
+    rows = []
+    for own in results["systems"]:
+        compared = own["difference"]
+        difference = None
+        if compared is not None:
+            low, high = compared["interval"]
+            difference = f"{compared['delta']:+.1f} ({low:+.1f} to {high:+.1f})"
+        head = None if own["uas"] is None else f"{spread_text(own['uas'])} %"
+        rows.append([own["system"], spread_text(own["bleu"]), f"{own['length_ratio']:.2f}", difference, head])
+    header = ["system", "BLEU", "length", "difference (95 %)", "accuracy of the head"]
+    system = next((own["system"] for own in results["systems"] if own["uas"]), results["systems"][0]["system"])
+    names = {key: results[key] for key in ("scale", "dataset")}
+    commands = _COMMANDS.format(folder=folder, system=system, seed=results["seeds"][0], **names)
+    notes = [*results["empty"], meaning(results)]
+    return "\n".join([terminal_table(header, rows), *(f"{fill(note, 80)}\n" for note in notes), commands])
 
 
-def _system(
-    summary: Mapping[str, Any], heads: Mapping[str, Any] | None, compared: Mapping[str, Any] | None
-) -> dict[str, Any]:
-    test = next(iter(summary["splits"].values()))
-    uas = None if heads is None else next(iter(heads["splits"].values()))["argmax"]["uas"]
-    difference = compared and compared["difference"]
-    return {
-        "system": summary["system"], "bleu": test["bleu"], "chrf": test["chrf"], "uas": uas, "difference": difference
-    }  # fmt: skip
-
-
-def construction_rows(pairs: Path, trees: Path, *, sentences: int) -> dict[str, np.ndarray]:
-    """Return the positions of a test's first sentences with each construction of the demo corpus, by its label.
-
-    Phenomena are those for which the grammar makes a wrong translation; other constructions are found by the supertags
-    of the source. A sentence may have several.
-    """
-    texts = [(row["source"], row["target"]) for row in read_rows(pairs, columns=["source", "target"], stop=sentences)]
-    shown = dict(_phenomena())
-    rows = {
-        label: np.array([i for i, text in enumerate(texts) if phenomenon in shown.get(text, ())], dtype=np.int64)
-        for phenomenon, label in PHENOMENON_LABELS.items()
-    }
-    by_supertag = read_subsets(trees, "ccg", sentences=sentences).rows
-    return rows | {label: by_supertag[name] for name, label in CONSTRUCTION_LABELS.items()}
-
-
-def _phenomena() -> Iterator[tuple[tuple[str, str], set[str]]]:
-    """Yield the phenomena of each sentence of the demo corpus's test, by its text in both languages."""
-    for entry in generate_contrasts(split="test", count=SIZES["test"]):
-        phenomena = {wrong.phenomenon for wrong in entry.wrong} & set(PHENOMENA)
-        yield (entry.pair.source.text, entry.pair.target.text), phenomena
+def meaning(results: Mapping[str, Any]) -> str:
+    """Say in a sentence what was seen: whether the first system that parses differs, and what its head finds."""
+    baseline, own = results["systems"][0]["system"], results["systems"][1]
+    delta, (low, high) = own["difference"]["delta"], own["difference"]["interval"]
+    seeds = len(results["seeds"])
+    tested = f"{results['sentences']:,} sentences and {seeds} seed{'s' * (seeds > 1)}"
+    scored = f"{own['system']} scores {abs(delta):.1f} points of BLEU {'more' if delta > 0 else 'less'} than {baseline}"
+    proven = seeds > 1 and not low <= 0 <= high
+    scored += f", more than chance explains ({tested})" if proven else f", which {tested} do not prove"
+    uas, neighbour = fmean(own["uas"]), results["neighbour"]
+    more = "more" if uas > neighbour["share"] else "no more"
+    return (
+        f"{scored}; its head finds the governor of {uas:.1f} % of the words, {more} than the "
+        f"{neighbour['share']:.1f} % that always pointing to the {neighbour['word']} word would find."
+    )
 
 
 def neighbour_share(trees: Path) -> dict[str, Any]:

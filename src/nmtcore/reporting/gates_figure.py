@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from nmtcore.inference.schemas import shades
 from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows
 from nmtcore.reporting.attention_maps_reader import run_names
-from nmtcore.reporting.gates_page import piece_colours
+from nmtcore.reporting.charts import FIGURE_WIDTH, TEXT_SIZE
+from nmtcore.reporting.gates_page import gate_share
 from nmtcore.reporting.svg import Drawing, svg_text, text_width
 
 SHOWN_SENTENCES = 6
@@ -19,8 +17,9 @@ SHOWN_SENTENCES = 6
 LONGEST = 25
 """Most subwords of a sentence of the figure."""
 
-LINE_WIDTH = 900
-SIZE, LINE_HEIGHT, PADDING = 13, 22, 3
+LINE_HEIGHT, PADDING = 18, 2
+STRONGEST = 0.4
+"""Opacity of the ground of the highest norm, on which text stays legible."""
 
 
 def gates_entry(gates: Path, *, layout: Layout, sentences: int = SHOWN_SENTENCES) -> dict[str, Any]:
@@ -44,31 +43,24 @@ def gates_entry(gates: Path, *, layout: Layout, sentences: int = SHOWN_SENTENCES
 
 
 def gates_drawing(entry: Mapping[str, Any]) -> Drawing:
-    """Draw a result of `gates_entry`: the larger a norm in its sentence, the darker; the largest is bold."""
-    title = _title(entry)
-    notes = "the larger the norm of the gate, compared with the rest of the sentence, the darker; the largest is bold"
-    elements = [svg_text(10, 18, title, size=12, bold=True), svg_text(10, 33, notes, size=11)]
-    y = 44.0
+    """Draw a result of `gates_entry`: the larger a norm, the stronger; the largest of a sentence is bold."""
+    norms = [norm for sentence in entry["sentences"] for norm in sentence["norms"]]
+    low, high = min(norms, default=0.0), max(norms, default=0.0)
+    elements = [svg_text(0, 12, f"{entry['system']}, norms {low:.2f} to {high:.2f}", size=TEXT_SIZE)]
+    y = 20.0
     for sentence in entry["sentences"]:
-        x = 10.0
-        for piece, shade in zip(sentence["pieces"], shades(np.array(sentence["norms"])).tolist(), strict=True):
-            width = text_width(piece, SIZE * (1.08 if shade == 1 else 1)) + 2 * PADDING
-            if x > 10 and x + width > LINE_WIDTH:
-                x, y = 10.0, y + LINE_HEIGHT
-            elements += _drawn_piece(piece, shade, x, y, width)
-            x += width + 3
-        y += LINE_HEIGHT + 8
-    return Drawing(elements, max(LINE_WIDTH, text_width(title, 13)) + 10, y + 4)
-
-
-def _title(entry: Mapping[str, Any]) -> str:
-    names = f"{entry['system']}, seed {entry['seed']}, {entry['dataset']}, {entry['split']}, scale {entry['scale']}"
-    return f"{names}: {entry['chosen']}"
-
-
-def _drawn_piece(piece: str, shade: float, x: float, y: float, width: float) -> list[str]:
-    background, colour = piece_colours(shade)
-    return [
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{LINE_HEIGHT - 3}" rx="3" fill="{background}"/>',
-        svg_text(x + width / 2, y + 14, piece, size=SIZE, anchor="middle", bold=shade == 1, fill=colour),
-    ]
+        x = 0.0
+        for piece, norm in zip(sentence["pieces"], sentence["norms"], strict=True):
+            bold = norm == max(sentence["norms"])
+            width = text_width(piece, TEXT_SIZE * (1.08 if bold else 1)) + 2 * PADDING
+            if x and x + width > FIGURE_WIDTH:
+                x, y = 0.0, y + LINE_HEIGHT
+            opacity = STRONGEST * gate_share(norm, low, high) / 100
+            elements += [
+                f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{LINE_HEIGHT - 3}" rx="3" '
+                f'fill="currentColor" fill-opacity="{opacity:.2f}"/>',
+                svg_text(x + width / 2, y + 11, piece, size=TEXT_SIZE, anchor="middle", bold=bold),
+            ]
+            x += width + 2
+        y += LINE_HEIGHT + 6
+    return Drawing(elements, FIGURE_WIDTH, y + 4)

@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from nmtcore.evaluation.subsets import FEW
-from nmtcore.reporting.charts import COLOURS, DASHES, SHAPES, interval_title, system_scale
+from nmtcore.reporting.charts import COLOURS, DASHES, SHAPES, interval_title, plot_width, system_scale
 from nmtcore.reporting.results import measure_label
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def length_panel(points: Sequence[Mapping[str, Any]], systems: Sequence[str]) ->
 
     bins = list(dict.fromkeys(point["words"] for point in points))
     few = f"; hollow: fewer than {FEW}" if any(point["few"] for point in points) else ""
-    label = alt.Axis(labelAngle=0)
+    label = alt.Axis(labelAngle=-45)
     x = alt.X("words:N", title=f"source words (sentences{few})", sort=bins, axis=label, scale=alt.Scale(padding=0.3))
-    y_title = f"{points[0]['axis']}, with {interval_title(points)}"
+    y_title = [f"{points[0]['axis']}, {points[0]['test']}", f"with {interval_title(points)}"]
     offset = alt.XOffset("system:N", sort=list(systems), scale=alt.Scale(domain=list(systems)))
     colour = alt.Color("system:N", title="system", scale=system_scale(systems, COLOURS))
     dashes = alt.StrokeDash("system:N", title="system", scale=system_scale(systems, DASHES))
@@ -52,9 +52,8 @@ def length_panel(points: Sequence[Mapping[str, Any]], systems: Sequence[str]) ->
     intervals = chart.mark_rule(strokeWidth=1.2).encode(
         x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", xOffset=offset, color=colour
     )
-    fill = alt.condition("datum.few", alt.value("white"), colour)
+    fill = alt.condition("datum.few", alt.value("transparent"), colour)
     marks = chart.mark_point(size=45, strokeWidth=1.2, opacity=1).encode(
         x=x, y="score:Q", xOffset=offset, shape=shape, fill=fill, stroke=colour
     )
-    title = alt.Title(points[0]["test"], anchor="start")
-    return alt.layer(lines, intervals, marks).properties(title=title, width=520, height=220)
+    return alt.layer(lines, intervals, marks).properties(width=plot_width(["100", "100"]), height=180)

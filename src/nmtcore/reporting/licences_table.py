@@ -1,17 +1,16 @@
 """The licences of all corpora, models and translations that results were made from, as one table and one JSON."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nmtcore.errors import UserError
-from nmtcore.evaluation.metrics import LABELS
 from nmtcore.evaluation.segments import comet_model_of
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
-from nmtcore.reporting.manifest import describe_datasets
+from nmtcore.reporting.manifest import describe_datasets, read_manifest
 from nmtcore.reporting.pages import write_page
-from nmtcore.reporting.run_index import current_manifests
+from nmtcore.reporting.run_index import read_scores
 from nmtcore.reporting.table import Block, Page, make_table, note, number_columns, text_columns
 
 UNKNOWN = "unknown"
@@ -30,10 +29,12 @@ set's licence holds for those of its corpora that name none of their own. Files:
 SHA-256 is known.
 """
 
+Use = tuple[str, str, str, Mapping[str, Any]]
+"""The data set, what is used (corpus, model, translations), its name, and its licence, citation and files."""
+
 
 def write_licence_table(
     layout: Layout,
-    runs: Sequence[Mapping[str, Any]],
     datasets: Mapping[str, Mapping[str, Any]],
     *,
     json: Path,
@@ -42,11 +43,16 @@ def write_licence_table(
 ) -> str:
     """Tabulate the licences of corpora, models and translations as JSON and Markdown; return the Markdown.
 
-    See `current_manifests` for `runs` and `warn`, and `describe_datasets` for `datasets`. Raises `UserError` if no data
-    of the folder are known.
+    See `describe_datasets` for `datasets` and `warn`. Raises `UserError` if no data of the folder are known.
     """
-    manifests = [manifest for _, manifest in current_manifests(layout, runs, warn)]
-    entries = licence_entries(manifests, describe_datasets(layout, datasets, warn))
+    manifests = filter(None, map(read_manifest, layout.existing("manifest")))
+    uses = [use for manifest in manifests for use in uses_of_run(manifest)]
+    for name, data in describe_datasets(layout, datasets, warn).items():
+        uses += uses_of_data(name, data)
+    scores = read_scores(layout)
+    comet = scores[scores.measure == "comet"].drop_duplicates(["dataset", "signature"])
+    uses += [uses_of_comet(*names) for names in zip(comet.dataset, comet.signature, strict=True)]
+    entries = licence_entries(uses)
     if not entries:
         raise UserError(
             f"There are no data in {layout.results} that the configuration has, so there are no licences to list: "
@@ -68,50 +74,44 @@ def licence_blocks(entries: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
     return make_table(columns, rows), note(_NOTES)
 
 
-def licence_entries(
-    manifests: Sequence[Mapping[str, Any]], read: Mapping[str, Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """List corpora, models and external systems, each once per licence, with the data sets that use them.
+def licence_entries(uses: Iterable[Use]) -> list[dict[str, Any]]:
+    """List what is used, each once per licence, with the data sets that use it and the number of its files."""
+    import pandas as pd
 
-    `read` describes what was read of each data set, as the `data` of manifests do for their runs.
-    """
-    entries: dict[tuple[str, str, str], dict[str, Any]] = {}
-    files: dict[tuple[str, str, str], dict[tuple, bool]] = {}
-    used = [(manifest["dataset"], entry) for manifest in manifests for entry in _of_run(manifest)]
-    used += [(dataset, entry) for dataset, data in read.items() for entry in _of_data(data)]
-    for dataset, (sort, name, entry) in used:
-        key = (sort, name, entry["licence"])
-        row = entries.setdefault(key, _entry(*key, entry))
-        if dataset not in row["datasets"]:
-            row["datasets"].append(dataset)
-        known = {tuple(file.values()): file["sha256"] is not None for file in entry["files"]}
-        files.setdefault(key, {}).update(known)
-        row |= {"files": len(files[key]), "with_checksum": sum(files[key].values())}
-    return [entries[key] for key in sorted(entries)]
-
-
-def _of_run(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Yield sort, name and description of what a run uses: data, translations, the model of COMET if it scored it."""
-    yield from _of_data(manifest.get("data") or {"corpora": [], "models": []})
-    if translations := manifest.get("translations"):
-        yield "translations", manifest["system"], {**translations, "citation": ""}
-    if signature := (manifest.get("signatures") or {}).get(LABELS["comet"]):
-        name = comet_model_of(signature)
-        yield "model", name, {**(COMET_MODELS.get(name) or {"licence": "", "citation": ""}), "files": []}
+    columns = ["sort", "name", "licence", "citation", "dataset", "file", "sha256"]
+    rows = [
+        (sort, name, entry["licence"], entry["citation"], dataset, tuple(file.values()) or None, file.get("sha256"))
+        for dataset, sort, name, entry in uses
+        for file in entry["files"] or ({},)
+    ]
+    groups = pd.DataFrame(rows, columns=columns).groupby(columns[:3])
+    return [
+        {
+            **dict(zip(columns[:3], key, strict=True)),
+            "citation": own.citation.iloc[0],
+            "files": int(own.file.nunique()),
+            "with_checksum": int(own.dropna(subset="sha256").file.nunique()),
+            "datasets": own.dataset.drop_duplicates().tolist(),
+        }
+        for key, own in groups
+    ]
 
 
-def _of_data(data: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    yield from (("corpus", corpus["corpus"], corpus) for corpus in data["corpora"])
-    yield from (("model", ", ".join(model["models"]), model) for model in data["models"] if model["models"])
+def uses_of_run(manifest: Mapping[str, Any]) -> Iterator[Use]:
+    """Yield what a run uses by its manifest: the data, and translations made elsewhere."""
+    if manifest["data"]:
+        yield from uses_of_data(manifest["dataset"], manifest["data"])
+    if translations := manifest["translations"]:
+        yield manifest["dataset"], "translations", manifest["system"], {**translations, "citation": ""}
 
 
-def _entry(sort: str, name: str, licence: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "sort": sort,
-        "name": name,
-        "licence": licence,
-        "citation": entry["citation"],
-        "files": 0,
-        "with_checksum": 0,
-        "datasets": [],
-    }
+def uses_of_data(dataset: str, data: Mapping[str, Any]) -> Iterator[Use]:
+    """Yield the corpora and models of a data set as described by `describe_data`."""
+    yield from ((dataset, "corpus", corpus["corpus"], corpus) for corpus in data["corpora"])
+    yield from ((dataset, "model", ", ".join(own["models"]), own) for own in data["models"] if own["models"])
+
+
+def uses_of_comet(dataset: str, signature: str) -> Use:
+    """Return the model of COMET that a data set's tests were scored with."""
+    name = comet_model_of(signature)
+    return dataset, "model", name, {**COMET_MODELS.get(name, {"licence": "", "citation": ""}), "files": []}

@@ -1,103 +1,71 @@
-"""The manifest of a run: its code, data, device, cost, size, scores and signatures in one file, `manifest.json`."""
+"""The record of a run: its state, code, device, size and cost; and its manifest, which scoring writes."""
 
 import hashlib
 import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from itertools import product
 from math import prod
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from nmtcore.config.runs import RunSettings
-from nmtcore.config.typed import convert
 from nmtcore.errors import UserError, explain_os_errors
-from nmtcore.evaluation.metrics import metric_labels
 from nmtcore.files import explain_content, read_json, read_lines, write_json
-from nmtcore.layout import JOBS, Layout, file_name
+from nmtcore.layout import Layout, file_name
 from nmtcore.reporting.benchmarks import benchmark_seconds
 from nmtcore.reporting.data_table import stage_seconds
-from nmtcore.reporting.manifest_types import Manifest
-from nmtcore.reporting.results_listing import score_values
 from nmtcore.training.attempts import code_version, read_attempts
 from nmtcore.training.log import read_history
 
-FORMAT_OF_MANIFESTS = 1
+FORMAT_OF_MANIFESTS = 2
 """The version of the format."""
 
-COMPLETE, UNSCORED, INTERRUPTED = "complete", "unscored", "interrupted"
-"""The values of `status`: scored, trained (or imported) only, or training has not ended. It may still be going on."""
+FINISHED, UNSCORED, INTERRUPTED = "finished", "unscored", "interrupted"
+"""The states of a run: scored; trained or imported only; or training has not ended. It may still be going on."""
 
 RUN_KEYS = ("scale", "dataset", "system", "seed")
 """The names of a run."""
 
-_SCORES = ("scores", "gold_scores", "comet_scores")
-_NOT_TIMED = ("score_heads", "measure_gates", "measure_attention", "score_contrasts", "write_manifest")
-"""Jobs of a run that are done on request only, for other results than its scores."""
+_TIMED = ("train_model", "translate_tests", "import_translations", "parse_gold")
+"""The jobs before scoring."""
 
 
-def write_manifest(layout: Layout, names: Mapping[str, Any], sources: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Write and return the manifest of a run, from the files of the run and of its data.
+def write_manifest(layout: Layout, names: Mapping[str, Any], sources: Mapping[str, Any]) -> dict[str, Any]:
+    """Write and return the manifest of a run whose scores are there.
 
     Args:
         layout: the paths of the results.
         names: scale, data set, system and seed.
-        sources: `manifest_sources` of the run; None if the configuration does not have it.
-
-    Raises `UserError` if the files hold values of other types than the manifest has.
+        sources: `manifest_sources` of the run.
     """
-    manifest = collect_manifest(layout, names, sources)
-    try:
-        convert(manifest, Manifest, where="manifest")
-    except UserError as error:
-        raise UserError(
-            f"a log, or a file of scores or counts, holds what it should not ({error}): train or score the run again."
-        ) from error
+    translations = sources["translations"]
+    manifest = {
+        "format": FORMAT_OF_MANIFESTS,
+        **run_record(layout, names),
+        "external": sources["external"],
+        "translations": translations and _with_checksums(layout, translations),
+        "data": describe_data(layout, names["dataset"], sources),
+    }
     write_json(Path(layout.path("manifest", **names)), manifest)
     return manifest
 
 
-def collect_manifest(layout: Layout, names: Mapping[str, Any], sources: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Collect the manifest of a run as plain values; what is not known is None. See `write_manifest`."""
-    paths = {file_type: Path(layout.path(file_type, **names)) for file_type in (*_SCORES, "model", "hypotheses")}
-    external = sources is not None and sources["external"] is not None
-    translations = sources["translations"] if sources else None
+def read_manifest(path: Path) -> dict[str, Any] | None:
+    """Read a manifest; None if there is none of this version, so that the workflow will score the run again."""
+    values = read_json(path) if path.exists() else None
+    return values if isinstance(values, dict) and values.get("format") == FORMAT_OF_MANIFESTS else None
+
+
+def run_record(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
+    """Collect what the files of a run say about it, in any state, as plain values; what is not known is None."""
+    paths = {file_type: Path(layout.path(file_type, **names)) for file_type in ("model", "hypotheses", "scores")}
     log_folder = _log_folder(Path(layout.path("history", **names)))
     attempts = read_attempts(log_folder / file_name("attempts"))
-    scores = [paths[file_type] for file_type in _SCORES if paths[file_type].exists()]
-    return {
-        **_header(_status(paths, external), names, attempts),
-        "external": sources["external"] if sources else None,
-        "translations": translations and _with_checksums(layout, translations),
-        "parameters": parameter_count(paths["model"]) if paths["model"].exists() else None,
-        "training": _training(log_folder / file_name("history")),
-        "stages": _stages(layout, names, paths["hypotheses"]),
-        "scores": _by_split(scores),
-        "signatures": _signatures(scores),
-        "data": None if sources is None else describe_data(layout, names["dataset"], sources),
-    }
-
-
-def _status(paths: Mapping[str, Path], external: bool) -> str:
-    first = "hypotheses" if external else "model"
-    if not paths[first].exists():
-        return INTERRUPTED
-    return COMPLETE if paths["hypotheses"].exists() and paths["scores"].exists() else UNSCORED
-
-
-def write_interrupted_manifest(run: RunSettings, folder: Path, attempts: Sequence[Mapping[str, Any]]) -> None:
-    """Write the manifest of a run whose training begins into the run's `folder`; it has no results yet."""
-    names = {key: getattr(run, key) for key in RUN_KEYS}
-    write_json(folder / file_name("manifest"), _header(INTERRUPTED, names, attempts))
-
-
-def _header(status: str, names: Mapping[str, Any], attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    training = _training(log_folder / file_name("history"))
     last = attempts[-1] if attempts else {}
     return {
-        "format": FORMAT_OF_MANIFESTS,
-        "status": status,
+        "state": _state(paths, trained=training is not None or bool(attempts)),
         **{key: int(names[key]) if key == "seed" else names[key] for key in RUN_KEYS},
         "code": {"training": last.get("code"), "manifest": _own_code()},
         "packages": last.get("packages"),
@@ -105,12 +73,21 @@ def _header(status: str, names: Mapping[str, Any], attempts: Sequence[Mapping[st
         "device": last.get("device"),
         "energy_joules": {"gpu": _energy(attempts)},
         "attempts": [{key: attempt.get(key) for key in ("began", "ended", "finished")} for attempt in attempts] or None,
+        "parameters": parameter_count(paths["model"]) if paths["model"].exists() else None,
+        "training": training,
+        "stages": _stages(layout, names, paths["hypotheses"]),
     }
+
+
+def _state(paths: Mapping[str, Path], *, trained: bool) -> str:
+    if trained and not paths["model"].exists():
+        return INTERRUPTED
+    return FINISHED if paths["hypotheses"].exists() and paths["scores"].exists() else UNSCORED
 
 
 @cache
 def _own_code() -> dict[str, str | None]:
-    """Return this code's version, with one call of git for all manifests."""
+    """Return this code's version, with one call of git for all runs."""
     return code_version()
 
 
@@ -159,40 +136,29 @@ def _training(history: Path) -> dict[str, Any] | None:
 
 def _stages(layout: Layout, names: Mapping[str, Any], hypotheses: Path) -> dict[str, Any]:
     """Return the wall time of the data's stages and of the run's jobs, by Snakemake's benchmarks, in seconds."""
-    run_jobs = [rule for rule, stem in JOBS.items() if "{seed}" in stem and rule not in _NOT_TIMED]
-    seconds = {rule: benchmark_seconds(layout.existing(f"{rule}.benchmark", **names)) for rule in run_jobs}
+    seconds = {rule: benchmark_seconds(layout.existing(f"{rule}.benchmark", **names)) for rule in _TIMED}
     jobs = {rule: {"seconds": value} for rule, value in seconds.items() if value is not None}
-    if "translate_tests" in jobs and seconds["translate_tests"]:
-        words = sum(len(line.split()) for path in _translations(hypotheses) for line in read_lines(path))
+    if seconds["translate_tests"]:
+        paths = [path for path in sorted(hypotheses.glob("*.txt")) if not path.name.endswith(".references.txt")]
+        words = sum(len(line.split()) for path in paths for line in read_lines(path))
         jobs["translate_tests"]["words_per_second"] = round(words / seconds["translate_tests"], 1)
     return {"data": stage_seconds(layout, names["dataset"]), "jobs": jobs}
 
 
-def _translations(hypotheses: Path) -> list[Path]:
-    return [path for path in sorted(hypotheses.glob("*.txt")) if not path.name.endswith(".references.txt")]
+def merged_data(descriptions: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
+    """Join what the runs of a data set use of it, of which at least one is known; a later run's description counts.
 
-
-def _by_split(files: Sequence[Path]) -> dict[str, dict[str, float]]:
-    values: dict[str, dict[str, float]] = {}
-    for path in files:
-        with explain_content(path):
-            for split, label, value in score_values(read_json(path)):
-                values.setdefault(split, {})[label] = value
-    return values
-
-
-def _signatures(files: Sequence[Path]) -> dict[str, str]:
-    """Return the signature of each score; it is the same for all splits."""
-    signatures: dict[str, str] = {}
-    for path in files:
-        with explain_content(path):
-            scores = read_json(path)
-            labels = metric_labels(scores)
-            splits = [split for key in labels for split in scores.get(key, {}).values()]
-            for split, (name, label) in product(splits, labels.items()):
-                if f"{name}_signature" in split:
-                    signatures[label] = split[f"{name}_signature"]
-    return signatures
+    Sizes of splits that a later run does not know, since nothing had asked for the split when its manifest was written,
+    are those of an earlier one.
+    """
+    known = [data for data in descriptions if data is not None]
+    corpora = {corpus["corpus"]: corpus for data in known for corpus in data["corpora"]}
+    models = {model["annotator"]: model for data in known for model in data["models"]}
+    splits: dict[str, Any] = {}
+    for split, sizes in (item for data in known for item in data["splits"].items()):
+        own = {count: size for count, size in sizes.items() if size is not None}
+        splits[split] = {**sizes, **splits.get(split, {}), **own}
+    return {**known[-1], "splits": splits, "corpora": list(corpora.values()), "models": list(models.values())}
 
 
 def describe_data(layout: Layout, dataset: str, sources: Mapping[str, Any]) -> dict[str, Any]:

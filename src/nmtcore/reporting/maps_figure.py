@@ -15,9 +15,8 @@ from nmtcore.reporting.sentences import choose_sentence
 from nmtcore.reporting.svg import (
     LEGEND_HEIGHT,
     Drawing,
+    labelled_matrix,
     shade_legend,
-    svg_frame,
-    svg_matrix,
     svg_text,
     text_width,
     widest,
@@ -25,7 +24,7 @@ from nmtcore.reporting.svg import (
 
 CELL = 13
 """Width of a cell of a matrix, in pixels."""
-TOKEN_SIZE, TITLE_SIZE = 10, 11
+TOKEN_SIZE = 10.7
 LARGE_CELL, LARGE_SIZE = 19, 13
 """The cells and tokens of a map that stands alone."""
 SPACE = 24
@@ -72,67 +71,26 @@ def _map_entry(own: SentenceMap) -> dict[str, Any]:
 
 
 def maps_drawing(entry: Mapping[str, Any]) -> Drawing:
-    """Draw a result of `maps_entry`: a row per run."""
-    title = _title(entry)
-    elements, y, width = [svg_text(10, 18, title, size=12, bold=True)], 30.0, text_width(title, 13)
+    """Draw a result of `maps_entry`: the maps of the runs below one another, in a column."""
+    elements, y, width = [], 0.0, 0.0
     for run in entry["runs"]:
-        y += TITLE_SIZE + 6
-        elements.append(svg_text(10, y, f"{run['system']}, seed {run['seed']}", size=12, bold=True))
-        top = y + 2 * TITLE_SIZE + 12 + max(widest(own["columns"], TOKEN_SIZE) for own in run["maps"])
-        x = 10.0
         for own in run["maps"]:
-            drawn, right = _drawn_map(own, x, top)
-            elements += drawn
-            x = right + SPACE
-        width = max(width, x)
-        y = top + CELL * max(len(own["rows"]) for own in run["maps"]) + SPACE
-    elements += shade_legend(10, y)
-    return Drawing(elements, width + 10, y + LEGEND_HEIGHT + 10)
-
-
-def _title(entry: Mapping[str, Any]) -> str:
-    first = entry["runs"][0]
-    return f"{first['dataset']}, {first['split']}, scale {first['scale']}: {entry['sentence']['chosen']}"
-
-
-def _drawn_map(own: Mapping[str, Any], left: float, top: float) -> tuple[list[str], float]:
-    """Draw a map whose matrix begins at the height `top`; return its elements and its right edge."""
-    x = left + widest(own["rows"], TOKEN_SIZE) + 4
-    rows, columns = own["rows"], own["columns"]
-    elements = [
-        svg_text(left, top - widest(columns, TOKEN_SIZE) - TITLE_SIZE - 10, own["title"], size=TITLE_SIZE),
-        svg_text(left, top - widest(columns, TOKEN_SIZE) - 8, f"rows: {own['row']}; columns: {own['column']}", size=9),
-        *_drawn_cells(rows, columns, own["weights"], x, top),
-    ]
-    return elements, x + max(CELL * len(columns), text_width(own["title"], TITLE_SIZE), 200)
+            left, above = widest(own["rows"], TOKEN_SIZE) + 6, widest(own["columns"], TOKEN_SIZE) + 8
+            lines = [f"{run['system']}: {own['title']}", f"rows: {own['row']}; columns: {own['column']}"]
+            elements += [svg_text(0, y + 12 + 13 * number, line, size=TOKEN_SIZE) for number, line in enumerate(lines)]
+            y += 30 + above
+            names = {"rows": own["rows"], "columns": own["columns"]}
+            elements += labelled_matrix(own["weights"], left, y, cell=CELL, size=TOKEN_SIZE, **names)
+            y += CELL * len(own["rows"]) + SPACE
+            width = max(width, left + CELL * len(own["columns"]), *(text_width(line, TOKEN_SIZE) for line in lines))
+    elements += shade_legend(0, y)
+    return Drawing(elements, width + 4, y + LEGEND_HEIGHT + 4)
 
 
 def map_drawing(rows: Sequence[str], columns: Sequence[str], weights: Sequence[Sequence[float]]) -> Drawing:
     """Draw one map, with a row of weights from 0 to 1 per token that attends, and the shades of the weights."""
     x, top = 10 + widest(rows, LARGE_SIZE) + 4, 10 + widest(columns, LARGE_SIZE) + 8
-    elements = _drawn_cells(rows, columns, weights, x, top, cell=LARGE_CELL, size=LARGE_SIZE)
+    elements = labelled_matrix(weights, x, top, cell=LARGE_CELL, size=LARGE_SIZE, rows=rows, columns=columns)
     bottom = top + LARGE_CELL * len(rows) + 12
     elements += shade_legend(x, bottom)
     return Drawing(elements, x + max(LARGE_CELL * len(columns), 180) + 10, bottom + LEGEND_HEIGHT + 10)
-
-
-def _drawn_cells(
-    rows: Sequence[str],
-    columns: Sequence[str],
-    weights: Sequence[Sequence[float]],
-    x: float,
-    top: float,
-    *,
-    cell: float = CELL,
-    size: float = TOKEN_SIZE,
-) -> list[str]:
-    """Draw a matrix whose cells begin at (x, top), with the tokens of its rows and columns."""
-    elements = [
-        svg_matrix(weights, x, top, cell=cell),
-        svg_frame(x, top, cell * len(columns), cell * len(rows)),
-    ]
-    for number, token in enumerate(rows):
-        elements.append(svg_text(x - 4, top + cell * (number + 0.78), token, size=size, anchor="end"))
-    for number, token in enumerate(columns):
-        elements.append(svg_text(x + cell * (number + 0.78), top - 4, token, size=size, upwards=True))
-    return elements

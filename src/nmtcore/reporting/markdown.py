@@ -35,7 +35,7 @@ def _own(text: str) -> str:
 
 def _table(whole: Table, form: Format, options: Mapping[str, Any]) -> str:
     table = whole.of_what_was_run()
-    reasons, lines = table.reasons, []
+    reasons, lines = table.letters, []
     if table.groups or not any(whole.rows):
         # Marks have a column of their own, so that decimals are aligned.
         marked = [any(row[position].mark for row in table.rows) for position in range(len(table.columns))]

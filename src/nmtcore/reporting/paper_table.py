@@ -39,7 +39,7 @@ from nmtcore.reporting.parts import (
 )
 from nmtcore.reporting.results import Results
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
-from nmtcore.reporting.table_html import blocks_html
+from nmtcore.reporting.table_html import blocks_html, own_html
 from nmtcore.reporting.time_figure import draw_time, time_data
 
 
@@ -95,8 +95,8 @@ KINDS = {
 def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, table: Path) -> str:
     """Make a table from its plan in all formats; return the Markdown.
 
-    `json` has what pages of several tables need: the names and the heading, the judged `claims`, and the `html` below
-    the heading, in which the target of a link is `#RUNS`, with the runs or the data set that a number comes from.
+    `json` has what pages of several tables need: names, `runs`, the judged `claims`, and the `parts` below the heading
+    as HTML, in which the target of a link is the runs or the data set that a number comes from (`linked`).
     """
     planned = build(PlannedTable, plan, where=str(table))
     results, kind = Results(), KINDS[planned.table_kind]
@@ -104,9 +104,9 @@ def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, ta
     content = kind.blocks(planned, results, kind.data(planned, results, layout))
     blocks = (Paragraph(scale_text(planned)), *(_with_keys(block, keys) for block in content))
     claims = judged_claims(planned, lambda cell, baseline: compare_parts(planned, results, cell, baseline))
-    names = {key: getattr(planned, key) for key in ("paper", "name", "title", "place", "scale")}
-    html = blocks_html(blocks, level=4, link=lambda origin: f"#{origin}")
-    write_json(json, {**names, "heading": heading_of(planned), "claims": plain(claims), "html": html})
+    names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
+    parts = [_part(block) for block in blocks]
+    write_json(json, {**names, "heading": heading_of(planned), "claims": plain(claims), "parts": parts})
     return write_page(Page(title=title_of(planned), blocks=(Heading(heading_of(planned)), *blocks)), table)
 
 
@@ -126,12 +126,24 @@ def write_paper_page(tables: Sequence[Path], page: Path) -> None:
         texts = [path.with_suffix(f".{ending}").read_text(encoding="utf-8") for path in tables]
         text = "\n".join([f"{title}\n", *texts] if ending == "md" else texts)
         if ending == "html":
-            parts = (f"<h2>{content['heading']}</h2>\n{unlinked(content['html'])}" for content in contents)
-            text = html_document(title, f"<p>{title}</p>\n{''.join(parts)}")
+            parts = (
+                f"<h2>{own_html(content['heading'])}</h2>\n{linked(''.join(part['html'] for part in content['parts']))}"
+                for content in contents
+            )
+            text = html_document(title, f"<p>{own_html(title)}</p>\n{''.join(parts)}")
         write_text(page.with_suffix(f".{ending}"), text)
 
 
-def unlinked(html: str, target: Callable[[str], str | None] = lambda _: None) -> str:
+def _part(block: Block) -> dict[str, Any]:
+    """Return a part of a page as HTML, with what its numbers come from."""
+    rows = block.rows if isinstance(block, Table) else ()
+    origins = {cell.origin for row in rows for cell in row if cell.value is not None}
+    html = blocks_html([block], level=4, link=lambda origin: f"#{origin}")
+    corpus = isinstance(block, Paragraph) and bool(block.corpus)
+    return {"type": type(block).__name__, "corpus": corpus, "origins": sorted(origins), "html": html}
+
+
+def linked(html: str, target: Callable[[str], str | None] = lambda _: None) -> str:
     """Give the links of a table's HTML (`write_paper_table`) their targets; without a target, there is no link."""
 
     def replaced(match: re.Match[str]) -> str:

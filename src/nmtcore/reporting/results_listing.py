@@ -1,111 +1,113 @@
-"""All scores of a results folder, as a table for the terminal."""
+"""The scores of a results folder as text for the terminal: one row per system, compared with a baseline."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean, stdev
-from textwrap import fill
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from nmtcore.errors import UserError
-from nmtcore.evaluation.lines import spread
-from nmtcore.evaluation.metrics import LABELS, metric_labels
-from nmtcore.files import files_below, read_json
-from nmtcore.layout import file_name
-from nmtcore.reporting.terminal_table import terminal_table
+from nmtcore.evaluation.compare import Difference, bootstrap_weights, difference_of, sampled_scores
+from nmtcore.evaluation.counts import read_counts
+from nmtcore.evaluation.metrics import label_of, score_of
+from nmtcore.layout import Layout, file_name
+from nmtcore.reporting.run_index import read_scores
+from nmtcore.reporting.terminal_table import difference_text, fill_terminal, fitting_table, spread_text, terminal_table
 
-_SCORES = (*LABELS.values(), "UAS", "directed")
-"""The columns that come first, in this order."""
+if TYPE_CHECKING:
+    import pandas as pd
+
 UAS_COMPARES = "compared with the parser's trees (for a diagonalparse system: with the previous word)"
 """What heads are compared with in scores named UAS, on splits that are no treebanks; for notes below tables."""
 UAS_NOTE = f"UAS: of the most probable heads, {UAS_COMPARES} or, on a split gold_..., with a treebank's."
 """What a score named UAS is."""
+
+_TEST = ["scale", "dataset", "split"]
 _NOTES = (
-    f"Mean over seeds, ± standard deviation if there are several. {UAS_NOTE} directed: accuracy of induced trees, "
-    "compared with a treebank's."
+    "Means over seeds, ± the standard deviation. length: of the translations, divided by that of the references. "
+    "difference: from {baseline}, ± half of its 95 % interval; with one seed this leaves training noise out."
 )
-
-_ADVICE = "move it elsewhere, or score the run again"
-
-
-class _Row(NamedTuple):
-    scale: str
-    dataset: str
-    system: str
-    split: str
+_ALL_NOTES = f"Means over seeds, ± the standard deviation. {UAS_NOTE} directed: accuracy of induced trees."
 
 
-def results_listing(folder: Path) -> str:
-    """Tabulate the scores of all runs below a folder, one row per scale, data set, system and split.
+def results_listing(folder: Path, *, baseline: str = "transformer_base", every: bool = False) -> str:
+    """Tabulate the scores of all runs in a results folder: BLEU, length and chrF of the first test of each data set.
 
-    Raises `UserError` if there is no such folder, if it has no scores, or if two files have those of the same run.
+    Systems are compared with the `baseline` where it has been run. `every` shows all splits and scores instead. Raises
+    `UserError` if the folder has no scores, or is not a results folder.
     """
-    if not folder.is_dir():
-        raise UserError(f"{folder} is not a folder: name a results folder.")
-    values: dict[_Row, dict[int, dict[str, float]]] = {}
-    sources: dict[tuple[str, ...], Path] = {}
-    for path, scores in _score_files(folder):
-        run = tuple(str(scores[key]) for key in ("scale", "dataset", "system", "seed"))
-        first = sources.setdefault((path.name, *run), path)
-        if first != path:
-            raise UserError(f"{first} and {path} are scores of the same run: name the folder of one results folder.")
-        for split, score, value in _checked_values(path, scores):
-            row = _Row(*run[:3], split)
-            values.setdefault(row, {}).setdefault(scores["seed"], {})[score] = value
-    if not values:
+    layout = Layout(results=str(folder))
+    scores = read_scores(layout) if folder.is_dir() else None
+    if scores is None or scores.empty:
         raise UserError(f"There are no scores in {folder}: name a results folder in which a run has been scored.")
-    scored = dict.fromkeys(score for seeds in values.values() for seed in seeds.values() for score in seed)
-    shown = [*(score for score in _SCORES if score in scored), *(score for score in scored if score not in _SCORES)]
+    scores["label"] = scores.measure.map(label_of)
+    scores = scores[scores.label != ""]
+    if every:
+        return _all_scores(scores)
+    first = scores.groupby(_TEST[:2], sort=False).split.transform("first")
+    blocks = []
+    for test, own in scores[scores.split == first].groupby(_TEST, sort=False):
+        names = dict(zip(_TEST, test, strict=True))
+        blocks.append(f"{names['scale']}, {names['dataset']}, {names['split']}\n{_table(layout, own, names, baseline)}")
+    note = fill_terminal(_NOTES.format(baseline=baseline))
+    return "\n".join([*blocks, f"{note}More splits and scores: --all.\n"])
+
+
+def _table(layout: Layout, scores: "pd.DataFrame", names: dict[str, str], baseline: str) -> str:
+    """Tabulate the systems of one test."""
     rows = []
-    for row in sorted(values, key=lambda row: row[:3]):  # stable: splits in their files' order, the main test first
-        seeds = values[row]
-        cells = [spread_over([seed[score] for seed in seeds.values() if score in seed]) for score in shown]
-        rows.append([row.scale, row.dataset, row.system, row.split, ", ".join(map(str, sorted(seeds))), *cells])
-    table = terminal_table(["scale", "data set", "system", "split", "seeds", *shown], rows, text=5)
-    return f"{table}\n{fill(_NOTES, 120)}\n"
+    seeds = {system: sorted(set(own.seed)) for system, own in scores.groupby("system", sort=False)}
+    for system, own in scores.groupby("system", sort=False):
+        values = {measure: part.value.tolist() for measure, part in own.groupby("measure")}
+        ratios = own[own.measure == "bleu"].length_ratio
+        differences = {}
+        if baseline in seeds and system != baseline:
+            both = {name: seeds[name] for name in (system, baseline)}
+            differences = {own: _difference(layout, {**names, "measure": own}, both) for own in ("bleu", "chrf")}
+        rows.append(
+            [
+                system,
+                str(len(seeds[system])),
+                spread_text(values["bleu"]),
+                f"{ratios.mean():.2f}",
+                difference_text(differences.get("bleu")),
+                spread_text(values["chrf"]),
+                difference_text(differences.get("chrf")),
+            ]
+        )
+    header = ["system", "seeds", "BLEU", "length", "difference", "chrF", "difference"]
+    return fitting_table(header, rows, dispensable=(1, 6, 5))
 
 
-def _score_files(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield the files of scores of runs with their contents: tests and dev first, then COMET's, then gold treebanks."""
-    for name in map(file_name, ("scores", "comet_scores", "gold_scores")):
-        for path in files_below(folder, name):
-            scores = read_json(path, advice=_ADVICE)
-            if not isinstance(scores, dict) or not {"scale", "dataset", "system", "seed"} <= scores.keys():
-                raise _no_scores(path)
-            yield path, scores
-
-
-def _no_scores(path: Path) -> UserError:
-    return UserError(f"{path} does not hold the scores of a run: {_ADVICE}.")
-
-
-def _checked_values(path: Path, scores: Mapping[str, Any]) -> list[tuple[str, str, float]]:
-    """Return the scores of a file. Raises `UserError` if something else is in their place, or in that of the seed."""
-    try:
-        values = list(score_values(scores))
-    except (AttributeError, KeyError, TypeError) as error:
-        raise _no_scores(path) from error
-    numbers = [value for _, _, value in values]
-    if type(scores["seed"]) is not int or not all(type(number) in (int, float) for number in numbers):
-        raise _no_scores(path)
-    return values
-
-
-def score_values(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
-    """Yield the split, name and value of each score in a file of a run's scores; none for parses without words."""
-    labels = metric_labels(scores)
-    for split, metrics in ((split, own) for key in labels for split, own in scores.get(key, {}).items()):
-        yield from ((split, label, metrics[name]) for name, label in labels.items() if name in metrics)
-    for split, methods in [*scores.get("uas", {}).items(), *scores.get("gold.uas", {}).items()]:
-        if "argmax" not in methods:
-            name, value = "directed", methods["spanning_tree"]["directed"]
-        else:
-            name, value = "UAS", methods["argmax"]["uas"]
-        if value is not None:
-            yield split, name, value
-
-
-def spread_over(values: Sequence[float]) -> str | None:
-    """Format the mean of the values of seeds, and their standard deviation if there are several; None without any."""
-    if not values:
+def _difference(layout: Layout, names: dict[str, str], seeds: dict[str, Sequence[int]]) -> Difference | None:
+    """Compare two systems by a measure; None if their tests are not the same sentences."""
+    file, measure = file_name("split_counts", split=names["split"]), names["measure"]
+    run = {key: names[key] for key in ("scale", "dataset")}
+    counts = [
+        [
+            read_counts(Path(layout.path("counts", **run, system=system, seed=seed)) / file, measure, score_of(measure))
+            for seed in own
+        ]
+        for system, own in seeds.items()
+    ]
+    if len({own.test for parts in counts for own in parts}) > 1:
         return None
-    return spread({"mean": fmean(values), "stdev": stdev(values) if len(values) > 1 else None})
+    weights_AB = bootstrap_weights(len(counts[0][0]))
+    return difference_of(*(sampled_scores(parts, weights_AB) for parts in counts))
+
+
+def _all_scores(scores: "pd.DataFrame") -> str:
+    """Tabulate all scores: a row per scale, data set, system and split, a column per score."""
+    keys = ["scale", "dataset", "system", "split"]
+    labels = list(dict.fromkeys(scores.label))
+    rows = []
+    for names, own in scores.groupby(keys, sort=False):
+        values = own.groupby("label").value.agg(list)
+        seeds = ", ".join(map(str, sorted(set(own.seed))))
+        rows.append([*names, seeds, *(spread_text(values[label]) if label in values else None for label in labels)])
+    shown = [i for i, key in enumerate(keys) if scores[key].nunique() > 1 or key in ("system", "split")]
+    common = [scores[key].iloc[0] for i, key in enumerate(keys) if i not in shown]
+    table = terminal_table(
+        [*("data set" if keys[i] == "dataset" else keys[i] for i in shown), "seeds", *labels],
+        [[*(row[i] for i in shown), *row[len(keys) :]] for row in rows],
+        text=len(shown) + 1,
+    )
+    return f"{', '.join(common)}\n" * bool(common) + f"{table}\n{fill_terminal(_ALL_NOTES)}"

@@ -1,84 +1,242 @@
-"""The index of all runs of a results folder: a Parquet file with a row per run."""
+"""All runs and all scores of a results folder, as two long tables: `runs.parquet` and `scores.parquet`."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
-from nmtcore.layout import Layout
-from nmtcore.parquet import write_rows
-from nmtcore.reporting.manifest import RUN_KEYS
-from nmtcore.reporting.manifest_files import read_manifest, write_manifests
+from nmtcore.errors import UserError
+from nmtcore.evaluation.counts import length_ratio, read_counts, stored_measures
+from nmtcore.evaluation.induction import MEASURES
+from nmtcore.evaluation.metrics import METRICS, label_of, metric_labels, score_of
+from nmtcore.evaluation.subsets import read_subsets
+from nmtcore.files import explain_content, read_json
+from nmtcore.layout import Layout, file_name
+from nmtcore.parquet import row_count, write_rows
+from nmtcore.reporting.manifest import RUN_KEYS, describe_data, read_manifest, run_record
 
-INDEX_SCHEMA = pa.schema(
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TEXT, _WHOLE, _NUMBER = pa.string(), pa.int64(), pa.float64()
+
+_NAMES = {"scale": _TEXT, "dataset": _TEXT, "system": _TEXT, "seed": _WHOLE}
+
+RUNS_SCHEMA = pa.schema(
     {
-        "scale": pa.string(),
-        "dataset": pa.string(),
-        "system": pa.string(),
-        "seed": pa.int64(),
-        "status": pa.string(),
-        "folder": pa.string(),
-        "version": pa.string(),
-        "commit": pa.string(),
-        "device": pa.string(),
-        "gpus": pa.int64(),
-        "parameters": pa.int64(),
-        "updates": pa.int64(),
-        "training_seconds": pa.float64(),
-        "tokens_per_second": pa.float64(),
-        "gpu_joules": pa.float64(),
-        "scores": pa.list_(pa.struct({"split": pa.string(), "score": pa.string(), "value": pa.float64()})),
-        "signatures": pa.map_(pa.string(), pa.string()),
+        **_NAMES,
+        "state": _TEXT,
+        "folder": _TEXT,
+        "version": _TEXT,
+        "commit": _TEXT,
+        "lock_sha256": _TEXT,
+        "python": _TEXT,
+        "packages": _TEXT,
+        "device": _TEXT,
+        "gpus": _WHOLE,
+        "threads": _WHOLE,
+        "attempts": _WHOLE,
+        "parameters": _WHOLE,
+        "updates": _WHOLE,
+        "training_seconds": _NUMBER,
+        "tokens_per_second": _NUMBER,
+        "translation_seconds": _NUMBER,
+        "words_per_second": _NUMBER,
+        "gpu_joules": _NUMBER,
+        "best_update": _WHOLE,
+        "best_bleu": _NUMBER,
+        "best_perplexity": _NUMBER,
+        "external": _TEXT,
+        "settings": _TEXT,
     }
 )
-"""The columns: names, `folder` (of the run), code version and commit of training, cost, and scores by split."""
+"""The columns of `runs.parquet`; docs/running.md says what they are."""
+
+SCORES_SCHEMA = pa.schema(
+    {
+        **_NAMES,
+        "split": _TEXT,
+        "subset": _TEXT,
+        "measure": _TEXT,
+        "value": _NUMBER,
+        "sentences": _WHOLE,
+        "length_ratio": _NUMBER,
+        "signature": _TEXT,
+    }
+)
+"""The columns of `scores.parquet`; docs/running.md says what they are."""
+
+_RUN_FILES = ("attempts", "history", "checkpoints", "hypotheses", "scores")
+"""The types of a run's files of which there is at least one."""
+
+Supertags = Mapping[str, Mapping[str, str]]
+"""The supertags of the references of each data set's splits: files by data set and split."""
+
+
+def index_runs(layout: Layout, supertags: Supertags, *, warn: Callable[[str], None] = print) -> None:
+    """Write `runs.parquet` and `scores.parquet` of what is in the results folder, sorted by names.
+
+    `warn` gets a sentence for each run with a broken file, which is left out.
+    """
+    runs, scores = [], []
+    for names in started_runs(layout):
+        try:
+            own = run_row(layout, names), list(score_rows(layout, names, supertags))
+        except UserError as error:
+            warn(f"{names['system']} on {names['dataset']}, seed {names['seed']}, is left out: {error}")
+            continue
+        runs.append(own[0])
+        scores += own[1]
+    write_rows(layout.path("all_runs"), RUNS_SCHEMA, runs)
+    write_rows(layout.path("all_scores"), SCORES_SCHEMA, scores)
+
+
+def started_runs(layout: Layout) -> list[dict[str, Any]]:
+    """List the names of all runs in a results folder, finished or not, sorted."""
+    paths = [layout.parse(path) for file_type in _RUN_FILES for path in layout.existing(file_type)]
+    runs = {(path["scale"], path["dataset"], path["system"], int(path["seed"])) for path in paths if path}
+    return [dict(zip(RUN_KEYS, run, strict=True)) for run in sorted(runs)]
+
+
+def read_runs(layout: Layout) -> "pd.DataFrame":
+    """Read all runs of a results folder from their files, a row per run."""
+    return _frame(RUNS_SCHEMA, (run_row(layout, names) for names in started_runs(layout)))
+
+
+def read_scores(layout: Layout) -> "pd.DataFrame":
+    """Read all scores of whole tests in a results folder from the runs' files, a row per score."""
+    return _frame(SCORES_SCHEMA, (row for names in started_runs(layout) for row in score_rows(layout, names, {})))
+
+
+def _frame(schema: pa.Schema, rows: Iterator[Mapping[str, Any]]) -> "pd.DataFrame":
+    return pa.Table.from_pylist(list(rows), schema=schema).to_pandas()
+
+
+def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of a run in `runs.parquet`."""
+    record = run_record(layout, names)
+    code, device, training = record["code"]["training"] or {}, record["device"] or {}, record["training"] or {}
+    translation = record["stages"]["jobs"].get("translate_tests", {})
+    best = training.get("best_validation") or {}
+    manifest, settings = (Path(layout.path(file_type, **names)) for file_type in ("manifest", "model"))
+    settings /= "run.json"
+    return {
+        **{key: record[key] for key in (*RUN_KEYS, "state", "python", "parameters")},
+        **{key: code.get(key) for key in ("version", "commit", "lock_sha256")},
+        **{key: device.get(key) for key in ("gpus", "threads")},
+        **{key: training.get(key) for key in ("updates", "tokens_per_second")},
+        **{f"best_{key}": best.get(key) for key in ("update", "bleu", "perplexity")},
+        "folder": str(manifest.parent),
+        "packages": ", ".join(f"{name} {own}" for name, own in (record["packages"] or {}).items() if own) or None,
+        "device": device.get("name"),
+        "attempts": len(record["attempts"] or ()),
+        "training_seconds": training.get("seconds"),
+        "translation_seconds": translation.get("seconds"),
+        "words_per_second": translation.get("words_per_second"),
+        "gpu_joules": record["energy_joules"]["gpu"],
+        "external": (read_manifest(manifest) or {}).get("external"),
+        "settings": json.dumps(read_json(settings)) if settings.exists() else None,
+    }
+
+
+def score_rows(layout: Layout, names: Mapping[str, Any], supertags: Supertags) -> Iterator[dict[str, Any]]:
+    """Yield the scores of a run: of whole splits by its files of scores, of constructions by its counts of sentences.
+
+    `supertags` name the files that say which sentences have which construction (`read_subsets`).
+    """
+    for file_type in ("scores", "comet_scores", "gold_scores"):
+        path = Path(layout.path(file_type, **names))
+        if path.exists():
+            with explain_content(path):
+                for row in _rows_of(read_json(path)):
+                    yield {**names, "subset": "", **row}
+    for split, annotation in supertags.get(names["dataset"], {}).items():
+        for file_type in ("counts", "comet_counts"):
+            path = Path(layout.path(file_type, **names)) / file_name("split_counts", split=split)
+            if path.exists() and Path(annotation).exists():
+                for row in _rows_of_constructions(path, annotation):
+                    yield {**names, "split": split, **row}
+
+
+def _rows_of(scores: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the scores of a file, without the run's names; none for parses without words."""
+    for key in metric_labels(scores):
+        for split, own in scores.get(key, {}).items():
+            for measure in ("bleu", "chrf") if key == "bleu" else (key,):
+                yield {
+                    **{"split": split, "measure": measure, "value": float(own[measure])},
+                    "sentences": own["sentences"],
+                    "length_ratio": own.get("length_ratio") if measure == "bleu" else None,
+                    "signature": own[f"{measure}_signature"],
+                }
+    for split, methods in [*scores.get("uas", {}).items(), *scores.get("gold.uas", {}).items()]:
+        if "argmax" in methods:
+            values, sentences = {"uas": methods["argmax"]["uas"]}, methods["argmax"]["sentences"]
+        else:
+            values = {
+                measure if name == "spanning_tree" else f"{name}_{measure}": own[measure]
+                for name, own in methods.items()
+                for measure in MEASURES
+            }
+            sentences = methods["spanning_tree"]["sentences"]
+        for measure, value in values.items():
+            if value is not None:
+                yield {"split": split, "measure": measure, "value": value, "sentences": sentences}
+
+
+@cache
+def _constructions(annotation: str, sentences: int) -> Mapping[str, np.ndarray]:
+    rows = read_subsets(Path(annotation), "ccg", sentences=sentences).rows
+    return {name: rows_B for name, rows_B in rows.items() if len(rows_B)}
+
+
+def _rows_of_constructions(path: Path, annotation: str) -> Iterator[dict[str, Any]]:
+    for measure in stored_measures(path):
+        if measure in (*METRICS, "comet"):
+            counts = read_counts(path, measure, score_of(measure))
+            for name, rows_B in _constructions(annotation, row_count(path)).items():
+                part = counts.rows(rows_B)
+                yield {
+                    **{"subset": name, "measure": measure, "value": part.corpus_score(), "sentences": len(part)},
+                    "length_ratio": length_ratio(part) if measure == "bleu" else None,
+                    "signature": counts.signature,
+                }
 
 
 def current_manifests(
     layout: Layout, runs: Sequence[Mapping[str, Any]], warn: Callable[[str], None]
 ) -> list[tuple[Path, dict[str, Any]]]:
-    """Bring the manifests of a results folder up to date, and return each with its path.
+    """Return, for runs that were started, the path of the manifest and all that is known of the run now.
 
-    `runs` are those of `write_manifests`; `warn` gets a sentence for each that cannot be written.
+    That is its record, the `scores` by split and label, their `signatures`, and its `data`. `runs` have `names` and the
+    `sources` that planning knows. `warn` gets a sentence for each run that has a broken file.
     """
-    for sentence in write_manifests(layout, runs):
-        warn(sentence)
-    return [(path, read_manifest(path)) for path in layout.existing("manifest")]
+    found = []
+    for run in runs:
+        names, sources = run["names"], run["sources"]
+        path = Path(layout.path("manifest", **names))
+        try:
+            if not path.parent.is_dir():
+                continue
+            manifest = read_manifest(path) or {"data": None, "external": None, "translations": None}
+            scores, signatures = _labelled_scores(score_rows(layout, names, {}))
+            record = run_record(layout, names) | {"scores": scores, "signatures": signatures}
+            data = manifest["data"] if sources is None else describe_data(layout, names["dataset"], sources)
+            found.append((path, {**manifest, **record, "status": record["state"], "data": data}))
+        except UserError as error:
+            warn(f"{path.parent} is left out: {error}")
+    return found
 
 
-def index_runs(
-    layout: Layout, runs: Sequence[Mapping[str, Any]], *, index: Path, warn: Callable[[str], None] = print
-) -> int:
-    """Write the index of all runs to `index`, sorted by their names, and return their number.
-
-    See `current_manifests` for `runs` and `warn`.
-    """
-    manifests = current_manifests(layout, runs, warn)
-    manifests.sort(key=lambda entry: [entry[1][key] for key in RUN_KEYS])
-    return write_rows(index, INDEX_SCHEMA, (_row(path.parent, manifest) for path, manifest in manifests))
-
-
-def _row(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    training = manifest.get("training") or {}
-    code = (manifest.get("code") or {}).get("training") or {}
-    device = manifest.get("device") or {}
-    return {
-        **{key: manifest[key] for key in (*RUN_KEYS, "status")},
-        "folder": str(folder),
-        "version": code.get("version"),
-        "commit": code.get("commit"),
-        "device": device.get("name"),
-        "gpus": device.get("gpus"),
-        "parameters": manifest.get("parameters"),
-        "updates": training.get("updates"),
-        "training_seconds": training.get("seconds"),
-        "tokens_per_second": training.get("tokens_per_second"),
-        "gpu_joules": (manifest.get("energy_joules") or {}).get("gpu"),
-        "scores": [
-            {"split": split, "score": score, "value": value}
-            for split, values in (manifest.get("scores") or {}).items()
-            for score, value in values.items()
-        ],
-        "signatures": list((manifest.get("signatures") or {}).items()),
-    }
+def _labelled_scores(rows: Iterator[Mapping[str, Any]]) -> tuple[dict[str, dict[str, float]], dict[str, str]]:
+    values: dict[str, dict[str, float]] = {}
+    signatures: dict[str, str] = {}
+    for row in rows:
+        if label := label_of(row["measure"]):
+            values.setdefault(row["split"], {})[label] = row["value"]
+            signatures |= {label: row["signature"]} if row.get("signature") else {}
+    return values, signatures

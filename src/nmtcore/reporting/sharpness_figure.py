@@ -14,13 +14,8 @@ if TYPE_CHECKING:
 LOWEST_BIN = 1
 """The first bin that is drawn: that from 0 has nearly all weights, and would hide the others."""
 
-CLAIMED, UNCLAIMED = "#000000", "#999999"
+CLAIMED, UNCLAIMED = "currentColor", "#999999"
 """Colours of heads, or of layers with heads, that a component of the system computes or trains, and of the others."""
-
-_CLAIMED_NOTE = {
-    "layer": "layers with a head that a component of the system computes or trains",
-    "head": "heads that a component of the system computes or trains",
-}
 
 
 def sharpness_entries(attention: Sequence[Path], layout: Layout) -> list[dict[str, Any]]:
@@ -100,7 +95,9 @@ def sharpness_bars(
                 }
 
 
-def sharpness_chart(bars: Sequence[Mapping[str, Any]], *, by_head: bool, title: Sequence[str]) -> "altair.FacetChart":
+def sharpness_chart(
+    bars: Sequence[Mapping[str, Any]], *, by_head: bool, title: Sequence[str] = ()
+) -> "altair.FacetChart":
     """Draw `sharpness_bars`, at least one; those of claimed heads are black.
 
     A row has the panels of a layer, one per system, or `by_head` those of a system, one per head.
@@ -113,7 +110,7 @@ def sharpness_chart(bars: Sequence[Mapping[str, Any]], *, by_head: bool, title: 
     axis = alt.Axis(values=[0.1, 0.4, 0.7, 1.0], format=".1f")
     chart = (
         alt.Chart(alt.InlineData(values=labels))
-        .mark_bar(stroke="#ffffff", strokeWidth=0.5)
+        .mark_bar()
         .encode(
             x=alt.X("low:Q", title="weight", axis=axis, scale=alt.Scale(domain=[bars[0]["low"], 1.0], nice=False)),
             x2="high:Q",
@@ -121,17 +118,11 @@ def sharpness_chart(bars: Sequence[Mapping[str, Any]], *, by_head: bool, title: 
             y2=alt.Y2Datum(0),
             color=alt.condition("datum.claimed", alt.value(CLAIMED), alt.value(UNCLAIMED)),
         )
-        .properties(width=84, height=52)
+        .properties(width=max(36, 230 // max(len(systems), 1) - 10), height=36)
     )
-    header = alt.Header(title=None, labelFontSize=10)
-    row_header = alt.Header(title=None, labelFontSize=10, labelAngle=0, labelAlign="left")
+    header = alt.Header(title=None)
+    row_header = alt.Header(title=None, labelAngle=0, labelAlign="left")
     system = {"shorthand": "system:N", "sort": systems}
     panel = {"shorthand": "panel:N", "sort": panels}
     rows, columns = (system, panel) if by_head else (panel, system)
-    notes = [f"% of all weights of the panel; those below {bars[0]['low']:g} (most of them) are not drawn"]
-    if any(bar["claimed"] for bar in bars):
-        notes.append(f"black: {_CLAIMED_NOTE['head' if by_head else 'layer']}")
-    heading = alt.Title(list(title), subtitle=notes, anchor="start", fontWeight="normal", subtitleColor="#000000")
-    return chart.facet(
-        row=alt.Row(**rows, header=row_header), column=alt.Column(**columns, header=header), spacing=8
-    ).properties(title=heading)
+    return chart.facet(row=alt.Row(**rows, header=row_header), column=alt.Column(**columns, header=header), spacing=8)

@@ -1,7 +1,7 @@
-// The page of `nmtcore show`: trees, and the map of the attention head that is chosen, from the page's data.
+// The page of `nmtcore show`: the map and the tree of the attention head that is chosen, from the page's data.
 "use strict";
 
-const WORD_SIZE = 13, LABEL_SIZE = 10, GAP = 14, STEP = 22, MARGIN = 10, FONT = "sans-serif";
+const WORD_SIZE = 15, STEP = 22, MARGIN = 10, FONT = "sans-serif";
 const CELL = 20, NUMBER_CELL = 30, TOKEN_SIZE = 12;
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -34,49 +34,29 @@ function arcLevels(arcs) {
   return levels;
 }
 
-/** Draw a tree: `heads` count from 1, 0 is the root; words whose head is not that of `gold` have a broken arc. */
-function drawTree(words, heads, labels, gold) {
-  const widths = words.map((word, i) => Math.max(textWidth(word, WORD_SIZE), textWidth(labels?.[i] ?? "", LABEL_SIZE)));
-  const centres = [];
-  let width = MARGIN;
-  for (const own of widths) {
-    centres.push(width + (own + GAP) / 2);
-    width += own + GAP;
-  }
+/** Draw a tree below the others: `heads` count from 1, 0 is the root; arcs that `gold` lacks have another colour. */
+function drawTree({ words, centres, width, gold }, heads) {
   const dependents = heads.map((_, i) => i).filter((i) => heads[i] > 0 && heads[i] !== i + 1);
   const levels = arcLevels(dependents.map((i) => [heads[i] - 1, i]));
-  const base = MARGIN + LABEL_SIZE + STEP * (Math.max(1, ...levels) + 0.3);
-  const drawing = [];
+  const base = MARGIN + STEP * Math.max(1, ...levels) + 4;
   const other = (i) => (gold && gold[i] !== heads[i] ? " other" : "");
-  dependents.forEach((i, n) => {
+  const drawing = dependents.map((i, n) => {
     const from = centres[heads[i] - 1] + (heads[i] - 1 < i ? 5 : -5), to = centres[i];
     const radius = Math.abs(to - from) / 2, height = levels[n] * STEP;
     const path = `M${from} ${base}A${radius} ${height} 0 0 ${Number(to > from)} ${to} ${base}`;
-    drawing.push(svg("path", { class: `arc${other(i)}`, d: path }));
-    if (labels) {
-      const middle = (from + to) / 2, space = textWidth(labels[i], LABEL_SIZE);
-      const place = { x: middle - space / 2, y: base - height - LABEL_SIZE / 2, width: space, height: LABEL_SIZE };
-      drawing.push(svg("rect", { class: "patch", ...place }));
-      drawing.push(svg("text", { x: middle, y: base - height + 3, "font-size": LABEL_SIZE, "text-anchor": "middle" },
-        labels[i]));
-    }
+    return svg("path", { class: `arc${other(i)}`, d: path });
   });
   heads.forEach((head, i) => {
     if (head === 0) drawing.push(svg("path", { class: `arc root${other(i)}`, d: `M${centres[i]} ${base}v${-STEP}` }));
-    if (head !== i + 1) drawing.push(svg("path", { class: "tip", d: `M${centres[i] - 3} ${base - 5}h6l-3 6z` }));
+    if (head !== i + 1)
+      drawing.push(svg("path", { class: `tip${other(i)}`, d: `M${centres[i] - 3} ${base - 5}h6l-3 6z` }));
   });
   words.forEach((word, i) => drawing.push(
     svg("text", { x: centres[i], y: base + WORD_SIZE + 4, "font-size": WORD_SIZE, "text-anchor": "middle" }, word)));
   const height = base + WORD_SIZE + 4 + MARGIN;
   const arcs = words.map((word, i) => `${word}: ${heads[i] ? words[heads[i] - 1] : "root"}`).join("; ");
-  const size = { width: Math.ceil(width + MARGIN), height, viewBox: `0 0 ${Math.ceil(width + MARGIN)} ${height}` };
+  const size = { width, height, viewBox: `0 0 ${width} ${height}` };
   return svg("svg", { class: "tree", role: "img", "aria-label": `Heads of the words: ${arcs}`, ...size }, drawing);
-}
-
-/** Say how many heads are those of the gold tree. */
-function agreement(heads, gold) {
-  const right = heads.filter((head, i) => head === gold[i]).length;
-  return `${right} of ${heads.length} words have their gold head` + (right < heads.length ? "; other arcs are broken." : ".");
 }
 
 function fill(box, caption, drawing) {
@@ -84,23 +64,15 @@ function fill(box, caption, drawing) {
   box.querySelector("figcaption").textContent = caption;
 }
 
-function drawTrees(section, sentence, head) {
-  const gold = sentence.gold && sentence.gold[0];
-  for (const box of section.querySelectorAll("figure[data-tree]")) {
-    const own = box.dataset.tree;
-    if (own === "gold") {
-      fill(box, "", drawTree(sentence.words, ...sentence.gold));
-      continue;
-    }
-    const [kind, number] = own.split("-");
-    const [heads, labels] = {
-      annotation: sentence.annotations[number] ?? [],
-      parse: [sentence.parse],
-      head: [sentence.trees[head]],
-    }[kind];
-    const caption = heads ? (gold ? agreement(heads, gold) : "") : "Choose a head of the encoder to see its tree.";
-    fill(box, caption, heads && drawTree(sentence.words, heads, labels, gold));
-  }
+/** Draw the tree of a head; heads of the decoder have none, and that of the parser is drawn already. */
+function drawHeadTree(section, sentence, head) {
+  const box = section.querySelector("figure[data-tree=head]"), heads = sentence.trees[head];
+  if (!box) return;
+  box.parentElement.hidden = !heads || String(heads) === String(sentence.parse);
+  if (!heads) return;
+  const right = sentence.gold && heads.filter((own, i) => own === sentence.gold[i]).length;
+  const caption = sentence.gold ? `${right} of ${heads.length} words have their gold head.` : "";
+  fill(box, caption, drawTree(sentence, heads));
 }
 
 function weightsOf(sentence, head) {
@@ -168,7 +140,7 @@ function drawMap(section, sentence, head) {
 
 function draw(section) {
   const sentence = data.sentences[section.dataset.sentence], head = Number(headChoice.value);
-  drawTrees(section, sentence, head);
+  drawHeadTree(section, sentence, head);
   drawMap(section, sentence, head);
 }
 
@@ -184,4 +156,10 @@ for (const [id, open] of [["open-all", true], ["close-all", false]])
   document.getElementById(id).addEventListener("click", () => {
     for (const section of document.querySelectorAll("details")) section.open = open;
   });
+window.addEventListener("beforeprint", () => {
+  for (const section of document.querySelectorAll("details")) {
+    section.open = true;
+    draw(section);
+  }
+});
 drawOpen();

@@ -15,8 +15,10 @@ from nmtcore.inference.schemas import (
     TaggedWord,
     is_of_decoder,
 )
-from nmtcore.reporting.gates_page import GATES_STYLE, gated_pieces
+from nmtcore.reporting.gates_page import GATES_STYLE, gated_pieces, gates_range
 from nmtcore.reporting.html_document import html_document, json_script, scrolling
+from nmtcore.reporting.svg import drawing_svg
+from nmtcore.reporting.tree_drawing import DrawnTree, column_widths, tree_drawing, word_centres
 
 _PARSE_TITLES = {
     "supervised": "Parsed by the model",
@@ -56,16 +58,12 @@ def _package_text(name: str) -> str:
 
 
 def _introduction(model: AnalysedModel, note: str) -> str:
-    missing = list(_missing(model))
-    sentences = " ".join(
-        [
-            *([note] if note else []),
-            "Open a sentence, and choose a head to see its attention: the darker a cell, the more its row attends to "
-            "its column (on a dark page: the brighter).",
-            *missing,
-        ]
+    missing = escape(" ".join([*([note] if note else []), *_missing(model)]))
+    return (
+        '<p class="screen">Open a sentence, and choose a head to see its attention: the darker a cell, the more its '
+        "row attends to its column (on a dark page: the brighter). Arcs that the gold tree lacks are orange.</p>\n"
+        f"<p>{missing}</p>\n<noscript><p>Maps are drawn by a script.</p></noscript>\n"
     )
-    return f"<p>{escape(sentences)}</p>\n<noscript><p>Trees and maps are drawn by a script.</p></noscript>\n"
 
 
 def _missing(model: AnalysedModel) -> Iterator[str]:
@@ -112,46 +110,60 @@ def _controls(model: AnalysedModel) -> str:
 def _sentence_html(model: AnalysedModel, row: int, gold: str | None) -> str:
     sentence = model.sentences[row]
     source = f'<bdi lang="{escape(model.source)}">{escape(sentence.text)}</bdi>'
-    translation = f'<bdi lang="{escape(model.target)}">{escape(sentence.translation)}</bdi>'
+    translation = f'<bdi lang="{escape(model.target)}">{escape(sentence.translation) or "(empty)"}</bdi>'
     opened = " open" if row == 0 else ""
     return (
-        f'<details data-sentence="{row}"{opened}>\n<summary>{sentence.number}. {source}</summary>\n'
-        f'<div class="sentence">\n<h2>Translation</h2>\n<p class="translation">{translation}</p>\n'
-        f"{_tags_html(sentence.tags, model.target)}{_gates_html(sentence, model.target)}"
-        f'<h2>Trees</h2>\n<div class="sides">\n{_trees_html(model, sentence, gold)}</div>\n'
-        f'<h2>Attention</h2>\n<h3 class="head-name"></h3>\n{_figure("data-map", "attention")}<output></output>\n'
-        "</div>\n</details>\n"
+        f'<details data-sentence="{row}"{opened}>\n<summary>{sentence.number}. {source}\n'
+        f'<span class="translation">{translation}</span></summary>\n<div class="sentence">\n'
+        f"{_tags_html(sentence.tags, model.target)}{_gates_html(model, sentence)}{_trees_html(model, sentence, gold)}"
+        f'<h2 class="head-name"></h2>\n<output></output>\n{_figure("data-map", "attention")}</div>\n</details>\n'
     )
 
 
-def _figure(attributes: str, label: str) -> str:
-    return f"<figure {attributes}>\n{scrolling('', label, name='drawing')}<figcaption></figcaption>\n</figure>\n"
+def _figure(attributes: str, label: str, drawing: str = "", caption: str = "") -> str:
+    box = scrolling(drawing, label, name="drawing")
+    return f"<figure {attributes}>\n{box}<figcaption>{escape(caption)}</figcaption>\n</figure>\n"
 
 
 def _trees_html(model: AnalysedModel, sentence: AnalysedSentence, gold: str | None) -> str:
-    trees = []
+    """Draw the trees below one another; that of the head that is chosen is left to the script."""
+    trees: list[tuple[str, str, LabelledTree | None]] = []
     if sentence.gold is not None:
         read = ", read by the model" if sentence.gold_is_read else ""
-        trees.append(("gold", "Gold tree" + (f" of {gold}" if gold else "") + read))
+        trees.append(("gold", "Gold tree" + (f" of {gold}" if gold else "") + read, sentence.gold))
     trees += [
-        (f"annotation-{number}", f"Parsed by {name}, read by the model")
-        for number, name in enumerate(sentence.annotations)
+        (f"annotation-{number}", f"Parsed by {name}, read by the model", tree)
+        for number, (name, tree) in enumerate(sentence.annotations.items())
     ]
     if sentence.parse is not None:
-        trees.append(("parse", _PARSE_TITLES[model.trees]))
+        trees.append(("parse", _PARSE_TITLES[model.trees], LabelledTree(sentence.parse, None)))
     if _has_encoder_heads(model):
-        trees.append(("head", "Tree of the chosen head"))
+        trees.append(("head", "Tree of the chosen head", None))
     if not trees:
         return '<p class="muted">There is no tree of this sentence.</p>\n'
-    figures = [(title, _figure(f'data-tree="{name}"', title)) for name, title in trees]
-    return "".join(f"<section>\n<h3>{escape(title)}</h3>\n{figure}</section>\n" for title, figure in figures)
+    return "".join(_tree_html(sentence, name, title, tree) for name, title, tree in trees)
+
+
+def _tree_html(sentence: AnalysedSentence, name: str, title: str, tree: LabelledTree | None) -> str:
+    drawing = caption = ""
+    if tree is not None:
+        compared = None if name == "gold" or sentence.gold is None else sentence.gold.heads
+        drawn = tree_drawing(DrawnTree("", sentence.words, tree.heads, tree.labels, compared=compared))
+        arcs = (f"{word}: {sentence.words[head - 1] if head else 'root'}"
+                for word, head in zip(sentence.words, tree.heads, strict=True))  # fmt: skip
+        drawing = drawing_svg(drawn, title=f"Heads of the words: {'; '.join(arcs)}", embedded=True)
+        if compared is not None:
+            right = sum(head == other for head, other in zip(tree.heads, compared, strict=True))
+            caption = f"{right} of {len(tree.heads)} words have their gold head."
+    figure = _figure(f'data-tree="{name}"', title, drawing, caption)
+    return f"<section>\n<h2>{escape(title)}</h2>\n{figure}</section>\n"
 
 
 def _tags_html(tags: list[TaggedWord] | None, language: str) -> str:
     if tags is None:
         return ""
     words = "".join(_tagged_html(own, language) for own in tags)
-    return f"<h3>Its words with their predicted tags</h3>\n<div>{words}</div>\n"
+    return f"<h2>Predicted tags</h2>\n<div>{words}</div>\n"
 
 
 def _tagged_html(own: TaggedWord, language: str) -> str:
@@ -160,12 +172,14 @@ def _tagged_html(own: TaggedWord, language: str) -> str:
     return f'<span class="tagged">{word} <small>{escape(tag)}</small></span>\n'
 
 
-def _gates_html(sentence: AnalysedSentence, language: str) -> str:
+def _gates_html(model: AnalysedModel, sentence: AnalysedSentence) -> str:
     if sentence.gates is None:
         return ""
+    low, high = gates_range(own.gates for own in model.sentences if own.gates is not None)
     return (
-        "<h3>Its gate norms: the darker a subword, the larger; the largest is bold</h3>\n"
-        f'<div class="gates" lang="{escape(language)}" dir="auto">{gated_pieces(sentence.gates)}</div>\n'
+        f"<h2>Gate norms, from {low:.2f} to {high:.2f} in all sentences: the darker, the larger (on a dark page: the "
+        "brighter); the largest is bold</h2>\n"
+        f'<div class="gates" lang="{escape(model.target)}" dir="auto">{gated_pieces(sentence.gates, low, high)}</div>\n'
     )
 
 
@@ -189,15 +203,13 @@ def _rows_sentence(head: AttentionHead) -> str:
     return "Rows and columns: subwords of the source."
 
 
-def _tree_data(tree: LabelledTree) -> list[Any]:
-    return [list(tree.heads), None if tree.labels is None else list(tree.labels)]
-
-
 def _sentence_data(sentence: AnalysedSentence) -> dict[str, Any]:
+    centres, width = word_centres(column_widths(DrawnTree("", sentence.words, [])))
     return {
         "words": list(sentence.words),
-        "gold": None if sentence.gold is None else _tree_data(sentence.gold),
-        "annotations": [_tree_data(tree) for tree in sentence.annotations.values()],
+        "centres": [round(centre) for centre in centres],
+        "width": round(width),
+        "gold": None if sentence.gold is None else list(sentence.gold.heads),
         "parse": sentence.parse,
         "trees": sentence.head_trees,
         "source": sentence.source_tokens,

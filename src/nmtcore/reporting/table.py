@@ -176,7 +176,12 @@ class Table:
         return (row for group in self.groups for row in group)
 
     @property
-    def reasons(self) -> dict[str, str]:
+    def reasons(self) -> list[str]:
+        """All reasons, in the order of the cells."""
+        return list(dict.fromkeys(cell.reason for row in self.rows for cell in row if cell.reason))
+
+    @property
+    def letters(self) -> dict[str, str]:
         """The letter of each reason that stands beside a text, in the order of the cells."""
         reasons = dict.fromkeys(cell.reason for row in self.rows for cell in row if cell.reason and cell.value)
         return dict(zip(reasons, _letters(), strict=False))

@@ -29,7 +29,7 @@ def own_html(text: str) -> str:
 
 def _table(whole: Table, form: Format, options: Mapping[str, Any]) -> str:
     table = whole.of_what_was_run()
-    reasons = table.reasons
+    reasons = table.letters
     lines = ["<table>", f"<thead>\n{_header(table)}</thead>"] if table.groups or not any(whole.rows) else []
     tails = [
         max((len(aligned_parts(c, row[i])[1]) for row in table.rows), default=0) for i, c in enumerate(table.columns)

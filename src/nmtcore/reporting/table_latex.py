@@ -82,7 +82,7 @@ def _table(whole: Table, form: Format, options: Mapping[str, Any]) -> str:
     if not table.groups:
         return "".join(f"% {note}\n" for note in notes_below(whole, table))
     notes = [
-        f"\\textsuperscript{{{letter}}} {form.marked(reason.rstrip('.'))}." for reason, letter in table.reasons.items()
+        f"\\textsuperscript{{{letter}}} {form.marked(reason.rstrip('.'))}." for reason, letter in table.letters.items()
     ]
     notes += map(form.marked, [*_meanings(table), *notes_below(whole, table)])
     caption = f"{options['heading'].rstrip('.')}. {table.caption or _conclusion(table)}".rstrip()
@@ -233,7 +233,7 @@ def _stacked(lines: Sequence[str], side: str, form: Format) -> str:
 
 def _cell(table: Table, row: Row, own: _Laid, form: Format) -> str:
     column, cell = table.columns[own.position], row[own.position]
-    letter = f"\\textsuperscript{{{table.reasons[cell.reason]}}}" if cell.reason and cell.value else ""
+    letter = f"\\textsuperscript{{{table.letters[cell.reason]}}}" if cell.reason and cell.value else ""
     if own.tail:
         number, more = aligned_parts(column, cell)
         text = _number(number) if cell.value is not None else form.value(column, cell)

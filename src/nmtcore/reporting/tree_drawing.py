@@ -6,12 +6,14 @@ from typing import NamedTuple
 from nmtcore.reporting.svg import Drawing, svg_text, text_width
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 
-WORD_SIZE, LABEL_SIZE = 13, 9
+WORD_SIZE, LABEL_SIZE = 15, 10
 GAP = 14
 """Space between two words, in pixels."""
 STEP = 22
 """Height of an arc above the arcs that it spans, in pixels."""
 MARGIN = 10
+OTHER = "#d55e00"
+"""The colour of arcs that are not those of the tree that another one is compared with."""
 
 
 class DrawnTree(NamedTuple):
@@ -28,6 +30,12 @@ class DrawnTree(NamedTuple):
     """The words without arcs, such as punctuation."""
     roots: bool = True
     """Whether the roots are marked."""
+    compared: Sequence[int] | None = None
+    """The heads of another tree of the same words: arcs that it lacks are in another colour."""
+
+    def colour(self, word: int) -> str:
+        """Return the colour of the arc to a word."""
+        return "currentColor" if self.compared is None or self.compared[word] == self.heads[word] else OTHER
 
 
 class _Arc(NamedTuple):
@@ -39,9 +47,9 @@ def tree_drawing(tree: DrawnTree, *, widths: Sequence[float] | None = None) -> D
     """Draw a tree: a title, the arcs, and the words; `widths` are the columns of the words, `column_widths` if None."""
     arcs = _arcs(tree)
     levels = arc_levels(arcs)
-    centres, width = _centres(column_widths(tree) if widths is None else widths)
+    centres, width = word_centres(column_widths(tree) if widths is None else widths)
     top = MARGIN + (WORD_SIZE if tree.title else 0)
-    base = top + STEP * (max(levels, default=0) + 0.6) + 4
+    base = top + STEP * max(levels, default=1) + LABEL_SIZE + 4
     elements = [svg_text(MARGIN, top, tree.title, size=11, bold=True)] if tree.title else []
     elements += [
         svg_text(centre, base + WORD_SIZE + 4, word, size=WORD_SIZE, anchor="middle")
@@ -49,11 +57,13 @@ def tree_drawing(tree: DrawnTree, *, widths: Sequence[float] | None = None) -> D
     ]
     for arc, level in zip(arcs, levels, strict=True):
         label = tree.labels[arc.dependent] if tree.labels else None
-        elements += _drawn_arc(centres[arc.head], centres[arc.dependent], base, level * STEP, label)
+        ends = centres[arc.head], centres[arc.dependent]
+        elements += _drawn_arc(*ends, base, level * STEP, label, tree.colour(arc.dependent))
     if tree.roots:
         for word, head in enumerate(tree.heads):
             if head == HEAD_OF_ROOT and not _is_ignored(tree, word):
-                elements += _drawn_root(centres[word], base, min(STEP, base - top))
+                label = tree.labels[word] if tree.labels and tree.labels[word] else "root"
+                elements += _drawn_root(centres[word], base, top + LABEL_SIZE, label, tree.colour(word))
     return Drawing(elements, max(width, text_width(tree.title, 12) + 2 * MARGIN), base + WORD_SIZE + 4 + MARGIN)
 
 
@@ -105,7 +115,7 @@ def column_widths(tree: DrawnTree) -> list[float]:
     ]
 
 
-def _centres(widths: Sequence[float]) -> tuple[list[float], float]:
+def word_centres(widths: Sequence[float]) -> tuple[list[float], float]:
     """Place the words in a line: return the x of their middles, and the width of the whole."""
     centres, x = [], float(MARGIN)
     for width in widths:
@@ -114,34 +124,28 @@ def _centres(widths: Sequence[float]) -> tuple[list[float], float]:
     return centres, x + MARGIN
 
 
-def _drawn_arc(head_x: float, dependent_x: float, base: float, height: float, label: str | None) -> list[str]:
-    """Draw half an ellipse from a head to its dependent, which has the arrow."""
+def _drawn_arc(
+    head_x: float, dependent_x: float, base: float, height: float, label: str | None, colour: str
+) -> list[str]:
+    """Draw half an ellipse from a head to its dependent, which has the arrow, with the label above it."""
     rightwards = dependent_x > head_x
     start = head_x + (5 if rightwards else -5)
     radius = abs(dependent_x - start) / 2
-    elements = [
-        f'<path fill="none" stroke="#000" stroke-width="1" d="M{start:.1f} {base:.1f}'
-        f'A{radius:.1f} {height:.1f} 0 0 {int(rightwards)} {dependent_x:.1f} {base:.1f}"/>',
-        _arrow(dependent_x, base),
-    ]
-    if label:
-        # The label stands on a white patch, which interrupts the arc.
-        middle, width = (start + dependent_x) / 2, text_width(label, LABEL_SIZE)
-        x, y = middle - width / 2, base - height - LABEL_SIZE / 2
-        elements += [
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{LABEL_SIZE}" fill="#fff"/>',
-            svg_text(middle, base - height + LABEL_SIZE * 0.35, label, size=LABEL_SIZE, anchor="middle"),
-        ]
-    return elements
+    arc = f"M{start:.1f} {base:.1f}A{radius:.1f} {height:.1f} 0 0 {int(rightwards)} {dependent_x:.1f} {base:.1f}"
+    elements = [f'<path fill="none" stroke="{colour}" d="{arc}"/>', _arrow(dependent_x, base, colour)]
+    middle = (start + dependent_x) / 2
+    return [*elements, *_label(middle, base - height - 3, label, colour)]
 
 
-def _drawn_root(x: float, base: float, height: float) -> list[str]:
-    """Draw a line from above to a root."""
-    return [
-        f'<path fill="none" stroke="#000" stroke-dasharray="3,2" d="M{x:.1f} {base:.1f}v{-height:.1f}"/>',
-        _arrow(x, base),
-    ]
+def _drawn_root(x: float, base: float, top: float, label: str, colour: str) -> list[str]:
+    """Draw a line from above all arcs to a root."""
+    line = f'<path fill="none" stroke="{colour}" stroke-dasharray="3,2" d="M{x:.1f} {base:.1f}V{top:.1f}"/>'
+    return [line, _arrow(x, base, colour), *_label(x, top - 3, label, colour)]
 
 
-def _arrow(x: float, base: float) -> str:
-    return f'<path d="M{x - 3:.1f} {base - 5:.1f}h6l-3 6z"/>'
+def _label(x: float, y: float, label: str | None, colour: str) -> list[str]:
+    return [svg_text(x, y, label, size=LABEL_SIZE, anchor="middle", fill=colour)] if label else []
+
+
+def _arrow(x: float, base: float, colour: str) -> str:
+    return f'<path fill="{colour}" d="M{x - 3:.1f} {base - 5:.1f}h6l-3 6z"/>'

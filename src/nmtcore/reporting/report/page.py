@@ -1,6 +1,5 @@
-"""Write the report from the tables' JSON, the figures, and the files of the runs."""
+"""Write the report from the tables' JSON, the figures and the files of runs: first the result, then the details."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -8,29 +7,37 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.errors import UserError
+from nmtcore.evaluation.metrics import LABELS
 from nmtcore.files import read_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.parquet import row_count
-from nmtcore.reporting.claims_page import claims_page
 from nmtcore.reporting.data_table import stage_seconds
 from nmtcore.reporting.html_document import html_document, scrolling
-from nmtcore.reporting.licences_table import licence_blocks, licence_entries
-from nmtcore.reporting.manifest import describe_datasets
-from nmtcore.reporting.manifest_files import merged_data
-from nmtcore.reporting.paper_table import read_claims, unlinked
+from nmtcore.reporting.licences_table import (
+    Use,
+    licence_blocks,
+    licence_entries,
+    uses_of_comet,
+    uses_of_data,
+    uses_of_run,
+)
+from nmtcore.reporting.manifest import describe_datasets, merged_data
+from nmtcore.reporting.paper_table import linked, read_claims
 from nmtcore.reporting.report.data import data_blocks
 from nmtcore.reporting.report.examples import draw_examples, example_tree
+from nmtcore.reporting.report.finding import Ledger, finding, run_tables, seeds_sentence
 from nmtcore.reporting.report.runs import (
     SystemRuns,
+    differences,
     empty_seeds,
     group_runs,
-    overview_blocks,
     read_settings,
     run_blocks,
     run_curves,
     run_examples,
 )
 from nmtcore.reporting.run_index import current_manifests
+from nmtcore.reporting.svg import embedded_svg
 from nmtcore.reporting.table import Block, item_blocks
 from nmtcore.reporting.table_html import blocks_html
 
@@ -59,7 +66,7 @@ class ReportInputs:
     tests: Mapping[str, Mapping[str, Any]]
     """For each data set its main test, as `nmtcore.planning.report.main_tests` describes it."""
     baseline: str
-    """The system whose settings the others' are compared with."""
+    """The system that the others are compared with."""
     datasets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Data sets whose data are shown as far as they were read, even if they have no runs: their `dataset_sources`."""
 
@@ -74,8 +81,7 @@ def write_report(inputs: ReportInputs, *, layout: Layout, page: Path, warn: Call
     manifests = [manifest for _, manifest in current_manifests(layout, inputs.runs, warn)]
     report = _Report(inputs, layout, [own for own in manifests if own["scale"] == inputs.scale], warn)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(_package_file(TEMPLATE))
-    body = template.render(report.content())
+    body = environment.from_string(_package_file(TEMPLATE)).render(report.content())
     title = f"Report, scale {inputs.scale}"
     write_text(page, html_document(title, body, style=_package_file(STYLE), script=_package_file(SCRIPT)))
     if (size := page.stat().st_size) > LARGEST:
@@ -97,7 +103,6 @@ class _Report:
     warn: Callable[[str], None]
     groups: list[SystemRuns] = field(init=False)
     examples: dict[str, list[dict[str, Any]]] = field(init=False)
-    trees: dict[tuple[str, int], dict[str, Any]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.groups = group_runs(self.manifests)
@@ -106,23 +111,48 @@ class _Report:
         with_runs = {own["dataset"] for own in self.manifests if own.get("data") is not None}
         self._datasets = sorted(with_runs | self._read.keys())
         self.examples = {dataset: self._drawn(dataset) for dataset in sorted(with_runs)}
-        self.trees = _drawn_trees(self.examples)
 
     def content(self) -> dict[str, Any]:
         """Return the variables of the template."""
-        claims = claims_page(read_claims(self.inputs.claims), scale=self.inputs.scale)
-        main_tests = {dataset: test["split"] for dataset, test in self.inputs.tests.items()}
+        tables = [read_json(path) for path in self.inputs.tables]
+        titles = {table["paper"]: table["title"] for table in tables}
+        ledger = Ledger(read_claims(self.inputs.claims), titles=titles, link=self._link)
+        planned = {
+            (runs["dataset"], runs["system"], seed)
+            for table in tables
+            for runs in table["runs"].values()
+            for seed in (*runs["seeds"], *runs["unfinished"])
+        }
+        compared = differences(self.layout, self.groups, self.inputs.tests, baseline=self.inputs.baseline)
+        rows = run_tables(self.layout, self.groups, compared, self.inputs.tests, descriptions=self.inputs.descriptions)
+        signatures = {key: own for run in self.manifests for key, own in (run.get("signatures") or {}).items()}
         return {
             "scale": self.inputs.scale,
-            "claims": self._html(claims.blocks, level=3),
-            "papers": list(self._papers()),
-            "overview": self._html(overview_blocks(self.groups, main_tests), level=3),
-            "systems": list(self._systems()),
+            "finding": finding(rows, baseline=self.inputs.baseline),
+            "reservation": seeds_sentence(self.groups),
+            "state": ledger.state(
+                self.inputs.scale, runs=len(self.manifests), planned=len(planned | self._finished()), groups=self.groups
+            ),
+            "run_tables": rows,
+            "papers": ledger.papers(),
+            "results": list(self._results(tables)),
+            "sections": [self._section(group) for group in self.groups],
             "datasets": list(self._data_sections()),
-            "licences": self._html(licence_blocks(licence_entries(self.manifests, self._read)), level=4),
-            "trees": list(self.trees.values()),
-            "runs": len(self.manifests),
+            "licences": self._html(licence_blocks(licence_entries(self._uses())), level=4),
+            "trees": list(self._trees().values()),
+            "signatures": signatures,
         }
+
+    def _finished(self) -> set[tuple[str, str, int]]:
+        return {(run["dataset"], run["system"], run["seed"]) for run in self.manifests}
+
+    def _uses(self) -> Iterator[Use]:
+        for manifest in self.manifests:
+            yield from uses_of_run(manifest)
+            if signature := manifest["signatures"].get(LABELS["comet"]):
+                yield uses_of_comet(manifest["dataset"], signature)
+        for dataset, data in self._read.items():
+            yield from uses_of_data(dataset, data)
 
     def _html(self, blocks: Sequence[Block], *, level: int = 4) -> Any:
         from markupsafe import Markup
@@ -136,43 +166,53 @@ class _Report:
         dataset = origin.partition("/")[0]
         return f"#{section_id(dataset)}" if dataset in self._datasets else None
 
-    def _papers(self) -> Iterator[dict[str, Any]]:
+    def _results(self, tables: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield the papers with tables that have a number of ours: their tables and figures, without notes."""
         from markupsafe import Markup
 
         figures = {path.stem: path for path in self.inputs.figures}
         papers: dict[str, dict[str, Any]] = {}
-        for path in self.inputs.tables:
-            content = read_json(path)
-            name, title = f"{content['paper']}_{content['name']}", content["title"]
-            paper = papers.setdefault(content["paper"], {"name": content["paper"], "title": title, "tables": []})
-            figure = self._figure(figures[name], name) if name in figures else ""
-            blocks = Markup(unlinked(content["html"], self._link))
-            entry = {"id": f"table-{name}", **{key: content[key] for key in ("place", "heading")}}
-            paper["tables"].append({**entry, "figure": figure, "blocks": blocks})
+        for table in tables:
+            parts = list(self._shown(table["parts"]))
+            if not any(part["type"] == "Table" for part in parts):
+                continue
+            name, figure = f"{table['paper']}_{table['name']}", ""
+            if name in figures:
+                svg = embedded_svg(figures[name].read_text(encoding="utf-8"), name)
+                figure = Markup(scrolling(f"{svg}\n", f"figure {name}"))
+            paper = papers.setdefault(table["paper"], {"title": table["title"], "tables": []})
+            stand_ins = ", ".join(f"{ours} in place of {theirs}" for theirs, ours in table["stand_ins"].items())
+            html = Markup(linked("".join(part["html"] for part in parts), self._link))
+            entry = {"id": f"table-{name}", "heading": table["heading"], "figure": figure, "stand_ins": stand_ins}
+            paper["tables"].append({**entry, "blocks": html})
         yield from papers.values()
 
-    @staticmethod
-    def _figure(path: Path, name: str) -> Any:
+    def _shown(self, parts: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+        """Yield the tables that have a number of a system besides the baseline, and text of corpora; no notes.
+
+        A heading is that of the next table.
+        """
+        heading: Mapping[str, Any] | None = None
+        for part in parts:
+            if part["type"] == "Heading":
+                heading = part
+            elif part["corpus"]:
+                yield part
+            elif any("/" in own and own.partition("/")[2] != self.inputs.baseline for own in part["origins"]):
+                yield from [heading] if heading else []
+                heading = None
+                yield part
+
+    def _section(self, group: SystemRuns) -> dict[str, Any]:
         from markupsafe import Markup
 
-        svg = embedded_svg(path.read_text(encoding="utf-8"), name)
-        return Markup(scrolling(f"{svg}\n", f"figure {name}", name="paper"))
-
-    def _systems(self) -> Iterator[dict[str, Any]]:
-        """Yield the sections of systems, each with those of its data sets."""
-        settings = {group.origin: read_settings(self.layout, group) for group in self.groups}
-        for system in dict.fromkeys(group.system for group in self.groups):
-            sections = [self._section(group, settings) for group in self.groups if group.system == system]
-            description = self.inputs.descriptions.get(system, "")
-            yield {"name": system, "id": f"system-{system}", "description": description, "sections": sections}
-
-    def _section(self, group: SystemRuns, settings: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
-        from markupsafe import Markup
-
-        is_baseline = group.system == self.inputs.baseline
-        baseline = None if is_baseline else settings.get(f"{group.dataset}/{self.inputs.baseline}")
+        settings = read_settings(self.layout, group)
+        baseline = None
+        if group.system != self.inputs.baseline:
+            others = [own for own in self.groups if own.origin == f"{group.dataset}/{self.inputs.baseline}"]
+            baseline = read_settings(self.layout, others[0]) if others else None
         shown, curves = [], ""
-        blocks = run_blocks(group, settings[group.origin], baseline, baseline_name=self.inputs.baseline)
+        blocks = run_blocks(group, settings, baseline, baseline_name=self.inputs.baseline)
         try:
             blocks = [*item_blocks(empty_seeds(self.layout, group)), *blocks]
             curves = run_curves(self.layout, group)
@@ -183,12 +223,14 @@ class _Report:
             self.warn(f"The section of {group.origin} is not complete: {error}")
         return {
             "id": section_id(group.dataset, group.system),
+            "system": group.system,
             "dataset": group.dataset,
+            "description": self.inputs.descriptions.get(group.system, ""),
             "dataset_link": self._link(group.dataset),
-            "blocks": self._html(blocks, level=5),
+            "blocks": self._html(blocks, level=4),
             "curves": Markup(scrolling(f"{curves}\n", "curves")) if curves else "",
             "examples": [
-                {**example, **translated, "tree": self.trees.get((group.dataset, example["row"]))}
+                {**example, **translated, "tree": self._trees().get((group.dataset, example["row"]))}
                 for example, translated in zip(self.examples.get(group.dataset, []), shown, strict=False)
             ],
         }
@@ -209,6 +251,22 @@ class _Report:
             self.warn(f"The data set {dataset} has no examples: {error}")
             return []
 
+    def _trees(self) -> dict[tuple[str, int], dict[str, Any]]:
+        """Draw the trees of the examples, by data set and row; sections refer to them."""
+        from markupsafe import Markup
+
+        trees = {}
+        for dataset, own in self.examples.items():
+            for example in own:
+                if drawing := example_tree(example):
+                    trees[dataset, example["row"]] = {
+                        "id": f"tree-{dataset}-{example['row']}",
+                        "elements": Markup("".join(drawing.elements)),
+                        "width": round(drawing.width),
+                        "height": round(drawing.height),
+                    }
+        return trees
+
     def _data_sections(self) -> Iterator[dict[str, Any]]:
         for dataset in self._datasets:
             own = [manifest for manifest in self.manifests if manifest["dataset"] == dataset]
@@ -216,40 +274,10 @@ class _Report:
             seconds = next((run["stages"]["data"] for run in own if run.get("stages")), None)
             if seconds is None:
                 seconds = stage_seconds(self.layout, dataset)
-            yield {
-                "id": section_id(dataset),
-                "name": dataset,
-                "description": data["description"],
-                "blocks": self._html(data_blocks(data, seconds), level=4),
-            }
+            blocks = self._html(data_blocks(data, seconds), level=4)
+            yield {"id": section_id(dataset), "name": dataset, "description": data["description"], "blocks": blocks}
 
 
 def section_id(dataset: str, system: str = "") -> str:
     """Return the id of the section of a system's runs, or of a data set."""
     return f"runs-{dataset}-{system}" if system else f"data-{dataset}"
-
-
-def _drawn_trees(examples: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[tuple[str, int], dict[str, Any]]:
-    """Draw the trees of the examples, by data set and row."""
-    from markupsafe import Markup
-
-    trees = {}
-    for dataset, own in examples.items():
-        for example in own:
-            if drawing := example_tree(example):
-                trees[dataset, example["row"]] = {
-                    "id": f"tree-{dataset}-{example['row']}",
-                    "elements": Markup("".join(drawing.elements)),
-                    "width": round(drawing.width),
-                    "height": round(drawing.height),
-                }
-    return trees
-
-
-def embedded_svg(svg: str, name: str) -> str:
-    """Make an SVG document a part of an HTML page: without its declaration, and with ids of its own."""
-    body = svg[svg.index("<svg") :]
-    ids = re.findall(r'\bid="([^"]+)"', body)
-    for own in sorted(set(ids), key=len, reverse=True):
-        body = re.sub(rf'(\bid="|url\(#|href="#){re.escape(own)}(?=["\)])', rf"\g<1>{name}-{own}", body)
-    return body

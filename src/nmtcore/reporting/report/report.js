@@ -1,17 +1,24 @@
 "use strict";
-// Tables are sorted by a click on a column's name (a third click restores the order) and filtered by words.
-const FILTERED_FROM = 8;
+// Long tables are sorted by a click on a column's name (a third click restores the order) and filtered by words.
+const LONG = 15;
 
 function valueOf(row, column, numeric) {
   const cell = row.cells[column];
   const text = (cell.dataset.value ?? cell.textContent).trim();
   if (!numeric) return text === "" ? null : text.toLowerCase();
-  const number = parseFloat(text.replace(/[,<\s]/g, ""));
+  const number = parseFloat(text.replace("−", "-").replace(/[,<\s]/g, ""));
   return Number.isNaN(number) ? null : number;
 }
 
+/** Return the cells with the names of columns, which may be in two rows, below headings of several columns. */
+function namesOf(table) {
+  const below = [...(table.tHead.rows[1]?.cells ?? [])];
+  return [...table.tHead.rows[0].cells].flatMap((head) => head.colSpan > 1 || head.classList.contains("group")
+    ? below.splice(0, head.colSpan) : [head]);
+}
+
 function sortRows(table, rows, column, direction) {
-  const numeric = table.tHead.rows[0].cells[column].classList.contains("right");
+  const numeric = namesOf(table)[column].classList.contains("right");
   const keyed = rows.map(({ row }) => ({ row, key: valueOf(row, column, numeric) }));
   keyed.sort((a, b) => {
     if (a.key === null || b.key === null) return (a.key === null) - (b.key === null);
@@ -23,7 +30,8 @@ function sortRows(table, rows, column, direction) {
 
 function makeSortable(table) {
   const rows = [...table.tBodies].flatMap((body) => [...body.rows].map((row) => ({ row, body })));
-  const heads = [...table.tHead.rows[0].cells];
+  if (rows.length < LONG) return;
+  const heads = namesOf(table);
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.append(...head.childNodes);
@@ -38,7 +46,7 @@ function makeSortable(table) {
       }
     });
   });
-  if (rows.length >= FILTERED_FROM) addFilter(table, rows.map(({ row }) => row));
+  addFilter(table, rows.map(({ row }) => row));
 }
 
 function addFilter(table, rows) {
@@ -47,7 +55,7 @@ function addFilter(table, rows) {
   const count = document.createElement("output");
   label.className = "filter";
   input.type = "search";
-  label.append("Rows with the words", input, count);
+  label.append("Filter", input, count);
   table.parentElement.before(label);
   input.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);

@@ -1,4 +1,4 @@
-"""The sections of systems: scores, cost, settings, curves, signatures and examples of their runs on a data set."""
+"""The runs of a system on a data set: their scores, their difference from the baseline, and the parts of a section."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -7,27 +7,26 @@ from typing import Any, NamedTuple
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
+from nmtcore.evaluation.compare import Difference, bootstrap_weights, difference_of, sampled_scores
+from nmtcore.evaluation.counts import SentenceCounts, length_ratio, read_counts
+from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.outputs import read_outputs
 from nmtcore.files import read_json
-from nmtcore.layout import Layout
-from nmtcore.reporting.curves_page import system_curves
+from nmtcore.layout import Layout, file_name
+from nmtcore.reporting.curves_figure import curves_svg, system_curves
 from nmtcore.reporting.empty_translations import empty_folder
-from nmtcore.reporting.manifest import COMPLETE
-from nmtcore.reporting.report.curves import POINTS, curves_svg
+from nmtcore.reporting.manifest import FINISHED
 from nmtcore.reporting.report.examples import translated_examples
-from nmtcore.reporting.results_listing import UAS_NOTE
 from nmtcore.reporting.table import (
     Block,
     Column,
     Heading,
-    Items,
     Paragraph,
     SeedMean,
     Table,
     make_table,
     number_columns,
     text_columns,
-    with_origin,
 )
 
 _NAMES = ("dataset", "system", "scale", "seed")
@@ -51,6 +50,13 @@ class SystemRuns(NamedTuple):
         """The seeds."""
         return [manifest["seed"] for manifest in self.manifests]
 
+    def counts(self, layout: Layout, split: str) -> list[SentenceCounts]:
+        """Read what BLEU counts in the sentences of a split, of each finished run."""
+        finished = [run for run in self.manifests if run["state"] == FINISHED]
+        folders = [Path(layout.path("counts", **{key: run[key] for key in _NAMES})) for run in finished]
+        paths = [folder / file_name("split_counts", split=split) for folder in folders]
+        return [read_counts(path, "bleu", METRICS["bleu"].score) for path in paths if path.exists()]
+
     def mean(self, split: str, label: str) -> SeedMean | None:
         """Return the mean score over the seeds that have it; None if none has."""
         values = [value for run in self.manifests if (value := _score(run, split, label)) is not None]
@@ -68,35 +74,32 @@ def group_runs(manifests: Iterable[Mapping[str, Any]]) -> list[SystemRuns]:
     ]
 
 
-def overview_blocks(groups: Sequence[SystemRuns], main_tests: Mapping[str, str]) -> list[Block]:
-    """Make the table of all systems and data sets: scores of the main test, size and cost; and what its UAS is."""
-    columns = [
-        *text_columns("system", "data set", "seeds", "test"),
-        *number_columns("BLEU", "chrF", "UAS", content="mean", digits=2),
-        *number_columns("parameters", "updates"),
-        Column(name="training", content="duration"),
-        *number_columns("tokens/s"),
-        *text_columns("status"),
-    ]
-    rows = [_overview_row(group, main_tests.get(group.dataset, "test")) for group in groups]
-    return [make_table(columns, rows), *_uas_notes(label for group in groups for _, label in _score_names(group))]
+def differences(
+    layout: Layout, groups: Sequence[SystemRuns], tests: Mapping[str, Mapping[str, Any]], *, baseline: str
+) -> dict[str, Difference]:
+    """Compare the BLEU of runs with that of the baseline on the main test of their data set, by DATASET/SYSTEM.
+
+    Runs of other sentences than the baseline's are not compared.
+    """
+    found = {}
+    for dataset, test in tests.items():
+        own = {group.system: group for group in groups if group.dataset == dataset}
+        base = own.pop(baseline).counts(layout, test["split"]) if baseline in own else []
+        if not base:
+            continue
+        weights_AB = bootstrap_weights(len(base[0]))
+        sampled = sampled_scores(base, weights_AB)
+        for group in own.values():
+            counts = group.counts(layout, test["split"])
+            if counts and {seed.test for seed in (*counts, *base)} == {base[0].test}:
+                found[group.origin] = difference_of(sampled_scores(counts, weights_AB), sampled)
+    return found
 
 
-def _overview_row(group: SystemRuns, split: str) -> list[Any]:
-    training = [run["training"] for run in group.manifests if run.get("training")]
-    statuses = dict.fromkeys(run["status"] for run in group.manifests)
-    measured = [
-        *(group.mean(split, label) for label in ("BLEU", "chrF", "UAS")),
-        next((run["parameters"] for run in group.manifests if run.get("parameters")), None),
-        *(_mean(own[key] for own in training) for key in ("updates", "seconds", "tokens_per_second")),
-    ]
-    seeds = ", ".join(map(str, group.seeds))
-    return [group.system, group.dataset, seeds, split, *with_origin(measured, group.origin), ", ".join(statuses)]
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+def mean_length_ratio(layout: Layout, group: SystemRuns, split: str) -> float | None:
+    """Return the mean length of the translations of a test relative to the references; None without translations."""
+    ratios = [length_ratio(seed) for seed in group.counts(layout, split)]
+    return sum(ratios) / len(ratios) if ratios else None
 
 
 def _score(manifest: Mapping[str, Any], split: str, label: str) -> float | None:
@@ -115,9 +118,7 @@ def run_blocks(
     if sources := group.manifests[0].get("external"):
         blocks.append(Paragraph(f"Not trained here; its translations: {sources}"))
     if names := _score_names(group):
-        blocks += [Heading("Scores"), _scores_table(group, names), *_uas_notes(label for _, label in names)]
-    if signatures := {**{}, **(group.manifests[0].get("signatures") or {})}:
-        blocks.append(Items(tuple(f"{label}: {signature}" for label, signature in signatures.items())))
+        blocks += [Heading("Scores"), _scores_table(group, names)]
     blocks += [Heading("Cost"), _cost_table(group)]
     if settings is not None:
         heading = "Settings" if baseline is None else f"Settings that differ from those of {baseline_name}"
@@ -134,10 +135,6 @@ def _score_names(group: SystemRuns) -> list[tuple[str, str]]:
         for label in scores
     )
     return list(dict.fromkeys(names))
-
-
-def _uas_notes(labels: Iterable[str]) -> list[Block]:
-    return [Paragraph(UAS_NOTE)] if "UAS" in labels else []
 
 
 def _scores_table(group: SystemRuns, names: Sequence[tuple[str, str]]) -> Table:
@@ -170,7 +167,7 @@ def _cost_row(manifest: Mapping[str, Any]) -> list[Any]:
     code = (manifest.get("code") or {}).get("training") or {}
     return [
         manifest["seed"],
-        manifest["status"],
+        manifest["state"],
         manifest.get("parameters"),
         *(training.get(key) for key in ("updates", "seconds", "tokens_per_second")),
         *(translation.get(key) for key in ("seconds", "words_per_second")),
@@ -185,7 +182,7 @@ def _settings_blocks(
 ) -> list[Block]:
     """Show all settings, or those that differ from the baseline's."""
     if baseline is None:
-        return [make_table(text_columns("setting", "value"), [[key, value] for key, value in settings.items()])]
+        return [Paragraph("; ".join(f"{key}: {value}" for key, value in settings.items()))]
     names = dict.fromkeys([*settings, *baseline])
     rows = [[key, settings.get(key), baseline.get(key)] for key in names if settings.get(key) != baseline.get(key)]
     if not rows:
@@ -224,8 +221,8 @@ def run_curves(layout: Layout, group: SystemRuns) -> str:
             histories[manifest["seed"]] = path
     if not histories:
         return ""
-    entry = system_curves(group.dataset, group.system, histories, points=POINTS)
-    return curves_svg(entry, title=f"Curves of {group.system} on {group.dataset}") if entry["curves"] else ""
+    entry = system_curves(group.dataset, group.system, histories)
+    return curves_svg([entry], title=f"Curves of {group.system} on {group.dataset}") if entry["curves"] else ""
 
 
 def empty_seeds(layout: Layout, group: SystemRuns) -> list[str]:
@@ -245,7 +242,7 @@ def run_examples(
     layout: Layout, group: SystemRuns, test: Mapping[str, Any], examples: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the examples as the first complete seed translates them; an empty list if it has other sentences."""
-    complete = [manifest for manifest in group.manifests if manifest["status"] == COMPLETE]
+    complete = [manifest for manifest in group.manifests if manifest["state"] == FINISHED]
     if not complete or not examples:
         return []
     names = {key: complete[0][key] for key in _NAMES}

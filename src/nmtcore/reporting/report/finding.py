@@ -1,0 +1,201 @@
+"""What the report begins with: the finding in a sentence, the runs with their differences drawn, and the claims."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from nmtcore.config.claims import trained_name
+from nmtcore.evaluation.compare import FALSE_ALARMS, Difference
+from nmtcore.evaluation.verdicts import ANSWERS
+from nmtcore.layout import Layout
+from nmtcore.reporting.charts import system_looks
+from nmtcore.reporting.claims_page import JudgedClaim, claimed_text
+from nmtcore.reporting.report.runs import SystemRuns, mean_length_ratio
+
+MARKED = "Systems with a mark of significance are better"
+"""What the papers claim by marks in their tables."""
+
+NAMED = 3
+"""Compared systems up to which the finding names each."""
+
+
+def run_tables(
+    layout: Layout,
+    groups: Sequence[SystemRuns],
+    compared: Mapping[str, Difference],
+    tests: Mapping[str, Mapping[str, Any]],
+    *,
+    descriptions: Mapping[str, str],
+) -> list[dict[str, Any]]:
+    """Return a table per data set, with a row per system: scores on the main test, and the difference as a drawing."""
+    tables = []
+    for dataset in dict.fromkeys(group.dataset for group in groups):
+        own = [group for group in groups if group.dataset == dataset]
+        split = tests[dataset]["split"] if dataset in tests else "test"
+        found = [compared[group.origin] for group in own if group.origin in compared]
+        bounds = [0.0, *(bound for difference in found for bound in difference.interval)]
+        looks = system_looks([group.system for group in own])
+        rows = [
+            {
+                "system": group.system,
+                "description": descriptions.get(group.system, ""),
+                "id": f"runs-{dataset}-{group.system}",
+                **{label.lower(): group.mean(split, label) for label in ("BLEU", "chrF", "UAS")},
+                "length": mean_length_ratio(layout, group, split),
+                "seeds": len(group.seeds),
+                "difference": (difference := compared.get(group.origin)),
+                "drawing": difference and _whiskers(difference, min(bounds), max(bounds), looks[group.system].colour),
+            }
+            for group in own
+        ]
+        # The baseline, which has no difference, comes first.
+        rows.sort(key=lambda row: row["difference"] is not None)
+        several_seeds = len({row["seeds"] for row in rows}) > 1
+        tables.append({"dataset": dataset, "split": split, "rows": rows, "seeds": several_seeds})
+    return tables
+
+
+def _whiskers(difference: Difference, low: float, high: float, colour: str) -> Any:
+    margin = 0.04 * (high - low) or 1.0
+    left, scale = low - margin, 100 / (high - low + 2 * margin)
+    zero, middle, *ends = (f"{(value - left) * scale:.1f}%" for value in (0, difference.delta, *difference.interval))
+    said = f"{difference.delta:+.1f}, from {difference.interval[0]:+.1f} to {difference.interval[1]:+.1f}"
+    return Markup(
+        f'<svg class="whiskers" role="img"><title>{said}</title><line class="zero" x1="{zero}" x2="{zero}" y2="18"/>'
+        f'<line stroke="{colour}" stroke-width="2" x1="{ends[0]}" x2="{ends[1]}" y1="9" y2="9"/>'
+        f'<circle cx="{middle}" cy="9" r="4.5" fill="{colour}"/></svg>'
+    )
+
+
+def finding(tables: Sequence[Mapping[str, Any]], *, baseline: str) -> Any:
+    """Say in a sentence per data set what the differences are, as HTML."""
+    sentences = []
+    for table in tables:
+        rows = [row for row in table["rows"] if row["difference"] is not None]
+        if len(rows) > NAMED:
+            sentences.append(_counted(rows, baseline, table["dataset"]))
+        elif rows:
+            named = "; ".join(_named(row, baseline if not number else "") for number, row in enumerate(rows))
+            sentences.append(f"{named[0].upper() if len(tables) > 1 else named[0]}{named[1:]}.")
+    return Markup(" ".join(sentences) or "No system can be compared with the baseline yet.")
+
+
+def _named(row: Mapping[str, Any], baseline: str) -> str:
+    """Say what one system gains or loses."""
+    delta, (low, high) = row["difference"].delta, row["difference"].interval
+    over = f" over {baseline}" if delta > 0 and baseline else f" against {baseline}" if baseline else ""
+    if low <= 0 <= high:
+        apart = f"is not told apart{f' from {baseline}' if baseline else ''}"
+        said = f"{escape(row['system'])} {apart} (<b>{delta:+.1f} BLEU</b>)"
+    else:
+        said = f"{escape(row['system'])} {'gains' if delta > 0 else 'loses'} <b>{abs(delta):.1f} BLEU</b>{over}"
+    if row["uas"] is None:
+        return said
+    return f"{said}, {'though' if high < 0 else 'and'} its head points to the right word in {row['uas'].mean:.0f} %"
+
+
+def _counted(rows: Sequence[Mapping[str, Any]], baseline: str, dataset: str) -> str:
+    """Say how many systems gain or lose, and which gains most."""
+    gains = sum(row["difference"].interval[0] > 0 for row in rows)
+    losses = sum(row["difference"].interval[1] < 0 for row in rows)
+    best = max(rows, key=lambda row: row["difference"].delta)
+    delta, (low, high) = best["difference"].delta, best["difference"].interval
+    return (
+        f"Of {len(rows)} systems on {dataset}, <b>{gains} gain</b> over {baseline} and <b>{losses} lose</b>; the "
+        f"others are not told apart. The largest difference is {escape(best['system'])}'s, <b>{delta:+.1f} BLEU</b> "
+        f"({low:+.1f} to {high:+.1f})."
+    )
+
+
+def seeds_sentence(groups: Sequence[SystemRuns]) -> str:
+    """Say what intervals lack where systems have one seed; empty if none has."""
+    single = sum(len(group.seeds) == 1 for group in groups)
+    if not single:
+        return ""
+    whose = "One seed each" if single == len(groups) else f"{single} of {len(groups)} systems have one seed"
+    return (
+        f"{whose}: such intervals leave the noise of training out, and exclude 0 wrongly in {FALSE_ALARMS} of 100 "
+        "simulated pairs of equal systems."
+    )
+
+
+class Ledger:
+    """The claims of the papers as the report shows them: what was compared, and what was not run in a line."""
+
+    def __init__(
+        self, judged: Sequence[JudgedClaim], *, titles: Mapping[str, str], link: Callable[[str], str | None]
+    ) -> None:
+        self.judged, self.titles, self._link = judged, titles, link
+        self.compared = [entry for entry in judged if entry.verdict.difference is not None]
+
+    def state(self, scale: str, *, runs: int, planned: int, groups: Sequence[SystemRuns]) -> str:
+        """Say how much was run and compared."""
+        seeds = sorted({len(group.seeds) for group in groups})
+        seeds_text = f", {_counted_as(seeds[0], 'seed')}" if len(seeds) == 1 else ""
+        said = f"Scale {scale}: {runs:,} of {planned:,} runs{seeds_text}. "
+        said += f"{len(self.compared)} of {_counted_as(len(self.judged), 'claim')} compared"
+        reasons = {entry.verdict.reason for entry in self.compared}
+        if len(reasons) == 1 and (reason := reasons.pop()):
+            said += f", none decided: {reason}"
+        return f"{said}."
+
+    def papers(self) -> list[dict[str, Any]]:
+        """Return the papers, those with compared claims first: counts by answer, claims, and what was not run."""
+        papers = []
+        for paper in dict.fromkeys(entry.claim.paper for entry in self.judged):
+            own = [entry for entry in self.judged if entry.claim.paper == paper]
+            counts = Counter(entry.verdict.answer for entry in own)
+            grouped: dict[str, list[JudgedClaim]] = {}
+            for entry in own:
+                if entry.verdict.difference is not None:
+                    grouped.setdefault(entry.claim.says or MARKED, []).append(entry)
+            papers.append({
+                "name": paper,
+                "title": self.titles.get(paper, paper),
+                "short": self.titles.get(paper, paper).partition(":")[0],
+                "claims": len(own),
+                "counts": ", ".join(f"{counts[answer]} {answer}" for answer in ANSWERS if counts[answer]),
+                "bars": [{"answer": answer, "count": counts[answer], "is_wide": 4 * counts[answer] > len(own)}
+                         for answer in ANSWERS if counts[answer]],
+                "compared": [self._claim(says, entries) for says, entries in grouped.items()],
+                "not_run": counts["not run"],
+            })  # fmt: skip
+        return sorted(papers, key=lambda own: not own["compared"])
+
+    def _claim(self, says: str, entries: Sequence[JudgedClaim]) -> dict[str, Any]:
+        """Describe a claim, and the comparisons that it makes."""
+        places = ", ".join(dict.fromkeys(entry.claim.place for entry in entries))
+        towards = sum(_is_as_claimed(entry) for entry in entries)
+        return {
+            "says": says,
+            "place": places,
+            "result": f"{towards} of {len(entries)} in the claimed direction",
+            "answers": ", ".join(f"{n} {answer}" for answer, n in Counter(e.verdict.answer for e in entries).items()),
+            "comparisons": [
+                {
+                    "system": trained_name(entry.claim.system, entry.claim.dataset),
+                    "link": self._link(entry.runs),
+                    "baseline": trained_name(entry.claim.baseline, entry.claim.dataset),
+                    "claimed": claimed_text(entry.claim),
+                    "published": entry.claim.difference,
+                    "ours": entry.verdict.difference,
+                    "where": ", ".join(filter(None, (entry.dataset, entry.split, entry.claim.item))),
+                    "metric": entry.claim.metric,
+                    "answer": entry.verdict.answer,
+                    "reason": entry.verdict.reason,
+                    "also": ", ".join(trained_name(own, entry.claim.dataset) for own in entry.verdict.also_by),
+                }
+                for entry in entries
+            ],
+        }
+
+
+def _is_as_claimed(entry: JudgedClaim) -> bool:
+    delta = entry.verdict.difference.delta if entry.verdict.difference else 0.0
+    return {"gain": delta > 0, "loss": delta < 0, "no_gain": delta < entry.claim.margin}[entry.claim.direction]
+
+
+def _counted_as(number: int, name: str) -> str:
+    return f"{'one' if number == 1 else f'{number:,}'} {name}{'' if number == 1 else 's'}"
