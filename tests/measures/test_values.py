@@ -25,12 +25,10 @@ def counts_source(tmp_path, *seeds, column="bleu"):
     return {"files": {"counts": files}, "split": "test", "column": column}
 
 
-def test_scores_are_sacrebleus_and_lengths_are_in_its_tokens(tmp_path):
+def test_scores_are_sacrebleus(tmp_path):
     source = counts_source(tmp_path, LINES, REFERENCES)
     expected = [corpus_bleu(lines, [REFERENCES], tokenize="none").score for lines in (LINES, REFERENCES)]
     assert [own.corpus_score() for own in scores.stored_counts(source)] == pytest.approx(expected, abs=1e-9)
-    own, reference = (sum(len(line.split()) for line in lines) for lines in (LINES, REFERENCES))
-    assert scores.length_ratios(source) == pytest.approx([own / reference, 1])
     with pytest.raises(UserError, match=r"test.parquet has no counts of comet: delete it, and run the workflow"):
         scores.stored_counts({**source, "column": "comet"})
 

@@ -62,10 +62,3 @@ def sentence_means(source: Source) -> list[float]:
         scored_BF = counts.counts_BF[counts.counts_BF[:, 1] > 0]
         means.append(float(counts.score(scored_BF).mean()) if len(scored_BF) else 0.0)
     return means
-
-
-def length_ratios(source: Source) -> list[float]:
-    """Return the length of each seed's translations divided by that of the references, in BLEU's tokens."""
-    from nmtcore.evaluation.counts import length_ratio
-
-    return [length_ratio(own) for own in stored_counts(source)]

@@ -13,7 +13,7 @@ from nmtcore.config.planned_tables import PlannedClaim, PlannedTable
 from nmtcore.config.published import MARGIN
 from nmtcore.evaluation.compare import ONE_SEED, Difference
 from nmtcore.evaluation.verdicts import ANSWERS, JudgedControl, Verdict, judge_claim
-from nmtcore.reporting.difference_columns import comparison_cells, difference_columns
+from nmtcore.reporting.difference_columns import estimate_cell, estimate_column
 from nmtcore.reporting.results import Compared, Undecided
 from nmtcore.reporting.table import (
     Block,
@@ -165,23 +165,24 @@ def _comparisons(judged: Sequence[JudgedClaim], scale: str) -> Table:
     columns = [
         *text_columns("paper", "place", "claim", "claimed", "system", "data set"),
         Column(name="published", content="number", digits=2, signed=True),
-        *difference_columns("ours"),
+        estimate_column("ours"),
         *text_columns("verdict", "baseline", "also by", "ours on", "test", "subset", "metric"),
-        *number_columns("detectable", digits=2),
-        *number_columns("seeds", "seeds of the baseline"),
-        *text_columns("scale"),
-    ]
+        *(Column(name=name, content="number", digits=digits, detail=True)
+          for name, digits in (("detectable", 2), ("seeds", 0), ("seeds of the baseline", 0))),
+        Column(name="scale", detail=True),
+    ]  # fmt: skip
     groups = [[_row(entry, scale) for entry in group] for _, group in groupby(judged, key=lambda entry: entry.text)]
     return grouped_table(columns, groups)
 
 
 def _row(entry: JudgedClaim, scale: str) -> list[Any]:
     claim, verdict = entry.claim, entry.verdict
-    *difference, detectable = with_origin(comparison_cells(verdict.difference), entry.runs)
+    estimate = estimate_cell(verdict.difference)
+    difference, detectable = with_origin([estimate, verdict.difference.detectable], entry.runs)
     return [
         *(*entry.text, claimed_text(claim)),
         *with_origin([trained_name(claim.system, claim.dataset)], entry.runs),
-        *(claim.dataset, claim.difference, *difference, _answer(claim, verdict)),
+        *(claim.dataset, claim.difference, difference, _answer(claim, verdict)),
         *with_origin([trained_name(claim.baseline, claim.dataset)], entry.baseline_runs),
         *(_also_by(claim, verdict), _ours_on(entry), claim.split, claim.item, claim.metric, detectable),
         *with_origin([entry.seeds], entry.runs),

@@ -12,11 +12,12 @@ from nmtcore.config.paper_tables import SETTINGS
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.agreement import MEANING, expected_agreement
 from nmtcore.evaluation.compare import SAMPLES, Difference, holm
+from nmtcore.evaluation.counts import length_ratio
 from nmtcore.measures import MEASURES, is_of_translations
 from nmtcore.measures.settings import DIFFERS
 from nmtcore.measures.sizes import NOTES as SIZE_NOTES
 from nmtcore.measures.trees import UNTRAINED
-from nmtcore.reporting.difference_columns import comparison_cells, comparison_columns
+from nmtcore.reporting.difference_columns import estimate_cell, estimate_column
 from nmtcore.reporting.empty_translations import empty_translations
 from nmtcore.reporting.results import Results, measure_label
 from nmtcore.reporting.seed_items import seed_items
@@ -37,6 +38,9 @@ from nmtcore.reporting.table import (
 )
 from nmtcore.reporting.table import Column as Shown
 
+WITH_LENGTHS = ("bleu", "multi_bleu")
+"""The scores that count the length of the translations."""
+
 WIDEST = 20
 """The most columns of a table that is not divided."""
 
@@ -53,10 +57,11 @@ which is below 0.05 if the 95 % interval excludes 0; comparisons with one seed h
 """
 _MEANS = "Means over seeds, ± their standard deviation if there are several."
 _DIFFERENCES = f"""
-Difference: from the baseline's mean. Its 95 % interval joins the variance over seeds with that over {SAMPLES:,} paired
-bootstrap samples of the sentences. Detectable: the smallest difference that would be detected with a probability of
-80 %. p: from the same variances; Holm: corrected for all comparisons by the same measure. What several columns, rows or
-claims show is compared once. Judges: {MEANING}
+Length: that of the translations divided by that of the references. Difference: from the baseline's mean, ± half its
+95 % interval, which joins the variance over seeds with that over {SAMPLES:,} paired bootstrap samples of the sentences.
+p: from the same variances; Holm: corrected for all comparisons by the same measure. What several columns, rows or
+claims show is compared once. In the CSV: the smallest difference that would be detected with a probability of 80 %, and
+judges: {MEANING}
 """
 _WIDTH = 120
 """Characters of a line of the notes."""
@@ -99,7 +104,7 @@ def grid_blocks(table: PlannedTable, results: Results) -> list[Block]:
         *divided_by_dataset(table.columns, lambda columns: _overview(table, columns, results, compared)),
     ]
     if compared:
-        blocks += [Heading("Differences"), _details(compared)]
+        blocks += [Heading("Differences"), _details(compared, results)]
     blocks += [note(fill(" ".join(text.split()), _WIDTH)) for text in _notes(table, results, compared)]
     return [*blocks, *item_blocks(_items(table, results))]
 
@@ -259,27 +264,33 @@ def _marks(table: PlannedTable, compared: Sequence[_Compared]) -> dict[tuple[str
     return marks
 
 
-def _details(compared: Sequence[_Compared]) -> Table:
+def _details(compared: Sequence[_Compared], results: Results) -> Table:
+    with_length = any(own.comparison.cell.measure in WITH_LENGTHS for own in compared)
     columns = [
         *text_columns("column", "measure", "system", "baseline"),
-        *number_columns("seeds"),
         Shown(name="published", content="number", digits=2, signed=True),
-        *comparison_columns(),
+        *number_columns("score", content="mean", digits=2),
+        *number_columns(*["length"] * with_length, digits=2),
+        estimate_column(),
         *number_columns("p", "Holm", content="p_value"),
-        *number_columns("judges, %"),
-    ]
+        *(Shown(name=name, content="number", digits=digits, detail=True)
+          for name, digits in (("seeds", 0), ("detectable", 2), ("judges, %", 0))),
+    ]  # fmt: skip
     groups: dict[tuple[str, str, str], list[list[Any]]] = {}
     for comparison, result, corrected in compared:
         runs, baseline = comparison.cell.runs, comparison.baseline.runs or comparison.baseline.dataset
-        judges = expected_agreement(comparison.cell.measure, result.delta)
-        names = (comparison.names("column"), measure_label(comparison.cell.measure), comparison.names("baseline"))
+        measure, counts = comparison.cell.measure, results.counts(comparison.cell)
+        length = fmean(map(length_ratio, counts)) if measure in WITH_LENGTHS else None
+        judges = expected_agreement(measure, result.delta)
+        names = (comparison.names("column"), measure_label(measure), comparison.names("baseline"))
         groups.setdefault(names, []).append(
             [
                 *(names[0], names[1], comparison.names("row")),
                 *with_origin([names[2]], baseline),
-                *with_origin([len(comparison.cell.source["files"]["counts"])], runs),
                 _published(comparison.places),
-                *with_origin([*comparison_cells(result), result.p, corrected, judges], runs),
+                *with_origin([SeedMean.over(results.values(comparison.cell)), *[length] * with_length], runs),
+                *with_origin([estimate_cell(result), result.p, corrected], runs),
+                *with_origin([len(counts), result.detectable, judges], runs),
             ]
         )
     return grouped_table(columns, list(groups.values()))
