@@ -82,6 +82,7 @@ FILES = {
     "summary": "{root}/{dataset}/{system}.{score}",
     "all_runs": "{results}/runs.parquet",
     "all_scores": "{results}/scores.parquet",
+    "checklist": "{results}/checklist.md",
     # Figures, and tables that are not in `TABLES`; one with its own name lies in a folder of that name
     "construction_figure": "{results}/figures/{table}constructions.svg",
     "curve_figure": "{results}/figures/{table}curves.svg",

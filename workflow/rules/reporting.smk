@@ -325,6 +325,7 @@ rule index_runs:
     output:
         runs=LAYOUT.pattern("all_runs"),
         scores=LAYOUT.pattern("all_scores"),
+        checklist=LAYOUT.pattern("checklist"),
     log:
         LAYOUT.log("index_runs"),
     benchmark:
