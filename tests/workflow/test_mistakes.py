@@ -264,28 +264,16 @@ def test_results_may_be_in_the_working_folder(empty):
 
 
 @pytest.mark.needs("Snakemake")
-def test_a_results_folder_may_begin_with_a_dot(empty):
-    planned = empty.plan("./out/smoke/demo_en2de/transformer_base.bleu", settings=["paths={results: ./out}"])
-    assert "summarise_seeds" in planned.rules
-
-
-@pytest.mark.needs("Snakemake")
 def test_results_may_be_outside_the_working_folder(empty, tmp_path):
     """Snakemake compares targets with outputs as they are written; another path to the same file is corrected."""
     target = "smoke/demo_en2de/transformer_base.bleu"
     absolute, relative = f"{tmp_path}/out/{target}", f"../out/{target}"
-    for results, written, others in (
-        (f"{tmp_path}/work/../out/", absolute, [relative, f"{tmp_path}/work/../out/{target}", target]),
-        ("../out", relative, [absolute]),
-    ):
-        settings = [f"paths={{results: {results}}}"]
-        assert "summarise_seeds" in empty.plan(written, settings=settings).rules
-        for other in others:
-            refused = empty.call("-n", other, settings=settings)
-            assert f"Error: {other}: no rule makes this. Did you mean {written}?\n" in refused.output
+    assert "summarise_seeds" in empty.plan(absolute, settings=[f"paths={{results: {tmp_path}/work/../out/}}"]).rules
     (tmp_path / "out/smoke/demo_en2de").mkdir(parents=True)
     (tmp_path / "out" / target).touch()
-    assert f"Did you mean {relative}?" in empty.call("-n", absolute, settings=["paths={results: ../out}"]).output
+    for results, written, other in ((f"{tmp_path}/out/", absolute, relative), ("../out", relative, absolute)):
+        refused = empty.call("-n", other, settings=[f"paths={{results: {results}}}"])
+        assert f"Error: {other}: no rule makes this. Did you mean {written}?\n" in refused.output
 
 
 @pytest.mark.needs("Snakemake")
