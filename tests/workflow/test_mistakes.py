@@ -250,20 +250,6 @@ def test_a_run_warns_once_of_all_that_is_not_read_used_or_there(empty, root):
 
 
 @pytest.mark.needs("Snakemake")
-def test_results_may_be_in_the_working_folder(empty):
-    settings = ["paths={results: .}", "datasets=[demo_en2de]", "scale=smoke", "systems=[depparse_l1]"]
-    empty.run("./demo_en2de/corpus/raw/dev.parquet", settings=settings)
-    assert {path.name for path in (empty.folder / "demo_en2de/corpus/raw").iterdir()} == {"dev.json", "dev.parquet"}
-    assert (empty.folder / "logs/demo_en2de/corpus/raw.dev.log").exists()
-    targets = ("demo_en2de/depparse_l1.uas", "smoke/demo_en2de/depparse_l1.uas", "train")
-    planned = empty.plan("demo_en2de/corpus/raw/dev.parquet", *targets, settings=settings).output
-    assert planned.count("rule train_model:") == 2, "one at each scale, of which one is configured"
-    assert "output: demo_en2de/corpus/raw/dev.parquet" not in planned
-    refused = empty.call("-n", "demo_en2de/corpus/trian.parquet", settings=settings)
-    assert "unknown split 'trian'" in refused.output
-
-
-@pytest.mark.needs("Snakemake")
 def test_results_may_be_outside_the_working_folder(empty, tmp_path):
     """Snakemake compares targets with outputs as they are written; another path to the same file is corrected."""
     target = "smoke/demo_en2de/transformer_base.bleu"
