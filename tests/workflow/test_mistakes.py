@@ -210,11 +210,9 @@ def test_a_file_that_exists_is_a_target_although_no_rule_makes_it(planner, tmp_p
 
 
 @pytest.mark.needs("Snakemake")
-def test_a_run_warns_once_of_all_that_is_not_read_used_or_there(empty, root):
+def test_a_run_warns_once_of_all_that_is_not_read_or_there(empty):
     """A plan's jobs, which plan again on a cluster, do not warn."""
-    own = empty.folder / "config/datasets/demo_en2de.yaml"
-    empty.write("datasets/My-Set", {"extends": "demo_en2de"})
-    own.write_text((root / "config/datasets/demo_en2de.yaml").read_text() + "# mine\n")
+    own = empty.write("datasets/My-Set", {"extends": "demo_en2de"})
     (own.parent / ".#mine.yaml").write_text("extends: demo_en2de\n")
     for subfolder in SUBFOLDERS:
         path = empty.folder / f"config/{subfolder}/broken_{subfolder}.yaml"
@@ -233,8 +231,6 @@ def test_a_run_warns_once_of_all_that_is_not_read_used_or_there(empty, root):
         "mirrors: the folder /nope does not exist.",
         "models: the folder parser does not exist.",
     ]
-    sentence = f"config/datasets/demo_en2de.yaml is used in place of {root}/config/datasets/demo_en2de.yaml."
-    assert lines.count(sentence) == 1
     (broken, misnamed) = (line for line in lines if line.startswith("Not read: "))
     assert misnamed.startswith("Not read: config/datasets/My-Set.yaml: a name consists of small letters")
     assert "config/systems/broken_systems.yaml, line 2: not valid YAML" in broken, (

@@ -178,15 +178,11 @@ def test_the_catalogues_deployment_runs(deployed, tmp_path):
     planned = deployed.plan()
     assert re.search(rf"^imported: {tmp_path}/cache/.*/src/nmtcore/__init__.py$", planned.output, re.M)
     assert "output: results/demo_en2de/depparse_l1/seed1/model" in planned.output
-    assert "is used in place of" not in planned.output
     made = deployed.run("results/little/corpus/test.parquet")
     assert made.rules == {"download", "read_split", "filter_split"}
     shutil.rmtree(tmp_path / "repository")
-    deployed.edit("datasets/demo_en2de", description="Another one")
     again = deployed.plan("results/little/corpus/test.parquet")
     assert "Nothing to be done" in again.output
-    (sentence,) = set(re.findall(r"^.* is used in place of .*$", again.output, re.M))
-    assert sentence.startswith("config/datasets/demo_en2de.yaml is used in place of ")
 
 
 def test_the_file_of_the_catalogue_has_a_default_target_and_a_report(root, tmp_path):
