@@ -12,4 +12,5 @@ def settings_classes() -> dict[str, type]:
     modules = (
         importlib.import_module(m.name) for m in pkgutil.walk_packages(nmtcore.config.__path__, "nmtcore.config.")
     )
-    return {name: cls for module in modules for name, cls in vars(module).items() if dataclasses.is_dataclass(cls)}
+    members = ((name, cls) for module in modules for name, cls in vars(module).items() if dataclasses.is_dataclass(cls))
+    return {name: cls for name, cls in members if cls.__module__.startswith("nmtcore.config")}

@@ -15,7 +15,7 @@ STAGES = (
     "demo", "corpus", "annotation", "segmentation", "features", "model", "training", "inference", "evaluation",
     "reporting",
 )  # fmt: skip
-SHARED = {"numerals", "syntax", "config", "layout", "errors", "files", "lock", "memory", "parquet"}
+SHARED = {"syntax", "config", "layout", "errors", "files", "lock", "memory", "parquet"}
 """Modules that every stage may import."""
 BASE = {"syntax", "config", "layout", "errors", "files"}
 """Modules that syntax and config may import."""
@@ -162,7 +162,7 @@ def test_planning_loads_no_heavy_packages(root):
     code = (
         "import sys\n"
         "from nmtcore.config.project import Project\n"
-        "import nmtcore.planning.nearest_target, nmtcore.config.versions, nmtcore.corpus.download, nmtcore.job\n"
+        "import nmtcore.planning.targets, nmtcore.config.versions, nmtcore.corpus.download, nmtcore.job\n"
         "from nmtcore.config.runs import run_to_json\n"
         "project = Project.load(sys.argv[1])\n"
         "run_to_json(project.run('cs2en', 'depparse_l4', 'paper', 1))\n"

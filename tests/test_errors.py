@@ -10,9 +10,9 @@ from reporting.recorded_runs import layout_of, write_run
 from without_override import run_without_override
 
 from nmtcore.cli import main
+from nmtcore.corpus.text_lines import natural_number
 from nmtcore.errors import LineError, UserError, explain_os_errors, quoted, shortened
 from nmtcore.files import write_text
-from nmtcore.numerals import natural_number
 
 HOSTILE = "a\x1b[2J\x07\r\x9b\u2028\u202eb"
 ADVICE = "make it readable, and its folder writable.\n"
@@ -36,11 +36,6 @@ def test_ordinary_text_is_shown_as_it_is():
 def test_long_text_is_cut(length):
     shown = shortened("x" * length)
     assert shown == ("x" * length if length <= 80 else "x" * 77 + "...")
-
-
-def test_a_long_word_of_a_message_is_cut():
-    path, word = "/" + "d" * 499, "corpora." + "n" * 500
-    assert str(UserError(f"{path}: {word}: unknown key.")) == f"{path}: corpora.{'n' * 69}...: unknown key."
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,9 @@ def test_a_job_calls_a_function_with_what_its_parameters_name():
         "output": {"first": "f", "report": "r"},
     }
     named = {part: io.Namedlist(fromdict=values) for part, values in parts.items()}
-    assert job_arguments(function, SimpleNamespace(**named, config={"paths": {"downloads": "d"}})) == {
+    job = SimpleNamespace(**named, config={"paths": {"downloads": "d"}})
+    assert "words" not in job_arguments(function, job, without={"words": 1}), "it need not be as it is declared"
+    assert job_arguments(function, job) == {
         "corpus": Path("c"), "parts": [Path("p")], "selection": None, "labels": Path("l"),
         "words": WordsSettings(kind="mecab"), "names": ["n"], "shard": 3, "side": "source", "downloads": Path("d"),
         "output": Path("f"), "report": Path("r"),

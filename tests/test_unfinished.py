@@ -1,10 +1,10 @@
-"""Records of outputs that a job was to replace."""
+"""The record of outputs that a plan was to replace."""
 
 import pytest
 
 from nmtcore.errors import UserError
 from nmtcore.layout import Layout
-from nmtcore.unfinished import delete_plan_record, outputs_recorded, record_plan, unfinished
+from nmtcore.unfinished import delete_plan_record, record_plan, unfinished
 
 
 @pytest.fixture
@@ -13,24 +13,18 @@ def layout(tmp_path):
 
 
 def test_outputs_are_recorded_until_they_exist(tmp_path, layout):
-    outputs = [str(tmp_path / name) for name in ("one", "two")]
-    with pytest.raises(KeyboardInterrupt), outputs_recorded(outputs, layout=layout):
-        raise KeyboardInterrupt
-    assert unfinished(layout) == outputs
+    one, two, other = (str(tmp_path / name) for name in ("one", "two", "other"))
+    record_plan([one, two], layout=layout)
+    assert unfinished(layout) == [one, two]
     (tmp_path / "one").touch()
-    assert unfinished(layout) == outputs[1:]
-    with outputs_recorded(outputs, layout=layout):
-        assert unfinished(layout) == outputs[1:]
-    assert unfinished(layout) == []
-
-
-def test_a_plan_keeps_the_missing_outputs_of_an_earlier_one(tmp_path, layout):
-    first, second = str(tmp_path / "first"), str(tmp_path / "second")
-    record_plan([first], layout=layout)
-    record_plan([second], layout=layout)
-    assert unfinished(layout) == [first, second]
+    record_plan([other], layout=layout)
+    assert unfinished(layout) == [other, two], "the missing output of the earlier plan, too"
+    (tmp_path / "other").touch()
     delete_plan_record(layout)
-    assert unfinished(layout) == []
+    assert unfinished(layout) == [two], "the later plan has succeeded, the earlier one has not"
+    (tmp_path / "two").touch()
+    delete_plan_record(layout)
+    assert not any((tmp_path / "logs/unfinished").iterdir())
 
 
 @pytest.mark.parametrize("content", ["", "[", "{}", "[3]", '["a\\u0000b"]'])

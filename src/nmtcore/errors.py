@@ -8,9 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _LONGEST_QUOTE = 80
-_LONGEST_WORD = 500
-"""Characters of a path or a name that a message shows whole."""
-_LONG_WORD = re.compile(rf"[^\s:'\"]{{{_LONGEST_WORD + 1},}}")
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Categories of characters that are not seen, or that cannot be written: controls, formats, surrogates, separators."""
 
@@ -51,12 +48,11 @@ def _escaped(character: str) -> str:
 class UserError(Exception):
     """An error message for the user: what is wrong, in which file and line or row, and what to do.
 
-    The command line and the workflow's scripts print it without a stack trace. Control characters are escaped, and
-    words of more than 500 characters are `shortened`.
+    The command line and the workflow's scripts print it without a stack trace. Control characters are escaped.
     """
 
     def __init__(self, message: object) -> None:
-        super().__init__(escape_controls(_LONG_WORD.sub(lambda word: shortened(word[0]), str(message))))
+        super().__init__(escape_controls(str(message)))
 
 
 class LineError(UserError):
@@ -112,6 +108,5 @@ def explain_os_errors(path: str | Path) -> Iterator[None]:
 
 
 def _shown_path(path: object) -> str:
-    """Return a path as a message shows it: with the final names of temporary files and folders, not too long."""
-    shown = _PARTIAL.sub(r"\1", str(path))
-    return shown if len(shown) <= _LONGEST_WORD else shortened(shown)
+    """Return a path as a message shows it: with the final names of temporary files and folders."""
+    return _PARTIAL.sub(r"\1", str(path))

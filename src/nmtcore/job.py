@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from inspect import signature
@@ -18,7 +18,6 @@ from nmtcore.config.typed import build
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.memory import keep_freed_memory
-from nmtcore.unfinished import outputs_recorded
 from nmtcore.written import check_inputs, record_outputs
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     keep_freed_memory()
     try:
         layout = job_settings(snakemake).layout
-        with explain_os_errors(log), outputs_recorded(snakemake.output, layout=layout):
+        with explain_os_errors(log):
             check_inputs(snakemake.input, layout=layout)
             with advice_on_inputs(snakemake.input, results=layout.results):
                 yield terminal
@@ -75,16 +74,17 @@ def run_job(function: Callable[..., Any], snakemake: Any, **others: Any) -> None
     `others` are further arguments.
     """
     with job(snakemake):
-        function(**job_arguments(function, snakemake) | others)
+        function(**job_arguments(function, snakemake, without=others), **others)
 
 
-def job_arguments(function: Callable[..., Any], snakemake: Any) -> dict[str, Any]:
-    """Return what a function's parameters name of a job, as `run_job` says."""
+def job_arguments(function: Callable[..., Any], snakemake: Any, without: Container[str] = ()) -> dict[str, Any]:
+    """Return what a function's parameters name of a job, as `run_job` says, `without` some of them."""
     names = {"output": snakemake.output[0], "downloads": job_settings(snakemake).paths.downloads}
     for part in (snakemake.wildcards, snakemake.params, snakemake.input, snakemake.output):
         names |= dict(part.items())
-    parameters = signature(function).parameters
-    return {name: _as_declared(names[name], parameters[name].annotation) for name in parameters if name in names}
+    declared = {name: parameter.annotation for name, parameter in signature(function).parameters.items()}
+    wanted = [name for name in declared if name in names and name not in without]
+    return {name: _as_declared(names[name], declared[name]) for name in wanted}
 
 
 def _as_declared(value: Any, declared: Any) -> Any:

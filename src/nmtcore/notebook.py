@@ -202,4 +202,4 @@ def compare_runs(baseline: TrainedRun, *others: TrainedRun) -> Report:
     folders = {run.system: {1: run.folder / "hypotheses"} for run in (baseline, *others)}
     evaluation = read_json(baseline.folder / "model/run.json")["evaluation"]
     settings = build(EvaluationSettings, evaluation, where="evaluation")
-    return Report(score_report(read_outputs(folders, baseline.main_test), settings, metrics=["bleu"]))
+    return Report(score_report(read_outputs(folders, baseline.main_test), settings, metrics=["bleu"], every=True))

@@ -1,7 +1,5 @@
 """The guard around annotators, the halving of failed batches, and the registry of tools."""
 
-import subprocess
-import sys
 from itertools import chain as joined
 
 import pytest
@@ -120,11 +118,3 @@ def test_every_registered_tool_has_its_class(tool):
 def test_existing_trees_cannot_annotate_new_text():
     with pytest.raises(UserError, match="Name a parser"):
         list(annotate_words(ExistingSettings(), [["a"]], AnnotationTask(side="source", language="en")))
-
-
-def test_opening_an_annotator_imports_no_parser():
-    code = (
-        "import sys; import nmtcore.annotation.shards, nmtcore.annotation.spacy, nmtcore.annotation.existing; "
-        "sys.exit(any(name in sys.modules for name in ('spacy', 'torch', 'pandas')))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

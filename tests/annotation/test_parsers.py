@@ -2,6 +2,7 @@
 
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
@@ -11,6 +12,7 @@ from pair_files import write_corpus
 from nmtcore.annotation.base import AnnotationTask
 from nmtcore.annotation.shards import annotate_shard, gather_shards
 from nmtcore.config.annotators import AnnotatorSettings, SpacySettings, StanzaSettings, UdPipeSettings
+from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.files import read_json
 from nmtcore.parquet import read_rows
@@ -110,3 +112,50 @@ def test_a_line_with_several_full_stops_is_one_sentence(parser):
     (annotation,) = annotate(parser, [["He", "sleeps", ".", "?!", "She", "runs", ".", "don't"]])
     assert len(annotation.head) == 8
     assert list(annotation.head).count(0) == 1
+
+
+FAULTS = [
+    (SpacySettings(model="xx_nothing"), r"no spaCy model 'xx_nothing'.*`models` in config"),
+    (SpacySettings(model="broken"), "broken cannot be loaded"),
+    (SpacySettings(model="en_ccg_pmb"), r"en_ccg_pmb has no parser \(only tok2vec, tagger\): name a pipeline"),
+    (SpacySettings(model="ru_ud", tags="ccg"), "has no tagger"),
+    (UdPipeSettings(model="xx.udpipe"), r"no UDPipe model 'xx.udpipe' .*`models` in config/config.yaml"),
+    (UdPipeSettings(model="broken"), "no model of UDPipe 1"),
+]
+
+
+@pytest.mark.parametrize(("chosen", "sentence"), FAULTS)
+def test_a_missing_or_broken_model_is_an_error(chosen, sentence, shared, tmp_path):
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/meta.json").write_text("{}")
+    (tmp_path / "broken/model").write_text("no model")
+    task = AnnotationTask(side="source", language="cs", model_folders=(tmp_path, shared / "models"))
+    with pytest.raises(UserError, match=sentence):
+        list(annotate_words(chosen, [["a"]], task))
+
+
+class FailingModel:
+    """A model that cannot parse sentences of two words, and changes those of four."""
+
+    DEFAULT = ""
+
+    def tag(self, tokens, options, error):
+        return True
+
+    def parse(self, tokens, options, error):
+        words = list(tokens.words)
+        if len(words) == 5:
+            tokens.words[1].form = "other"
+        for word in words[1:]:
+            tokens.setHead(word.id, word.id - 1, "root" if word.id == 1 else "dep")
+        return len(words) != 3
+
+
+def test_a_failure_of_udpipe_costs_one_sentence(shared, monkeypatch):
+    monkeypatch.setattr("ufal.udpipe.Model", SimpleNamespace(load=lambda path: FailingModel()))
+    task = AnnotationTask(side="source", language="de", model_folders=(shared / "models",))
+    settings, sentences = UdPipeSettings(model="de_ud.udpipe"), [["a"] * length for length in (1, 2, 3, 4)]
+    annotations = list(annotate_words(settings, sentences, task))
+    assert [annotation.head for annotation in annotations] == [[0], None, [0, 1, 2], None]
+    assert annotations[1].reason == "UDPipe failed: no reason given"
+    assert annotations[3].reason == "UDPipe gave other words: 'other a a a' for 'a a a a'"

@@ -88,16 +88,6 @@ def test_copies_are_drawn_after_dropping_pairs_without_a_parse(tmp_path, data, p
     assert facts["pairs"] - facts["kept"] == sum(facts["dropped"].values())
 
 
-def test_another_seed_draws_other_copies(tmp_path):
-    corpus = write_mixed(tmp_path / "corpus", ["pairs"] * 5 + ["mono"] * 40)
-    drawn = [
-        select(tmp_path, SelectionSettings(copies=CopiesSettings(corpus="mono", per_pair=2, seed=seed)), corpus)[0]
-        for seed in (1, 2)
-    ]
-    assert drawn[0] != drawn[1]
-    assert sum(drawn[0]) == sum(drawn[1]) == 15
-
-
 def test_a_selection_without_pairs_is_an_error(tmp_path):
     corpus = write_corpus(tmp_path / "corpus", [["a"]] * 2)
     with pytest.raises(UserError, match=r"no pair is left of 2: no ccg on the target side \(2\)"):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pair_files import write_corpus
 
-from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_batch, annotation_row, gather_shards, shard_rows
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row, gather_shards, shard_rows
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
 from nmtcore.parquet import read_rows, write_rows
@@ -107,10 +107,3 @@ def test_an_empty_split_is_gathered(tmp_path):
     assert list(read_rows(output)) == []
     assert read_json(report)["depth"] == {"mean": None, "max": 0}
     assert read_json(report)["null_share"] is None
-
-
-def test_annotations_of_new_text_become_a_batch():
-    batch = annotation_batch([CHAIN, failed("why")])
-    assert batch.column("id").to_pylist() == [0, 1]
-    assert batch.column("head").to_pylist() == [[0, 1, 2], None]
-    assert batch.column("reason").to_pylist() == [None, "why"]

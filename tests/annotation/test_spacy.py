@@ -11,8 +11,6 @@ from annotation.annotating import annotate_words
 from nmtcore.annotation import spacy as spacy_annotator
 from nmtcore.annotation.base import AnnotationTask, open_annotator
 from nmtcore.config.annotators import SpacySettings
-from nmtcore.errors import UserError
-from nmtcore.syntax.annotation import failed
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -59,12 +57,6 @@ def test_an_installed_pipeline_is_loaded_with_its_own_code(tmp_path, shared, mod
     assert installed == annotate(sentences, model="cs_ud", models=models)
 
 
-def test_columns_that_the_pipeline_lacks_are_null(models):
-    (annotation,) = annotate([["Это", "дом", "."]], model="ru_ud", models=models)
-    assert (annotation.xpos, annotation.lemma) == (None, None)
-    assert len(annotation.upos) == 3
-
-
 def test_other_components_are_disabled(tmp_path, models):
     spacy = pytest.importorskip("spacy")
     nlp = spacy.load(models / "en_ud")
@@ -76,43 +68,6 @@ def test_other_components_are_disabled(tmp_path, models):
     (annotation,) = annotate([["I", "see", "two", "words", ".", "Yes", "."]], model="pipeline", models=tmp_path)
     assert len(annotation.head) == 7
     assert list(annotation.head).count(0) == 1
-
-
-def test_a_pipeline_without_a_parser_is_an_error(models):
-    with pytest.raises(UserError, match=r"en_ccg_pmb has no parser \(only tok2vec, tagger\): name a pipeline"):
-        annotate([["a"]], model="en_ccg_pmb", models=models)
-
-
-def test_a_missing_model_is_an_error(tmp_path):
-    with pytest.raises(UserError, match=r"no spaCy pipeline 'xx_nothing'.*`models` in config"):
-        annotate([["a"]], model="xx_nothing", models=tmp_path)
-
-
-def test_a_broken_model_is_an_error(tmp_path):
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "meta.json").write_text("{}")
-    with pytest.raises(UserError, match=r"broken cannot be loaded"):
-        annotate([["a"]], model="broken", models=tmp_path)
-
-
-@pytest.mark.parametrize("at", [(0,), (4,), (15,), (1, 2, 30), (40,), tuple(range(41))])
-def test_a_crash_costs_one_sentence(shared, models, monkeypatch, at):
-    from spacy.pipeline import Tagger
-
-    sentences, predict = multi30k(shared, 41), Tagger.predict
-    undisturbed = annotate(sentences, model="cs_ud", models=models, batch_size=8)
-
-    def broken(self, docs):
-        if any("CRASH" in doc.text for doc in docs):
-            raise ValueError("[E000] no\nsecond line")
-        return predict(self, docs)
-
-    monkeypatch.setattr(Tagger, "predict", broken)
-    for k in at:
-        sentences[k] = ["CRASH", "."]
-    annotations = annotate(sentences, model="cs_ud", models=models, batch_size=8)
-    crashed = failed("spaCy failed: ValueError: [E000] no")
-    assert annotations == [crashed if k in at else undisturbed[k] for k in range(41)]
 
 
 def test_several_trees_in_one_line_are_null(monkeypatch, models):
@@ -138,17 +93,8 @@ def test_a_supertagger_returns_categories_and_no_trees(shared, models):
     assert correct / total > 0.85
 
 
-def test_a_supertagger_runs_only_its_tagger(models):
-    assert pipes("en_ud", models, tags="ccg") == {"tok2vec", "tagger"}
-
-
 def test_tags_that_are_no_categories_are_null(models):
     # An English part-of-speech tagger, configured as a supertagger.
     (annotation,) = annotate([["Dogs", "see", "my", "house"]], model="en_ud", models=models, tags="ccg")
     assert annotation.ccg is None
     assert annotation.reason.startswith("invalid analysis: word 3: ")
-
-
-def test_a_pipeline_without_a_tagger_is_no_supertagger(models):
-    with pytest.raises(UserError, match="has no tagger"):
-        annotate([["a"]], model="ru_ud", models=models, tags="ccg")

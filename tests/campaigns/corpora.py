@@ -1,4 +1,4 @@
-"""Damaged corpora of every format. Each text has the number of its pair, so that a misaligned pair is seen."""
+"""Damaged corpora of every format, and treebanks. Each text has the number of its pair, so that misalignment shows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -9,7 +9,8 @@ from campaigns.damage import damaged_bytes, packed
 from campaigns.run import WrongOutput
 from corpus.conftest import Bench
 
-from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings
+from nmtcore.config.corpora import SIDES, PartSettings
+from nmtcore.syntax.annotation import tree_fault
 
 WORDS = ["ein", "zwei", "Häuser", "&", "der", "<b>", "日本", ",", '"', "naïve", "10", "zur"]
 SHOWN = ("sgm", "conllu")
@@ -21,29 +22,49 @@ ID_FORMATS = ("n{0}", "wsj/{0}", "chapter {0}", "a/n{0}/{1}")
 
 
 def attempt(random: Random, folder: Path) -> str:
-    """Read a corpus with one damaged file."""
-    bench, count = Bench(folder), random.randrange(3, 30)
-    texts = [[f"{side}{i:04d} {' '.join(random.choices(WORDS, k=random.randrange(6)))}".strip() for i in range(count)]
-             for side in "st"]  # fmt: skip
+    """Read a corpus with one damaged file, or a damaged treebank."""
+    bench = Bench(folder)
+    if random.random() < 0.3:
+        return _read_treebank(random, bench)
+    texts = [_texts(random, side, 30) for side in "st"]
+    texts = [own[: min(map(len, texts))] for own in texts]
     format_ = random.choice(sorted(FORMATS))
     files, options = FORMATS[format_](*texts)
     broken = random.choice(sorted(files))
     data = {role: packed(damaged_bytes(own, random), random) if role == broken else own for role, own in files.items()}
-    named = {role: bench.file(f"{role}.txt", own) for role, own in data.items()}
-    corpus = CorpusSettings(format=format_, files={role: (file,) for role, file in named.items()}, options=options)
+    corpus = bench.corpus(format_, options, **{role: bench.file(f"{role}.txt", own) for role, own in data.items()})
     words = "given" if format_ in ("conllu", "czeng") and random.random() < 0.5 else "spaces"
     split = "contrast_x" if format_ == "contrastive" else "train"
-    dataset = bench.dataset(
-        corpus if split == "train" else bench.plain("a\n", "b\n"),
-        words=words,
-        max_bad_lines=random.choice((0, 1, 1000)),
-        max_line_bytes=20_000,
-    )
+    first = corpus if split == "train" else bench.plain("a\n", "b\n")
+    most = random.choice((0, 1, 1000))
+    dataset = bench.dataset(first, words=words, max_bad_lines=most, max_line_bytes=20_000)
     if split != "train":
         splits = dataset.splits | {split: (PartSettings(corpus="pairs"),)}
         dataset = replace(dataset, corpora=dataset.corpora | {"pairs": corpus}, splits=splits)
     rows, report = bench.read(dataset, split)
     check(rows, report, texts if format_ in SHOWN else ([], []))
+    return "counted" if report["dropped"] else "clean"
+
+
+def _texts(random: Random, side: str, most: int) -> list[str]:
+    draws = (random.choices(WORDS, k=random.randrange(6)) for _ in range(random.randrange(3, most)))
+    return [" ".join([f"{side}{i:04d}", *words]) for i, words in enumerate(draws)]
+
+
+def _read_treebank(random: Random, bench: Bench) -> str:
+    """Read a damaged treebank of one side: whatever is read is a tree of its words."""
+    texts = _texts(random, "s", 24)
+    file = bench.file("trees.conllu", packed(damaged_bytes(conllu(texts), random), random))
+    splits = {name: (PartSettings(corpus="c"),) for name in ("train", "dev", "test", "gold_x")}
+    corpus = bench.corpus("conllu", source=file)
+    dataset = bench.dataset(corpus, splits=splits, max_bad_lines=random.choice((0, 1, 1000)))
+    rows, report = bench.read(dataset, "gold_x")
+    for row in rows:
+        heads = row["source_annotation"]["head"]
+        if len(heads) != len(row["source_words"]) or tree_fault(heads):
+            raise WrongOutput(f"{row['source_words']} with heads {heads}")
+        if "".join("".join(row["source_words"]).split()) != "".join(row["source"].split()):
+            raise WrongOutput(f"{row['source_words']} is not {row['source']!r}")
     return "counted" if report["dropped"] else "clean"
 
 
@@ -66,19 +87,21 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
-def _plain(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict]:
-    return {role: "".join(f"{text}\n" for text in own).encode() for role, own in _sides(sources, targets)}, {}
+Files = tuple[dict[str, bytes], dict]
+"""The files of a corpus by role, and its options."""
 
 
-def _sides(sources: list[str], targets: list[str]) -> list[tuple[str, list[str]]]:
-    return [("source", sources), ("target", targets)]
+def _plain(sources: list[str], targets: list[str]) -> Files:
+    return {
+        role: "".join(f"{text}\n" for text in own).encode() for role, own in zip(SIDES, (sources, targets), strict=True)
+    }, {}
 
 
-def _tsv(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict]:
+def _tsv(sources: list[str], targets: list[str]) -> Files:
     return {"pairs": "".join(f"{s}\t{t}\n" for s, t in zip(sources, targets, strict=True)).encode()}, {}
 
 
-def _sgm(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict]:
+def _sgm(sources: list[str], targets: list[str]) -> Files:
     def document(number: int, texts: list[str]) -> str:
         # Ids that count on: in the wrong document, one that is used in each of them would not be noticed.
         numbered = enumerate(texts, start=number + 1)
@@ -95,7 +118,7 @@ def _sgm(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict
     return {"source": file("srcset", sources), "target": file("refset", targets)}, {}
 
 
-def _tmx(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict]:
+def _tmx(sources: list[str], targets: list[str]) -> Files:
     units = "".join(
         f'<tu tuid="{i}"><tuv xml:lang="cs"><seg>{_escaped(s)}</seg></tuv>'
         f'<tuv xml:lang="en"><seg>{_escaped(t)}</seg></tuv></tu>\n'
@@ -119,11 +142,11 @@ def conllu(texts: list[str], zone: str = "en") -> bytes:
     return "".join(sentences).encode()
 
 
-def _conllu(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict]:
+def _conllu(sources: list[str], targets: list[str]) -> Files:
     return {"source": conllu(sources, "cs"), "target": conllu(targets, "en")}, {}
 
 
-def _czeng(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict]:
+def _czeng(sources: list[str], targets: list[str]) -> Files:
     def tokens(text: str) -> str:
         return " ".join(f"{w}|{w}|X|{i}|{i - 1}|Dep" for i, w in enumerate(text.replace("|", "").split(), start=1))
 
@@ -133,12 +156,12 @@ def _czeng(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], di
     return {"pairs": "".join(f"{line}\n" for line in lines).encode()}, {}
 
 
-def _contrastive(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict]:
+def _contrastive(sources: list[str], targets: list[str]) -> Files:
     lines = (f"{s}\t{t}\t{t} x\tnumber\t2\n" for s, t in zip(sources, targets, strict=True))
     return {"pairs": ("source\tright\twrong\tphenomenon\tdistance\n" + "".join(lines)).encode()}, {}
 
 
-FORMATS: dict[str, Callable[[list[str], list[str]], tuple[dict[str, bytes], dict]]] = {
+FORMATS: dict[str, Callable[[list[str], list[str]], Files]] = {
     "plain": _plain, "tsv": _tsv, "sgm": _sgm, "tmx": _tmx, "conllu": _conllu, "czeng": _czeng,
     "contrastive": _contrastive,
 }  # fmt: skip

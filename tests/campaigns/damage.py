@@ -117,7 +117,7 @@ def damaged_value(value: Any, random: Random) -> Any:
         if place in other or (isinstance(other, list) and place < len(other)):
             holder[key] = deepcopy(other[place])
     elif isinstance(holder, dict):
-        holder[random.choice(("x", "", "__use_yte__", str(key) + "x", "extends", "kind"))] = random.choice(VALUES)
+        holder[random.choice(("x", "", str(key) + "x", "extends", "kind"))] = random.choice(VALUES)
     else:
         holder.append(random.choice(VALUES))
     return value

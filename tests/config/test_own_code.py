@@ -21,7 +21,7 @@ from nmtcore.config.typed import changed
 from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import METRICS, metric_labels
 from nmtcore.planning.new_component import new_component_files
-from nmtcore.planning.targets import check_target
+from nmtcore.planning.runs import seed_scores
 
 FILTER = '''"""A filter."""
 
@@ -172,9 +172,10 @@ def test_an_unknown_metric_of_a_data_set_is_named(project, own):
 
 
 def test_an_own_metric_is_a_target(project):
-    check_target(project(), "results/smoke/mine/transformer_base.mine")
+    names = {"root": "results/smoke", "system": "transformer_base", "score": "mine"}
+    assert seed_scores(project(), dataset="mine", **names)
     with pytest.raises(UserError, match="demo_en2de is not scored by mine"):
-        check_target(project(), "results/smoke/demo_en2de/transformer_base.mine")
+        seed_scores(project(), dataset="demo_en2de", **names)
     assert project().layout.parse("results/smoke/mine/transformer_base.mine").file_type == "summary"
 
 

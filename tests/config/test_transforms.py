@@ -65,8 +65,8 @@ def run(folder: Path, entry: dict, *, dataset: str = "bracketed", **others: dict
         ),
         ({**TWICE, "transforms": {"A b.c": {"kind": "parsing_task"}}}, "a transform cannot be called 'A b.c'"),
         ({**TWICE, "transforms": {3: {"kind": "parsing_task"}}}, "a transform cannot be called '3'"),
-        ({**TWICE, "transforms": ["parsing_task"]}, "transforms must be a mapping, not ['parsing_task']."),
-        ({**TWICE, "transforms": {"parsing_task": 3}}, "parsing_task must be a mapping of its settings, not 3."),
+        ({**TWICE, "transforms": ["parsing_task"]}, "transforms: expected keys and values, found ['parsing_task']."),
+        ({**TWICE, "transforms": {"parsing_task": 3}}, "parsing_task: expected keys and values, found 3."),
         ({**TWICE, "transforms": {"parsing_task": {"a": 1}}}, "unknown key 'a'"),
         (
             {**TWICE, "transforms": {"one": {"kind": "parsing_task"}, "two": {"kind": "parsing_task"}}},
@@ -122,9 +122,9 @@ def test_a_segmentation_needs_the_annotation_that_it_is_learned_from(folder: Pat
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"components": [{"name": "sisa"}]}, "components must be a mapping of names to settings, not [{"),
-        ({"components": {"sisa": 3}}, "components must be a mapping of names to settings, not {'sisa': 3}."),
-        ({"transforms": None}, "transforms must be a mapping of names to settings, not nothing."),
+        ({"components": [{"name": "sisa"}]}, "components: expected keys and values, found [{"),
+        ({"components": {"sisa": 3}}, "components: sisa: expected keys and values, found 3."),
+        ({"transforms": None}, "transforms: expected keys and values, found nothing."),
     ],
 )
 def test_a_stored_run_of_the_wrong_shape_is_an_error(folder: Path, change: dict, words: str):

@@ -4,15 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.components import component_settings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.needs import MissingAnnotation
-from nmtcore.config.own_folder import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.config.transforms import transform_settings
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import configured_runs
-from nmtcore.planning.targets import check_target
 
 CONFIG = Path(__file__).parents[2] / "config"
 
@@ -80,7 +79,7 @@ def test_hidden_files_are_ignored(tmp_path, subfolder, name):
         (folder / subfolder).mkdir(parents=True)
         (folder / subfolder / f"{name}.yaml").symlink_to("nobody@nowhere.1")
     assert own(tmp_path).faults == []
-    assert hidden_files([tmp_path, tmp_path / "second"]) == []
+    assert Catalogue([tmp_path, tmp_path / "second"]).hidden == []
 
 
 @pytest.mark.parametrize("subfolder", SUBFOLDERS)
@@ -98,18 +97,12 @@ def test_a_data_set_with_an_invalid_name_is_only_an_error_when_used(tmp_path, na
     write(tmp_path, "datasets/mine", f"{{extends: {name}}}\n")
     project = own(tmp_path, datasets=["demo_*"])
     (fault,) = project.faults
-    check_target(project, "results/smoke/demo_en2de/transformer_base.bleu")
+    assert project.run("demo_en2de", "transformer_base", "smoke", 1)
     assert fault.startswith(f"{path}: ")
     for use in (lambda: own(tmp_path, datasets=[name]), lambda: project.dataset("mine")):
         with pytest.raises(UserError) as error:
             use()
         assert str(error.value).endswith(f"Not read: {fault}")
-
-
-def test_a_target_of_a_misnamed_data_set_is_explained(tmp_path):
-    write(tmp_path, "datasets/My-Own", "{extends: demo_en2de}\n")
-    with pytest.raises(UserError, match=r"My-Own/corpus: Not read: .*/My-Own.yaml: a name consists of small letters"):
-        check_target(own(tmp_path), "results/My-Own/corpus")
 
 
 def test_a_scale_with_an_invalid_name_is_an_error_when_used(tmp_path):
@@ -121,20 +114,14 @@ def test_a_scale_with_an_invalid_name_is_an_error_when_used(tmp_path):
 @pytest.mark.parametrize("name", ["datasets/multi30k_cs2en", "systems/pham2018", "scales/smoke"])
 def test_a_file_that_hides_another_is_reported(tmp_path, name):
     write(tmp_path, "datasets/mine", "a: 1\n")
-    assert hidden_files([tmp_path, CONFIG]) == []
+    assert Catalogue([tmp_path, CONFIG]).hidden == []
     path = write(tmp_path, name, "a: 1\n")
-    assert hidden_files([tmp_path, CONFIG]) == [f"{path} is used in place of {CONFIG / name}.yaml."]
-
-
-def test_two_files_of_one_folder_do_not_hide_each_other(tmp_path):
-    """They are an error when one of them is used."""
-    write(tmp_path, "corpora/mine", "a: 1\n").with_suffix(".yml").write_text("a: 1\n")
-    assert hidden_files([tmp_path, CONFIG]) == []
+    assert Catalogue([tmp_path, CONFIG]).hidden == [f"{path} is used in place of {CONFIG / name}.yaml."]
 
 
 def test_the_repositorys_own_folder_hides_no_files(monkeypatch):
     monkeypatch.chdir(CONFIG.parent)
-    assert hidden_files([Path("config"), CONFIG]) == []
+    assert Catalogue([Path("config"), CONFIG]).hidden == []
 
 
 def annotations_of_targets(project, system):

@@ -34,13 +34,6 @@ def test_an_empty_file_is_an_empty_mapping(tmp_path):
     assert read_yaml(tmp_path / "f.yaml") == {}
 
 
-def test_a_template_is_refused(tmp_path):
-    """Snakemake would run `exec` in it."""
-    (tmp_path / "x.yaml").write_text("__use_yte__: true\na: ?open('/tmp/x', 'w')\n")
-    with pytest.raises(UserError, match=r"x\.yaml: __use_yte__ lets Snakemake run code in this file"):
-        read_yaml(tmp_path / "x.yaml")
-
-
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

@@ -6,9 +6,7 @@ from nmtcore import parquet
 from nmtcore.annotation.shards import annotate_shard, gather_shards
 from nmtcore.config.annotators import ExistingSettings
 from nmtcore.config.filters import LengthSettings
-from nmtcore.config.stages import FilteringSettings
 from nmtcore.corpus import read
-from nmtcore.corpus.filters import filter_split
 from nmtcore.parquet import read_rows
 
 COUNT = 60
@@ -45,29 +43,14 @@ def test_trees_match_their_pairs_after_lines_were_dropped(position, shards, benc
     dataset = bench.dataset(corpus, max_bad_lines=len(bad), filters=(LengthSettings(most=4),))
     _, report = bench.read(dataset)
     assert report["dropped"] == {"tree": len(bad)}
-    pairs = bench.folder / "train.parquet"
-    filter_split(
-        FilteringSettings.of(dataset, "train"),
-        dataset="bench",
-        raw=bench.raw("train"),
-        other_raws={},
-        output=pairs,
-        report=bench.folder / "train.json",
-    )
+    bench.filter(dataset)
+    pairs = bench.folder / "corpus/train.parquet"
     kept = [k for k in range(COUNT) if k not in bad and k % 5 < 4]
 
+    files = {"corpus": pairs, "raw": bench.raw("train"), "side": "source", "language": "cs", "shards": shards}
     outputs = [bench.folder / f"{k}.parquet" for k in range(shards)]
     for k, output in enumerate(outputs):
-        annotate_shard(
-            ExistingSettings(),
-            corpus=pairs,
-            raw=bench.raw("train"),
-            side="source",
-            language="cs",
-            shard=k,
-            shards=shards,
-            output=output,
-        )
+        annotate_shard(ExistingSettings(), **files, shard=k, output=output)
     gather_shards(outputs, corpus=pairs, output=bench.folder / "all", report=bench.folder / "all.json")
     rows = list(read_rows(bench.folder / "all"))
     assert [row["id"] for row in rows] == kept

@@ -67,17 +67,16 @@ BROKEN = [
     ("tree", ["1 a 2 x", "2 b 1 x"], 1, "no word is a root"),
     ("tree", ["1 a 0 root", "2 b 3 x"], 1, "word 2 has head 3, but the sentence has 2 words"),
     ("tree", ["1 a 0 root", "2 b 2 x"], 1, "word 2 is its own head"),
-    ("tree", ["1 a _ root"], 1, "the head '_' is not a number"),
-    ("tree", ["1 a ٠ root"], 1, "the head '٠' is not a number"),
-    ("tree", [f"1 a {'9' * 5000} root"], 1, "the head '9{77}...' is not a number"),
-    ("columns", ["1 a 0 root", "3 b 1 x"], 2, "the word's number is '3', not 2"),
-    ("columns", ["1 a 0 root", "2. b 1 x"], 2, "the word's number is '2.', not 2"),
-    ("columns", ["1 a 0 root", "3.1 b _ _"], 2, "the word's number is '3.1', not 2"),
-    ("columns", [f"1-{'9' * 5000} a _ _", "1 a 0 root"], 1, "the range '1-9{75}...' is out of place"),
-    ("columns", ["1-2 ab _ _", "1 a 0 root", "2-3 bc _ _", "2 b 1 x", "3 c 1 x"], 3, "the range '2-3' is out of"),
-    ("columns", ["1 a 0 root", "2 b 1 x", "1-2 ab _ _"], 3, "the range '1-2' is out of place or overlaps another"),
-    ("columns", ["1-3 ab _ _", "1 a 0 root", "2 b 1 x"], 1, "a range of words ends with 3, after the last word, 2"),
-    ("columns", ["2-1 a _ _", "1 a 0 root"], 1, "the range '2-1' is out of place"),
+    *(("tree", [f"1 a {head} root"], 1, "a head is not a number") for head in ("_", "٠", "9" * 5000)),
+    ("columns", ["1 a 0 root", "3 b 1 x"], 2, "the number '3' is out of place"),
+    ("columns", ["1 a 0 root", "2. b 1 x"], 2, r"the number '2\.' is out of place"),
+    ("columns", ["1 a 0 root", "3.1 b _ _"], 2, r"the number '3\.1' is out of place"),
+    ("columns", [f"1-{'9' * 5000} a _ _", "1 a 0 root"], 1, r"the number '1-9{75}\.\.\.' is out of place"),
+    ("columns", ["1-2 ab _ _", "1 a 0 root", "2-3 bc _ _", "2 b 1 x", "3 c 1 x"], 3, "the number '2-3' is out of"),
+    ("columns", ["1 a 0 root", "2 b 1 x", "1-2 ab _ _"], 3, "the number '1-2' is out of place"),
+    ("columns", ["1-3 ab _ _", "1 a 0 root", "2 b 1 x"], 1, "the sentence ends before its last word"),
+    ("columns", ["# text = x"], 1, "the sentence ends before its last word"),
+    ("columns", ["2-1 a _ _", "1 a 0 root"], 1, "the number '2-1' is out of place"),
 ]
 
 
@@ -104,11 +103,6 @@ def test_invalid_utf8_is_reported_with_its_line(bench):
     source = words("1 a 0 root", "2 b 1 x").encode() + words("1 a 0 root", "2 b 1 x").encode().replace(b"b", b"\xe4")
     with pytest.raises(LineError, match=r"s\.conllu, line 5: is not valid UTF-8 \(byte 3\)"):
         bench.read(dataset(bench, source, words("1 a 0 root") * 2))
-
-
-def test_a_sentence_without_words_raises(bench):
-    with pytest.raises(LineError, match="line 1: a sentence without words"):
-        bench.read(dataset(bench, "# text = x\n\n", words("1 a 0 root")))
 
 
 def test_unequal_numbers_of_sentences_raise(bench):

@@ -54,7 +54,7 @@ FAULTS = [
     ("", "pairs has no contrastive pairs: check the file."),
     (HEADER, "pairs has no contrastive pairs: check the file."),
     ("a\tb\n", "pairs, line 1: the header must name each of the columns source, right, wrong, phenomenon once"),
-    ("source\tsource\tright\twrong\tphenomenon\n", "source is there twice"),
+    ("source\tsource\tright\twrong\tphenomenon\n", "pairs, line 1: the header must name each of the columns"),
     (HEADER + "s\tr\tw\tp\n", "pairs, line 2: there are 4 columns, but the header has 5: correct the line."),
     (HEADER + "s\tr\tw\tp\t1\ns\t \tw\tp\t1\n", "pairs, line 3: right is empty: correct the line."),
     (HEADER + "s\tr\tw\t\t1\n", "pairs, line 2: the phenomenon '' is not a name of letters, digits and _ . + : -"),
@@ -154,13 +154,3 @@ def test_splits_of_contrastive_pairs_consist_of_whole_corpora_of_pairs(bench, sp
     parts = {name: (part,) for name, part in splits.items()}
     with pytest.raises(ValueError, match=sentence):
         replace(plain, corpora=corpora, splits=plain.splits | parts)
-
-
-def test_contrastive_pairs_are_no_test_and_have_annotated_sources_only(bench):
-    corpora = {"p": bench.corpus("contrastive", pairs=bench.file("a.tsv", LINES))}
-    dataset = with_contrasts(bench, corpora)
-    assert dataset.contrasts == ("contrast_x",)
-    assert dataset.tests == ("test", "dev")
-    assert dataset.sides("contrast_x") == ("source", "target")
-    assert dataset.annotated_sides("contrast_x") == ("source",)
-    assert dataset.annotated_sides("dev") == ("source", "target")

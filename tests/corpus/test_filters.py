@@ -20,7 +20,7 @@ from nmtcore.config.filters import (
     RatioSettings,
 )
 from nmtcore.corpus import filters
-from nmtcore.corpus.filters import detect_language, detected_languages, first_of_equal
+from nmtcore.corpus.filters import detect_language, first_of_equal
 from nmtcore.corpus.pairs import RAW_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.parquet import write_rows
@@ -119,11 +119,6 @@ def test_filters_of_real_text_match_brute_force(bench, shared):
     assert min(counts["length"], counts["held_out"], counts["duplicates"], counts["ratio"]) > 50
 
 
-def test_only_train_is_filtered(bench):
-    pairs = [("a", "b"), ("", ""), ("a", "b")]
-    assert kept(bench, fill(bench, *ALL, dev=pairs), split="dev")[1]["kept"] == 3
-
-
 def test_word_and_side_boundaries_distinguish_pairs(bench):
     """A hash without word and side boundaries would take these pairs for equal."""
     pairs = [("a b", "c"), ("a", "b c"), ("ab", "c"), ("a b c", ""), ("", "a b c"), ("a", "bc"), ("a  b", "c ")]
@@ -146,13 +141,6 @@ def test_counts_per_corpus_add_up(bench):
         "big:x": {"pairs": 3, "kept": 1, "dropped": {"duplicates": 2, "ratio": 0}},
         "small": {"pairs": 3, "kept": 0, "dropped": {"duplicates": 2, "ratio": 1}},
     }
-
-
-def test_a_file_in_place_of_the_folder_raises_user_error(bench):
-    dataset = fill(bench, DuplicatesSettings(), train=[("a", "b")])
-    (bench.folder / "corpus").write_text("in the way")
-    with pytest.raises(UserError, match="file"):
-        bench.filter(dataset)
 
 
 # The language filter
@@ -181,13 +169,6 @@ def test_languages_are_those_of_the_library_whatever_the_order(shared):
     assert len(set(expected.values())) > 8
 
 
-def test_simplified_and_traditional_chinese_are_chinese():
-    texts = ["这是一个用简体中文写的句子，说的是语言。", "這是一個用繁體中文寫的句子，說的是語言。"]
-    assert [language_of(text) for text in texts] == ["zh-cn", "zh-tw"]
-    assert list(map(detect_language, texts)) == ["zh", "zh"]
-    assert len(detected_languages()) == 54
-
-
 @pytest.mark.parametrize("processes", [1, 2])
 def test_pairs_in_other_languages_are_dropped(bench, shared, monkeypatch, processes):
     monkeypatch.setattr(filters, "ROWS_PER_TASK", 37)
@@ -202,18 +183,6 @@ def test_pairs_in_other_languages_are_dropped(bench, shared, monkeypatch, proces
         "length": len(pairs) - len(passed), "langdetect": len(passed) - len(expected), "duplicates": 0
     }  # fmt: skip
     assert len(expected) > 40
-
-
-def test_duplicates_are_counted_before_or_after_languages(bench):
-    right, wrong = ("Děti si hrají na zahradě.", "The children play."), ("Die Kinder spielen.", "The children play.")
-    pairs = [wrong, right, wrong, right]
-    for order, dropped in (
-        ((LangDetectSettings(), DuplicatesSettings()), {"langdetect": 2, "duplicates": 1}),
-        ((DuplicatesSettings(), LangDetectSettings()), {"duplicates": 2, "langdetect": 1}),
-    ):
-        ids, report = kept(bench, fill(bench, *order, train=pairs))
-        assert ids == [1]
-        assert report["dropped"] == dropped
 
 
 # Mistakes

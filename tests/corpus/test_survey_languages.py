@@ -47,7 +47,3 @@ def test_a_language_that_langdetect_does_not_know_is_left_out():
     shares = language_shares([(ENGLISH[0], "Dźěći hrajkaja w zahrodźe.")], {"source": "en", "target": "hsb"})
     assert list(shares) == ["source"]
     assert (shares["source"].others, shares["source"].swapped) == (0, 0)
-
-
-def test_an_empty_sample_has_no_share():
-    assert language_shares([("", " ")], LANGUAGES)["source"].share == 0.0

@@ -6,7 +6,7 @@ import random
 import pytest
 from corpus.test_streams import tar
 
-from nmtcore.corpus.text_lines import SAMPLE, wide_encoding
+from nmtcore.corpus.text_lines import wide_encoding
 from nmtcore.errors import LineError, UserError
 
 TEXTS = {
@@ -48,15 +48,3 @@ def test_a_few_nul_bytes_are_not_taken_for_utf_16(nulls, bench):
     assert wide_encoding(bytes(data)) is None
     with pytest.raises(LineError, match=r"NUL character|UTF-8"):
         bench.read(bench.dataset(bench.plain(bytes(data), "x\n" * 40)))
-
-
-def test_real_texts_are_recognised_as_utf_8_and_utf_16(shared):
-    paths = [path for path in (shared / "data" / "news").rglob("*.*") if path.is_file()]
-    assert len(paths) > 20
-    for path in paths:
-        start = path.read_bytes()[:SAMPLE]
-        assert wide_encoding(start) is None, path
-        text = start.decode("utf-8", errors="ignore")
-        assert wide_encoding(text.encode("utf-16")) == "UTF-16", path
-        if path.suffix != ".ja":  # Japanese text has few characters with a NUL byte
-            assert wide_encoding(text.encode("utf-16-be")) == "UTF-16BE", path

@@ -102,34 +102,13 @@ RULES = {
     "a backslash attaches to the left, a slash does not": ("en", "a \\ b / c", "a\\ b / c"),
     "other marks stand alone": ("ru", "« Да » – сказал он — & @ # * + = < >", "« Да » – сказал он — & @ # * + = < >"),
     "marks with letters stand alone": ("en", "a .b c) (d", "a .b c) (d"),
-    # Quotation marks
     "double quotes open and close in turn": ("en", '" a " b " c "', '"a" b "c"'),
-    "different quotes do not affect each other": ("ru", "\" a ' b ' c \"", "\"a 'b' c\""),
-    "backquotes are quotes": ("de", "` a ` b `` c ``", "`a` b ``c``"),
-    "a word of several marks is one quote": ("de", "'' a '' \" b \"", "''a'' \"b\""),
     "„ and “ are double quotes": ("de", "„ a “ b \" c „", "„a“ b \"c„"),
-    "” is not a quote": ("cs", "„ a ” b", "„a ” b"),
-    "a quote that is not closed": ("en", '" a . b', '"a. b'),
-    "a quote closes after a full stop": ("en", '" a . " b', '"a." b'),
     "Czech „ always opens": ("cs", "„ a „ b “ c", "„a „b“ c"),
     "Czech “ always closes": ("cs", "a “ b “ c", "a“ b“ c"),
-    "Czech straight quotes open and close in turn": ("cs", '" a " b', '"a" b'),
-    "Czech „ closed by a straight quote": ("cs", '„ a " b', '„a" b'),
-    "a bracket before a quote": ("en", '( " a " )', '("a")'),
-    "a quote before a currency": ("en", '" $ 5 "', '"$5"'),
-    # Apostrophes
     "English contractions": ("en", "it 's I 'm don 't '90s the 1990 's", "it's I'm don't '90s the 1990's"),
-    "a contraction at the beginning": ("en", "'s a", "'s a"),
-    "an English apostrophe after s": ("en", "the Jones ' house", "the Jones' house"),
-    "after s, an open quote closes": ("en", "' the Jones ' house '", "'the Jones' house '"),
-    "after another letter, an apostrophe opens a quote": ("en", "a man ' house '", "a man 'house'"),
     "other languages have neither contractions nor apostrophes": ("de", "it 's Hans ' Haus '", "it 's Hans 'Haus'"),
-    "a Turkish apostrophe opens and closes in turn": ("tr", "Ankara ' da , İzmir ' in", "Ankara 'da, İzmir' in"),
     "French elisions attach to the right": ("fr", "l' eau d' un aujourd' hui l' 5", "l'eau d'un aujourd'hui l' 5"),
-    "Italian elisions attach to the right": ("it", "l' acqua : dell' .", "l'acqua: dell'."),
-    "no elision in English": ("en", "l' eau", "l' eau"),
-    "French marks have a space": ("fr", "quoi ? oui ; 5 % , ( ! ) .", "quoi ? oui ; 5 %, ( !)."),
-    "French marks in one word have no space": ("fr", "quoi ?! oui", "quoi?! oui"),
     # Czech numbers and dashes
     "a Czech number at the end": ("cs", "je to kolem 30 .", "je to kolem 30."),
     "a Czech number within": ("cs", "v letech 1914 a 1920 .", "v letech 1914 a 1920."),
@@ -203,13 +182,6 @@ def test_moses_words_are_not_escaped():
     words = ["R", "&", "D", "<", "b", ">", "isn", "'t", "&", "amp", ";"]
     assert make("en").split("R&D <b> isn't &amp;") == words
     assert make("en").join(["R", "&", "amp", ";", "isn", "'t", "."]) == "R & amp; isn't."
-
-
-@given(st.lists(st.text(st.characters(codec="ascii", min_codepoint=33), min_size=1)))
-def test_space_separated_words_survive_a_round_trip(words):
-    for words_kind in ("spaces", "given"):
-        tokenizer = make("en", words_kind)
-        assert tokenizer.split(tokenizer.join(words)) == [part for word in words for part in word.split()]
 
 
 # Japanese

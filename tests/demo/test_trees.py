@@ -440,7 +440,7 @@ def test_a_tree_that_is_not_projective_has_no_constituents():
     words = [Word(form, "NOUN", "NN") for form in "abcd"]
     for dependent, head in [(0, 2), (1, 3), (3, 2)]:
         words[dependent].head, words[dependent].deprel = words[head], "nmod"
-    with pytest.raises(ValueError, match="the words below 'd' are not contiguous: the tree is not projective"):
+    with pytest.raises(ValueError, match="the words below 'c' are not contiguous: the tree is not projective"):
         constituents(words)
 
 

@@ -10,7 +10,7 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import SentencesSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.external import import_translations
-from nmtcore.evaluation.references import read_references
+from nmtcore.evaluation.outputs import read_references
 from nmtcore.files import read_lines, write_json
 
 SENTENCES = [["the", "cat", "."], ["dog"], ["the", "dog"], ["a", "cat"]]

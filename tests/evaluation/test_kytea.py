@@ -7,7 +7,7 @@ import sacrebleu
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.kytea import kytea_lines, kytea_version
+from nmtcore.evaluation.bleu import kytea_lines, kytea_version
 from nmtcore.evaluation.metrics import score_translations
 
 HYPOTHESES = ["今日は東京で本を買った。", "彼は走る", ""]

@@ -8,7 +8,7 @@ RUN = Path("results/smoke/demo_en2de/depparse_l1/seed1")
 
 
 def bleu(score):
-    return {"bleu": score, "chrf": 2 * score, "bleu_signature": "s", "sentences": 1500}
+    return {"bleu": score, "chrf": 2 * score, "length_ratio": 0.987, "bleu_signature": "s", "sentences": 1500}
 
 
 def uas(score):
@@ -23,13 +23,13 @@ def test_a_run_has_one_line_per_test_split():
     splits = ("test", "test_two", "dev", "dev.greedy")
     scores = {"system": "depparse_l1", "bleu": {split: bleu(12.34) for split in splits}}
     assert run_lines(scores, RUN) == [
-        f"{RUN} test: BLEU 12.3, chrF 24.7 (1,500 sentences)",
-        f"{RUN} test_two: BLEU 12.3, chrF 24.7 (1,500 sentences)",
+        f"{RUN} test: BLEU 12.3, length 0.99, chrF 24.7 (1,500 sentences)",
+        f"{RUN} test_two: BLEU 12.3, length 0.99, chrF 24.7 (1,500 sentences)",
     ]
     scores |= {"uas": {"test": uas(86.46), "test_two": uas(None), "dev": uas(1.0)}}
     assert run_lines(scores, RUN) == [
-        f"{RUN} test: BLEU 12.3, chrF 24.7, UAS 86.5 (1,500 sentences)",
-        f"{RUN} test_two: BLEU 12.3, chrF 24.7, UAS n/a (1,500 sentences)",
+        f"{RUN} test: BLEU 12.3, length 0.99, chrF 24.7, UAS 86.5 (1,500 sentences)",
+        f"{RUN} test_two: BLEU 12.3, length 0.99, chrF 24.7, UAS n/a (1,500 sentences)",
     ]
 
 
@@ -60,9 +60,12 @@ def test_induced_trees_have_a_line_for_every_method():
 
 
 def test_means_over_seeds_have_their_spread():
-    splits = {"test": {"bleu": spread(12.34), "chrf": spread(40.0)}, "dev": {"bleu": spread(1.0), "chrf": spread(1.0)}}
+    means = {"bleu": spread(12.34), "chrf": spread(40.0), "length_ratio": spread(0.987)}
+    splits = {"test": means, "dev": {"bleu": spread(1.0), "chrf": spread(1.0)}}
     path = Path("results/small/d/s.bleu")
-    assert summary_lines({"seeds": [3], "splits": splits}, path) == [f"{path} test: BLEU 12.3, chrF 40.0 (seed 3)"]
+    assert summary_lines({"seeds": [3], "splits": splits}, path) == [
+        f"{path} test: BLEU 12.3, length 0.99, chrF 40.0 (seed 3)"
+    ]
     splits = {"test": {"argmax": {"uas": spread(80.0, 0.75)}}, "test_two": {"argmax": {"uas": None}}}
     assert summary_lines({"seeds": [1, 2], "splits": splits}, path) == [
         f"{path} test: UAS 80.0 ± 0.8 (seeds 1, 2)",

@@ -133,7 +133,8 @@ def test_test_splits_are_scored_in_order_by_their_settings(tmp_path: Path):
     assert plain_scores.keys() == {"dataset", "system", "scale", "seed", "bleu"}
     bleu = plain_scores["bleu"]["test"]
     assert bleu["sentences"] == 2
-    assert lines == [f"{tmp_path} test: BLEU {bleu['bleu']:.1f}, chrF {bleu['chrf']:.1f} (2 sentences)"]
+    shown = f"BLEU {bleu['bleu']:.1f}, length {bleu['length_ratio']:.2f}, chrF {bleu['chrf']:.1f}"
+    assert lines == [f"{tmp_path} test: {shown} (2 sentences)"]
     untokenised, _ = scores(tokenize="none", text="tokens")
     assert "tok:none" in untokenised["bleu"]["test"]["bleu_signature"]
     assert untokenised["bleu"]["test"]["reference_length"] < bleu["reference_length"]

@@ -98,14 +98,6 @@ def test_the_error_of_a_process_is_that_of_this_attempt(tmp_path: Path, monkeypa
     assert str(caught.value) == "The GPU's memory is full."
 
 
-def test_a_missing_job_file_is_an_error_without_a_stack_trace(tmp_path: Path):
-    command = [sys.executable, "-m", "nmtcore.experiment.launch", str(tmp_path / "absent.json")]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode != 0
-    assert "absent.json does not exist" in result.stderr
-    assert "Traceback" not in result.stderr
-
-
 CHILD = r"""
 import os, signal, sys, time
 if "" in sys.path:  # nothing is imported from the working directory

@@ -105,9 +105,9 @@ def test_transformed_pairs_are_written_again_if_anything_has_changed(folder: Pat
     check(run, 4)
 
 
-@pytest.mark.parametrize(("count", "limit"), [(2, None), (3, 4), (5, None)])
-def test_more_or_fewer_parses_than_pairs_are_an_error(folder: Path, count, limit):
-    rows = [{"id": i} for i in (0, 4, 7, 9, 11)[:count]]
+@pytest.mark.parametrize(("count", "limit"), [(2, None), (3, 4)])
+def test_fewer_parses_than_pairs_are_an_error(folder: Path, count, limit):
+    rows = [{"id": i} for i in (0, 4, 7)[:count]]
     write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, rows)
     run = two_tasks(limit)
     transforms = Transforms.of(run, run_vocabularies(run, folder, {}), {})
@@ -115,13 +115,6 @@ def test_more_or_fewer_parses_than_pairs_are_an_error(folder: Path, count, limit
         UserError, match=rf"dev\.source\.parquet has 4 rows, .*brackets\.parquet has {count}: delete the"
     ):
         load_training(run, transforms, folder, "dev")
-
-
-def test_parses_beyond_the_limit_may_be_missing(folder: Path):
-    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, [{"id": 0}, {"id": 4}])
-    run = two_tasks(2)
-    transforms = Transforms.of(run, run_vocabularies(run, folder, {}), {})
-    assert load_training(run, transforms, folder, "dev").id.tolist() == [0, 4]
 
 
 @pytest.mark.parametrize("size", [10_000, 1])

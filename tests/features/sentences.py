@@ -1,12 +1,16 @@
 """Annotated sentences of many shapes, and files that contain them."""
 
+import numpy as np
+import pyarrow as pa
 from forests import forests
 from hypothesis import strategies as st
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.config.features import LABEL_COLUMNS
+from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import TOKENS_SCHEMA
+from nmtcore.features.syntax import AnnotatedWords
 from nmtcore.files import write_json
 from nmtcore.parquet import write_rows
 from nmtcore.syntax.annotation import Annotation, failed
@@ -38,6 +42,15 @@ def annotated(draw):
 def words_of(pieces):
     """Return the word of every subword."""
     return [word for word, count in enumerate(pieces) for _ in range(count)]
+
+
+def annotated_words(sentences, *, ids=None, labels=VOCABULARY, side="source"):
+    """Make the words of annotated sentences; `ids` default to 0, 1..."""
+    ids = range(len(sentences)) if ids is None else ids
+    rows = [annotation_row(id, annotation) for id, (_, annotation) in zip(ids, sentences, strict=True)]
+    words = Ragged.from_lists([words_of(pieces) for pieces, _ in sentences], np.int32)
+    annotation = pa.RecordBatch.from_pylist(rows, schema=ANNOTATION_SCHEMA)
+    return AnnotatedWords(annotation=annotation, word_of_subword=words, labels=labels, side=side, where="file")
 
 
 def write_features(folder, sentences, *, ids=None, annotation_ids=None):

@@ -1,17 +1,16 @@
 """Extraction of feature files: alignment of rows, selections, and errors for files that do not match."""
 
 import pytest
-from features.sentences import VOCABULARY, words_of, write_features
+from features.sentences import annotated_words, write_features
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pair_files import write_corpus
 
 from nmtcore.annotation.selection import SELECTION_SCHEMA
-from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import load_examples
-from nmtcore.features.extract import extract_subwords, extract_syntax, token_batch
+from nmtcore.features.extract import extract_subwords, extract_syntax
 from nmtcore.features.schema import TOKENS_SCHEMA, features_of
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.parquet import read_rows, write_rows
@@ -52,9 +51,7 @@ def test_features_are_extracted_and_loaded(tmp_path):
     ids = [2 * k for k in range(3 * count)]
     write_features(tmp_path, sentences * count, ids=ids)
     rows = extract(tmp_path)
-    tokens = token_batch([([9] * sum(p), words_of(p)) for p, _ in sentences])
-    trees = annotation_batch(a for _, a in sentences)
-    batch = syntax_batch(trees, tokens, VOCABULARY, features=features_of(ANNOTATION_NAMES), side="source", where="")
+    batch = syntax_batch(annotated_words(sentences), features_of(ANNOTATION_NAMES))
     expected = [{k: v for k, v in row.items() if k not in ("id", "random")} for row in batch.to_pylist()]
     assert [row.pop("id") for row in rows] == ids
     assert len({tuple(row.pop("random")) for row in rows[::3]}) > 5

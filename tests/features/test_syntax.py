@@ -1,24 +1,24 @@
 """Every column of the syntactic features, against loops over the words of one sentence."""
 
+from dataclasses import replace
+
 import numpy as np
+import pyarrow as pa
 import pytest
-from features.sentences import LABELS, VOCABULARY, annotated, words_of
+from features.sentences import LABELS, VOCABULARY, annotated, annotated_words, words_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.features import FEATURES
 from nmtcore.errors import UserError
-from nmtcore.features.extract import token_batch
+from nmtcore.features.examples import ragged_column
 from nmtcore.features.schema import features_of, syntax_schema
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.syntax.annotation import Annotation
 
 
 def features(sentences, names=tuple(FEATURES), *, ids=None, labels=VOCABULARY, side="source"):
-    tokens = token_batch([([9] * sum(pieces), words_of(pieces)) for pieces, _ in sentences], ids=ids)
-    trees = annotation_batch(a for _, a in sentences)
-    return syntax_batch(trees, tokens, labels, features=names, side=side, where="file")
+    return syntax_batch(annotated_words(sentences, ids=ids, labels=labels, side=side), names)
 
 
 def features_by_loops(pieces, annotation):
@@ -66,21 +66,22 @@ def test_every_column_matches_loops_over_words(sentences):
 @given(st.lists(annotated(), min_size=3, max_size=8), st.data())
 def test_slices_of_batches_are_read(sentences, data):
     start = data.draw(st.integers(0, len(sentences) - 1))
-    tokens = token_batch([([9] * sum(pieces), words_of(pieces)) for pieces, _ in sentences])
-    trees = annotation_batch(a for _, a in sentences)
-    options = {"features": tuple(FEATURES), "side": "target", "where": "file"}
-    whole = syntax_batch(trees, tokens, VOCABULARY, **options).slice(start, 2)
-    part = syntax_batch(trees.slice(start, 2), tokens.slice(start, 2), VOCABULARY, **options)
-    assert part.to_pylist() == whole.to_pylist()
+    words = annotated_words(sentences)
+    lists = pa.array([words_of(pieces) for pieces, _ in sentences], pa.list_(pa.int32()))
+    part = replace(
+        words,
+        annotation=words.annotation.slice(start, 2),
+        word_of_subword=ragged_column(lists.slice(start, 2), np.dtype(np.int64)),
+    )
+    whole = syntax_batch(words, tuple(FEATURES)).slice(start, 2)
+    assert syntax_batch(part, tuple(FEATURES)).to_pylist() == whole.to_pylist()
 
 
 def test_random_tags_depend_only_on_the_pair_and_the_side():
-    import pyarrow as pa
-
     sentence = ([1] * 60, Annotation(ccg=["obj"] * 60))
-    pair = features([sentence, sentence], ("random_tags",), ids=pa.array([7, 8], pa.int64())).to_pylist()
-    alone = features([sentence], ("random_tags",), ids=pa.array([8], pa.int64())).to_pylist()
-    target = features([sentence], ("random_tags",), ids=pa.array([8], pa.int64()), side="target").to_pylist()
+    pair = features([sentence, sentence], ("random_tags",), ids=[7, 8]).to_pylist()
+    alone = features([sentence], ("random_tags",), ids=[8]).to_pylist()
+    target = features([sentence], ("random_tags",), ids=[8], side="target").to_pylist()
     assert pair[1] == alone[0]
     assert pair[0]["random"] != pair[1]["random"] != target[0]["random"]
     assert set(pair[0]["random"]) == {2, 3, 4}

@@ -152,25 +152,19 @@ def test_help_imports_no_heavy_packages():
 @pytest.mark.parametrize(
     ("source", "target", "sentence"),
     [
-        (
-            "the\n",
-            "the\ncat\n",
-            "{1}, line 2: the other text ends before this line: give one sentence per line, and",
-        ),
+        ("the\n", "the\ncat\n", "{1}, line 2: the other text ends before this line: give one sentence per line, and"),
         ("the cat\n" + "x" * 1_000_001, "the\n", "{0}, line 2: the line has more than 1,000,000 bytes: is it text"),
         ("the\n", None, "{1} does not exist."),
         (None, "the\n", "{0} does not exist."),
     ],
 )
-def test_texts_that_do_not_belong_together_are_an_error(model, tmp_path, capsys, source, target, sentence):
+def test_texts_that_do_not_belong_together_are_an_error(model, tmp_path, source, target, sentence):
     paths = [str(tmp_path / "text.en"), str(tmp_path / "text.de")]
     for path, text in zip(paths, (source, target), strict=True):
         if text is not None:
             Path(path).write_text(text)
-    with pytest.raises(SystemExit) as exit:
-        main(["logprob", str(model), *paths])
-    assert exit.value.code == 2
-    assert f"nmtcore logprob: {sentence.format(*paths)}" in capsys.readouterr().err
+    _, errors = nmtcore("logprob", model, *paths, code=2)
+    assert errors.startswith(f"nmtcore logprob: {sentence.format(*paths)}")
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from factories import run_settings
 from inference.tiny import PIECES, trained_briefly, write_bundle
 
 from nmtcore.cli import main
-from nmtcore.config.components.settings import DepParseSettings, PascalSettings
+from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings
@@ -152,17 +152,11 @@ def test_a_folder_with_files_is_not_replaced(tmp_path, capsys):
 
 
 def test_models_that_need_more_are_refused_with_a_sentence(tmp_path, capsys):
-    trees = {"source": {"trees": "parser"}}
-    tags = {"source": {"ccg_tags": "parser"}}
-    annotators = {"annotators": {"parser": {"tool": "existing"}}}
+    """A component that does is refused in test_ctranslate2_model."""
+    tags = {"features": {"source": {"ccg_tags": "parser"}}, "annotators": {"parser": {"tool": "existing"}}}
     interleave = {"interleave": InterleaveSettings(side="source", tags="ccg_tags")}
     runs = {
-        "its component pascal is not a part of a plain transformer.": run_settings(
-            PascalSettings(heads=1), features=trees, **annotators
-        ),
-        "its transform interleave reads features of each source, which": run_settings(
-            transforms=interleave, features=tags, **annotators
-        ),
+        "its transform interleave reads features of each source, which": run_settings(transforms=interleave, **tags),
         "its base is recurrent, and only transformers can be exported.": run_settings(
             base="recurrent", model=RecurrentSettings(width=16)
         ),

@@ -51,8 +51,10 @@ def test_the_copy_is_never_run(model, code, tmp_path, monkeypatch):
         load_bundle(model)
 
 
-def test_another_version_is_refused(model, code):
+def test_another_version_is_refused_unless_only_comments_differ(model, code):
     text = code.read_text(encoding="utf-8")
+    code.write_text(f"# A comment.\n{text}", encoding="utf-8")
+    assert load_bundle(model).translate(["the cat"])
     code.write_text(text.replace(WRITTEN, WRITTEN.replace("+", "-")), encoding="utf-8")
     with pytest.raises(UserError, match=r"another version of config/components/shift.py, which is .*own"):
         load_bundle(model)

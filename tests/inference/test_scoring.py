@@ -121,13 +121,6 @@ def test_lines_are_scored_in_order(bundle, monkeypatch):
     assert read(bundle, [], []) == []
 
 
-@pytest.mark.parametrize(("source", "target"), [(3, 2), (0, 1)])
-def test_a_line_without_a_counterpart_is_an_error(bundle, source, target):
-    longer = "text.en" if source > target else "text.de"
-    with pytest.raises(UserError, match=rf"^{longer}, line {min(source, target) + 1}: the other text ends before this"):
-        read(bundle, ["the"] * source, ["dog"] * target)
-
-
 def test_lines_that_are_too_long_are_errors(bundle):
     with pytest.raises(UserError, match=r"text\.en, line 2: the line has more than 1,000 subwords"):
         read(bundle, ["the", "a" * 1001], ["the", "the"])

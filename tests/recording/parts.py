@@ -242,9 +242,9 @@ def score_values(work: Workplace, runs: list[tuple[str, str]]) -> Values:
     references = files[0].replace("test.txt", "test.references.txt")
     values: Values = {}
     for name, arguments in {
-        "score": ["score", references, *files, "--ribes", "--multi-bleu"],
+        "score": ["score", references, *files, "--ribes", "--multi-bleu", "--all"],
         "score, tokens": ["score", references, *files, "--tokenize", "none", "--tokens", "--lowercase"],
-        "results": ["results", "results"],
+        "results": ["results", "results", "--all"],
     }.items():
         values[name] = stable(work.nmtcore(*arguments).output)
     return values

@@ -79,10 +79,15 @@ def test_pages_and_text_have_all_systems(made, tmp_path):
 @pytest.mark.parametrize(
     ("delta", "half", "seeds", "sentence"),
     [
-        (0.5, 1.0, [1, 2], "500 sentences and 2 seeds do not tell whether head or base translates better; its head"),
-        (4.0, 1.0, [1], "500 sentences and 1 seed do not tell whether head or base translates better; its head"),
-        (4.0, 1.0, [1, 2], "500 sentences and 2 seeds show that head translates better than base; its head"),
-        (-4.0, 1.0, [1, 2], "500 sentences and 2 seeds show that head translates worse than base; its head"),
+        (0.5, 1.0, [1, 2], "0.5 points of BLEU more than base, which 500 sentences and 2 seeds do not prove; its head"),
+        (4.0, 1.0, [1], "4.0 points of BLEU more than base, which 500 sentences and 1 seed do not prove; its head"),
+        (4.0, 1.0, [1, 2], "4.0 points of BLEU more than base, more than chance explains (500 sentences and 2 seeds);"),
+        (
+            -4.0,
+            1.0,
+            [1, 2],
+            "4.0 points of BLEU less than base, more than chance explains (500 sentences and 2 seeds);",
+        ),
     ],
 )
 def test_the_sentence_has_its_reservation(delta, half, seeds, sentence):
@@ -90,7 +95,7 @@ def test_the_sentence_has_its_reservation(delta, half, seeds, sentence):
     systems = [{"system": "base"}, {"system": "head", "difference": difference, "uas": [30.0]}]
     values = {"systems": systems, "seeds": seeds, "sentences": 500, "neighbour": {"word": "next", "share": 36.4}}
     said = meaning(values)
-    assert said.startswith(sentence)
+    assert said.startswith(f"head scores {sentence}")
     assert said.endswith("no more than the 36.4 % that always pointing to the next word would find.")
 
 

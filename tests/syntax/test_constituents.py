@@ -115,10 +115,3 @@ def test_a_tree_over_other_words_is_unsound():
     assert annotation_fault(Annotation(constituency="(S (NP a) (VP b))"), 3) == (
         "the constituency tree has 2 words for 3 words"
     )
-
-
-def test_a_tree_may_be_ten_thousand_levels_deep():
-    depth = 10_000
-    tree = parse_constituents("(NP " * depth + "he" + ")" * depth)
-    assert leaves(tree) == ["he"]
-    assert linearise(tree) == ["(NP"] * (depth - 1) + [")"] * (depth - 1)

@@ -31,13 +31,6 @@ def check_tree(heads, single_root):
         assert heads.count(0) == min(len(heads), 1)
 
 
-def test_the_number_of_trees_follows_cayleys_formula():
-    # Forests of n labelled nodes under one root: (n + 1)^(n - 1); with one root: n^(n - 1).
-    for n in range(1, 6):
-        assert len(TREES[n, False]) == (n + 1) ** (n - 1)
-        assert len(TREES[n, True]) == n ** (n - 1)
-
-
 SCORE_DISTRIBUTIONS = {
     "normal": lambda random, shape: random.normal(size=shape),
     "large": lambda random, shape: 1e3 * random.normal(size=shape),
@@ -59,12 +52,12 @@ def test_the_result_is_the_best_of_all_trees(n, single_root, distribution, seed)
     assert score_sum(scores, heads) == pytest.approx(best, rel=1e-14, abs=1e-10)
 
 
-def networkx_best(scores, *, root=None):
-    """Return the score sum of networkx's best tree; with `root`, only that word may be a root."""
+def networkx_best(scores):
+    """Return the score sum of networkx's best tree."""
     graph = networkx.DiGraph()
     for i, row in enumerate(scores, start=1):
         for j, score in enumerate(row):
-            if i != j and (j > 0 or root in (None, i)):
+            if i != j:
                 graph.add_edge(j, i, weight=score)
     tree = networkx.maximum_spanning_arborescence(graph, preserve_attrs=False)
     return sum(data["weight"] for _, _, data in tree.edges(data=True))
@@ -79,16 +72,6 @@ def test_the_result_is_as_good_as_networkx(n):
         assert score_sum(scores, heads) == pytest.approx(networkx_best(scores), abs=1e-9)
 
 
-def test_a_single_root_is_as_good_as_networkx_with_the_best_root():
-    random = np.random.default_rng(1)
-    for _ in range(3):
-        scores = random.normal(size=(9, 10)) + 3 * (np.arange(10) == 0)
-        heads = maximum_spanning_tree(scores, single_root=True).tolist()
-        check_tree(heads, single_root=True)
-        best = max(networkx_best(scores, root=root) for root in range(1, 10))
-        assert score_sum(scores, heads) == pytest.approx(best, abs=1e-9)
-
-
 def test_nested_cycles_are_contracted():
     """Each word and the next are each other's best heads, so cycles are nested down to one node."""
     n = 60
@@ -100,14 +83,6 @@ def test_nested_cycles_are_contracted():
     scores[n // 2, 0] = -5e3
     heads = maximum_spanning_tree(scores, single_root=True).tolist()
     assert heads == [*range(2, n // 2 + 2), 0, *range(n // 2 + 1, n)]
-
-
-def test_a_tiny_difference_between_large_scores_decides():
-    scores = np.full((3, 4), 1e3)
-    scores[1, 0] += 1e-6
-    assert maximum_spanning_tree(scores, single_root=True)[1] == 0
-    scores[2, 0] += 2e-6
-    assert maximum_spanning_tree(scores, single_root=True)[2] == 0
 
 
 def test_forbidden_edges_are_used_only_without_an_alternative():

@@ -6,14 +6,11 @@ from forests import climb, flat, forests
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL
-from nmtcore.segmentation.vocabulary import ROOT_ID, Vocabulary
 from nmtcore.syntax.annotation import tree_fault
 from nmtcore.syntax.trees import (
     GOVERNOR_OF_ROOT,
     HEAD_OF_ROOT,
     NO_GOVERNOR,
-    ROOT_ENTRY,
     find_cycle,
     forest_shape,
     governors_of,
@@ -28,11 +25,6 @@ def test_heads_and_governors_count_the_same_words():
     assert heads_of(governors_of(heads)).tolist() == heads.tolist()
     assert heads_of(GOVERNOR_OF_ROOT) == HEAD_OF_ROOT
     assert heads_of(NO_GOVERNOR) < HEAD_OF_ROOT, "NO_GOVERNOR has no head"
-
-
-def test_special_entries_have_their_ids():
-    assert Vocabulary.of([]).entries[ROOT_ID] == ROOT_ENTRY
-    assert [LABEL_SPECIALS[NO_LABEL], LABEL_SPECIALS[UNKNOWN_LABEL]] == ["<none>", "<unk>"]
 
 
 def is_projective(heads):

@@ -34,18 +34,6 @@ def test_an_error_of_the_compiler_is_explained(tmp_path, monkeypatch):
         train_both(tmp_path, tiny.lack_compiler, monkeypatch)
 
 
-def test_validation_computes_with_the_layers_as_they_are(tmp_path, monkeypatch):
-    """A search calls layers in many ways, each of which would have to be compiled."""
-    with_gradients = []
-
-    def backend(graph, _):
-        with_gradients.append(torch.is_grad_enabled())
-        return graph
-
-    train_both(tmp_path, backend, monkeypatch)
-    assert set(with_gradients) == {True}
-
-
 def test_a_recurrent_model_has_no_layers_to_compile(tmp_path, monkeypatch):
     _, _, messages = train_both(tmp_path, "eager", monkeypatch, recurrent=True)
     assert messages[0] == "machine.compile: only layers of transformers are compiled, and this model is recurrent."

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from nmtcore.evaluation.counts import checksum_of_test, read_counts
 from nmtcore.files import read_json, read_lines
 from nmtcore.parquet import read_rows
 
@@ -77,12 +78,12 @@ def test_segment_scores_and_their_means(workplace, models):
         for split, own in scores.items():
             pairs = list(read_rows(workplace.folder / f"results/little/corpus/{split}.parquet"))
             texts = [read_lines(run / "hypotheses" / f"{split}{ending}") for ending in (".txt", ".references.txt")]
-            rows = list(read_rows(run / "comet" / f"{split}.parquet"))
-            assert [row["id"] for row in rows] == [pair["id"] for pair in pairs[: len(rows)]]
+            counts = read_counts(run / "comet" / f"{split}.parquet", "comet")
+            assert counts.test == checksum_of_test(texts[1])
             lengths = [
                 len(pair["source"]) + 2 * len(mt) + 3 * len(ref) for pair, mt, ref in zip(pairs, *texts, strict=False)
             ]
-            assert [row["score"] for row in rows] == [length / 1000 for length in lengths]
+            assert counts.counts_BF.tolist() == [[length / 1000, 1] for length in lengths]
             assert own["comet"] == pytest.approx(sum(lengths) / 10 / len(lengths))
             assert own["comet_signature"] == "COMET|model:wmt22-comet-da|version:0.stand-in|text:tokens"
         values[seed] = scores["test"]["comet"]

@@ -64,7 +64,8 @@ def test_a_system_is_scored_with_the_settings_of_the_command_line(scored):
     hypotheses = (run / "hypotheses/test.txt").read_text(encoding="utf-8").splitlines()
     references = (workplace.mirror / "dev.de").read_text(encoding="utf-8").splitlines()
     assert scores["test"]["bleu"] == pytest.approx(sacrebleu.corpus_bleu(hypotheses, [references]).score, abs=1e-9)
-    shown = f"BLEU {scores['test']['bleu']:.1f}, chrF {scores['test']['chrf']:.1f}"
+    test = scores["test"]
+    shown = f"BLEU {test['bleu']:.1f}, length {test['length_ratio']:.2f}, chrF {test['chrf']:.1f}"
     # The scores of the run are printed first, then those over all seeds.
     assert [line.strip() for line in output.splitlines() if "BLEU" in line] == [
         f"{run.relative_to(workplace.folder)} test: {shown} (8 sentences)",

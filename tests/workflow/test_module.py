@@ -89,7 +89,7 @@ def test_a_changed_rule_is_planned_and_hooks_are_called_once(hers, root):
     assert "    threads: 3\n" in job
     assert planned.output.count("To be fetched: 6 files") == 1
     local = set(re.search(r"^local: (.*)$", planned.output, re.M).group(1).split())
-    assert {"nmt_score_tests", "nmt_data", "nmt_paper_table"} <= local
+    assert {"nmt_score_tests", "nmt_paper_table"} <= local
     assert all(name.startswith("nmt_") for name in local), "her rule `data` is not local because ours is"
 
 

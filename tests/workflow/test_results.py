@@ -2,8 +2,11 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import pandas as pd
 import pyarrow.parquet as parquet
 import pytest
 
@@ -81,6 +84,21 @@ def test_czeng_is_scored_by_bleu_and_attachment(scored):
     assert scored.partial_files() == []
 
 
+def check_scores_table(folder, run):
+    """Compare the table of all scores with what the command sacrebleu says of the translations."""
+    texts = [str(run / f"hypotheses/test{ending}.txt") for ending in (".references", "")]
+    options = ["-m", "bleu", "chrf", "-f", "json", "-w", "9"]
+    command = [sys.executable, "-m", "sacrebleu", texts[0], "-i", texts[1], *options]
+    expected = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    table = pd.read_parquet(folder / "results/scores.parquet").query("split == 'test' and subset == ''")
+    for measure, own in zip(("bleu", "chrf"), expected, strict=True):
+        (row,) = table[table.measure == measure].itertuples()
+        assert row.value == pytest.approx(own["score"], abs=1e-8)
+        assert row.signature == own["signature"]
+        if measure == "bleu":
+            assert f"ratio = {row.length_ratio:.3f} " in own["verbose_score"]
+
+
 def test_a_system_of_the_demo_learns_words(empty):
     """The scale `smoke` trains with 2,000 of 20,000 sentences, so that others need not be generated."""
     corpora = {"train": {"options": {"count": 2000}}}
@@ -97,9 +115,11 @@ def test_a_system_of_the_demo_learns_words(empty):
     assert empty.partial_files() == []
     manifest = read(run / "manifest.json")
     assert (manifest["state"], manifest["data"]["splits"]["train"]["lines"]) == ("finished", 2000)
+    empty.run("results/runs.parquet", settings=selected)
+    check_scores_table(empty.folder, run)
     # The scores of the run are printed first, then those over all seeds.
     scores = read(run / "scores.json")["bleu"]["test"]
-    shown = f"BLEU {scores['bleu']:.1f}, chrF {scores['chrf']:.1f}"
+    shown = f"BLEU {scores['bleu']:.1f}, length {scores['length_ratio']:.2f}, chrF {scores['chrf']:.1f}"
     assert [line.strip() for line in output.splitlines() if "BLEU" in line] == [
         f"{run.relative_to(empty.folder)} test: {shown} (100 sentences)",
         f"{target} test: {shown} (seed 1)",

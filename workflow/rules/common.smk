@@ -6,7 +6,6 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-from nmtcore.config.own_folder import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.stages import (
@@ -57,7 +56,7 @@ def load_project():
         for key in workflow.config_settings.config:
             choose(key, keys, noun="key", where="--config")
     project = Project(["config", own], config, where=CONFIG_NAME)
-    for sentence in hidden_files(project.folders) + project.settings.missing_folders:
+    for sentence in project.hidden + project.settings.missing_folders:
         warn(sentence)
     for fault in project.faults:
         warn(f"Not read: {fault}")

@@ -83,16 +83,8 @@ def announce(files):
         downloads=Path(LAYOUT.downloads),
         mirror_roots=SETTINGS.mirrors,
         manual_folder=Path(SETTINGS.paths.manual),
-        ask_length=None if workflow.dryrun else ask_length,
     ):
         logger.info(sentence, extra={"shown": True})
-
-
-def ask_length(url):
-    """Ask a server for the length of a file; not called in a dry run, which needs no network."""
-    from nmtcore.corpus.download import remote_length
-
-    return remote_length(url, SETTINGS.http_hosts)
 
 
 def report_costs(trainings):

@@ -8,12 +8,13 @@ words in the tool's output with its input, and `refuses` sentences whose words t
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from nmtcore.annotation.models import find_model
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, annotation_fault, failed
@@ -95,11 +96,34 @@ class Annotator(ABC):
         batch are parsed by themselves, down to the sentence at fault. A UserError or MemoryError ends the job.
         """
 
+    def find_model(self) -> Path:
+        """Find the model of the settings. Raises UserError if it is in none of the folders."""
+        settings, description = self.settings, f"{self.name} model"
+        return find_model(settings.model, self.task.model_folders, description=description, holds=settings.model_holds)
+
+    def check_count(self, analyses: Sequence[Any], sentences: Sequence[Any]) -> None:
+        """Raise ParsingError unless there are as many analyses as sentences."""
+        if len(analyses) != len(sentences):
+            raise ParsingError(f"{self.name} failed: {len(analyses)} analyses for {len(sentences)} sentences")
+
+    def check_words(self, parsed: Sequence[str], words: Sequence[str]) -> None:
+        """Raise ParsingError unless the words in the tool's output are those of its input."""
+        if list(parsed) != list(words):
+            shown = f"'{' '.join(parsed)[:100]}' for '{' '.join(words)[:100]}'"
+            raise ParsingError(f"{self.name} gave other words: {shown}")
+
 
 def open_annotator(settings: AnnotatorSettings, task: AnnotationTask) -> Annotator:
     """Make the annotator of `settings`; `with` loads its model."""
     class_name = type(settings).__name__.removesuffix("Settings")
     return ANNOTATORS.member(ANNOTATORS.name_of(settings), class_name)(settings, task)
+
+
+def token_columns(tokens: Sequence[Any], attributes: Mapping[str, str]) -> dict[str, list[str]]:
+    """Read columns of an annotation from attributes of a parser's tokens; empty ones are "_", as in CoNLL-U."""
+    return {
+        column: [str(getattr(token, attribute) or "_") for token in tokens] for column, attribute in attributes.items()
+    }
 
 
 def guarded(
@@ -124,9 +148,8 @@ def _parse(annotator: Annotator, sentences: Sequence[NumberedSentence]) -> list[
     """Parse a batch; after a failure, parse each half by itself. A sentence that fails alone gets null."""
     try:
         annotations = list(annotator.parse(sentences))
-        if len(annotations) == len(sentences):
-            return annotations
-        reason = f"{annotator.name} failed: {len(annotations)} analyses for {len(sentences)} sentences"
+        annotator.check_count(annotations, sentences)
+        return annotations
     except (MemoryError, UserError):
         raise
     except ParsingError as error:

@@ -22,7 +22,6 @@ from urllib.parse import quote
 
 from nmtcore.annotation.base import Annotator, NumberedSentence, ParsingError
 from nmtcore.annotation.java import START_SECONDS, TEST_SENTENCES, JavaProcess, broken_installation, took_too_long
-from nmtcore.annotation.models import find_model
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 
@@ -70,8 +69,7 @@ class CoreNlp(Annotator):
         if settings.analysis == "constituents":
             self._properties |= {"annotators": "tokenize,ssplit,pos,parse", "outputFormat": "json"}
             self._properties |= {"parse.maxlen": str(settings.max_words), "parse.buildgraphs": "false"}
-        folders = self.task.model_folders
-        self._home = find_model(settings.model, folders, description="Stanford CoreNLP", holds=settings.model_holds)
+        self._home = self.find_model()
         self._start()
 
     def close(self) -> None:
@@ -135,8 +133,7 @@ class CoreNlp(Annotator):
     def _read(self, output: str, sentences: Sequence[NumberedSentence]) -> list[Annotation]:
         constituents = self.settings.analysis == "constituents"
         blocks = json.loads(output)["sentences"] if constituents else [b for b in output.split("\n\n") if b]
-        if len(blocks) != len(sentences):
-            raise ParsingError(f"CoreNLP gave other sentences: {len(blocks)} for {len(sentences)}")
+        self.check_count(blocks, sentences)
         read = self._read_constituents if constituents else self._read_tree
         return [read(block, sentence.words) for block, sentence in zip(blocks, sentences, strict=True)]
 
@@ -144,27 +141,26 @@ class CoreNlp(Annotator):
         # ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC; XPOS also holds universal tags.
         rows = [line.split("\t") for line in block.split("\n")]
         _, forms, _, _, tags, _, heads, labels, _, _ = zip(*rows, strict=True)
-        _check_words(forms, words)
+        self._compare(forms, words)
         tag_column = {LANGUAGES[self.task.language]: tags}
         return Annotation(head=[int(head) for head in heads], deprel=labels, **tag_column)
 
     def _read_constituents(self, sentence: dict[str, str], words: Sequence[str]) -> Annotation:
         tree = _WHITE_SPACE.sub(" ", sentence["parse"])
-        _check_words(_LEAF.findall(tree), words)
+        self._compare(_LEAF.findall(tree), words)
         return (
             failed("CoreNLP gave up on its constituents") if tree.startswith("(X ") else Annotation(constituency=tree)
         )
+
+    def _compare(self, forms: Sequence[str], words: Sequence[str]) -> None:
+        """Compare words; round brackets may be escaped."""
+        self.check_words(*([_with_escaped_brackets(word) for word in own] for own in (forms, words)))
 
 
 def _listens(port: int) -> bool:
     with suppress(ConnectionRefusedError), socket.create_connection((_HOST, port)):
         return True
     return False
-
-
-def _check_words(forms: Sequence[str], words: Sequence[str]) -> None:
-    if [_with_escaped_brackets(form) for form in forms] != [_with_escaped_brackets(word) for word in words]:
-        raise ParsingError(f"CoreNLP gave other sentences: '{' '.join(forms)[:100]}' for '{' '.join(words)[:100]}'")
 
 
 def _with_escaped_brackets(word: str) -> str:

@@ -21,7 +21,6 @@ from pathlib import Path
 
 from nmtcore.annotation.base import Annotator, NumberedSentence, ParsingError
 from nmtcore.annotation.java import START_SECONDS, TEST_SENTENCES, JavaProcess, broken_installation, took_too_long
-from nmtcore.annotation.models import find_model
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 
@@ -41,8 +40,7 @@ class EasyCcg(Annotator):
 
     def load(self) -> None:
         """Find the jar and its model. Raises UserError if one is missing."""
-        holds = self.settings.model_holds
-        self._folder = find_model(self.settings.model, self.task.model_folders, description=self.name, holds=holds)
+        self._folder = self.find_model()
         self._model = find_unpacked_model(self._folder)
 
     def refuses(self, words: Sequence[str]) -> str | None:
@@ -79,30 +77,21 @@ class EasyCcg(Annotator):
         if java.returncode != 0:
             raise java.failure()
         lines = output.decode("utf-8", errors="replace").split("\n")
-        if len(lines) != 2 * len(sentences) + 1:
-            raise ParsingError(f"EasyCCG gave other sentences: {len(lines) // 2} for {len(sentences)}")
-        derivations = zip(lines[:-1:2], lines[1::2], sentences, strict=True)
-        return [
-            _read(header, derivation.strip(" "), number, sentence.words)
-            for number, (header, derivation, sentence) in enumerate(derivations, start=1)
-        ]
+        headers, derivations = lines[:-1:2], lines[1::2]
+        self.check_count(derivations, sentences)
+        self.check_words(headers, [f"ID={number}" for number in range(1, len(sentences) + 1)])
+        results = zip(derivations, sentences, strict=True)
+        return [self.read(derivation.strip(" "), sentence.words) for derivation, sentence in results]
 
-
-def _read(header: str, derivation: str, number: int, words: Sequence[str]) -> Annotation:
-    if header != f"ID={number}":
-        raise ParsingError(f"EasyCCG gave other sentences: '{header[:100]}' for ID={number}")
-    return failed("no CCG parse") if derivation == FAILURE else Annotation(ccg=leaf_categories(derivation, words))
-
-
-def leaf_categories(derivation: str, words: Sequence[str]) -> list[str]:
-    """Read each word's category from a derivation's leaves. Raises ParsingError if the words differ."""
-    leaves = _LEAF.findall(derivation)
-    parsed = [word for word in map(_without_quotes, words) if word]
-    if [leaf for _, leaf in leaves] != [_BRACKETS.get(word, word) for word in parsed]:
-        output = " ".join(leaf for _, leaf in leaves)
-        raise ParsingError(f"EasyCCG gave other sentences: '{output[:100]}' for '{' '.join(parsed)[:100]}'")
-    categories, quotes = (category for category, _ in leaves), cycle(_QUOTES)
-    return [next(categories if _without_quotes(word) else quotes) for word in words]
+    def read(self, derivation: str, words: Sequence[str]) -> Annotation:
+        """Read each word's category from a derivation's leaves. Raises ParsingError if the words differ."""
+        if derivation == FAILURE:
+            return failed("no CCG parse")
+        leaves = _LEAF.findall(derivation)
+        unquoted = [word for word in map(_without_quotes, words) if word]
+        self.check_words([leaf for _, leaf in leaves], [_BRACKETS.get(word, word) for word in unquoted])
+        categories, quotes = (category for category, _ in leaves), cycle(_QUOTES)
+        return Annotation(ccg=[next(categories if _without_quotes(word) else quotes) for word in words])
 
 
 def _without_quotes(word: str) -> str:

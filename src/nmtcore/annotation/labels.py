@@ -19,7 +19,6 @@ from nmtcore.corpus.pairs import WORDS
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json
 from nmtcore.parquet import paired_batches, row_writer
-from nmtcore.syntax.annotation import tree_fault
 from nmtcore.syntax.constituents import linearise, parse_constituents, same_words
 from nmtcore.syntax.supertags import dg_a_codes, dg_b_codes
 
@@ -72,27 +71,21 @@ def label_lists(annotation: pa.RecordBatch, column: str, *, where: object) -> pa
     """Return the labels of every sentence of `annotation`: one list of strings (or dictionary-encoded) per sentence.
 
     The list is null for a sentence without these labels; supertags need its heads and dependency labels. Raises
-    UserError, naming the pair and the file `where`, if there are not as many labels as heads or a head is out of range.
+    UserError, naming the file `where`, if there are not as many labels as heads or a head is out of range.
     """
     if column not in SUPERTAGS:
         return annotation.column(column)
     parsed = pc.and_(annotation.column("head").is_valid(), annotation.column("deprel").is_valid())
-    ids, heads, deprels = (annotation.column(name).filter(parsed) for name in ("id", "head", "deprel"))
+    heads, deprels = (annotation.column(name).filter(parsed) for name in ("head", "deprel"))
     lengths_B = heads.value_lengths().to_numpy()
-    labels_per_sentence_B = deprels.value_lengths().to_numpy()
-    for k in np.flatnonzero(lengths_B != labels_per_sentence_B)[:1]:
-        raise UserError(
-            f"{where}, pair {ids[k]}: {lengths_B[k]} heads and {labels_per_sentence_B[k]} labels: annotate again."
-        )
     flat = deprels.flatten().fill_null(LABEL_SPECIALS[NO_LABEL]).dictionary_encode()
     heads_W, deprels_W = heads.flatten().to_numpy(zero_copy_only=False), flat.indices.to_numpy()
     try:
+        if not heads.value_lengths().equals(deprels.value_lengths()):
+            raise ValueError("a sentence has more heads than labels, or fewer")
         tags = SUPERTAGS[column](heads_W, deprels_W, lengths_B, labels=flat.dictionary.to_pylist())
     except ValueError as error:
-        for pair, tree in zip(ids.to_pylist(), heads.to_pylist(), strict=True):
-            if fault := tree_fault(tree):
-                raise UserError(f"{where}, pair {pair}: {fault}: annotate again.") from error
-        raise
+        raise UserError(f"{where}: {error}: annotate again.") from error
     strings = pa.DictionaryArray.from_arrays(pa.array(tags.codes_W, pa.int32()), pa.array(tags.strings, pa.string()))
     all_lengths = np.zeros(len(parsed), np.int64)
     all_lengths[parsed.to_numpy(zero_copy_only=False)] = lengths_B

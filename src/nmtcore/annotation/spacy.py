@@ -8,8 +8,8 @@ from importlib.util import module_from_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmtcore.annotation.base import Annotator, NumberedSentence, first_line
-from nmtcore.annotation.models import MissingModel, find_model, install_advice
+from nmtcore.annotation.base import Annotator, NumberedSentence, first_line, token_columns
+from nmtcore.annotation.models import MissingModel, install_advice
 from nmtcore.config.annotator_models import installed_pipeline
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
@@ -29,6 +29,11 @@ NOT_NEEDED = frozenset(
 
 NO_TAGS = frozenset(("token.head", "token.lemma", "token.morph", "token.pos"))
 """Attributes that a supertagger does not need; a component that assigns one of them, but no tags, is disabled."""
+
+
+COLUMNS = {"lemma": "lemma_", "upos": "pos_", "xpos": "tag_", "feats": "morph"}
+"""Column of the annotation → attribute of spaCy's tokens."""
+CCG = {"ccg": "tag_"}
 
 
 class Spacy(Annotator):
@@ -67,16 +72,17 @@ class Spacy(Annotator):
 
     def parse(self, sentences: Sequence[NumberedSentence]) -> list[Annotation]:
         """Run the pipeline on a batch."""
-        read = _supertags if self.settings.tags == "ccg" else _dependencies
+        tags = self.settings.tags
         # The memory zone frees strings and lexemes; otherwise the vocabulary would grow with the corpus.
         with self._model.memory_zone():
             docs = [_doc(self._model, sentence.words) for sentence in sentences]
-            return [read(doc) for doc in self._model.pipe(docs, batch_size=len(docs))]
+            parsed = self._model.pipe(docs, batch_size=len(docs))
+            return [_dependencies(doc) if tags == "xpos" else Annotation(**token_columns(doc, CCG)) for doc in parsed]
 
     def _find_pipeline(self) -> Path:
-        model, holds = self.settings.model, self.settings.model_holds
+        model = self.settings.model
         try:
-            return find_model(model, self.task.model_folders, description="spaCy pipeline", holds=holds)
+            return self.find_model()
         except MissingModel as error:
             if package := installed_pipeline(model):
                 return package
@@ -102,19 +108,6 @@ def _dependencies(doc: "Doc") -> Annotation:
     heads = [HEAD_OF_ROOT if token.head == token else token.head.i + 1 for token in doc]
     if (roots := heads.count(HEAD_OF_ROOT)) != 1:
         return failed(f"not one tree: {roots} roots")
-    # CoNLL-U writes an empty string as an underscore.
-    columns = {
-        column: [str(getattr(token, attribute)) or "_" for token in doc]
-        for column, attribute in _COLUMNS.items()
-        if doc.has_annotation(attribute.strip("_"))
-    }
+    given = {column: own for column, own in COLUMNS.items() if doc.has_annotation(own.strip("_"))}
     deprel = ["root" if token.dep_ == "ROOT" else token.dep_ or "_" for token in doc]
-    return Annotation(**columns, head=heads, deprel=deprel)
-
-
-_COLUMNS = {"lemma": "lemma_", "upos": "pos_", "xpos": "tag_", "feats": "morph"}
-"""Column of the annotation → attribute of spaCy's tokens."""
-
-
-def _supertags(doc: "Doc") -> Annotation:
-    return Annotation(ccg=[token.tag_ or "_" for token in doc])
+    return Annotation(**token_columns(doc, given), head=heads, deprel=deprel)

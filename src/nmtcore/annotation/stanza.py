@@ -16,10 +16,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from nmtcore.annotation.base import Annotator, NumberedSentence, first_line
-from nmtcore.annotation.models import find_model
+from nmtcore.annotation.base import Annotator, NumberedSentence, first_line, token_columns
 from nmtcore.errors import UserError
-from nmtcore.syntax.annotation import Annotation, failed
+from nmtcore.syntax.annotation import Annotation
+
+COLUMNS = ("lemma", "upos", "xpos", "feats", "deprel")
+"""Columns of the annotation that are attributes of Stanza's words."""
 
 
 class Stanza(Annotator):
@@ -39,8 +41,7 @@ class Stanza(Annotator):
             import torch
         except ImportError as error:
             raise UserError("Stanza needs the package stanza: pip install stanza.") from error
-        model, holds = self.settings.model, self.settings.model_holds
-        folder = find_model(model, self.task.model_folders, description="Stanza model", holds=holds)
+        folder = self.find_model()
         paths = _model_paths(folder, constituency=self.settings.constituency)
         with TemporaryDirectory(prefix="nmtcore-stanza-") as temporary:
             # Stanza requires a list of its models; with an empty list it uses the paths of the options.
@@ -78,22 +79,17 @@ class Stanza(Annotator):
         from stanza import Document
 
         document = self._model(Document([[{"text": word} for word in words] for _, words in sentences]))
+        self.check_count(document.sentences, sentences)
         return [self._read(parsed, words) for parsed, (_, words) in zip(document.sentences, sentences, strict=True)]
 
     def _read(self, parsed: Any, words: Sequence[str]) -> Annotation:
-        if [word.text for word in parsed.words] != list(words):
-            return failed("Stanza changed the words")
-        lemmas = not self._model.processors["lemma"].use_identity
-        return Annotation(
-            lemma=[word.lemma or "_" for word in parsed.words] if lemmas else None,
-            upos=[word.upos or "_" for word in parsed.words],
-            xpos=[word.xpos or "_" for word in parsed.words],
-            feats=[word.feats or "_" for word in parsed.words],
-            head=[word.head for word in parsed.words],
-            deprel=[word.deprel for word in parsed.words],
-            # The tree on one line, with -LRB- and -RRB- for brackets in words.
-            constituency=str(parsed.constituency) if self.settings.constituency else None,
-        )
+        self.check_words([word.text for word in parsed.words], words)
+        columns = token_columns(parsed.words, {column: column for column in COLUMNS})
+        if self._model.processors["lemma"].use_identity:
+            del columns["lemma"]
+        # The tree is on one line, with -LRB- and -RRB- for brackets in words.
+        constituency = str(parsed.constituency) if self.settings.constituency else None
+        return Annotation(head=[word.head for word in parsed.words], constituency=constituency, **columns)
 
 
 def _model_paths(folder: Path, *, constituency: bool) -> dict[str, Path]:

@@ -1,12 +1,13 @@
 """Dependency trees, tags and lemmas from UDPipe 1 (Straka and Straková 2017), on tokenised text."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from nmtcore.annotation.base import Annotator, NumberedSentence, ParsingError
-from nmtcore.annotation.models import find_model
+from nmtcore.annotation.base import Annotator, NumberedSentence, ParsingError, token_columns
 from nmtcore.errors import UserError
-from nmtcore.syntax.annotation import Annotation, failed
+from nmtcore.syntax.annotation import Annotation
+
+COLUMNS = {"lemma": "lemma", "upos": "upostag", "xpos": "xpostag", "feats": "feats", "deprel": "deprel"}
+"""Column of the annotation → attribute of UDPipe's words."""
 
 
 class UdPipe(Annotator):
@@ -20,7 +21,7 @@ class UdPipe(Annotator):
             from ufal.udpipe import Model
         except ImportError as error:
             raise UserError("UDPipe needs the package ufal.udpipe: pip install ufal.udpipe.") from error
-        path = find_model(self.settings.model, self.task.model_folders, description="UDPipe model")
+        path = self.find_model()
         self._model = Model.load(str(path))
         if self._model is None:
             raise UserError(f"{path} is no model of UDPipe 1, or is incomplete: download it again.")
@@ -38,18 +39,6 @@ class UdPipe(Annotator):
             done = model.tag(tokens, model.DEFAULT, error) and model.parse(tokens, model.DEFAULT, error)
             if not done or error.occurred():
                 raise ParsingError(f"UDPipe failed: {error.message or 'no reason given'}")
-            yield _read_tokens(tokens, sentence.words)
-
-
-def _read_tokens(tokens: Any, words: Sequence[str]) -> Annotation:
-    parsed = list(tokens.words)[1:]  # without the artificial root
-    if [token.form for token in parsed] != list(words):
-        return failed("UDPipe changed the words")
-    return Annotation(
-        lemma=[token.lemma or "_" for token in parsed],
-        upos=[token.upostag or "_" for token in parsed],
-        xpos=[token.xpostag or "_" for token in parsed],
-        feats=[token.feats or "_" for token in parsed],
-        head=[token.head for token in parsed],
-        deprel=[token.deprel for token in parsed],
-    )
+            parsed = list(tokens.words)[1:]  # without the artificial root
+            self.check_words([token.form for token in parsed], sentence.words)
+            yield Annotation(head=[token.head for token in parsed], **token_columns(parsed, COLUMNS))

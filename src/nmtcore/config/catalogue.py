@@ -12,16 +12,17 @@ from nmtcore.config.annotator_models import AnnotatorModelSettings
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.datasets import METRIC_NAMES, DatasetSettings
+from nmtcore.config.datasets import METRIC_NAMES, DatasetSettings, metric_names
 from nmtcore.config.files import Level, NamedFiles, lineage, misnamed, named_entries, named_files
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.formats import corpus_options
+from nmtcore.config.own_code import own_faults
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.systems import SystemSettings, check_levels, compose_system
 from nmtcore.config.typed import build, choose, merge, shown_value
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError, quoted
-from nmtcore.layout import NAME, RESERVED, SELECTION, STAGES
+from nmtcore.layout import NAME, RESERVED, SCORES, SELECTION, STAGES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,20 +83,32 @@ class Catalogue:
             for name, path in files.items()
             if name in self.scale_files or name in RESERVED
         }
-        return NamedFiles(files, files.unread | taken, noun="data set")
+        return NamedFiles(files, files.unread | taken, noun="data set", hidden=files.hidden)
 
     @cached_property
     def systems(self) -> SystemEntries:
         """The entries of the systems, and the faults in their files."""
-        files = named_files(self.folders, "systems", noun="file of systems")
+        files = self._system_files
         return _read_systems(files.values(), faults=[*files.unread.values()])
+
+    @cached_property
+    def _system_files(self) -> NamedFiles:
+        return named_files(self.folders, "systems", noun="file of systems")
+
+    @property
+    def hidden(self) -> list[str]:
+        """One sentence for each file that hides another file of the same name in a later folder."""
+        published = named_files(self.folders, "published", noun="paper")
+        kinds = (self.scale_files, self.recipe_files, self.dataset_files, self.corpus_files, self.model_files)
+        return [sentence for files in (*kinds, self._system_files, published) for sentence in files.hidden]
 
     @property
     def faults(self) -> list[str]:
         """One sentence for each file that is not read: for its name or, if it may define systems, for its content."""
         unread = [misnamed(self.folders, subfolder) for subfolder in ("corpora", "models", "recipes", "scales")]
         unread.append(self.dataset_files.unread)
-        own_code = [*COMPONENTS.own_faults, *ANNOTATORS.own_faults, *FILTERS.own_faults, *METRIC_NAMES.own_faults]
+        metrics = own_faults("metrics", (*METRIC_NAMES, *SCORES, "chrf"))
+        own_code = [*COMPONENTS.own_faults, *ANNOTATORS.own_faults, *FILTERS.own_faults, *metrics]
         return [*self.systems.faults, *(sentence for files in unread for sentence in files.values()), *own_code]
 
     @property
@@ -253,7 +266,7 @@ def full_form(name: str, values: Mapping[str, Any], shared: NamedFiles, *, where
     values = _changed(values, ("corpora", ALL, "files"), partial(_by_side, languages=languages))
     dataset = build(DatasetSettings, values, where=where)
     for metric in dataset.evaluation.metrics:
-        choose(metric, METRIC_NAMES.valid, noun="metric", where=f"{where}: evaluation: metrics")
+        choose(metric, metric_names(), noun="metric", where=f"{where}: evaluation: metrics")
     return dataset
 
 

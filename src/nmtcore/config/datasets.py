@@ -3,20 +3,33 @@
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
+from pydantic import Field
+
 from nmtcore.config.annotators import ANNOTATORS, Annotation, AnnotatorSettings, ExistingSettings
 from nmtcore.config.bases import ChangesByBase
 from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings, Side
 from nmtcore.config.filters import FILTERS, FilterSettings
 from nmtcore.config.formats import FORMATS
-from nmtcore.config.own_code import OneOf
+from nmtcore.config.own_code import own_names
 from nmtcore.config.partial import ForAll, Listed, PartOf, Short
 from nmtcore.config.ranges import Amount, Count, Positive, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.errors import quoted
 
-METRIC_NAMES = OneOf(names=("ribes", "multi_bleu"), folder="metrics")
-"""The scores that a data set can ask for, beside BLEU and chrF: these, and files of the user's own."""
+METRIC_NAMES = ("ribes", "multi_bleu")
+"""The scores that a data set can ask for, beside BLEU and chrF."""
+
+
+def metric_names() -> list[str]:
+    """Return the scores that a data set can ask for: those of the package, and files of the user's own.
+
+    Only files of data sets are checked by them, since a trained model may be used where the user's file is not.
+    """
+    return [*METRIC_NAMES, *own_names("metrics")]
+
+
+Metric = Annotated[str, Field(json_schema_extra=lambda schema: schema.update(enum=metric_names()))]
 
 
 @settings_class
@@ -34,7 +47,7 @@ class EvaluationSettings:
     """Roots of a source tree: one (UD) or any number (CzEng, PDT)."""
     greedy_dev: bool = False
     """Whether dev is also translated by greedy search, as validation does it, and scored as `dev.greedy`."""
-    metrics: tuple[Annotated[str, METRIC_NAMES], ...] = ()
+    metrics: tuple[Metric, ...] = ()
     """Scores beside BLEU and chrF. ribes: on BLEU's tokens, for Japanese; multi_bleu: BLEU of the words that spaces
     separate, as Moses's multi-bleu.perl computes it; any other name: a file of your own in `config/metrics`."""
 

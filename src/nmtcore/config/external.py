@@ -1,14 +1,13 @@
 """External systems: translations made elsewhere, one file per split and seed, and where they come from."""
 
 import datetime
-import os
-from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Annotated
 
 from pydantic import BeforeValidator
 
 from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.files import check_files
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.partial import Listed
 from nmtcore.config.ranges import settings_class
@@ -83,22 +82,9 @@ def with_translations(
             missing=f"no external translations for seed {run.seed}",
         )
     own = {split: files[split][run.seed - 1] for split in data.tests if split in files}
-    _check_files(own, where=where)
+    check_files(own, where=where)
     evaluation = replace(run.evaluation, greedy_dev=False)
     return replace(run, tests=tuple(own), external=own, evaluation=evaluation)
-
-
-def _check_files(files: Mapping[str, str], *, where: str) -> None:
-    """Raise `UserError` if files are missing; name all of them."""
-    missing = [
-        f"  {split}: {'a folder is at' if os.path.isdir(path) else 'there is no file'} {path}"
-        for split, path in files.items()
-        if not os.path.isfile(path)
-    ]
-    if missing:
-        raise UserError(
-            "\n".join([f"{where}: files are missing (a relative path starts at the config folder):", *missing])
-        )
 
 
 def _count_files(count: int) -> str:

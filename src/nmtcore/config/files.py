@@ -1,8 +1,10 @@
 """The files of a configuration by name, of which one with an invalid name is an error only when used, and `extends`."""
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +15,17 @@ from nmtcore.layout import NAME
 
 
 class NamedFiles(dict[str, Path]):
-    """Files by name; `unread` says for each file that is left out why it is not read.
+    """Files by name. `unread` says for each file that is left out why it is not read, `hidden` which files others hide.
 
     A file may hold several entries `NAME: {settings}`, each with a name of its own.
     """
 
-    def __init__(self, files: Mapping[str, Path], unread: Mapping[str, str], *, noun: str) -> None:
+    def __init__(
+        self, files: Mapping[str, Path], unread: Mapping[str, str], *, noun: str, hidden: Sequence[str] = ()
+    ) -> None:
         super().__init__({name: path for name, path in files.items() if name not in unread})
         self.unread = dict(unread)
+        self.hidden = tuple(hidden)
         self._noun = noun
         self._values: dict[Path, dict[str, Any]] = {}
 
@@ -39,10 +44,7 @@ class NamedFiles(dict[str, Path]):
 
 def named_files(folders: Sequence[Path], subfolder: str, *, noun: str) -> NamedFiles:
     """Find the files of a subfolder ("datasets"); the first folder that has a name wins. Messages use `noun`."""
-    files: dict[str, Path] = {}
-    for folder in reversed(folders):
-        files |= yaml_files(folder / subfolder)
-    return NamedFiles(files, misnamed(folders, subfolder), noun=noun)
+    return _layered(folders, subfolder, yaml_files, noun=noun)
 
 
 def named_entries(folders: Sequence[Path], subfolder: str, *, noun: str) -> NamedFiles:
@@ -50,16 +52,31 @@ def named_entries(folders: Sequence[Path], subfolder: str, *, noun: str) -> Name
 
     Raises `UserError` if two files of a folder have the same name in them.
     """
+    return _layered(folders, subfolder, partial(_entries, noun=noun), noun=noun)
+
+
+def _entries(folder: Path, *, noun: str) -> dict[str, Path]:
     entries: dict[str, Path] = {}
+    for stem, path in yaml_files(folder).items():
+        for name in _names_in(path) or [stem]:
+            if name in entries:
+                raise UserError(f"{path}: the {noun} '{name}' is also defined in {entries[name]}: rename one of them.")
+            entries[name] = path
+    return entries
+
+
+def _layered(
+    folders: Sequence[Path], subfolder: str, find: Callable[[Path], dict[str, Path]], *, noun: str
+) -> NamedFiles:
+    files: dict[str, Path] = {}
+    hidden: list[str] = []
     for folder in reversed(folders):
-        own: dict[str, Path] = {}
-        for stem, path in yaml_files(folder / subfolder).items():
-            for name in _names_in(path) or [stem]:
-                if name in own:
-                    raise UserError(f"{path}: the {noun} '{name}' is also defined in {own[name]}: rename one of them.")
-                own[name] = path
-        entries |= own
-    return NamedFiles(entries, misnamed(folders, subfolder), noun=noun)
+        own = find(folder / subfolder)
+        shared = {name: path for name, path in own.items() if name in files}
+        others = {path: files[name] for name, path in shared.items() if path.resolve() != files[name].resolve()}
+        hidden += [f"{path} is used in place of {other}." for path, other in others.items()]
+        files |= own
+    return NamedFiles(files, misnamed(folders, subfolder), noun=noun, hidden=hidden)
 
 
 def _names_in(path: Path) -> list[str]:
@@ -125,3 +142,15 @@ def lineage(
         if parent in names:
             raise UserError(f"{path}: {' extends '.join([*names, parent])}: this is circular, remove one `extends`.")
     return tuple(reversed(levels))
+
+
+def check_files(paths: Mapping[str, str], *, where: str | Path) -> None:
+    """Raise `UserError` if files of the user's own are missing; name all of them, with their keys."""
+    missing = [
+        f"  {key}: {'a folder is at' if os.path.isdir(path) else 'there is no file'} {path}"
+        for key, path in paths.items()
+        if not os.path.isfile(path)
+    ]
+    if missing:
+        sentence = f"{where}: files are missing (a relative path starts at the config folder):"
+        raise UserError("\n".join([sentence, *missing]))

@@ -12,16 +12,12 @@ import re
 import sys
 import traceback
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any
-
-from pydantic_core import core_schema
 
 from nmtcore.errors import LineError, UserError
-from nmtcore.layout import NAME, SCORES
+from nmtcore.layout import NAME
 
 OWN_CONFIG = Path("config")
 """The folder of the user's configuration, from the working directory."""
@@ -35,43 +31,7 @@ _PACKAGE = "nmtcore_own"
 _LENGTH = 16
 """Hexadecimal digits of a checksum."""
 
-
 _loaded: dict[Path, tuple[tuple[int, int], ModuleType]] = {}
-
-
-@dataclass(frozen=True)
-class OneOf:
-    """Marks a name that is one of `names` or that of a file of the user's own in `folder`.
-
-    Only the file that names it is checked (`check_name`), since a trained model may be used where the file is not.
-    """
-
-    names: tuple[str, ...]
-    folder: str
-
-    @property
-    def valid(self) -> list[str]:
-        """All names that can be chosen here."""
-        return [*self.names, *own_names(self.folder)]
-
-    @property
-    def own_faults(self) -> list[str]:
-        """One sentence for each file of the user's own that is not read because of its name."""
-        return own_faults(self.folder, (*self.names, *SCORES, "chrf"))
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """Return the schema of a text that looks like a name."""
-        return core_schema.no_info_after_validator_function(_check_name, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
-        """Return the JSON Schema of the names that can be chosen here."""
-        return {"enum": self.valid}
-
-
-def _check_name(value: str) -> str:
-    if not re.fullmatch(NAME, value):
-        raise ValueError(f"'{value}' is not a name (small letters, digits and single underscores)")
-    return value
 
 
 def own_names(folder: str) -> list[str]:

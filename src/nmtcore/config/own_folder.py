@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from nmtcore.config.corpora import CorpusSettings, FileSettings
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.files import named_entries, named_files
+from nmtcore.config.files import check_files
 from nmtcore.config.project import Project
 from nmtcore.config.project_settings import read_project_settings
 from nmtcore.config.stages import ReadingSettings
@@ -60,25 +59,6 @@ def project_model_folders(bundle: Path) -> tuple[Path, ...]:
     return read_project_settings(read_yaml(path), where=str(path)).model_folders
 
 
-SUBFOLDERS = ("corpora", "datasets", "models", "published", "recipes", "scales", "systems")
-"""Subfolders of a configuration."""
-
-
-def hidden_files(folders: Sequence[Path]) -> list[str]:
-    """Return one sentence for each file that hides another file of the same name in a later folder."""
-    sentences = []
-    for subfolder in SUBFOLDERS:
-        first: dict[str, Path] = {}
-        named = named_entries if subfolder in ("corpora", "datasets", "models") else named_files
-        for folder in folders:
-            with suppress(UserError):  # reading the configuration reports this
-                for name, path in named([folder], subfolder, noun="entry").items():
-                    used = first.setdefault(name, path)
-                    if used.resolve().parent != path.resolve().parent:
-                        sentences.append(f"{used} is used in place of {path}.")
-    return sentences
-
-
 def own_files(corpus: CorpusSettings) -> Iterator[tuple[str, FileSettings]]:
     """Yield each of the user's own files in a corpus, with its key (`files.source`)."""
     for role, files in corpus.files.items():
@@ -90,16 +70,8 @@ def own_files(corpus: CorpusSettings) -> Iterator[tuple[str, FileSettings]]:
 def check_own_files(dataset: DatasetSettings, *, where: str | Path) -> None:
     """Raise `UserError` if files of the user's own that a data set's splits need are missing; name all of them."""
     used = dict.fromkeys(part.corpus for parts in dataset.splits.values() for part in parts)
-    missing = [
-        f"  corpora.{name}: {key}: {'a folder is at' if os.path.isdir(file.path) else 'there is no file'} {file.path}"
-        for name in used
-        for key, file in own_files(dataset.corpora[name])
-        if not os.path.isfile(file.path)
-    ]
-    if missing:
-        raise UserError(
-            "\n".join([f"{where}: files are missing (a relative path starts at the config folder):", *missing])
-        )
+    files = {f"corpora.{name}: {key}": file.path for name in used for key, file in own_files(dataset.corpora[name])}
+    check_files(files, where=where)
 
 
 def own_file_states(settings: ReadingSettings) -> dict[str, str]:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Annotated, Any, TypeVar, dataclass_transform
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from pydantic_core import core_schema
 
-from nmtcore.config.typed import ONE_OF, explain_keys, sentences
+from nmtcore.config.typed import ONE_OF, explain_keys
 
 T = TypeVar("T")
 
@@ -70,36 +70,16 @@ hints_of = functools.cache(functools.partial(typing.get_type_hints, include_extr
 def settings_class(cls: type[T]) -> type[T]:
     """Make a class of settings: a frozen dataclass with keyword-only fields, whose values must fit their hints.
 
-    They are checked whenever an object is made: from a file, from the command line or by `dataclasses.replace`. In code
-    a mistake is a `ValueError`. The class's own `__post_init__` runs afterwards.
+    They are checked whenever an object is made: from a file or the command line (`config.typed.build`, whose errors are
+    sentences), or in code, where a mistake is pydantic's `ValueError`. The class's own `__post_init__` runs afterwards.
     """
     cls.__get_pydantic_core_schema__ = classmethod(_strict_schema)
     cls.__get_pydantic_json_schema__ = classmethod(lambda own, schema, handler: described((own,), schema, handler))
-    made = dataclass(frozen=True, kw_only=True, config=_CONFIG)(cls)
-    _explain_faults_in_code(made)
-    return made
-
-
-def _explain_faults_in_code(cls: type) -> None:
-    """Let the constructor of a class raise sentences. (Pydantic makes another constructor when it builds the class.)"""
-    init = cls.__init__
-    if hasattr(init, "raises_sentences"):
-        return
-
-    @functools.wraps(init)
-    def __init__(self: Any, **values: Any) -> None:
-        try:
-            init(self, **values)
-        except ValidationError as error:
-            raise ValueError("\n".join(sentence.rstrip(".") for sentence in sentences(error))) from error
-
-    __init__.raises_sentences = True
-    cls.__init__ = __init__
+    return dataclass(frozen=True, kw_only=True, config=_CONFIG)(cls)
 
 
 def _strict_schema(cls: type, source: type, handler: Callable[[type], Any]) -> Any:
     schema = strict_where_yaml_misleads(handler(source))
-    _explain_faults_in_code(cls)
     ref = schema.pop("ref", None)  # other classes that have settings of this class refer to the wrapped schema
     return core_schema.no_info_wrap_validator_function(functools.partial(explain_keys, (cls,)), schema, ref=ref)
 

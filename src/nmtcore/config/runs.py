@@ -20,7 +20,7 @@ from nmtcore.config.ranges import Count, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings, transform_settings
-from nmtcore.config.typed import build, nearest, plain, shown_value
+from nmtcore.config.typed import build, convert, nearest, plain, shown_value
 from nmtcore.errors import UserError
 from nmtcore.layout import Layout, file_name
 
@@ -280,16 +280,9 @@ def run_from_json(values: dict[str, Any], *, where: str) -> RunSettings:
     """Build a run from plain values. Raises `UserError` if they are not valid, or do not fit the base."""
     if not isinstance(values, Mapping):
         raise UserError(f"{where} must be a mapping of settings, not {shown_value(values)}.")
-    base = values.get("base")
-    if not isinstance(base, str):
-        raise UserError(
-            f"{where}: base must be the name of a base model ({', '.join(sorted(BASES))}), not {shown_value(base)}."
-        )
-    sections: dict[str, Any] = {}
+    base, sections = str(values.get("base")), {}
     for section, settings_of in (("components", component_settings), ("transforms", transform_settings)):
-        entries = values.get(section)
-        if not isinstance(entries, Mapping) or not all(isinstance(entry, Mapping) for entry in entries.values()):
-            raise UserError(f"{where}: {section} must be a mapping of names to settings, not {shown_value(entries)}.")
+        entries = convert(values.get(section), dict[str, dict[str, Any]], where=f"{where}: {section}")
         sections[section] = {name: settings_of(name, entry, where=where) for name, entry in entries.items()}
     sections["model"] = build(BASES.find(base, where=f"{where}: base"), values.get("model"), where=f"{where}: model")
     check_composition(sections["components"], base, sections["model"], where=where)

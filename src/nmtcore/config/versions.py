@@ -8,7 +8,7 @@ them.
 
 VERSIONS = {
     "download": 2,
-    "corpus": 7,
+    "corpus": 8,
     "annotation": 2,
     "segmentation": 2,
     "features": 2,

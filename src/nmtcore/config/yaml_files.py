@@ -6,8 +6,6 @@ from typing import Any
 
 from nmtcore.errors import UserError, explain_os_errors, quoted
 
-TEMPLATE_SWITCH = "__use_yte__"
-"""A key with which Snakemake takes a configuration file for a template, whose expressions it runs as Python."""
 MAX_BYTES = 1_000_000
 """The most bytes of a file; the longest of ours has 60,000."""
 
@@ -15,8 +13,7 @@ MAX_BYTES = 1_000_000
 def read_yaml(path: str | Path) -> dict[str, Any]:
     """Read a YAML file that holds a mapping.
 
-    Raises `UserError` if it is too large, not UTF-8 or not valid, has an alias or a duplicate key, or would let
-    Snakemake run code in it.
+    Raises `UserError` if it is too large, not UTF-8 or not valid, or has an alias or a duplicate key.
     """
     import yaml
 
@@ -39,10 +36,6 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
         return {}
     if not isinstance(values, dict):
         raise UserError(f"{path}: expected keys and values, found a {type(values).__name__}.")
-    if TEMPLATE_SWITCH in values:
-        raise UserError(
-            f"{path}: {TEMPLATE_SWITCH} lets Snakemake run code in this file, even in a dry run: remove it."
-        )
     return values
 
 

@@ -11,15 +11,12 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from nmtcore.config.formats import corpus_options
 from nmtcore.config.stages import ReadingSettings
-from nmtcore.corpus.formats import make_format
-from nmtcore.corpus.formats.rows import Format, Inputs, ReadingContext, Row
+from nmtcore.corpus.formats.rows import Format, Inputs, Row, replace_separators
 from nmtcore.corpus.pairs import Side
-from nmtcore.corpus.read import corpus_inputs
-from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines
+from nmtcore.corpus.read import open_corpus
+from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines, natural_number
 from nmtcore.errors import LineError, UserError, quoted
-from nmtcore.numerals import natural_number
 from nmtcore.parquet import read_rows, write_rows
 
 COLUMNS = ("source", "right", "wrong", "phenomenon", "distance")
@@ -39,7 +36,6 @@ CONTRASTS_SCHEMA = pa.schema(
 `entry` counts sources with their right translations; `right` and `wrong` are ids of sentence pairs of the split.
 """
 
-_REQUIRED = COLUMNS[:-1]
 _PHENOMENON = re.compile(r"\w[\w.+: -]*")
 
 
@@ -109,12 +105,21 @@ def read_contrasts(file: Input) -> Iterator[ContrastEntry]:
     Consecutive lines with the same source and right translation are one entry. Raises `LineError` if a line is broken
     or a text is empty, and `UserError` if there is no pair.
     """
-    rows = lines(file)
-    header = next(rows, None)
-    names = [] if header is None else _header(header)
-    parsed = (_parsed(piece, names) for piece in rows)
+    table = map(_cells, lines(file))
+    _, names = next(table, (0, []))
+    if names and names[0].lstrip().startswith(("[", "{")):
+        raise LineError(
+            file.path,
+            1,
+            "JSON, the form of LingEval97, is not read any more: write one pair per line, with tabs between the "
+            f"columns {', '.join(COLUMNS)}, below a line with these names.",
+        )
+    if names and any(names.count(name) != 1 for name in COLUMNS[:-1]):
+        columns = ", ".join(COLUMNS[:-1])
+        raise LineError(file.path, 1, f"the header must name each of the columns {columns} once, with tabs between.")
     is_empty = True
-    for (source, right), group in groupby(parsed, key=lambda row: (row[1], row[2])):
+    pairs = ((number, *_pair(file.path, number, names, cells)) for number, cells in table)
+    for (source, right), group in groupby(pairs, key=lambda row: (row[1], row[2])):
         is_empty = False
         places, _, _, wrong = zip(*group, strict=True)
         yield ContrastEntry(Side(text=source), Side(text=right), wrong, f"line {places[0]}")
@@ -122,51 +127,30 @@ def read_contrasts(file: Input) -> Iterator[ContrastEntry]:
         raise UserError(f"{file.path} has no contrastive pairs: check the file.")
 
 
-def _header(piece: Piece) -> list[str]:
-    text = _decoded(piece)
-    if text.lstrip().startswith(("[", "{")):
-        raise LineError(
-            piece.path,
-            piece.line,
-            "JSON, the form of LingEval97, is not read any more: write one pair per line, with tabs between the "
-            f"columns {', '.join(COLUMNS)}, below a line with these names.",
-        )
-    names = text.split("\t")
-    if missing := [name for name in _REQUIRED if names.count(name) != 1]:
-        raise LineError(
-            piece.path,
-            piece.line,
-            f"the header must name each of the columns {', '.join(_REQUIRED)} once, with tabs between them; "
-            f"{missing[0]} is {'missing' if missing[0] not in names else 'there twice'}.",
-        )
-    return names
+def _cells(piece: Piece) -> tuple[int, list[str]]:
+    """Return the number of a line and its cells."""
+    try:
+        return piece.line, decode(piece).split("\t")
+    except BadRow as error:
+        raise LineError(error.path, error.line, f"{error.fault}: correct the file.") from error
 
 
-def _parsed(piece: Piece, names: Sequence[str]) -> tuple[int, str, str, WrongTranslation]:
-    """Return the line's number, the source, the right translation and the wrong one."""
-    cells = _decoded(piece).split("\t")
-    values = dict(zip(names, cells, strict=False))
-    fault = None
+def _pair(path: Path, number: int, names: Sequence[str], cells: Sequence[str]) -> tuple[str, str, WrongTranslation]:
+    """Return the source, the right translation and the wrong one of a line."""
+    values = {name: replace_separators(cell) for name, cell in zip(names, cells, strict=False)}
+    fault, phenomenon, distance = None, values.get("phenomenon", "").strip(), values.get("distance", "").strip()
     if len(cells) != len(names):
         fault = f"there are {len(cells)} columns, but the header has {len(names)}"
     elif empty := [name for name in ("source", "right", "wrong") if not values[name].strip()]:
         fault = f"{empty[0]} is empty"
-    elif not _PHENOMENON.fullmatch(values["phenomenon"].strip()):
-        fault = f"the phenomenon {quoted(values['phenomenon'])} is not a name of letters, digits and _ . + : -"
-    elif (distance := values.get("distance", "").strip()) and natural_number(distance) is None:
+    elif not _PHENOMENON.fullmatch(phenomenon):
+        fault = f"the phenomenon {quoted(phenomenon)} is not a name of letters, digits and _ . + : -"
+    elif distance and natural_number(distance) is None:
         fault = f"the distance {quoted(distance)} is not a whole number of words"
     if fault:
-        raise LineError(piece.path, piece.line, f"{fault}: correct the line.")
-    source, right, wrong = (" ".join(values[name].splitlines()) for name in ("source", "right", "wrong"))
-    translation = WrongTranslation(Side(text=wrong), values["phenomenon"].strip(), natural_number(distance))
-    return piece.line, source, right, translation
-
-
-def _decoded(piece: Piece) -> str:
-    try:
-        return decode(piece)
-    except BadRow as error:
-        raise LineError(error.path, error.line, f"{error.fault}: correct the file.") from error
+        raise LineError(path, number, f"{fault}: correct the line.")
+    wrong = WrongTranslation(Side(text=values["wrong"]), phenomenon, natural_number(distance))
+    return values["source"], values["right"], wrong
 
 
 def list_contrasts(settings: ReadingSettings, *, dataset: str, downloads: Path, output: Path) -> int:
@@ -174,25 +158,14 @@ def list_contrasts(settings: ReadingSettings, *, dataset: str, downloads: Path, 
 
     The settings are those of reading the split, and so are the errors.
     """
-    rows = _numbered_rows(_split_entries(settings, dataset, downloads))
+    corpora = (open_corpus(settings, part.corpus, dataset=dataset, downloads=downloads) for part in settings.parts)
+    rows = _numbered_rows(entry for format, inputs in corpora for entry in format.entries(inputs))
     values = ({"id": id_, "entry": entry, **row._asdict()} for id_, (entry, row) in enumerate(rows))
     return write_rows(output, CONTRASTS_SCHEMA, values)
-
-
-def _split_entries(settings: ReadingSettings, dataset: str, downloads: Path) -> Iterator[ContrastEntry]:
-    context = ReadingContext(settings.languages["source"], settings.languages["target"])
-    for part in settings.parts:
-        corpus = settings.corpora[part.corpus]
-        options = corpus_options(corpus.format, corpus.options, corpus.files, where=f"{dataset}: corpora.{part.corpus}")
-        inputs = corpus_inputs(corpus, downloads, max_line_bytes=settings.max_line_bytes)
-        yield from make_format(corpus.format, options, context).entries(inputs)
 
 
 def read_contrast_list(path: Path, *, entries: int | None = None) -> list[ContrastRows]:
     """Read the pairs of the first `entries` sources (None: all) of a file that `list_contrasts` wrote."""
     rows = read_rows(path, columns=["entry", *ContrastRows._fields])
-    return [
-        ContrastRows(**{name: row[name] for name in ContrastRows._fields})
-        for row in rows
-        if entries is None or row["entry"] < entries
-    ]
+    chosen = (row for row in rows if entries is None or row["entry"] < entries)
+    return [ContrastRows(*(row[name] for name in ContrastRows._fields)) for row in chosen]

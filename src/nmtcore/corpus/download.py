@@ -12,10 +12,10 @@ from typing import Any, BinaryIO
 
 from nmtcore.config.corpora import FileSettings
 from nmtcore.corpus.sources import Source, list_sources, missing_manual, partial_path, sidecar_path
+from nmtcore.corpus.text_lines import natural_number
 from nmtcore.errors import UserError, explain_os_errors, shortened
 from nmtcore.files import atomic_path, read_json, write_json
 from nmtcore.layout import model_of
-from nmtcore.numerals import natural_number
 
 CHUNK = 1 << 20
 """Bytes read at a time."""
@@ -278,15 +278,3 @@ def _said(error: Any) -> str:
     """Return what an exception of requests or urllib3 says, without the objects that it names first."""
     text = error.args[0] if isinstance(error, Exception) and error.args else error
     return shortened(str(text).rpartition(": ")[2])
-
-
-def remote_length(url: str, http_hosts: Collection[str]) -> int | None:
-    """Ask a server for a file's length in bytes; None if it does not say or cannot be reached."""
-    import requests
-
-    try:
-        with _session(http_hosts) as session:
-            response = session.head(url, timeout=10, allow_redirects=True)
-    except requests.RequestException:
-        return None
-    return natural_number(response.headers.get("Content-Length", "")) if response.ok else None

@@ -6,6 +6,7 @@ be judged in several processes. Only `duplicates` and `held_out` compare pairs, 
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -67,17 +68,42 @@ def filter_split(
         if name in ("duplicates", "held_out"):
             dropped = _repeated(raw, alive, other_raws.values() if name == "held_out" else None)
         else:
-            dropped = _judge(name, filter_settings, settings.languages, raw, alive, processes)
+            drops = partial(_judge, name, filter_settings, settings.languages)
+            drops(_NO_PAIRS)  # loads models, which the processes then share
+            batches = _alive(raw, alive, COLUMNS, size=ROWS_PER_TASK)
+            masks = ordered_map(drops, batches, processes=1 if name in BY_WORDS else processes)
+            dropped = np.concatenate([np.zeros(0, bool), *masks])
         verdict[np.flatnonzero(alive)[dropped]] = number
     if names and not (verdict == 0).any():
         raise UserError(f"The filters of {dataset} drop all {len(verdict)} training pairs: relax its `filters`.")
-    corpora = _write_kept(raw, output, verdict, len(names))
-    counts: dict[str, Any] = {
-        **_named_counts(np.bincount(verdict, minlength=len(names) + 1), names),
-        "corpora": {corpus: _named_counts(verdict_counts, names) for corpus, verdict_counts in corpora.items()},
-    }
+    by_corpus = _write_kept(raw, output, verdict)
+    counts: dict[str, Any] = _named(sum(by_corpus.values(), Counter()), names)
+    counts["corpora"] = {corpus: _named(verdicts, names) for corpus, verdicts in by_corpus.items()}
     write_json(report, counts)
     return counts
+
+
+def _named(verdicts: Counter, names: Sequence[str]) -> dict[str, Any]:
+    """Name the number of pairs that were kept (verdict 0) and dropped by each filter (from 1)."""
+    dropped = dict.fromkeys(names, 0)
+    for number, name in enumerate(names, start=1):
+        dropped[name] += verdicts[number]
+    return {"pairs": verdicts.total(), "kept": verdicts[0], "dropped": dropped}
+
+
+def _write_kept(raw: Path, output: Path, verdict: np.ndarray) -> dict[str, Counter]:
+    """Write the kept pairs; return for each corpus the number of pairs by verdict."""
+    first, by_corpus = 0, {}
+    with row_writer(output, PAIR_SCHEMA) as writer:
+        for batch in read_batches(raw, columns=PAIR_SCHEMA.names):
+            verdicts = verdict[first : first + batch.num_rows]
+            first += batch.num_rows
+            # The corpus is the part of an origin before the last colon.
+            origins = pc.replace_substring_regex(batch.column("origin"), pattern=":[^:]*$", replacement="")
+            for corpus, number in zip(origins.to_pylist(), verdicts.tolist(), strict=True):
+                by_corpus.setdefault(corpus, Counter())[number] += 1
+            writer.write_batch(batch.filter(pa.array(verdicts == 0)))
+    return by_corpus
 
 
 def _alive(raw: Path, alive: np.ndarray, columns: Sequence[str], **size: int) -> Iterator[pa.RecordBatch]:
@@ -88,22 +114,9 @@ def _alive(raw: Path, alive: np.ndarray, columns: Sequence[str], **size: int) ->
         first += batch.num_rows
 
 
-def _judge(
-    name: str, settings: FilterSettings, languages: Mapping[str, str], raw: Path, alive: np.ndarray, processes: int
-) -> np.ndarray:
-    """Say which of the rows of a mask a filter drops."""
-    drops = partial(_apply, name, FUNCTIONS.get(name) or FILTERS.member(name, "drops"), settings, languages)
-    if name in BY_WORDS:
-        masks = map(drops, _alive(raw, alive, WORDS))
-    else:
-        drops(_NO_PAIRS)  # loads models, which the processes then share
-        masks = ordered_map(drops, _alive(raw, alive, COLUMNS, size=ROWS_PER_TASK), processes=processes)
-    return np.concatenate([np.zeros(0, bool), *masks])
-
-
-def _apply(
-    name: str, drops: Filter, settings: FilterSettings, languages: Mapping[str, str], pairs: pa.RecordBatch
-) -> np.ndarray:
+def _judge(name: str, settings: FilterSettings, languages: Mapping[str, str], pairs: pa.RecordBatch) -> np.ndarray:
+    """Say which pairs a filter drops."""
+    drops = FUNCTIONS.get(name) or FILTERS.member(name, "drops")
     dropped = np.asarray(drops(settings, pairs, languages))
     if not pairs.num_rows:
         return np.zeros(0, bool)
@@ -240,33 +253,3 @@ def _langdetect() -> Any:
 BY_WORDS: dict[str, Filter] = {"empty": _drop_empty, "length": _drop_by_length, "ratio": _drop_by_ratio}
 FUNCTIONS: dict[str, Filter] = {**BY_WORDS, "langdetect": _drop_other_languages}
 _NO_PAIRS = pa.RecordBatch.from_pylist([], pa.schema([PAIR_SCHEMA.field(name) for name in COLUMNS]))
-
-
-# Results
-
-
-def _named_counts(counts: np.ndarray, names: Sequence[str]) -> dict[str, Any]:
-    """Name the number of pairs that were kept (counts[0]) and dropped by each filter (counts[1:])."""
-    dropped = dict.fromkeys(names, 0)
-    for name, count in zip(names, counts[1:], strict=True):
-        dropped[name] += int(count)
-    return {"pairs": int(counts.sum()), "kept": int(counts[0]), "dropped": dropped}
-
-
-def _write_kept(raw: Path, output: Path, verdict: np.ndarray, filters: int) -> dict[str, np.ndarray]:
-    """Write the kept pairs; return for each corpus the number of pairs per verdict 0..filters."""
-    first = 0
-    corpora: dict[str, np.ndarray] = {}
-    with row_writer(output, PAIR_SCHEMA) as writer:
-        for batch in read_batches(raw, columns=PAIR_SCHEMA.names):
-            verdicts = verdict[first : first + batch.num_rows]
-            first += batch.num_rows
-            # The corpus is the part of an origin before the last colon.
-            origins = pc.replace_substring_regex(batch.column("origin"), pattern=":[^:]*$", replacement="")
-            encoded = origins.dictionary_encode()
-            numbers = encoded.indices.to_numpy(zero_copy_only=False)
-            for number, corpus in enumerate(encoded.dictionary.to_pylist()):
-                counts = np.bincount(verdicts[numbers == number], minlength=filters + 1)
-                corpora[corpus] = corpora.get(corpus, 0) + counts
-            writer.write_batch(batch.filter(pa.array(verdicts == 0)))
-    return corpora

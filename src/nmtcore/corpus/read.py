@@ -5,15 +5,15 @@ The files are cut into rows by one process; chunks of rows are parsed and tokeni
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import compress, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings
+from nmtcore.config.corpora import FileSettings, PartSettings
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.own_folder import own_files
 from nmtcore.config.stages import ReadingSettings
@@ -29,15 +29,13 @@ from nmtcore.corpus.writing_systems import count_unspaced, unsegmented_warning
 from nmtcore.errors import LineError, UserError
 from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, row_writer
-from nmtcore.syntax.annotation import COLUMNS, annotation_fault, failed
+from nmtcore.syntax.annotation import COLUMNS, failed
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 ROWS_PER_CHUNK = 2_000
 """Rows per task of a worker process."""
 REPORTED_FAULTS = 20
 """Bad lines that the report describes; all are counted."""
-SEGMENTED_BY_SPACES = ("spaces", "moses")
-"""Kinds of words that do not segment scripts without spaces."""
 WORDS_DIFFER = "the words are not those of the tree"
 """The reason for a missing annotation if tokenisation changed the words of a tree."""
 
@@ -62,7 +60,9 @@ def read_split(
     report's `warnings` name likely mistakes. Raises `UserError` if no pair is left.
     """
     processes = available_cores() if processes is None else processes
-    tally = _Tally(settings)
+    counts: Counter = Counter()
+    bad: list[BadLine] = []
+    dropped = 0
     with row_writer(output, RAW_SCHEMA) as writer:
         rows = islice(_split_rows(settings, downloads, dataset=dataset, split=split), limit)
         chunks = enumerate(batched(rows, ROWS_PER_CHUNK))
@@ -70,14 +70,17 @@ def read_split(
         # Small chunks balance the load of the worker processes; the file's row groups are larger.
         for group in batched(batches, max(1, ROWS_PER_GROUP // ROWS_PER_CHUNK)):
             for batch in group:
-                tally.add(batch)
+                _check_bad_lines(batch.bad, dropped, settings.max_bad_lines)
+                dropped += len(batch.bad)
+                bad += batch.bad[: REPORTED_FAULTS - len(bad)]
+                counts.update(batch.counts)
             writer.write_batch(pa.Table.from_batches([batch.pairs for batch in group]))
-        if not tally.kept:
-            first = "".join(f" {sentence}." for sentence in tally.first_dropped[:1])
+        if not any(name == "kept" for name, *_ in counts):
+            first = "".join(f" {path}, line {line}: {fault}." for path, line, fault in bad[:1])
             raise UserError(f"The split '{split}' of {dataset} has no pair that can be read.{first}")
-    counts = tally.report()
-    write_json(report, counts)
-    return counts
+    facts = _report(settings, counts, bad)
+    write_json(report, facts)
+    return facts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,41 +99,37 @@ NumberedRow = tuple[CorpusReader, int, Row]
 
 def _split_rows(settings: ReadingSettings, downloads: Path, *, dataset: str, split: str) -> Iterator[NumberedRow]:
     tokenizers = {side: WordTokenizer(settings.words[side], settings.languages[side]) for side in SIDES}
-    context = ReadingContext(settings.languages["source"], settings.languages["target"], treebank=settings.treebank)
     for part in settings.parts:
         corpus = settings.corpora[part.corpus]
-        where = f"{dataset}: corpora.{part.corpus}"
-        options = corpus_options(corpus.format, corpus.options, corpus.files, where=where)
-        if not context.treebank and len(corpus.sides) < len(SIDES):
+        if not settings.treebank and len(corpus.sides) < len(SIDES):
             raise UserError(
-                f"{where} has only a {corpus.sides[0]} side, so it can only be a treebank (a split called gold_..."
-                f" or treebank_...), not the split '{split}'."
+                f"{dataset}: corpora.{part.corpus} has only a {corpus.sides[0]} side, so it can only be a treebank (a "
+                f"split called gold_... or treebank_...), not the split '{split}'."
             )
-        reader = CorpusReader(
-            corpus=part.corpus,
-            format_name=corpus.format,
-            format=make_format(corpus.format, options, context),
-            tokenizers=tokenizers,
-        )
-        inputs = corpus_inputs(corpus, downloads, max_line_bytes=settings.max_line_bytes)
-        for number, row in _part_rows(reader.format, inputs, part, where=f"{dataset}: splits.{split}"):
+        format, inputs = open_corpus(settings, part.corpus, dataset=dataset, downloads=downloads)
+        reader = CorpusReader(corpus=part.corpus, format_name=corpus.format, format=format, tokenizers=tokenizers)
+        for number, row in _part_rows(format, inputs, part, where=f"{dataset}: splits.{split}"):
             yield reader, number, row
 
 
-def corpus_inputs(corpus: CorpusSettings, downloads: Path, *, max_line_bytes: int) -> Inputs:
-    """Return the files of a corpus by role; check the user's own files against their pins."""
+def open_corpus(settings: ReadingSettings, name: str, *, dataset: str, downloads: Path) -> tuple[Any, Inputs]:
+    """Return the format of a corpus, and its files by role; check the user's own files against their pins."""
+    corpus, languages = settings.corpora[name], settings.languages
+    options = corpus_options(corpus.format, corpus.options, corpus.files, where=f"{dataset}: corpora.{name}")
+    context = ReadingContext(languages["source"], languages["target"], treebank=settings.treebank)
     for _, file in own_files(corpus):
         check_own_file(file)
-    return {
-        role: [_input(file, downloads)._replace(max_line_bytes=max_line_bytes) for file in files]
+    inputs = {
+        role: [_input(file, downloads, settings.max_line_bytes) for file in files]
         for role, files in corpus.files.items()
     }
+    return make_format(corpus.format, options, context), inputs
 
 
-def _input(file: FileSettings, downloads: Path) -> Input:
+def _input(file: FileSettings, downloads: Path, max_line_bytes: int) -> Input:
     if file.path is not None:
-        return Input(Path(file.path), file.member)
-    return Input(downloads / file.name, member_to_read(file, downloads))
+        return Input(Path(file.path), file.member, max_line_bytes)
+    return Input(downloads / file.name, member_to_read(file, downloads), max_line_bytes)
 
 
 def _part_rows(format: Format, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
@@ -175,15 +174,16 @@ def _range_rows(format: Format, inputs: Inputs, part: PartSettings, *, where: st
             pass
 
 
-@dataclass
-class RawBatch:
-    """The readable pairs of a chunk, its bad pairs and its counts."""
+BadLine = tuple[str, int, str]
+"""The path, the line and the fault of a pair that cannot be read."""
+
+
+class RawBatch(NamedTuple):
+    """The readable pairs of a chunk, its bad lines and its counts, by (name, corpus, side or reason...)."""
 
     pairs: pa.RecordBatch
-    bad: list[tuple[str, str, int, str]] = field(default_factory=list)
-    """The reason, the path, the line and the fault of each `BadRow`."""
-    counts: Counter = field(default_factory=Counter)
-    """Counts by (name, side or corpus) or (name, side, reason)."""
+    bad: list[BadLine]
+    counts: Counter
 
 
 def read_chunk(numbered: tuple[int, Sequence[NumberedRow]]) -> RawBatch:
@@ -199,7 +199,8 @@ def read_chunk(numbered: tuple[int, Sequence[NumberedRow]]) -> RawBatch:
         try:
             sides = reader.format.parse(row)
         except BadRow as error:
-            bad.append((error.reason, error.path, error.line, error.fault))
+            bad.append((error.path, error.line, error.fault))
+            counts["dropped", error.reason] += 1
             continue
         if reader.format.context.treebank and all(side.words is None for side in sides):
             raise UserError(
@@ -210,7 +211,8 @@ def read_chunk(numbered: tuple[int, Sequence[NumberedRow]]) -> RawBatch:
         columns["id"].append(id_)
         columns["origin"].append(f"{reader.corpus}:{number}")
         for name, side in zip(SIDES, sides, strict=True):
-            _append_side(columns, name, _with_words(side, reader, name, counts), counts)
+            _append_side(columns, name, _with_words(side, reader, name), counts)
+            counts["line_separators", name] += columns[name][-1] != side.text
     arrays = [pa.array(columns[name], type=RAW_SCHEMA.field(name).type) for name in RAW_SCHEMA.names]
     pairs = pa.RecordBatch.from_arrays(arrays, schema=RAW_SCHEMA)
     for name in SIDES:
@@ -219,13 +221,12 @@ def read_chunk(numbered: tuple[int, Sequence[NumberedRow]]) -> RawBatch:
     return RawBatch(pairs, bad, counts)
 
 
-def _with_words(side: Side, reader: CorpusReader, name: str, counts: Counter) -> Side:
+def _with_words(side: Side, reader: CorpusReader, name: str) -> Side:
     """Clean a side's text and fix its words. If its tree has other words, replace the tree by a reason.
 
     A treebank keeps the words of its format, even if the data set tokenises other text differently.
     """
     text, words, annotation = replace_separators(side.text), side.words, side.annotation
-    counts["line_separators", name] += text != side.text
     tokenizer = reader.tokenizers[name]
     if tokenizer.settings.kind == "given" and words is None:
         raise UserError(
@@ -247,64 +248,44 @@ def _append_side(columns: dict[str, list[Any]], name: str, side: Side, counts: C
     counts["words", name] += len(side.words)
     counts["empty", name] += not side.words
     if annotation is not None:
-        fault = annotation_fault(annotation, len(side.words))
-        assert fault is None, fault
         counts["several_roots", name] += (annotation.head or ()).count(HEAD_OF_ROOT) > 1
         if annotation.reason is not None:
             counts["null_annotations", name, annotation.reason] += 1
 
 
-class _Tally:
-    """Adds up the counts of the batches; raises `LineError` if there are more bad rows than allowed."""
+def _check_bad_lines(bad: Sequence[BadLine], before: int, most: int) -> None:
+    """Raise `LineError` for the first bad line beyond those that are allowed."""
+    if before + len(bad) > most:
+        path, line, fault = bad[most - before]
+        already = f" ({most} bad lines were already dropped, as max_bad_lines allows)" if most else ""
+        raise LineError(path, line, f"{fault}{already}: correct the file, or raise max_bad_lines to drop the pair.")
 
-    def __init__(self, settings: ReadingSettings) -> None:
-        self._settings = settings
-        self._dropped: Counter = Counter()
-        self._counts: Counter = Counter()
-        self.first_dropped: list[str] = []
-        self.kept = 0
 
-    def add(self, batch: RawBatch) -> None:
-        self.kept += batch.pairs.num_rows
-        self._counts.update(batch.counts)
-        for reason, path, line, fault in batch.bad:
-            self._dropped[reason] += 1
-            if len(self.first_dropped) < REPORTED_FAULTS:
-                self.first_dropped.append(f"{path}, line {line}: {fault}")
-            if self._dropped.total() > (most := self._settings.max_bad_lines):
-                already = f" ({most} bad lines were already dropped, as max_bad_lines allows)" if most else ""
-                advice = "correct the file, or raise max_bad_lines to drop the pair"
-                raise LineError(path, line, f"{fault}{already}: {advice}.")
+def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine]) -> dict:
+    """Return the counts as written to the JSON report."""
 
-    def report(self) -> dict:
-        """Return the counts as written to the JSON report."""
-        nulls: dict[str, Counter] = {side: Counter() for side in SIDES}
-        for (name, side, *reason), number in self._counts.items():
-            if name == "null_annotations":
-                nulls[side][reason[0]] += number
-        names = ("words", "empty", "several_roots", "line_separators")
-        corpora = dict.fromkeys(part.corpus for part in self._settings.parts)
-        return {
-            "pairs": self.kept + self._dropped.total(),
-            "kept": self.kept,
-            "dropped": dict(self._dropped.most_common()),
-            "corpora": {
-                corpus: {name: self._counts[name, corpus] for name in ("pairs", "kept")}
-                for corpus in corpora
-                if self._counts["pairs", corpus]
-            },
-            "first_dropped": self.first_dropped,
-            **{name: {side: self._counts[name, side] for side in SIDES} for name in names},
-            "null_annotations": {side: dict(nulls[side].most_common()) for side in SIDES},
-            "warnings": self._warnings(),
-        }
+    def by(*name: str) -> dict[str, int]:
+        return {key[-1]: number for key, number in counts.most_common() if key[:-1] == name}
 
-    def _warnings(self) -> list[str]:
-        settings, warnings = self._settings, []
-        for side in SIDES:
-            words, language = settings.words[side].kind, settings.languages[side]
-            if words in SEGMENTED_BY_SPACES:
-                units = ("texts", "lines", "words", "characters")
-                counts = Counter({unit: self._counts["unspaced", side, unit] for unit in units})
-                warnings.append(unsegmented_warning(counts, side, words_kind=words, language=language))
-        return [warning for warning in warnings if warning]
+    warnings = (
+        unsegmented_warning(
+            Counter(by("unspaced", side)), side, words_kind=words.kind, language=settings.languages[side]
+        )
+        for side, words in settings.words.items()
+    )
+    pairs, kept = by("pairs"), by("kept")
+    names = ("words", "empty", "several_roots", "line_separators")
+    return {
+        "pairs": sum(pairs.values()),
+        "kept": sum(kept.values()),
+        "dropped": by("dropped"),
+        "corpora": {
+            corpus: {"pairs": pairs[corpus], "kept": kept.get(corpus, 0)}
+            for corpus in dict.fromkeys(part.corpus for part in settings.parts)
+            if corpus in pairs
+        },
+        "first_dropped": [f"{path}, line {line}: {fault}" for path, line, fault in bad],
+        **{name: {side: counts[name, side] for side in SIDES} for name in names},
+        "null_annotations": {side: by("null_annotations", side) for side in SIDES},
+        "warnings": list(filter(None, warnings)),
+    }

@@ -5,8 +5,7 @@ Nothing is downloaded here. Imports nothing heavy, because planning uses it.
 
 import math
 import shutil
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -159,28 +158,27 @@ def planned_downloads(
     downloads: Path,
     mirror_roots: Sequence[str],
     manual_folder: Path,
-    ask_length: Callable[[str], int | None] | None = None,
 ) -> list[str]:
     """Describe the missing ones of `files`, given with their licences: a summary line, then one line per file.
 
-    `ask_length` returns the length of a URL whose length is not configured; without it, no server is asked. The list is
-    empty if no file is missing. Control characters are escaped.
+    Sizes are those of the settings; no server is asked. The list is empty if no file is missing. Control characters are
+    escaped.
     """
-    missing = [(settings, licence) for settings, licence in files if not (downloads / settings.name).exists()]
-    if not missing:
-        return []
-    sources = [_first_source(settings, mirror_roots, manual_folder) for settings, _ in missing]
-    # Servers are asked at the same time, because each may be slow.
-    with ThreadPoolExecutor(16) as pool:
-        sizes = list(pool.map(lambda file, source: _planned_bytes(file[0], source, ask_length), missing, sources))
-    lines = []
-    for (settings, licence), source, size in zip(missing, sources, sizes, strict=True):
+    lines, sizes = [], []
+    for settings, licence in files:
+        if (downloads / settings.name).exists():
+            continue
+        source = _first_source(settings, mirror_roots, manual_folder)
+        size = _source_bytes(settings, source)
+        sizes.append(size)
         nowhere = "by hand, not there yet" if settings.manual else "from nowhere: no mirror root is set"
         place = nowhere if source is None else f"from {source.local or source.location}"
         part = partial_path(downloads / settings.name)
         received = f", of which {_shown_bytes(part.stat().st_size)} are there" if part.exists() else ""
         shown = "unknown size" if size is None else _shown_bytes(size)
         lines.append(f"  {settings.name}: {shown}{received}, {place}; licence: {licence or 'not stated'}")
+    if not lines:
+        return []
     total, unknown = sum(size or 0 for size in sizes), sizes.count(None)
     amounts = [_shown_bytes(total) if total else "", f"{unknown} of unknown size" if unknown else ""]
     free = free_bytes(downloads)
@@ -189,18 +187,10 @@ def planned_downloads(
     return [escape_controls(line) for line in (first, *lines)]
 
 
-def _planned_bytes(
-    settings: FileSettings, source: Source | None, ask_length: Callable[[str], int | None] | None
-) -> int | None:
-    """Return the bytes of a file at the source it will come from, as far as they are known."""
+def _source_bytes(settings: FileSettings, source: Source | None) -> int | None:
+    """Return the bytes of a file at a source (None: of the file itself), if it is here or they are configured."""
     if source is not None and source.local is not None:
         return source.local.stat().st_size
-    size = _source_bytes(settings, source)
-    return ask_length(source.location) if size is None and source is not None and ask_length else size
-
-
-def _source_bytes(settings: FileSettings, source: Source | None) -> int | None:
-    """Return the bytes of a file at a source (None: of the file itself), as far as they are configured."""
     if source is not None and source.record != settings.name:
         return source.length
     return settings.length or (None if settings.megabytes is None else round(settings.megabytes * 1e6))

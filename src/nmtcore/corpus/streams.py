@@ -20,8 +20,6 @@ from nmtcore.errors import UserError, explain_os_errors
 
 BLOCK = 1 << 16
 """Bytes read from a compressed file at a time."""
-MAX_MEMBER_BYTES = 10**11
-"""The most bytes of an archive's member. A damaged header may claim any number, and skipping them would take hours."""
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
 """Exceptions, besides `OSError`, that reading truncated or damaged data raises."""
 _DAMAGED_DIRECTORY = (ValueError, RuntimeError, struct.error, OverflowError)
@@ -128,16 +126,14 @@ def _member(file: io.BufferedReader, member: str, stack: ExitStack) -> BinaryIO:
     if _archive(file) == "zip":
         archive = stack.enter_context(zipfile.ZipFile(file))
         entries = [entry for entry in archive.infolist() if _same_name(entry.filename, member)]
-        _check_single(
-            file.name, member, [(entry.file_size, not (entry.is_dir() or entry.flag_bits & 1)) for entry in entries]
-        )
+        _check_single(file.name, member, [not (entry.is_dir() or entry.flag_bits & 1) for entry in entries])
         return archive.open(entries[0])
     # A stream cannot go back, so the archive is read twice: to see that the member occurs once, and to read it.
-    matches = list(_tar_entries(_tar(file, stack), file.name, member))
-    _check_single(file.name, member, [(entry.size, entry.isreg()) for entry in matches])
+    entries = [entry for entry in _tar(file, stack) if _same_name(entry.name, member)]
+    _check_single(file.name, member, [entry.isreg() for entry in entries])
     file.seek(0)
     archive = _tar(file, stack)
-    return archive.extractfile(next(_tar_entries(archive, file.name, member)))
+    return archive.extractfile(next(entry for entry in archive if _same_name(entry.name, member)))
 
 
 def _tar(file: io.BufferedReader, stack: ExitStack) -> tarfile.TarFile:
@@ -150,32 +146,16 @@ def _tar(file: io.BufferedReader, stack: ExitStack) -> tarfile.TarFile:
     return stack.enter_context(tarfile.open(fileobj=stream, mode="r|"))
 
 
-def _tar_entries(archive: tarfile.TarFile, path: str, member: str) -> Iterator[tarfile.TarInfo]:
-    for entry in archive:
-        _check_size(path, entry.name, entry.size)
-        if _same_name(entry.name, member):
-            yield entry
-
-
 def _same_name(name: str, member: str) -> bool:
     return name.removeprefix("./") == member.removeprefix("./")
 
 
-def _check_single(path: str, member: str, matches: list[tuple[int, bool]]) -> None:
-    """Raise `UserError` unless there is one match, given by its size and whether it is a regular file."""
+def _check_single(path: str, member: str, matches: list[bool]) -> None:
+    """Raise `UserError` unless there is one match, given by whether it is a regular file, and it is one."""
     if len(matches) != 1:
         raise UserError(f"{path} has {len(matches)} members called {member}, not one: check the data set's `member`.")
-    size, is_regular = matches[0]
-    if not is_regular:
+    if not matches[0]:
         raise UserError(
             f"{path}: the member {member} is a folder, a link or encrypted, not a regular file: check the data set's"
             " `member`."
-        )
-    _check_size(path, member, size)
-
-
-def _check_size(path: str, member: str, size: int) -> None:
-    if not 0 <= size <= MAX_MEMBER_BYTES:
-        raise UserError(
-            f"{path}: the member {member} claims to hold {size} bytes, which cannot be right: fetch the archive again."
         )

@@ -21,7 +21,7 @@ from nmtcore.corpus.filters import detect_language, detected_languages
 from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.pairs import SIDES
 from nmtcore.corpus.read import read_split
-from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, unsegmented_length
+from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, unsegmented_warning
 from nmtcore.errors import UserError
 from nmtcore.parquet import read_batches
 
@@ -164,12 +164,11 @@ class DatasetSurvey:
     def unsegmented(self) -> list[str]:
         """One sentence for each side whose training text has no spaces between words, which its `words` expect."""
         sides = self.splits["train"].sides.items() if "train" in self.splits else ()
-        return [
-            f"train: the {side} side looks unsegmented (average {length:.0f} characters per word): segment it first, "
-            "with spaces between words."
-            for side, survey in sides
-            if self.words[side] in ("moses", "spaces") and (length := unsegmented_length(survey.unspaced)) is not None
-        ]
+        warnings = (
+            unsegmented_warning(own.unspaced, side, words_kind=self.words[side], language=self.languages[side])
+            for side, own in sides
+        )
+        return [f"train: {warning}" for warning in warnings if warning]
 
 
 def survey_dataset(
@@ -260,8 +259,7 @@ def oddities(batch: pa.RecordBatch) -> dict[str, np.ndarray]:
     texts = [batch[side] for side in SIDES]
     words = [pc.list_value_length(batch[f"{side}_words"]).to_numpy() for side in SIDES]
     characters = [pc.utf8_length(own).to_numpy() for own in texts]
-    unspaced = has_unspaced(texts[0]) | has_unspaced(texts[1])
-    lengths = np.where(unspaced, characters, words)
+    lengths = np.where(has_unspaced(texts[0]) | has_unspaced(texts[1]), characters, words)
     joined = [pc.binary_join(batch[f"{side}_words"], " ") for side in SIDES]
     not_empty = np.minimum(*words) > 0
     return {

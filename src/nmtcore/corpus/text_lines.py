@@ -18,8 +18,8 @@ _BYTE_ORDER_MARKS = {
     b"\xfe\xff": "UTF-16",
 }
 _TOO_LONG = f"the line has more than {MAX_LINE_BYTES:,} bytes: is it text, with one sentence per line? Split the line."
-_REST = 1 << 16
-"""Bytes of a long line that are read and dropped at a time."""
+_LONGEST_NUMBER = 18
+"""Digits; Python refuses to read a number of 5,000."""
 
 
 class Input(NamedTuple):
@@ -55,6 +55,11 @@ class BadRow(Exception):
         self.path = piece.path
         self.line = piece.line + line
         self.fault = fault
+
+
+def natural_number(text: str) -> int | None:
+    """Read a number of up to 18 ASCII digits; None for anything else, such as a sign or a space."""
+    return int(text) if len(text) <= _LONGEST_NUMBER and text.isascii() and text.isdecimal() else None
 
 
 def lines(file: Input) -> Iterator[Piece]:
@@ -114,42 +119,29 @@ def read_aligned_lines(path: str | Path, *, count: int | None, split: str) -> li
 def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
     """Decode lines, and strip line ends and a leading byte order mark.
 
-    Of an open file, hardly more than `MAX_LINE_BYTES` are read for a line. Raises `LineError` for a longer line and for
-    one that is not UTF-8 or contains a NUL, and `UserError` for a text in UTF-16 or UTF-32.
+    Raises `LineError` for a line that is longer than `MAX_LINE_BYTES`, is not UTF-8 or contains a NUL, and `UserError`
+    for a text in UTF-16 or UTF-32.
     """
     start, pieces = b"", _pieces(lines, where, MAX_LINE_BYTES)
     for piece in pieces:
-        start += piece.data[: SAMPLE - len(start)] + b"\n" if len(start) < SAMPLE else b""
+        start += piece.data + b"\n" if len(start) < SAMPLE else b""
         try:
             yield decode(piece)
         except BadRow as error:
-            if error.reason == "nul byte":  # a short line may not show the encoding
-                start += b"\n".join(following.data for following in islice(pieces, 50))
-            check_encoding(start, where)
+            following = islice(pieces, 50)  # a short line may not show the encoding
+            check_encoding(b"\n".join([start[:-1], *(line.data for line in following)]), where)
             fault = _TOO_LONG if piece.cut_at else f"{error.fault}: correct the text, or convert it (see `iconv`)."
             raise LineError(where, error.line, fault) from error
 
 
 def _pieces(lines: Iterable[str | bytes], path: str, limit: int) -> Iterator[Piece]:
     """Yield lines without their ends and a leading byte order mark; those of more than `limit` bytes are cut."""
-    for number, line in enumerate(_cut_lines(lines, limit), start=1):
+    for number, line in enumerate(lines, start=1):
         data = line.encode(errors="surrogatepass") if isinstance(line, str) else line
         data = data.removesuffix(b"\n").removesuffix(b"\r")
         if number == 1:
             data = data.removeprefix(b"\xef\xbb\xbf")
         yield Piece(path, number, data) if len(data) <= limit else Piece(path, number, b"", limit)
-
-
-def _cut_lines(lines: Iterable[str | bytes], limit: int) -> Iterator[str | bytes]:
-    """Yield lines; of an open file, hardly more than `limit` bytes of each are in memory."""
-    if not hasattr(lines, "readline"):
-        yield from lines
-        return
-    while line := lines.readline(limit + len("\r\n")):
-        yield line
-        if len(line) > limit:
-            while line and line[-1:] not in (b"\n", "\n"):
-                line = lines.readline(_REST)
 
 
 def check_encoding(start: bytes, name: str) -> None:

@@ -11,6 +11,8 @@ import pyarrow.compute as pc
 MAX_CHARACTERS_PER_WORD = 8
 """Average above which text in a script without spaces is taken for unsegmented: Japanese and Chinese words have 2
 characters, Thai and Burmese words 4 to 7."""
+SEGMENTED_BY_SPACES = ("spaces", "moses")
+"""Kinds of words that do not segment scripts without spaces."""
 _NO_SPACES = (
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"  # Kana, Han
@@ -34,22 +36,17 @@ def count_unspaced(texts: pa.Array, words: pa.Array) -> Counter:
     )
 
 
-def unsegmented_length(counts: Counter) -> float | None:
-    """Return the characters per word if most texts are in a script without spaces and look unsegmented.
+def unsegmented_warning(counts: Counter, side: str, *, words_kind: str, language: str) -> str | None:
+    """Warn if words are split at spaces, but most texts are in a script without spaces and have too long words.
 
     `counts` are those of `count_unspaced`.
     """
-    if 2 * counts["lines"] < counts["texts"] or counts["characters"] <= MAX_CHARACTERS_PER_WORD * counts["words"]:
-        return None
-    return counts["characters"] / counts["words"]
-
-
-def unsegmented_warning(counts: Counter, side: str, *, words_kind: str, language: str) -> str | None:
-    """Warn if a side's words are too long (`unsegmented_length`)."""
-    if (length := unsegmented_length(counts)) is None:
+    is_rare = 2 * counts["lines"] < counts["texts"]
+    is_segmented = counts["characters"] <= MAX_CHARACTERS_PER_WORD * counts["words"]
+    if words_kind not in SEGMENTED_BY_SPACES or is_rare or is_segmented:
         return None
     advice = "did you mean `mecab`?" if language == "ja" else "segment it first, with spaces between words."
-    average = f"average {length:.0f} characters per word"
+    average = f"average {counts['characters'] / counts['words']:.0f} characters per word"
     return f"The {side} side has `words: {words_kind}`, but the text looks unsegmented ({average}): {advice}"
 
 

@@ -5,10 +5,10 @@ A sentence is composed as a clause whose slots are filled (`sentences`, `grammar
 structure: only the tree shows whether "sees the man with the telescope" is translated with "mit" or with "durch".
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from zlib import crc32
 
 from nmtcore.config.formats import DEMO_PAIRS
@@ -53,16 +53,14 @@ def generate_with_meanings(*, split: str, count: int, seed: int = 1) -> Iterator
     if split not in SIZES:
         raise ValueError(f"no split {split!r} in the demo corpus: choose one of {', '.join(SIZES)}")
     seen: set[tuple[str, str]] = set()
-    attempt = 0
-    for number in range(1, count + 1):
-        while True:
-            attempt += 1
-            meaning = compose(f"demo {seed} {split} {attempt}")
-            pair = _pair(meaning, split, seed, origin=f"demo-{split}:{number}")
-            if pair is not None and (pair.source.text, pair.target.text) not in seen:
-                break
-        seen.add((pair.source.text, pair.target.text))
-        yield pair, meaning
+    for attempt in itertools.count(1):
+        if len(seen) == count:
+            return
+        meaning = compose(f"demo {seed} {split} {attempt}")
+        pair = _pair(meaning, split, seed, origin=f"demo-{split}:{len(seen) + 1}")
+        if pair is not None and (pair.source.text, pair.target.text) not in seen:
+            seen.add((pair.source.text, pair.target.text))
+            yield pair, meaning
 
 
 def swap(pair: Pair) -> Pair:
@@ -75,7 +73,7 @@ def _pair(meaning: Clause, split: str, seed: int, *, origin: str) -> Pair | None
     if any(map(held_out, combinations(meaning))) == (split == "train"):
         return None
     words = english.sentence(meaning)
-    doubled = any(first.form == second.form and first.upos == "ADV" for first, second in pairwise(words))
+    doubled = any(first.form == second.form and first.upos == "ADV" for first, second in itertools.pairwise(words))
     if len(words) > _MAX_WORDS or doubled:
         return None
     source, target = lay_out(words, english=True), lay_out(german.sentence(meaning), english=False)
@@ -91,10 +89,9 @@ def _pair(meaning: Clause, split: str, seed: int, *, origin: str) -> Pair | None
 def training_words(seed: int) -> tuple[frozenset[str], frozenset[str]]:
     """Return the English and the German words of the first training pairs of a seed's corpus."""
     pairs = list(generate(split="train", count=_VOCABULARY_PAIRS, seed=seed))
-    return (
-        frozenset(word for pair in pairs for word in pair.source.words),
-        frozenset(word for pair in pairs for word in pair.target.words),
-    )
+    sides = ([pair.source for pair in pairs], [pair.target for pair in pairs])
+    source, target = (frozenset(word for half in side for word in half.words) for side in sides)
+    return source, target
 
 
 def held_out(combination: str) -> bool:
@@ -111,7 +108,7 @@ def combinations(meaning: Clause) -> Iterator[str]:
     for node in nodes(meaning):
         if isinstance(node, Nominal) and isinstance(node.word, Noun):
             yield from _of_noun(node, node.word.english[0])
-        elif isinstance(node, Clause):
+        elif isinstance(node, Clause) and node.verb.frame != "existence":
             yield from _of_clause(node)
 
 
@@ -121,27 +118,20 @@ def _of_noun(phrase: Nominal, noun: str) -> Iterator[str]:
     for other in (part.nominal for part in phrase.modifiers):
         if other.is_noun:
             yield f"attractor {noun} {phrase.number} {other.word.english[0]} {other.number}"
-    if phrase.clause is not None:
-        copula = phrase.clause.verb.frame == "copula"
-        yield f"relative {noun} {_role(phrase.clause)} {'be' if copula else phrase.clause.verb.key}"
-
-
-def _role(clause: Clause) -> str:
-    if clause.subject is not None and clause.subject.relative:
-        return "subject"
-    if clause.front:
-        return "place"
-    return "object" if clause.first else "owner"
+    if (clause := phrase.clause) is not None:
+        subject = clause.subject is not None and clause.subject.relative
+        role = "subject" if subject else clause.first or "owner"
+        yield f"relative {noun} {role} {'be' if clause.verb.frame == 'copula' else clause.verb.key}"
 
 
 def _of_clause(clause: Clause) -> Iterator[str]:
     subject, second = clause.subject, clause.joined
     predicates = [clause, second] if second is not None and second.subject is None else [clause]
     for predicate in predicates:
-        if subject is not None and subject.is_noun and predicate.verb.frame not in ("copula", "existence"):
+        if subject is not None and subject.is_noun and predicate.verb.frame != "copula":
             yield f"subject {subject.word.english[0]} {subject.number} {predicate.verb.key}"
     for slot in ("object", "recipient", "shifted", "argument"):
         value = clause.slots.get(slot)
         nominal = value.nominal if isinstance(value, Prepositional) else value
-        if nominal is not None and nominal.is_noun and clause.verb.frame != "existence":
+        if nominal is not None and nominal.is_noun:
             yield f"object {nominal.word.english[0]} {clause.verb.key}"

@@ -88,8 +88,11 @@ def _wrong(words: list[Word], phenomenon: str, distance: int | None) -> WrongRea
     return WrongRealisation(realisation.text, realisation.words, phenomenon, distance)
 
 
-def _differences(right: list[Word], words: list[Word]) -> list[int]:
-    return [at for at, (word, other) in enumerate(zip(right, words, strict=True)) if word.form != other.form]
+def _with_fault(meaning: Clause, target: str, clause: Clause, fault: str) -> tuple[list[Word], list[Word], list[int]]:
+    """Return the right words, those with a fault in one clause, and the positions at which they differ."""
+    right, wrong = _realise(meaning, target, clause), _realise(meaning, target, clause, fault=fault)
+    forms = enumerate(zip(right, wrong, strict=True))
+    return right, wrong, [at for at, (word, other) in forms if word.form != other.form]
 
 
 def _wrong_number(meaning: Clause, clause: Clause, target: str) -> Iterator[WrongRealisation]:
@@ -100,8 +103,7 @@ def _wrong_number(meaning: Clause, clause: Clause, target: str) -> Iterator[Wron
         return
     if subject.word in (PRONOUNS["who"], PRONOUNS["what"], *((PRONOUNS["they"],) if target == "de" else ())):
         return
-    right, words = _realise(meaning, target, clause), _realise(meaning, target, clause, fault="number")
-    different = _differences(right, words)
+    right, words, different = _with_fault(meaning, target, clause, "number")
     if len(different) != 1:
         return
     verb = right[different[0]]
@@ -126,8 +128,7 @@ def _number(word: Word) -> str:
 
 def _wrong_position(meaning: Clause, clause: Clause, target: str, phenomenon: str) -> Iterator[WrongRealisation]:
     """Put the finite verb of a clause where the other language has it."""
-    right, words = _realise(meaning, target, clause), _realise(meaning, target, clause, fault="position")
-    different = _differences(right, words)
+    _, words, different = _with_fault(meaning, target, clause, "position")
     if different:
         yield _wrong(words, phenomenon, different[-1] - different[0])
 

@@ -17,7 +17,7 @@ from nmtcore.demo.grammar import (
     subject_relation,
 )
 from nmtcore.demo.lexicon import AUXILIARIES, PRONOUNS, Adjective, Adverb, Link, Name, Noun, Pronoun
-from nmtcore.demo.trees import Word, feats, hang, head_of, punctuation
+from nmtcore.demo.trees import Word, conjoined, feats, hang, hang_verbs, head_of, punctuation
 
 _USES = {
     "noun": "NP\\NP",
@@ -74,11 +74,7 @@ def clause(
     _put_in_front(filled, meaning, clause_type=clause_type, form=form)
     order = _order(meaning, form, marked=mark is not None)
     _categorise(chain, forms, [expected[slot] for slot in order if expected.get(slot)], meaning.verb.frame)
-    for index, word in enumerate(chain):
-        if word is not head:
-            last = index + 1 == len(chain)
-            word.head = head
-            word.deprel = "cop" if last else "aux:pass" if meaning.passive and index + 2 == len(chain) else "aux"
+    hang_verbs(chain[::-1], head, passive=meaning.passive)
     # A single verb follows the adverbs of the middle field, which follow an auxiliary.
     early = len(chain) > 1 or copula or meaning.fault == "position"
     filled |= {"finite": chain[:1], "verbs": chain[1:]} if early else {"verbs": chain}
@@ -87,7 +83,7 @@ def clause(
         return words
     second = clause(meaning.joined, "dcl", inherited=agree)
     comma = [punctuation(",", head_of(second), ",")] if meaning.joined.subject else []
-    return [*words, *comma, *_conjoined(meaning.conjunction, second, head)]
+    return [*words, *comma, *conjoined(_conjunction(meaning.conjunction), second, head)]
 
 
 def _with_infinitive(meaning: Clause) -> Clause:
@@ -230,7 +226,7 @@ def nominal(meaning: Nominal, *, role: str = "object") -> list[Word]:
     """Realise a nominal as `subject` or `object`."""
     if meaning.joined is not None:
         first = nominal(replace(meaning, joined=None), role=role)
-        return [*first, *_conjoined("and", nominal(meaning.joined, role=role), head_of(first))]
+        return [*first, *conjoined(_conjunction("and"), nominal(meaning.joined, role=role), head_of(first))]
     if meaning.relative:
         form, tag = ("who", "WP") if "person" in meaning.classes else ("that", "WDT")
         return [Word(form, "PRON", tag, feats=feats(PronType="Rel"))]
@@ -245,9 +241,8 @@ def nominal(meaning: Nominal, *, role: str = "object") -> list[Word]:
     return [pronoun_word(meaning.word, role=role)]
 
 
-def _conjoined(conjunction: str, second: list[Word], head: Word) -> list[Word]:
-    word = Word(conjunction, "CCONJ", "CC", "conj")
-    return [*hang([word], head_of(second), "cc"), *hang(second, head, "conj")]
+def _conjunction(form: str) -> Word:
+    return Word(form, "CCONJ", "CC", "conj")
 
 
 def _noun_phrase(meaning: Nominal, noun: Noun) -> list[Word]:

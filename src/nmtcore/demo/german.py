@@ -31,7 +31,7 @@ from nmtcore.demo.grammar import (
     subject_relation,
 )
 from nmtcore.demo.lexicon import AUXILIARIES, CONJUNCTIONS, PRONOUNS, Adverb, Case, Link, Name, Noun, Pronoun
-from nmtcore.demo.trees import Word, feats, hang, head_of, punctuation
+from nmtcore.demo.trees import Word, conjoined, feats, hang, hang_verbs, head_of, punctuation
 
 _CONTRACTIONS = {"in dem": "im", "in das": "ins", "an dem": "am", "an das": "ans", "von dem": "vom"}
 _CONTRACTIONS |= {"zu dem": "zum", "zu der": "zur", "bei dem": "beim"}
@@ -58,23 +58,26 @@ def clause(
     slots = _slots(meaning)
     fillers = {slot: _slot(meaning, slot, value) for slot, value in slots.items()}
     head = head_of(fillers["complement"][1]) if "complement" in slots else chain[0]
-    for index, word in enumerate(chain):
-        if word is not head:
-            word.head = head
-            word.deprel = "cop" if index == 0 else "aux:pass" if meaning.passive and index == 1 else "aux"
+    hang_verbs(chain, head, passive=meaning.passive)
     filled = {"finite": chain[-1:], "verbs": chain[:-1]}
     if clause_type == "zu":
         filled |= {"finite": [], "verbs": chain}
         if chain[-1].xpos != "VVIZU":
             chain.insert(-1, Word("zu", "PART", "PTKZU", deprel="mark", head=head))
-    filled |= {slot: hang([word], head, deprel) for slot, word, deprel in _function_words(meaning, agree)}
+    verb, function_words = meaning.verb.german, []
+    if verb.reflexive:
+        function_words.append(("reflexive", reflexive_word(*agree), "expl:pv"))
+    if meaning.progressive:
+        function_words.append(("progressive", Word("gerade", "ADV", "ADV"), "advmod"))
+    if meaning.modal == "like":
+        function_words.append(("gladly", Word("gern", "ADV", "ADV"), "advmod"))
     if meaning.negated and not any(isinstance(value, Nominal) and value.determiner == "no" for value in slots.values()):
-        filled["negation"] = hang([Word("nicht", "PART", "PTKNEG")], head, "advmod")
-    verb = meaning.verb.german
+        function_words.append(("negation", Word("nicht", "PART", "PTKNEG"), "advmod"))
     if clause_type == "second" and len(chain) == 1 and verb.prefix:
-        filled["particle"] = hang([Word(verb.prefix, "ADP", "PTKVZ")], head, "compound:prt")
+        function_words.append(("particle", Word(verb.prefix, "ADP", "PTKVZ"), "compound:prt"))
     if mark is not None:
-        filled["mark"] = hang([mark], head, "mark")
+        function_words.append(("mark", mark, "mark"))
+    filled |= {slot: hang([word], head, deprel) for slot, word, deprel in function_words}
     last = "argument" if "argument" in slots else "object"
     bracket = clause_type != "second" or len(chain) > 1 or "particle" in filled
     for slot, (place, words, deprel) in fillers.items():
@@ -98,7 +101,7 @@ def clause(
         return words
     second = clause(meaning.joined, clause_type, inherited=agree)
     separator = [_comma(head_of(second))] if meaning.conjunction == "but" else []
-    return [*words, *separator, *_conjoined(meaning.conjunction, second, head)]
+    return [*words, *separator, *conjoined(_conjunction(meaning.conjunction), second, head)]
 
 
 def _verbs(meaning: Clause, clause_type: str, agree: Agreement) -> list[Word]:
@@ -120,18 +123,6 @@ def _verbs(meaning: Clause, clause_type: str, agree: Agreement) -> list[Word]:
         verb_word(verb, form, past=past, agree=agree, fused=clause_type != "second" or form != "fin")
         for verb, form in zip(verbs, forms, strict=True)
     ]
-
-
-def _function_words(meaning: Clause, agree: Agreement) -> list[tuple[str, Word, str]]:
-    """Return the reflexive pronoun, gerade, gern and nicht, each with its slot and its relation."""
-    words = []
-    if meaning.verb.german.reflexive:
-        words.append(("reflexive", reflexive_word(*agree), "expl:pv"))
-    if meaning.progressive:
-        words.append(("progressive", Word("gerade", "ADV", "ADV"), "advmod"))
-    if meaning.modal == "like":
-        words.append(("gladly", Word("gern", "ADV", "ADV"), "advmod"))
-    return words
 
 
 def _slots(meaning: Clause) -> dict[str, Slot]:
@@ -219,16 +210,15 @@ def _comma(head: Word) -> Word:
     return punctuation(",", head, "$,")
 
 
-def _conjoined(conjunction: str, second: list[Word], head: Word) -> list[Word]:
-    word = Word(CONJUNCTIONS[conjunction], "CCONJ", "KON")
-    return [*hang([word], head_of(second), "cc"), *hang(second, head, "conj")]
+def _conjunction(english: str) -> Word:
+    return Word(CONJUNCTIONS[english], "CCONJ", "KON")
 
 
 def nominal(meaning: Nominal, case: Case) -> list[Word]:
     """Realise a nominal in a case."""
     if meaning.joined is not None:
         first = nominal(replace(meaning, joined=None), case)
-        return [*first, *_conjoined("and", nominal(meaning.joined, case), head_of(first))]
+        return [*first, *conjoined(_conjunction("and"), nominal(meaning.joined, case), head_of(first))]
     if meaning.relative:
         return [relative_word(case=case, gender=meaning.word.gender, number=meaning.number)]
     if isinstance(meaning.word, Noun):

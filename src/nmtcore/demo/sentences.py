@@ -12,6 +12,9 @@ _PLANS |= {"existence": 3, "antecedent": 5, "purpose": 5}
 """Weights of the plans."""
 _MARKERS = {"because": 24, "although": 12, "if": 10, "when": 20, "while": 8, "before": 9, "after": 10, "until": 4}
 _PRESENT_OR_PAST: dict[Tense, float] = {"present": 50, "past": 50}
+_MATRIX_TENSES: dict[Tense, float] = {"present": 45, "past": 45, "perfect": 10}
+_INNER_TENSES: dict[Tense, float] = {"present": 45, "past": 30, "perfect": 15, "future": 10}
+_DENIED = ("say", "think", "believe", "know", "hear", "notice", "see")
 
 
 def compose(seed: str) -> Clause:
@@ -32,15 +35,16 @@ class _Sentences(Composer):
         if isinstance(clause.slots.get("complement"), Nominal):
             return clause
         slot = self.weighted({"time": 45, "sentence": 30, "place": 25})
-        if slot == "place" and clause.verb.frame != "copula" and not clause.negated:
-            clause.drop("place", "tool", "agent")
-            if clause.verb.frame in ("transitive", "intransitive", "ditransitive"):
-                clause.slots["place"], clause.front = self.place(), "place"
-                return clause
-        return self._with_adverb_in_front(clause, "sentence" if slot == "sentence" else "time", clause.tense)
+        if slot != "place":
+            return self._with_adverb_in_front(clause, slot)
+        clause.drop("place", "tool", "agent")
+        if clause.negated or clause.verb.frame not in ("transitive", "intransitive", "ditransitive"):
+            return self._with_adverb_in_front(clause, "time")
+        clause.slots["place"], clause.front = self.place(), "place"
+        return clause
 
-    def _with_adverb_in_front(self, clause: Clause, slot: str, tense: Tense) -> Clause:
-        fitting = adverbs(slot, tense if slot == "time" else "") or adverbs("sentence")
+    def _with_adverb_in_front(self, clause: Clause, slot: str) -> Clause:
+        fitting = adverbs(slot, clause.tense if slot == "time" else "") or adverbs("sentence")
         adverb = self.pick(fitting)
         clause.drop("time", "often", "sentence").slots[adverb.slot] = adverb
         clause.front = adverb.slot
@@ -53,8 +57,12 @@ class _Sentences(Composer):
         clause = self.active(main_tense, plain=self.chance(0.5))
         clause.drop("time", "often", "sentence")
         pronoun = pronoun_for(clause.subject) if self.chance(0.6) else None
+        inner_subject = clause.subject if pronoun else self.someone(rich=0)
         stative = marker not in ("before", "after", "until", "while")
-        inner = self._inner(tense, clause.subject if pronoun else self.someone(rich=0), stative=stative)
+        if stative and tense in ("present", "past") and self.chance(0.3):
+            inner = self.copula(tense, subject=inner_subject, rich=0)
+        else:
+            inner = self.active(tense, subject=inner_subject, rich=0 if self.chance(0.8) else 1, plain=not stative)
         if not stative or marker == "when":
             inner.drop("often")
         if self.chance(0.35):
@@ -73,39 +81,32 @@ class _Sentences(Composer):
         tense = self.weighted(_PRESENT_OR_PAST)
         return ("present", "present") if marker == "if" else (tense, tense)
 
-    def _inner(self, tense: Tense, subject: Nominal, *, stative: bool) -> Clause:
-        """Compose a short clause that becomes part of another one."""
-        if stative and tense in ("present", "past") and self.chance(0.3):
-            return self.copula(tense, subject=subject, rich=0)
-        return self.active(tense, subject=subject, rich=0 if self.chance(0.8) else 1, plain=not stative)
-
-    def _matrix(self, frame: str) -> Clause:
-        """Compose a clause whose verb selects another clause or an infinitive, without it."""
-        subject = self.someone(rich=0)
-        tense = self.weighted({"present": 45, "past": 45, "perfect": 10})
-        return Clause(verb=self.pick(FRAMES[frame]), subject=subject, tense=tense)
+    def _matrix(self, frame: str, marker: str = "", content: Clause | None = None) -> Clause:
+        """Compose a clause whose verb selects another clause, or an infinitive that follows later."""
+        tense = self.weighted(_MATRIX_TENSES)
+        matrix = Clause(verb=self.pick(FRAMES[frame]), subject=self.someone(rich=0), tense=tense)
+        if content is not None:
+            matrix.slots["content"] = Embedded(marker, content)
+        return matrix
 
     def _inner_tense(self, outer: Tense) -> Tense:
-        weights: dict[Tense, float] = {"present": 45, "past": 30, "perfect": 15, "future": 10}
-        return self.weighted({"past": 80, "pluperfect": 20} if outer == "past" else weights)
+        return self.weighted({"past": 80, "pluperfect": 20} if outer == "past" else _INNER_TENSES)
 
     def _content(self) -> Clause:
         """Compose a that-clause below a verb of saying or knowing; an adverb at the end belongs to either verb."""
         matrix = self._matrix("that")
         clause = self.clause(tense=self._inner_tense(matrix.tense))
         matrix.slots["content"] = Embedded("that" if self.chance(0.7) else "bare", clause)
-        denied = ("say", "think", "believe", "know", "hear", "notice", "see")
         if matrix.tense == "past" and not clause.slots.keys() & ADJUNCTS and self.chance(0.3):
             matrix.slots["time"] = self.pick(adverbs("time", "past"))
-        elif self.chance(0.15) and matrix.verb.english.base in denied:
-            matrix.negated = True
+        else:
+            matrix.negated = self.chance(0.15) and matrix.verb.english.base in _DENIED
         return matrix
 
     def _telling(self) -> Clause:
         matrix = self._matrix("tell")
         matrix.slots["content"] = Embedded("that", self.clause(tense=self._inner_tense(matrix.tense)))
-        noun = self.chance(0.7)
-        matrix.slots["recipient"] = self.phrase("person", rich=0, plain=True) if noun else self.name()
+        matrix.slots["recipient"] = self.phrase("person", rich=0) if self.chance(0.7) else self.name()
         return matrix
 
     def _asking(self) -> Clause:
@@ -119,7 +120,7 @@ class _Sentences(Composer):
 
     def _asked_clause(self, tense: Tense) -> Clause:
         """Compose a clause with a question word."""
-        question_word = self.weighted({"who": 25, "what": 30, "which": 20, "adverb": 30})
+        question_word = self.weighted({"who": 25, "whom": 10, "what": 20, "which": 20, "adverb": 30})
         if question_word == "adverb":
             clause = self.active(tense, subject=self.someone(rich=0), plain=True)
             clause.drop("place", "time", "often", "sentence").front = "asked"
@@ -128,132 +129,100 @@ class _Sentences(Composer):
         (who, what) = pronouns("who what")
         if question_word == "who":
             return self.active(tense, subject=who, plain=True).drop("sentence")
-        person = question_word == "what" and self.chance(0.35)
+        person = question_word == "whom"
         verbs = [verb for verb in FRAMES["transitive"] if person == ("person" in verb.takes)]
         verb = self.pick([verb for verb in verbs if "person" in verb.subjects])
         asked = who if person else what
         if question_word == "which":
-            phrase = self.phrase(*verb.takes, rich=0, plain=True)
-            asked = replace(phrase, determiner="which", count=None, owner=None)
+            asked = replace(self.phrase(*verb.takes, rich=0), determiner="which", count=None)
         clause = self.circumstances(Clause(verb=verb, tense=tense, slots={"object": asked})).drop("sentence")
         clause.subject = self.someone(rich=0)
         return clause
 
     def _question(self) -> Clause:
-        clause = self._asked_clause(self.weighted(TENSES))
-        clause.question = True
-        return clause
+        return replace(self._asked_clause(self.weighted(TENSES)), question=True)
 
     def _polar_question(self) -> Clause:
-        (you,) = pronouns("you")
-        subject = you if self.chance(0.2) else None
+        subject = pronouns("you")[0] if self.chance(0.2) else None
         tense = self.weighted({"present": 45, "past": 25 * (subject is None), "perfect": 20, "future": 10})
-        clause = self.active(tense, subject=subject, plain=self.chance(0.7))
-        clause.negated, clause.question = False, True
-        return clause.drop("sentence")
+        clause = self.active(tense, subject=subject, plain=self.chance(0.7)).drop("sentence")
+        return replace(clause, negated=False, question=True)
 
-    def _controlled(self, *, rich: int = 1, frames: tuple[str, ...] = (), excluded: str = "") -> Embedded:
-        """Compose an infinitive whose verb is not `excluded`, with one of `frames` (any frame if empty)."""
-        while True:
+    def _controlled(self, marker: str = "to", *, rich: int = 1, excluded: str = "") -> Embedded:
+        """Compose an infinitive whose verb is not `excluded`; one of purpose has an object."""
+        clause = None
+        while clause is None or clause.verb.english.base in (*UNCONTROLLED, excluded):
             clause = self.predicate(frozenset({"person"}), "present", rich=rich, adjuncts=False)
-            assert clause is not None
-            base = clause.verb.english.base
-            if base not in UNCONTROLLED and base != excluded and (not frames or clause.verb.frame in frames):
-                break
+            if marker != "to" and clause.verb.frame not in ("transitive", "ditransitive", "placed"):
+                clause = None
         if self.chance(0.3):
             self.circumstances(clause)
-        return Embedded("to", clause.drop("time", "often", "sentence"))
+        return Embedded(marker, clause.drop("time", "often", "sentence"))
 
     def _subject_control(self) -> Clause:
         """Compose subject control: someone tries to ..., promises to ..., stops ...-ing."""
         matrix = self._matrix("subject_control")
         matrix.slots["content"] = self._controlled()
         matrix.negated = self.chance(0.12)
-        matrix.subject = self.someone()
         return matrix
 
     def _object_control(self) -> Clause:
         """Compose object control: someone asks, allows or persuades someone else to ..."""
         matrix = self._matrix("object_control")
-        controller = self.object(matrix.verb, rich=0)
-        matrix.slots["object"] = self.name() if controller.joined else controller
+        matrix.slots["object"] = self.object(matrix.verb, rich=0)
         matrix.slots["content"] = self._controlled(rich=0)
         return matrix
 
     def _raising(self) -> Clause:
         """Compose raising: someone seems to ...; the German infinitive is inside the clause."""
-        subject = self.subject()
-        while not subject.classes & {"person", "animal"}:
-            subject = self.subject()
+        subject = self.someone() if self.chance(0.85) else self.phrase("animal")
         tense = self.weighted(_PRESENT_OR_PAST)
         content = self.predicate(subject.classes, "present", rich=0, adjuncts=False)
-        assert content is not None
         slots = {"content": Embedded("to", content)}
         seem = Clause(verb=FRAMES["raising"][0], subject=subject, tense=tense, slots=slots)
-        if not self.chance(0.35):
-            return seem
-        matrix = self._matrix("that")
-        matrix.tense, matrix.slots["content"] = tense, Embedded("that", seem)
-        return matrix
+        return replace(self._matrix("that", "that", seem), tense=tense) if self.chance(0.35) else seem
 
     def _two_predicates(self) -> Clause:
         """Compose a subject with two predicates; in a subordinate clause, each German predicate ends in its verb."""
-        tense = self.weighted(TENSES)
-        subject = self.someone()
-        clause = self._double(subject, tense)
-        if self.chance(0.4):
-            matrix = self._matrix("that")
-            matrix.tense = "past" if tense == "past" else "present"
-            matrix.slots["content"] = Embedded("that", clause)
-            return matrix
-        return self._with_adverb_in_front(clause, "time", tense) if self.chance(0.25) else clause
-
-    def _double(self, subject: Nominal, tense: Tense) -> Clause:
+        tense, subject = self.weighted(TENSES), self.someone()
         number = subject.agreement[1]
-        while True:
-            first, second = (self.predicate(subject.classes, tense, rich=0, number=number) for _ in range(2))
-            assert first is not None
-            assert second is not None
-            if first.verb != second.verb:
-                break
+        first = second = self.predicate(subject.classes, tense, rich=0, number=number)
+        while first.verb == second.verb:
+            second = self.predicate(subject.classes, tense, rich=0, number=number)
         first.drop("time", "often", "sentence")
         first.subject, first.joined = subject, second.drop("sentence")
-        return first
+        if self.chance(0.4):
+            return replace(self._matrix("that", "that", first), tense="past" if tense == "past" else "present")
+        return self._with_adverb_in_front(first, "time") if self.chance(0.25) else first
 
     def _two_clauses(self) -> Clause:
-        conjunction = "and" if self.chance(0.5) else "but"
         tense = self.weighted(TENSES)
-        clause = self.clause(tense=tense, rich=0)
-        clause.joined, clause.conjunction = self.clause(tense=tense, rich=0), conjunction
-        return clause
+        clause, second = (self.clause(tense=tense, rich=0) for _ in range(2))
+        return replace(clause, joined=second, conjunction="and" if self.chance(0.5) else "but")
 
     def _existence(self) -> Clause:
         phrase = self.phrase("person", "animal", "thing", "building", "vehicle")
-        determiner = {"sg": "a", "pl": "many"}[phrase.number]
-        if self.chance(0.3):
-            determiner = {"sg": "no", "pl": "some"}[phrase.number]
+        usual = self.chance(0.7)
+        determiner = {"sg": "a" if usual else "no", "pl": "many" if usual else "some"}[phrase.number]
         modifiers = tuple(part for part in phrase.modifiers if part.link.german)  # without "of ..."
         determiner = "" if phrase.count else determiner
         phrase = replace(phrase, determiner=determiner, owner=None, modifiers=modifiers)
         place = self.place("place", "surface") if "thing" in phrase.classes else self.place()
-        (there,) = pronouns("there")
-        tense = self.weighted(_PRESENT_OR_PAST)
         slots = {"object": phrase, "place": place}
-        return Clause(verb=FRAMES["existence"][0], subject=there, tense=tense, slots=slots)
+        tense = self.weighted(_PRESENT_OR_PAST)
+        return Clause(verb=FRAMES["existence"][0], subject=pronouns("there")[0], tense=tense, slots=slots)
 
     def _antecedent(self) -> Clause:
         """Compose a pronoun with an inanimate antecedent: English has `it`, German the gender of the noun."""
         tense = self.weighted(_PRESENT_OR_PAST)
-        verbs = FRAMES["transitive"]
-        verb = self.pick([verb for verb in verbs if "person" in verb.subjects and "person" not in verb.takes])
-        antecedent = self.phrase(*verb.takes, rich=0)
-        pronoun = pronoun_for(antecedent)
+        verbs = [verb for verb in FRAMES["transitive"] if "person" in verb.subjects and "person" not in verb.takes]
+        verb = self.pick(verbs)
+        antecedent = replace(self.phrase(*verb.takes, rich=0), adjectives=())
         fitting = adjectives_for(antecedent.word)
-        if pronoun is None or not fitting or antecedent.determiner in ("every", "few", "both", "all"):
+        if not fitting:
             return self._simple()
-        state = Clause(verb=FRAMES["copula"][0], subject=pronoun, tense=tense)
+        state = Clause(verb=FRAMES["copula"][0], subject=pronoun_for(antecedent), tense=tense)
         state.slots["complement"] = self.graded(fitting)
-        antecedent = replace(antecedent, adjectives=())
         reason = Embedded(self.pick(("because", "although")), state)
         clause = Clause(verb=verb, subject=self.someone(rich=0), tense=tense, slots={"object": antecedent})
         self.varied(clause, antecedent).slots["adverbial"] = reason
@@ -261,15 +230,13 @@ class _Sentences(Composer):
 
     def _purpose(self) -> Clause:
         """Compose an adverbial infinitive: in order to do something, or without doing it."""
-        tense = self.weighted(_PRESENT_OR_PAST)
-        clause = self.active(tense, subject=self.someone(), rich=0, plain=True)
+        tense, subject = self.weighted(_PRESENT_OR_PAST), self.someone()
+        clause = self.active(tense, subject=subject, rich=0, plain=True)
         while clause.verb.english.base in words("stative"):
-            clause = self.active(tense, subject=clause.subject, rich=0, plain=True)
+            clause = self.active(tense, subject=subject, rich=0, plain=True)
         clause.drop("often", "sentence", "manner")
-        aims = ("transitive", "ditransitive", "placed")
-        inner = self._controlled(frames=aims, excluded=clause.verb.english.base)
         marker = "without" if self.chance(0.4) else "in order"
-        clause.slots["purpose"] = replace(inner, marker=marker)
+        clause.slots["purpose"] = self._controlled(marker, excluded=clause.verb.english.base)
         if marker == "in order" and self.chance(0.25):
             clause.front = "purpose"
         return clause

@@ -7,7 +7,6 @@ of which one, its head, has no head yet.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from nmtcore.syntax.annotation import Annotation
 from nmtcore.syntax.trees import HEAD_OF_ROOT
@@ -41,12 +40,7 @@ class Realisation:
 
 def feats(**values: str) -> str:
     """Format morphological features for Universal Dependencies: sorted, `Name=Value|...`, or "_" for none."""
-    return _joined(tuple(values.items()))
-
-
-@cache
-def _joined(values: tuple[tuple[str, str], ...]) -> str:
-    return "|".join(f"{name}={value}" for name, value in sorted(values, key=lambda item: item[0].lower())) or "_"
+    return "|".join(f"{name}={values[name]}" for name in sorted(values, key=str.lower)) or "_"
 
 
 def head_of(phrase: Sequence[Word]) -> Word:
@@ -66,13 +60,24 @@ def punctuation(form: str, head: Word, xpos: str) -> Word:
     return Word(form, "PUNCT", xpos, "," if form == "," else ".", deprel="punct", head=head)
 
 
+def hang_verbs(verbs: Sequence[Word], head: Word, *, passive: bool) -> None:
+    """Attach verbs, of which the main one is the first, to the head of their clause: one of them or a complement."""
+    for index, word in enumerate(verbs):
+        if word is not head:
+            word.head, word.deprel = head, "cop" if index == 0 else "aux:pass" if passive and index == 1 else "aux"
+
+
+def conjoined(conjunction: Word, second: list[Word], head: Word) -> list[Word]:
+    """Return a second phrase or clause after its conjunction, attached to the head of the first."""
+    return [*hang([conjunction], head_of(second), "cc"), *hang(second, head, "conj")]
+
+
 def without_double_marks(words: list[Word]) -> list[Word]:
     """Drop commas that precede another punctuation mark."""
-    after = [*words[1:], None]
     return [
         word
-        for word, mark in zip(words, after, strict=True)
-        if not (word.form == "," and mark and mark.upos == "PUNCT")
+        for word, following in zip(words, [*words[1:], None], strict=True)
+        if word.form != "," or following is None or following.upos != "PUNCT"
     ]
 
 
@@ -136,19 +141,17 @@ def constituents(words: Sequence[Word]) -> str:
         right = _outward(d for d in own if position[id(d)] > last)
         label = _LOWEST.get(word.upos, "X")
         for height, name in enumerate([label, *(name for _, name in _HIGHER)]):
-            before = [phrase(d) for d, level in left if level == height]
-            after = [phrase(d) for d, level in right if level == height]
-            if height and not before and not after:
+            added = [dependent for dependent, level in (*left, *right) if level == height]
+            if height and not added:
                 continue
             label = name or label
-            for below, start, end in before:
-                if end != first - 1:
+            for below, start, end in map(phrase, added):
+                if end == first - 1:
+                    tree, first = f"{below} {tree}", start
+                elif start == last + 1:
+                    tree, last = f"{tree} {below}", end
+                else:
                     raise ValueError(f"the words below '{word.form}' are not contiguous: the tree is not projective")
-                tree, first = f"{below} {tree}", start
-            for below, start, end in after:
-                if start != last + 1:
-                    raise ValueError(f"the words below '{word.form}' are not contiguous: the tree is not projective")
-                tree, last = f"{tree} {below}", end
             tree = f"({label} {tree})"
         return tree, first, last
 
@@ -160,12 +163,8 @@ def _outward(dependents: Iterable[Word]) -> list[tuple[Word, int]]:
     """Return each dependent of one side with its height, from the head outwards; heights never decrease."""
     dependents_and_heights, height = [], 0
     for word in dependents:
-        height = max(height, _height(word))
+        heights = (k for k, (relations, _) in enumerate(_HIGHER, start=1) if word.deprel in relations)
+        # "to" and its verb form a verb phrase.
+        height = max(height, 1 if word.xpos == "TO" else next(heights, 0))
         dependents_and_heights.append((word, height))
     return dependents_and_heights
-
-
-def _height(word: Word) -> int:
-    if word.xpos == "TO":
-        return 1  # "to" and its verb form a verb phrase.
-    return next((k for k, (relations, _) in enumerate(_HIGHER, start=1) if word.deprel in relations), 0)

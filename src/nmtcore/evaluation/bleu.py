@@ -1,35 +1,25 @@
 """sacreBLEU's BLEU and chrF: the strings that they read, and the signatures needed to compare scores."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+import shutil
+import subprocess
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.kytea import kytea_lines, kytea_version
 
 if TYPE_CHECKING:
     from sacrebleu.metrics import BLEU, CHRF
 
-
-def forget_lines(tokenizer: Any) -> None:
-    """Empty the caches of one of sacreBLEU's tokenisers.
-
-    They keep 65,536 lines (40 MB for short ones) but for this one object, so that no other score finds them: a training
-    with validations by BLEU grew by that much.
-    """
-    for part in (tokenizer, getattr(tokenizer, "_post_tokenizer", None)):
-        if clear := getattr(type(part).__call__, "cache_clear", None):
-            clear()
-
-
 TEXT_NOTES = {"detokenised": "", "tokens": "|text:tokens"}
-"""What is appended to signatures, by the form of the strings."""
+"""What is appended to signatures, by the form of the strings: such scores are comparable only with each other."""
 
 
 class BleuText(NamedTuple):
     """Translations and references as sacreBLEU's BLEU reads them, with the metric."""
 
     metric: "BLEU"
-    hypotheses: list[str]
+    translations: list[str]
     references: list[str]
     note: str
     """Appended to sacreBLEU's signature."""
@@ -45,76 +35,89 @@ class BleuText(NamedTuple):
         return [tokenize((line.lower() if lowercase else line).rstrip()).split() for line in lines]
 
 
-class ChrfMetric(NamedTuple):
-    """sacreBLEU's chrF, and the signature of its scores."""
-
-    metric: "CHRF"
-    signature: str
-
-
-def chrf_metric(*, lowercase: bool = False, text: Literal["detokenised", "tokens"] = "detokenised") -> ChrfMetric:
-    """Make the metric chrF; the settings are those of `bleu_text`."""
-    from sacrebleu.metrics import CHRF
-
-    metric = _with_one_reference(CHRF(lowercase=lowercase))
-    return ChrfMetric(metric, metric.get_signature().format() + TEXT_NOTES[text])
-
-
-def bleu_text(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    *,
-    tokenize: str = "13a",
-    lowercase: bool = False,
-    text: Literal["detokenised", "tokens"] = "detokenised",
-) -> BleuText:
+def bleu_text(translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings) -> BleuText:
     """Prepare translations and references for BLEU.
 
-    `tokenize` is sacreBLEU's tokeniser. `ja` means KyTea's words on both sides if KyTea is installed
-    (`|words:kytea-VERSION` in the signature), else sacreBLEU's `ja-mecab`. `text` is the form of the strings: `tokens`
-    (joined by spaces on both sides) is added to the signature, since such scores are comparable only with each other.
+    The tokeniser `ja` means KyTea's words on both sides if KyTea is installed (`|words:kytea-VERSION` in the
+    signature), else sacreBLEU's `ja-mecab`. Raises `UserError` if that needs MeCab and MeCab is not installed.
     """
     from sacrebleu.metrics import BLEU
 
-    strings = _JapaneseText(list(hypotheses), list(references), tokenize, "")
+    lines, tokenize, note = [*translations, *references], evaluation.tokenize, ""
     if tokenize == "ja":
-        strings = _segment_japanese(hypotheses, references)
-    note = strings.signature + TEXT_NOTES[text]
-    # `force` suppresses sacreBLEU's warning about tokenised text.
-    bleu = _with_mecab_advice(lambda: BLEU(tokenize=strings.tokenize, lowercase=lowercase, force=bool(note)))
-    return BleuText(_with_one_reference(bleu), strings.hypotheses, strings.references, note)
-
-
-def _with_one_reference(metric: Any) -> Any:
-    """Score an empty sentence, since sacreBLEU's signature says the number of references only after a score."""
-    metric.corpus_score([""], [[""]])
-    return metric
-
-
-class _JapaneseText(NamedTuple):
-    hypotheses: list[str]
-    references: list[str]
-    tokenize: str
-    """sacreBLEU's tokeniser for both."""
-    signature: str
-    """Appended to BLEU's signature."""
-
-
-def _segment_japanese(hypotheses: Sequence[str], references: Sequence[str]) -> _JapaneseText:
-    """Segment both sides by KyTea if it is installed; else leave them to sacreBLEU's MeCab."""
-    version = kytea_version()
-    if version is None:
-        return _JapaneseText(list(hypotheses), list(references), "ja-mecab", "")
-    lines = kytea_lines([*hypotheses, *references])
-    return _JapaneseText(lines[: len(hypotheses)], lines[len(hypotheses) :], "none", f"|words:kytea-{version}")
-
-
-def _with_mecab_advice(make_metric: Callable[[], Any]) -> Any:
-    """Make a metric of sacreBLEU. Raises `UserError` if it needs MeCab and MeCab is not installed."""
+        version = kytea_version()
+        tokenize = "ja-mecab" if version is None else "none"
+        if version is not None:
+            lines, note = kytea_lines(lines), f"|words:kytea-{version}"
+    note += TEXT_NOTES[evaluation.text]
     try:
-        return make_metric()
+        # `force` suppresses sacreBLEU's warning about tokenised text.
+        metric = with_one_reference(BLEU(tokenize=tokenize, lowercase=evaluation.lowercase, force=bool(note)))
     except RuntimeError as error:
         raise UserError(
             "Scores on Japanese words need the program kytea, or the packages mecab-python3 and ipadic: "
             "pip install mecab-python3 ipadic."
         ) from error
+    return BleuText(metric, lines[: len(translations)], lines[len(translations) :], note)
+
+
+def chrf_metric(evaluation: EvaluationSettings) -> "CHRF":
+    """Make the metric chrF."""
+    from sacrebleu.metrics import CHRF
+
+    return with_one_reference(CHRF(lowercase=evaluation.lowercase))
+
+
+def with_one_reference(metric: Any) -> Any:
+    """Score an empty sentence, since sacreBLEU's signature says the number of references only after a score."""
+    metric.corpus_score([""], [[""]])
+    return metric
+
+
+def forget_lines(tokenizer: Any) -> None:
+    """Empty the caches of one of sacreBLEU's tokenisers.
+
+    They keep 65,536 lines (40 MB for short ones) but for this one object, so that no other score finds them: a training
+    with validations by BLEU grew by that much.
+    """
+    for part in (tokenizer, getattr(tokenizer, "_post_tokenizer", None)):
+        if clear := getattr(type(part).__call__, "cache_clear", None):
+            clear()
+
+
+def kytea_version() -> str | None:
+    """Return the version of KyTea; None if it is not installed."""
+    if shutil.which("kytea") is None:
+        return None
+    process = _run_kytea(["--version"], "")
+    words = (process.stdout + process.stderr).split()
+    if process.returncode or "version" not in words[:-1]:
+        raise UserError(f"The program kytea prints no version{_outcome(process)}: install it again, or remove it.")
+    return words[words.index("version") + 1]
+
+
+def kytea_lines(lines: Sequence[str]) -> list[str]:
+    """Segment each line into words joined by spaces, with KyTea's default model or KYTEA_MODEL."""
+    # KyTea treats a space like any other character, and skips a last line without a line end.
+    text = "".join(" ".join(line.split()) + "\n" for line in lines)
+    process = _run_kytea(["-notags", "-out", "tok"], text)
+    output = process.stdout.split("\n")[:-1]
+    if process.returncode or len(output) != len(lines):
+        raise UserError(
+            f"KyTea wrote {len(output)} lines for {len(lines)}{_outcome(process)}: try `kytea < file`, and check that "
+            "its model exists (KYTEA_MODEL names another)."
+        )
+    return [" ".join(line.split()) for line in output]
+
+
+def _run_kytea(options: Sequence[str], text: str) -> subprocess.CompletedProcess[str]:
+    command = ["kytea", *options]
+    try:
+        return subprocess.run(command, input=text, capture_output=True, encoding="utf-8", errors="replace", check=False)
+    except OSError as error:
+        raise UserError(f"The program kytea cannot be started ({error.strerror}): install it again.") from error
+
+
+def _outcome(process: subprocess.CompletedProcess[str]) -> str:
+    errors = process.stderr.strip().splitlines()
+    return f" (status {process.returncode}; error: {errors[-1]})" if errors else f" (status {process.returncode})"

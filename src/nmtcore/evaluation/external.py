@@ -6,7 +6,7 @@ from pathlib import Path
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.text_lines import read_aligned_lines
 from nmtcore.errors import explain_os_errors
-from nmtcore.evaluation.references import read_references
+from nmtcore.evaluation.outputs import read_references
 from nmtcore.evaluation.scores import output_files
 from nmtcore.files import read_json, write_lines
 from nmtcore.parquet import read_rows

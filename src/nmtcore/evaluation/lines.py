@@ -1,6 +1,6 @@
 """Scores as lines of text for the terminal, one per test split."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,15 @@ GREEDY_DEV = "dev.greedy"
 def run_lines(scores: Mapping[str, Any], folder: Path) -> list[str]:
     """Format a run's `scores.json` or `gold.json` as one line per test split; `folder` is the run's folder.
 
-    For example `results/smoke/demo_en2de/depparse_l1/seed1 test: BLEU 12.3, chrF 40.1, UAS 86.5 (500 sentences)`. UAS
-    is that of the argmax. Induced trees have one line per split and method, baselines included.
+    For example `results/smoke/demo_en2de/pascal/seed1 test: BLEU 12.3, length 0.98, chrF 40.1 (500 sentences)`. UAS is
+    that of the argmax. Induced trees have one line per split and method, baselines included.
     """
     groups = [scores[key] for key in dict.fromkeys([*SCORES, *metric_labels(scores)]) if key in scores]
     lines = []
     for split in tests_of(groups[0]):
         for name, first in _shown_on_a_line(groups[0][split]).items():
             others = [group[split] for group in groups[1:]]
-            metrics = [text for scores in (first, *others) for text in _format_metrics(scores, "{:.1f}".format)]
+            metrics = [text for scores in (first, *others) for text in _format_metrics(scores)]
             counts = first.get("argmax", first)
             lines.append(f"{folder} {split}{name}: {', '.join(metrics)} ({counts['sentences']:,} sentences)")
     return lines
@@ -36,7 +36,7 @@ def summary_lines(summary: Mapping[str, Any], path: Path) -> list[str]:
     seeds, splits = summary["seeds"], summary["splits"]
     seeds_text = f"seed{'' if len(seeds) == 1 else 's'} {', '.join(map(str, seeds))}"
     return [
-        f"{path} {split}{name}: {', '.join(_format_metrics(scores, spread))} ({seeds_text})"
+        f"{path} {split}{name}: {', '.join(_format_metrics(scores))} ({seeds_text})"
         for split in tests_of(splits)
         for name, scores in _shown_on_a_line(splits[split]).items()
     ]
@@ -52,14 +52,9 @@ def induction_lines(
     trees = [gold_tree(*sentence) for sentence in zip(gold, words, upos, strict=True)]
     scores = score_induction(trees, {"induced trees": predicted})
     return [
-        f"{name}: {', '.join(_format_metrics(values, '{:.1f}'.format))} ({values['scored_words']:,} words)"
+        f"{name}: {', '.join(_format_metrics(values))} ({values['scored_words']:,} words)"
         for name, values in scores.items()
     ]
-
-
-def spread(value: Mapping[str, Any]) -> str:
-    """Format a mean over seeds, with the standard deviation if there are several."""
-    return f"{value['mean']:.1f}" + ("" if value["stdev"] is None else f" ± {value['stdev']:.1f}")
 
 
 def tests_of(splits: Mapping[str, Any]) -> list[str]:
@@ -74,12 +69,19 @@ def _shown_on_a_line(scores: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {"": scores}
 
 
-def _format_metrics(scores: Mapping[str, Any], format_value: Callable[[Any], str]) -> list[str]:
+def _format_metrics(scores: Mapping[str, Any]) -> list[str]:
     """Format the metrics of a split; attachment scores are None if no words were compared."""
     if "argmax" in scores:
-        values = {"UAS": scores["argmax"]["uas"]}
-    else:
-        own = {key: METRICS[key].label for key in METRICS if key in scores}
-        labels = LABELS | own | MEASURES
-        values = {name: scores[key] for key, name in labels.items() if key in scores}
-    return [f"{name} {'n/a' if value is None else format_value(value)}" for name, value in values.items()]
+        return [f"UAS {_shown(scores['argmax']['uas'])}"]
+    own = {key: METRICS[key].label for key in METRICS if key in scores}
+    labels = {"bleu": LABELS["bleu"], "length_ratio": "length", **LABELS, **own, **MEASURES}
+    return [
+        f"{name} {_shown(scores[key], 1 + (key == 'length_ratio'))}" for key, name in labels.items() if key in scores
+    ]
+
+
+def _shown(value: Any, digits: int = 1) -> str:
+    """Format a number, or a mean over seeds with the standard deviation if there are several."""
+    if not isinstance(value, Mapping):
+        return "n/a" if value is None else f"{value:.{digits}f}"
+    return f"{value['mean']:.{digits}f}" + ("" if value["stdev"] is None else f" ± {value['stdev']:.{digits}f}")

@@ -1,6 +1,7 @@
 """The metrics that compare translations with references: what each counts in a sentence, and the score of the sums."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.own_code import has_own, own_member, own_names, own_path
 from nmtcore.errors import UserError
-from nmtcore.evaluation.bleu import bleu_text, chrf_metric, forget_lines
+from nmtcore.evaluation.bleu import TEXT_NOTES, bleu_text, chrf_metric, forget_lines
 from nmtcore.evaluation.counts import (
     RowScores,
     SentenceCounts,
@@ -21,8 +22,11 @@ from nmtcore.evaluation.counts import (
 )
 from nmtcore.evaluation.ribes import ALPHA, BETA, sentence_ribes
 
-Count = Callable[[Sequence[str], Sequence[str], EvaluationSettings], tuple[np.ndarray, str]]
-"""Counts translations and references, a row per sentence, and returns the signature too."""
+Lines = Sequence[str]
+Counted = tuple[np.ndarray, str]
+"""A row of counts per sentence, and the signature."""
+Count = Callable[[Lines, Lines, EvaluationSettings], Counted]
+"""Counts translations and references."""
 
 
 class Metric(NamedTuple):
@@ -32,9 +36,7 @@ class Metric(NamedTuple):
     counts: Count
     score: RowScores
 
-    def count(
-        self, translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
-    ) -> SentenceCounts:
+    def count(self, translations: Lines, references: Lines, evaluation: EvaluationSettings) -> SentenceCounts:
         """Count the sentences of a test, which has a reference for each translation."""
         counts_BF, signature = self.counts(translations, references, evaluation)
         return SentenceCounts(
@@ -45,51 +47,37 @@ class Metric(NamedTuple):
         )
 
 
-def _bleu(
-    translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
-) -> tuple[np.ndarray, str]:
-    text = bleu_text(
-        translations, references, tokenize=evaluation.tokenize, lowercase=evaluation.lowercase, text=evaluation.text
-    )
-    return _sacrebleu_counts(text.metric, text.hypotheses, text.references, columns=10), text.signature
+def _bleu(translations: Lines, references: Lines, evaluation: EvaluationSettings) -> Counted:
+    text = bleu_text(translations, references, evaluation)
+    return _sacrebleu_counts(text.metric, text.translations, text.references, columns=10), text.signature
 
 
-def _multi_bleu(
-    translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
-) -> tuple[np.ndarray, str]:
+def _multi_bleu(translations: Lines, references: Lines, evaluation: EvaluationSettings) -> Counted:
     """Count as Moses's multi-bleu.perl does: tokens are what spaces separate."""
-    text = bleu_text(translations, references, tokenize="none", lowercase=evaluation.lowercase, text="tokens")
-    signature = f"multi-bleu|{_case(evaluation)}|tok:none|smooth:none|text:{evaluation.text}"
-    return _sacrebleu_counts(text.metric, text.hypotheses, text.references, columns=10), signature
+    counts_BF, _ = _bleu(translations, references, replace(evaluation, tokenize="none", text="tokens"))
+    return counts_BF, f"multi-bleu|{_case(evaluation)}|tok:none|smooth:none|text:{evaluation.text}"
 
 
-def _chrf(
-    translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
-) -> tuple[np.ndarray, str]:
-    chrf = chrf_metric(lowercase=evaluation.lowercase, text=evaluation.text)
-    return _sacrebleu_counts(chrf.metric, translations, references, columns=18), chrf.signature
+def _chrf(translations: Lines, references: Lines, evaluation: EvaluationSettings) -> Counted:
+    metric = chrf_metric(evaluation)
+    signature = metric.get_signature().format() + TEXT_NOTES[evaluation.text]
+    return _sacrebleu_counts(metric, translations, references, columns=18), signature
 
 
-def _sacrebleu_counts(
-    metric: Any, translations: Sequence[str], references: Sequence[str], *, columns: int
-) -> np.ndarray:
+def _sacrebleu_counts(metric: Any, translations: Lines, references: Lines, *, columns: int) -> np.ndarray:
     """Count by sacreBLEU itself. It has no public name for that; its version is pinned, and tests hold the counts."""
     counts = metric._extract_corpus_statistics(list(translations), [list(references)]) if translations else []
     forget_lines(getattr(metric, "tokenizer", None))
     return np.array(counts, dtype=float).reshape(len(translations), columns)
 
 
-def _ribes(
-    translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
-) -> tuple[np.ndarray, str]:
+def _ribes(translations: Lines, references: Lines, evaluation: EvaluationSettings) -> Counted:
     """Compute RIBES of each sentence from BLEU's tokens.
 
     Sentences with an empty reference do not count, as with the authors' program and its option -z.
     """
-    text = bleu_text(
-        translations, references, tokenize=evaluation.tokenize, lowercase=evaluation.lowercase, text=evaluation.text
-    )
-    pairs = zip(text.words(text.hypotheses), text.words(text.references), strict=True)
+    text = bleu_text(translations, references, evaluation)
+    pairs = zip(text.words(text.translations), text.words(text.references), strict=True)
     counts = [(sentence_ribes(words, reference), float(bool(reference))) for words, reference in pairs]
     tokens = text.signature.partition("|tok:")[2].partition("|")[0]
     signature = f"RIBES|nrefs:1|{_case(evaluation)}|tok:{tokens}|alpha:{ALPHA}|beta:{BETA}|definition:program"
@@ -130,7 +118,7 @@ class MetricsByName(Mapping[str, Metric]):
         return sum(1 for _ in self)
 
 
-def _own_counts(name: str, counts: Count, translations: Sequence[str], *rest: Any) -> tuple[np.ndarray, str]:
+def _own_counts(name: str, counts: Count, translations: Lines, *rest: Any) -> Counted:
     """Count by a metric of the user's own. Raises `UserError` if it does not return a row per sentence."""
     counts_BF, signature = counts(translations, *rest)
     shape = np.shape(counts_BF)
@@ -175,10 +163,7 @@ def _is_metric(key: str, splits: Any) -> bool:
 
 
 def count_translations(
-    translations: Sequence[str],
-    references: Sequence[str],
-    evaluation: EvaluationSettings,
-    metrics: Iterable[str] = ("bleu", "chrf"),
+    translations: Lines, references: Lines, evaluation: EvaluationSettings, metrics: Iterable[str] = ("bleu", "chrf")
 ) -> dict[str, SentenceCounts]:
     """Count the sentences of a test by some metrics. Raises `UserError` without any, or with other numbers of lines."""
     if len(translations) != len(references):
@@ -191,9 +176,7 @@ def count_translations(
     return {metric: METRICS[metric].count(translations, references, evaluation) for metric in metrics}
 
 
-def score_translations(
-    translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
-) -> dict[str, Any]:
+def score_translations(translations: Lines, references: Lines, evaluation: EvaluationSettings) -> dict[str, Any]:
     """Score translations by BLEU and chrF, by a data set's settings; see `bleu_scores` and `count_translations`."""
     return bleu_scores(count_translations(translations, references, evaluation))
 

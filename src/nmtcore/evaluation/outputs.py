@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.text_lines import read_text_lines
 from nmtcore.errors import UserError
 from nmtcore.evaluation.scores import output_files
 from nmtcore.files import read_lines
+from nmtcore.parquet import read_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,13 @@ def read_outputs(folders: Mapping[str, Mapping[int, Path]], split: str) -> Split
     if first is None:
         raise ValueError("there are no runs to read")
     return SplitOutputs(references=first[1], translations=outputs)
+
+
+def read_references(run: RunSettings, corpus: Path, count: int | None) -> list[str]:
+    """Read the references of the first `count` pairs of a split (None: all), as text or tokens joined by spaces."""
+    if run.evaluation.text == "detokenised":
+        return [row["target"] for row in read_rows(corpus, columns=["target"], stop=count)]
+    return [" ".join(row["target_words"]) for row in read_rows(corpus, columns=["target_words"], stop=count)]
 
 
 def read_files(references: Path, systems: Sequence[str]) -> SplitOutputs:

@@ -1,11 +1,12 @@
 """Summary files: the scores of a system on every split, over its seeds."""
 
+import statistics
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from nmtcore.errors import UserError, shortened
 from nmtcore.evaluation.lines import summary_lines
-from nmtcore.evaluation.seeds import summarise_seeds
 from nmtcore.files import explain_content, read_json, write_json
 
 
@@ -30,3 +31,23 @@ def write_summary(scores: Sequence[Path], *, seeds: Sequence[int], score: str, o
     summary = {**names, "seeds": list(seeds), "metric": score, "splits": splits}
     write_json(output, summary)
     return summary_lines(summary, output)
+
+
+def summarise_seeds(values: Sequence[Any], *, where: str = "scores") -> Any:
+    """Summarise dictionaries with the same keys, such as {split: {metric: value}}, one per seed, in the seeds' order.
+
+    A number becomes {"mean", "stdev", "values"}; stdev is the sample standard deviation (n - 1), None for a single
+    seed. Mean and deviation ignore the seeds whose value is None. Anything else, such as a signature, must be the same
+    for all seeds and is kept. Raises `UserError` if keys or signatures differ.
+    """
+    if all(isinstance(value, dict) for value in values):
+        if any(value.keys() != values[0].keys() for value in values):
+            raise UserError(f"The {where} of the seeds have different keys: score them again.")
+        return {key: summarise_seeds([value[key] for value in values], where=f"{where}.{key}") for key in values[0]}
+    numbers = [value for value in values if isinstance(value, int | float)]
+    if numbers and all(value is None or isinstance(value, int | float) for value in values):
+        deviation = statistics.stdev(numbers) if len(numbers) > 1 else None
+        return {"mean": statistics.fmean(numbers), "stdev": deviation, "values": list(values)}
+    if any(value != values[0] for value in values):
+        raise UserError(f"The {where} differ between seeds ({values}), so they cannot be averaged: score them again.")
+    return values[0]

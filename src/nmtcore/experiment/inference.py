@@ -7,21 +7,38 @@ from pathlib import Path
 import torch
 
 from nmtcore.config.runs import RunSettings
+from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import UserError, explain_os_errors
-from nmtcore.evaluation.references import read_references
+from nmtcore.evaluation.outputs import read_references
 from nmtcore.evaluation.scores import output_files
 from nmtcore.experiment.load_examples import load_sources
-from nmtcore.experiment.output import TextOutput
+from nmtcore.features.transforms.chain import Transforms
 from nmtcore.files import write_lines
 from nmtcore.inference.batches import device_of
 from nmtcore.inference.bundle import Bundle, load_bundle, to_device
 from nmtcore.inference.parse import parse_examples, translate_and_parse
 from nmtcore.inference.schemas import write_parses, write_predicted_tags
-from nmtcore.inference.search import translate_examples
+from nmtcore.inference.search import Hypothesis, translate_examples
 from nmtcore.inference.tags import predict_tags
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
+from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.segmentation.vocabulary import Vocabulary
+
+
+class TextOutput:
+    """Turns the ids of a hypothesis into the text that is scored; `read_references` has references in that form."""
+
+    def __init__(self, run: RunSettings, vocabulary: Vocabulary, segmenter: Segmenter, transforms: Transforms) -> None:
+        self._run, self._vocabulary, self._segmenter, self._transforms = run, vocabulary, segmenter, transforms
+        self._words = WordTokenizer(run.text_words("target"), run.target)
+
+    def text(self, hypothesis: Hypothesis) -> str:
+        """Detokenise a hypothesis, or join its tokens by spaces, as the data set's evaluation says."""
+        words = self._transforms.words(hypothesis.tokens, self._vocabulary, self._segmenter)
+        detokenised = self._run.evaluation.text == "detokenised"
+        return self._words.join(words) if detokenised else " ".join(words)
 
 
 def translate_tests(

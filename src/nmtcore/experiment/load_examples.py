@@ -11,7 +11,6 @@ from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.features.examples import (
     Examples,
     LinearisedParses,
-    check_counts,
     check_ids,
     concatenate,
     group_by_annotator,
@@ -54,7 +53,8 @@ def load_training(
     the examples are mapped into memory from a folder for each choice of transforms, features and pairs; `log` is told
     if it has to be written.
     """
-    pairs = _count_pairs(run, folder, split)
+    rows, limit = row_count(folder / run.feature_files(split)[0]), run.sentences.of(split)
+    pairs = rows if limit is None else min(rows, limit)
 
     def blocks() -> Iterator[Examples]:
         for start in range(0, max(pairs, 1), PAIRS_PER_BLOCK):
@@ -71,15 +71,6 @@ def load_training(
 
 def _checksum(values: Any) -> str:
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()
-
-
-def _count_pairs(run: RunSettings, folder: Path, split: str) -> int:
-    """Count the pairs of a split that a run reads. Raises `UserError` if the split's files have different counts."""
-    limit, (first, *others) = run.sentences.of(split), (folder / name for name in run.feature_files(split))
-    counts = {path: row_count(path) if limit is None else min(limit, row_count(path)) for path in (first, *others)}
-    for path in others:
-        check_counts(counts[first], counts[path], first, path)
-    return counts[first]
 
 
 def _load_block(

@@ -1,8 +1,8 @@
 """Training jobs: a run trained from its feature files into a bundle."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,9 @@ from torch import nn
 
 from nmtcore.config.runs import RunSettings, run_from_json
 from nmtcore.evaluation.metrics import score_translations
-from nmtcore.evaluation.references import read_references
+from nmtcore.evaluation.outputs import read_references
+from nmtcore.experiment.inference import TextOutput
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
-from nmtcore.experiment.output import TextOutput
 from nmtcore.features.examples import concatenate
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import write_json
@@ -86,32 +86,24 @@ def train_run(job: TrainingJob) -> None:
     if job.start:
         load_initial_weights(model, Path(job.start), run=run, segmentation=segmentation, labels=labels)
     treebanks = [examples[split] for split in run.treebanks]
-    with _recorded(run, job, folder) if is_main else nullcontext():
+    run_folder, device = Path(job.history).parent, choose_device(job.device)
+    attempt = recorded_attempt(folder, device=device, gpus=job.gpus, threads=job.threads)
+    with attempt if is_main else nullcontext():
         train(
             run,
             model,
             examples.get("train"),
             examples["dev"],
             treebank=concatenate(treebanks) if treebanks else None,
-            log_folder=Path(job.history).parent,
+            log_folder=run_folder,
             checkpoint_folder=folder,
             validate=_validator(run, vocabularies, transforms, job),
-            device=choose_device(job.device),
+            device=device,
         )
         if is_main:
             save_bundle(Path(job.model), run=run, model=model, segmentation=segmentation, labels=labels or None)
-
-
-@contextmanager
-def _recorded(run: RunSettings, job: TrainingJob, folder: Path) -> Iterator[None]:
-    """Record this attempt in the checkpoints' folder, and copy the record to the log's folder if it succeeds.
-
-    The run's manifest says from the beginning that the run is not complete, also if this process is killed.
-    """
-    run_folder, device = Path(job.history).parent, choose_device(job.device)
-    with recorded_attempt(folder, device=device, gpus=job.gpus, threads=job.threads):
-        yield
-    write_json(run_folder / file_name("attempts"), read_attempts(folder / file_name("attempts")))
+    if is_main:
+        write_json(run_folder / file_name("attempts"), read_attempts(folder / file_name("attempts")))
 
 
 def _validator(

@@ -1,6 +1,6 @@
 """Extraction of features: from files of words and annotations to files of numbers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +10,9 @@ from nmtcore.annotation.labels import read_labels
 from nmtcore.annotation.selection import selected_batches
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.errors import UserError
+from nmtcore.features.examples import ragged_column
 from nmtcore.features.schema import TOKENS_SCHEMA, features_of, syntax_schema
-from nmtcore.features.syntax import ANNOTATION_COLUMNS, syntax_batch
+from nmtcore.features.syntax import ANNOTATION_COLUMNS, AnnotatedWords, syntax_batch
 from nmtcore.layout import file_name
 from nmtcore.parquet import paired_streams, read_batches, row_writer
 from nmtcore.segmentation.segmenter import SegmentedSentences, Segmenter
@@ -51,16 +52,6 @@ def _subword_lists(segmented: SegmentedSentences, vocabulary: Vocabulary, *, mas
     return [pa.ListArray.from_arrays(offsets, pa.array(column, pa.int32()), mask=mask) for column in columns]
 
 
-def token_batch(
-    sentences: Iterable[tuple[Sequence[int], Sequence[int]]], *, ids: pa.Array | None = None
-) -> pa.RecordBatch:
-    """Make a batch of `TOKENS_SCHEMA` from (subword ids, word of each subword); `ids` defaults to 0, 1..."""
-    sentences = list(sentences)
-    ids = pa.array(range(len(sentences)), pa.int64()) if ids is None else ids
-    columns = [pa.array([sentence[k] for sentence in sentences], pa.list_(pa.int32())) for k in range(2)]
-    return pa.RecordBatch.from_arrays([ids, *columns], schema=TOKENS_SCHEMA)
-
-
 def extract_syntax(
     *,
     annotation: Path,
@@ -87,6 +78,8 @@ def extract_syntax(
     )
     with row_writer(output, syntax_schema(features)) as writer:
         for subwords, trees in paired_streams(*streams, files=(tokens, annotation)):
-            writer.write_batch(
-                syntax_batch(trees, subwords, vocabularies, features=features, side=side, where=annotation)
+            words = ragged_column(subwords.column("word_of_subword"), np.dtype(np.int64))
+            annotated = AnnotatedWords(
+                annotation=trees, word_of_subword=words, labels=vocabularies, side=side, where=annotation
             )
+            writer.write_batch(syntax_batch(annotated, features))

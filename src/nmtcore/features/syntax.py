@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL, label_lists
 from nmtcore.errors import UserError
-from nmtcore.features.examples import ragged_column, words_per_sentence
+from nmtcore.features.examples import words_per_sentence
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import syntax_schema
 from nmtcore.syntax.random_syntax import random_tags
@@ -32,8 +32,10 @@ class AnnotatedWords:
     """
 
     annotation: pa.RecordBatch
-    tokens: pa.RecordBatch
-    labels: dict[str, list[str]]
+    """Their `id` and `ANNOTATION_COLUMNS`."""
+    word_of_subword: Ragged
+    """The word (from 0 in its sentence) of every subword."""
+    labels: Mapping[str, Sequence[str]]
     """Label vocabularies, by column."""
     side: str
     where: object
@@ -42,12 +44,7 @@ class AnnotatedWords:
     @property
     def id_B(self) -> np.ndarray:
         """The id of each sentence's pair."""
-        return self.tokens.column("id").to_numpy(zero_copy_only=False)
-
-    @cached_property
-    def word_of_subword(self) -> Ragged:
-        """The word (from 0 in its sentence) of every subword."""
-        return ragged_column(self.tokens.column("word_of_subword"), np.dtype(np.int64))
+        return self.annotation.column("id").to_numpy(zero_copy_only=False)
 
     @cached_property
     def words_B(self) -> np.ndarray:
@@ -64,12 +61,6 @@ class AnnotatedWords:
         """The governor of every word, from 0 in its sentence, with the sentinels of `syntax.trees`."""
         return governors_of(self.per_word(self.annotation.column("head"), fill=heads_of(NO_GOVERNOR)))
 
-    @cached_property
-    def global_governor_W(self) -> np.ndarray:
-        """The index among all W words of every word's governor; a word without a governor has its own index."""
-        first_W = np.repeat(self.offsets[:-1], self.words_B)
-        return np.where(self.governor_W >= 0, first_W + self.governor_W, np.arange(len(first_W)))
-
     def per_word(self, lists: pa.ListArray, *, fill: int) -> np.ndarray:
         """Flatten one list of values per sentence to (W,), with `fill` for the words of sentences without a list."""
         annotated_B = lists.is_valid().to_numpy(zero_copy_only=False)
@@ -83,48 +74,19 @@ class AnnotatedWords:
         value_W[np.repeat(annotated_B, self.words_B)] = lists.flatten().fill_null(fill).to_numpy(zero_copy_only=False)
         return value_W
 
-    @cached_property
-    def global_word_J(self) -> np.ndarray:
-        """The index among all W words of every subword's word."""
-        words = self.word_of_subword
-        return np.repeat(self.offsets[:-1], words.lengths) + words.values
 
-    @cached_property
-    def position_J(self) -> np.ndarray:
-        """The position of every subword in its sentence, from 0."""
-        return self.word_of_subword.rows_and_columns()[1]
-
-    @cached_property
-    def mean_position_W(self) -> np.ndarray:
-        """The mean position of every word's subwords, float64."""
-        words = int(self.offsets[-1])
-        sum_W = np.bincount(self.global_word_J, weights=self.position_J, minlength=words)
-        return sum_W / np.bincount(self.global_word_J, minlength=words)
-
-
-def syntax_batch(
-    annotation: pa.RecordBatch,
-    tokens: pa.RecordBatch,
-    labels: Mapping[str, Sequence[str]],
-    *,
-    features: Sequence[str],
-    side: str,
-    where: object,
-) -> pa.RecordBatch:
+def syntax_batch(words: AnnotatedWords, features: Sequence[str]) -> pa.RecordBatch:
     """Compute `features` (of `config.features.FEATURES`) of annotated sentences, as `syntax_schema`.
 
-    `annotation` (id, `ANNOTATION_COLUMNS`) and `tokens` (id, word_of_subword) hold the same pairs; `where` names the
-    annotation in errors. Raises `UserError`, naming the pair, if lengths or heads do not match.
+    Raises `UserError`, naming the pair, if lengths do not match.
     """
-    words = AnnotatedWords(annotation=annotation, tokens=tokens, labels=labels, side=side, where=where)
-    schema = syntax_schema(features)
-    offsets = pa.array(words.offsets, pa.int32())
+    schema, offsets = syntax_schema(features), pa.array(words.offsets, pa.int32())
     lists = [
         pa.ListArray.from_arrays(offsets, pa.array(column_of(words, field.name), field.type.value_type))
         for field in schema
         if field.name != "id"
     ]
-    return pa.RecordBatch.from_arrays([tokens.column("id"), *lists], schema=schema)
+    return pa.RecordBatch.from_arrays([words.annotation.column("id"), *lists], schema=schema)
 
 
 def column_of(words: AnnotatedWords, column: str) -> np.ndarray:
@@ -135,6 +97,20 @@ def column_of(words: AnnotatedWords, column: str) -> np.ndarray:
 def _label_column(words: AnnotatedWords, column: str) -> np.ndarray:
     lists = label_lists(words.annotation, column, where=words.where)
     return words.per_word(lookup_label_ids(lists, words.labels[column]), fill=NO_LABEL)
+
+
+def _parent_position(words: AnnotatedWords) -> np.ndarray:
+    """Compute the mean position of each governor's subwords, float64.
+
+    The parent of a root, or of a word without a governor, is the word itself (bugliarello2020, section 3.1: the root's
+    parent is itself).
+    """
+    subwords, total = words.word_of_subword, int(words.offsets[-1])
+    _, position_J = subwords.rows_and_columns()
+    word_J = np.repeat(words.offsets[:-1], subwords.lengths) + subwords.values
+    mean_W = np.bincount(word_J, weights=position_J, minlength=total) / np.bincount(word_J, minlength=total)
+    first_W = np.repeat(words.offsets[:-1], words.words_B)
+    return mean_W[np.where(words.governor_W >= 0, first_W + words.governor_W, np.arange(total))]
 
 
 def _random_column(words: AnnotatedWords) -> np.ndarray:
@@ -149,11 +125,10 @@ def _random_column(words: AnnotatedWords) -> np.ndarray:
 
 COLUMNS: dict[str, Callable[[AnnotatedWords], np.ndarray]] = {
     "governor": lambda words: words.governor_W,
-    "parent_position": lambda words: words.mean_position_W[words.global_governor_W],
+    "parent_position": _parent_position,
     "random": _random_column,
 }
-"""The functions that compute the columns other than labels. The parent of a root, or of a word without a governor, is
-the word itself (bugliarello2020, section 3.1: the root's parent is itself)."""
+"""The functions that compute the columns other than labels."""
 
 
 def lookup_label_ids(labels: pa.ListArray, vocabulary: Sequence[str]) -> pa.ListArray:

@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
@@ -22,15 +22,15 @@ from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings, ExistingSet
 from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import DecodingSettings
+from nmtcore.config.typed import build, plain
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.text_lines import BadRow, Input, clean_lines, decode
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import LineError, UserError
-from nmtcore.features.examples import Examples, SideExamples, group_by_annotator, ragged_column
-from nmtcore.features.extract import token_batch
+from nmtcore.features.examples import Examples, SideExamples, group_by_annotator
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import columns_of
-from nmtcore.features.syntax import syntax_batch
+from nmtcore.features.syntax import AnnotatedWords, column_of
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.search import Hypothesis, translate_examples
 from nmtcore.model.base import TranslationModel
@@ -168,10 +168,8 @@ class Bundle:
 
     def decoding_settings(self, **changes: Any) -> DecodingSettings:
         """Return the run's decoding settings with `changes` applied; a value of None changes nothing."""
-        try:
-            return replace(self.run.decoding, **{name: value for name, value in changes.items() if value is not None})
-        except ValueError as error:
-            raise UserError(f"decoding: {error}.") from error
+        changed = {name: value for name, value in changes.items() if value is not None}
+        return build(DecodingSettings, plain(self.run.decoding) | changed, where="decoding")
 
     def text(self, *outputs: Sequence[int]) -> str:
         """Return the text of a hypothesis, or of a line's parts, detokenised as the data set's settings say."""
@@ -272,10 +270,11 @@ class TextReader:
         words = [self._tokenizer.split(own.text) if own.words is None else list(own.words) for own in texts]
         parts = [part for line, own in enumerate(words) for part in self._parts(line, own)]
         annotations = {name: self._annotate(name, texts, parts) for name in self._annotators}
+        words_of_subwords = Ragged.from_lists([part.word_of_subword for part in parts], np.int32)
         side = SideExamples(
             ids=Ragged.from_lists([part.ids for part in parts], np.int32),
-            word_of_subword=Ragged.from_lists([part.word_of_subword for part in parts], np.int32),
-            features=self._features(parts, annotations),
+            word_of_subword=words_of_subwords,
+            features=self._features(words_of_subwords, annotations) if parts else {},
         )
         examples = self._bundle.transforms.for_translation(Examples(id=np.arange(len(parts)), source=side))
         return Chunk(texts, words, parts, annotations, examples)
@@ -294,19 +293,20 @@ class TextReader:
         settings, _ = self._annotators[name]
         return [annotation for _, annotation in guarded(annotator, numbered, max_words=settings.max_words)]
 
-    def _features(self, parts: Sequence[TextPart], annotations: dict[str, list[Annotation]]) -> dict[str, Ragged]:
+    def _features(self, words_of_subwords: Ragged, annotations: dict[str, list[Annotation]]) -> dict[str, Ragged]:
         """Compute the features that translation needs from the annotations of parts."""
         columns: dict[str, Ragged] = {}
-        if not parts:
-            return columns
-        tokens = token_batch((part.ids, part.word_of_subword) for part in parts)
         labels = self._bundle.labels.get("source", {})
         for name, (_, features) in self._annotators.items():
-            rows = annotation_batch(annotations[name])
-            batch = syntax_batch(rows, tokens, labels, features=features, side="source", where="the text")
-            columns |= {
-                column: ragged_column(batch.column(column), dtype) for column, dtype in columns_of(features).items()
-            }
+            words = AnnotatedWords(
+                annotation=annotation_batch(annotations[name]),
+                word_of_subword=words_of_subwords,
+                labels=labels,
+                side="source",
+                where="the text",
+            )
+            for column, dtype in columns_of(features).items():
+                columns[column] = Ragged.from_lengths(column_of(words, column).astype(dtype), words.words_B)
         return columns
 
 

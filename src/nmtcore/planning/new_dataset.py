@@ -97,8 +97,10 @@ def draft_dataset(
         parsers = choose_parsers(project, languages, request.parser)
     dataset = _settings(request.name, languages, format_name, files)
     survey = survey_dataset(dataset, files)
-    for split, split_survey in survey.splits.items():
-        _check_survey(split, split_survey.bad.total(), split_survey.pairs, split_survey.first_bad)
+    for split, own in survey.splits.items():
+        bad, pairs = own.bad.total(), own.bad.total() + own.pairs
+        if bad > MOST_BAD * pairs:
+            raise UserError(f"{bad:,} of {pairs:,} pairs of {split} cannot be read. The first one: {own.first_bad[0]}")
     if faults := survey.faults + survey.unsegmented:
         raise UserError(faults[0])
     draft = DatasetDraft(
@@ -111,11 +113,6 @@ def draft_dataset(
         parsers=parsers,
     )
     return draft, survey
-
-
-def _check_survey(split: str, bad: int, pairs: int, first: Sequence[str]) -> None:
-    if bad > MOST_BAD * (bad + pairs):
-        raise UserError(f"{bad:,} of {bad + pairs:,} pairs of {split} cannot be read. The first one: {first[0]}")
 
 
 def _settings(
@@ -146,10 +143,7 @@ def _entry(file: Input) -> dict[str, str]:
 
 
 def _own_input(text: str, *, option: str) -> Input:
-    """Return an absolute path and a member. Raises `UserError` if there is no such file, or its name cannot be written.
-
-    A pipe is no such file, since files are read more than once.
-    """
+    """Return an absolute path and a member. Raises `UserError` if it is no file that can be read more than once."""
     path, member = text, None
     if not os.path.exists(path) and ":" in text:
         path, _, member = text.partition(":")
@@ -159,22 +153,12 @@ def _own_input(text: str, *, option: str) -> Input:
         if absolute.exists() and not absolute.is_dir():
             reason = "is not a regular file, and so cannot be read twice: write its content to one"
         raise UserError(f"{option}: {text} {reason}.")
-    if _is_not_utf8(str(absolute)):
-        raise UserError(f"{option}: the name of {absolute} is not UTF-8, as names in YAML files are: rename it.")
     return Input(absolute, member)
 
 
 def _are_same(first: Input, second: Input) -> bool:
     """Return whether two inputs are the same file, perhaps by links, or the same member of an archive."""
     return first.member == second.member and os.path.samefile(first.path, second.path)
-
-
-def _is_not_utf8(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def _format_of(path: str) -> str:

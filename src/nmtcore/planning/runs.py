@@ -1,6 +1,6 @@
 """Inputs of the jobs of a run: features, pairs, trees, labels, first weights, scores of each seed."""
 
-from nmtcore.config.datasets import GOLD, METRIC_NAMES
+from nmtcore.config.datasets import GOLD, metric_names
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
@@ -141,7 +141,7 @@ def summary_seeds(project: Project, *, dataset: str, system: str) -> list[int]:
 
 def _missing_score(run: RunSettings, score: str) -> str:
     """Say why a run has no such score, and which it has instead."""
-    if score in METRIC_NAMES.valid:
+    if score in metric_names():
         return (
             f"{run.dataset} is not scored by {score}: ask for {run.system}.bleu, or add {score} to the `metrics` of "
             "the data set's `evaluation`."

@@ -101,7 +101,7 @@ def _you(text: str) -> Answer:
 
 
 def _code(evidence: _Evidence) -> list[str]:
-    known = evidence.runs.dropna(subset="version").fillna(UNKNOWN)
+    known = evidence.runs.dropna(subset="version").fillna({"commit": UNKNOWN, "lock_sha256": UNKNOWN})
     versions = (
         f"nmtcore {run.version}, commit {run.commit}, requirements.lock with SHA-256 {run.lock_sha256}"
         for run in known.itertuples()

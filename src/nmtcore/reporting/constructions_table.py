@@ -12,8 +12,8 @@ from nmtcore.config.typed import build
 from nmtcore.evaluation.compare import SAMPLES, SystemScores, compare_systems
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.outputs import read_outputs
-from nmtcore.evaluation.seeds import summarise_seeds
 from nmtcore.evaluation.subsets import FEW, read_subsets
+from nmtcore.evaluation.summary import summarise_seeds
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.difference_columns import difference_columns

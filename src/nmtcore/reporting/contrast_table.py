@@ -6,7 +6,7 @@ from typing import Any
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.contrasts import PairCounts, count_by_distance, count_by_phenomenon, wilson_interval
-from nmtcore.evaluation.seeds import summarise_seeds
+from nmtcore.evaluation.summary import summarise_seeds
 from nmtcore.files import write_json
 from nmtcore.inference.schemas import ContrastScore, read_contrast_scores
 from nmtcore.layout import Layout

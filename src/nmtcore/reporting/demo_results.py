@@ -125,13 +125,13 @@ def meaning(results: Mapping[str, Any]) -> str:
     delta, (low, high) = own["difference"]["delta"], own["difference"]["interval"]
     seeds = len(results["seeds"])
     tested = f"{results['sentences']:,} sentences and {seeds} seed{'s' * (seeds > 1)}"
-    told = f"do not tell whether {own['system']} or {baseline} translates better"
-    if seeds > 1 and not low <= 0 <= high:
-        told = f"show that {own['system']} translates {'better' if delta > 0 else 'worse'} than {baseline}"
+    scored = f"{own['system']} scores {abs(delta):.1f} points of BLEU {'more' if delta > 0 else 'less'} than {baseline}"
+    proven = seeds > 1 and not low <= 0 <= high
+    scored += f", more than chance explains ({tested})" if proven else f", which {tested} do not prove"
     uas, neighbour = fmean(own["uas"]), results["neighbour"]
     more = "more" if uas > neighbour["share"] else "no more"
     return (
-        f"{tested} {told}; its head finds the governor of {uas:.1f} % of the words, {more} than the "
+        f"{scored}; its head finds the governor of {uas:.1f} % of the words, {more} than the "
         f"{neighbour['share']:.1f} % that always pointing to the {neighbour['word']} word would find."
     )
 

@@ -6,6 +6,7 @@ import re
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 from typing import TypeVar
 
@@ -90,13 +91,13 @@ def _detect_ended_processes() -> Iterator[None]:
         ) from error
 
 
+@dataclass(frozen=True, kw_only=True)
 class World:
     """One of the `size` processes of a training, with its device. With one process, sums return their arguments."""
 
-    def __init__(self, *, rank: int = 0, size: int = 1, device: torch.device) -> None:
-        self.rank = rank
-        self.size = size
-        self.device = device
+    device: torch.device
+    rank: int = 0
+    size: int = 1
 
     @property
     def is_main(self) -> bool:

@@ -15,13 +15,12 @@ Spaces inside a form (Czech "10 000") become no-break spaces, because words cont
 
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import groupby
 
 from nmtcore.corpus.formats.rows import Format, Inputs, Row, check_same_ids, pair_pieces, replace_separators
 from nmtcore.corpus.pairs import SIDES, Side
-from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines
+from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines, natural_number
 from nmtcore.errors import quoted
-from nmtcore.numerals import natural_number
 from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
 COLUMNS = 10
@@ -74,22 +73,16 @@ def _without_zone(piece: Piece, language: str) -> Piece:
 def sentences(file: Input) -> Iterator[Piece]:
     """Yield the lines of each sentence; sentences are separated by empty lines."""
     limit, has_ids = file.max_line_bytes, False
-    collected: list[bytes] = []
-    first = size = 0
-    for piece in chain(lines(file), [None]):
-        if piece is not None and (piece.cut_at or piece.data.strip()):
-            first = first or piece.line
-            size += limit + 1 if piece.cut_at else len(piece.data)
-            if size <= limit:
-                collected.append(piece.data)
-        elif first:
-            data = b"\n".join(collected) if size <= limit else b""
-            ids = [id_.decode("utf-8", "replace").strip() for id_ in _SENTENCE_ID.findall(data)]
-            has_ids |= any(ids)
-            id_ = ", ".join(dict.fromkeys(filter(None, ids))) or ("(no id)" if has_ids else "")
-            yield Piece(str(file.path), first, data, limit if size > limit else 0, (id_,))
-            collected.clear()
-            first = size = 0
+    for is_empty, group in groupby(lines(file), key=lambda piece: not (piece.cut_at or piece.data.strip())):
+        if is_empty:
+            continue
+        pieces = list(group)
+        data = b"\n".join(piece.data for piece in pieces)
+        ids = [id_.decode("utf-8", "replace").strip() for id_ in _SENTENCE_ID.findall(data)]
+        has_ids |= any(ids)
+        id_ = ", ".join(dict.fromkeys(filter(None, ids))) or ("(no id)" if has_ids else "")
+        is_long = len(data) > limit or any(piece.cut_at for piece in pieces)
+        yield Piece(str(file.path), pieces[0].line, b"" if is_long else data, is_long * limit, (id_,))
 
 
 def parse_sentence(piece: Piece, *, surface: bool) -> Side:
@@ -108,25 +101,19 @@ def parse_sentence(piece: Piece, *, surface: bool) -> Side:
         if len(columns) != COLUMNS or not all(columns):
             fault = f"has {len(columns)} columns; CoNLL-U has {COLUMNS}, none of them empty"
             raise BadRow("columns", piece, fault, line=number)
-        expected = len(words) + 1
         first, dash, last = columns[0].partition("-")
-        if dash:
-            last = natural_number(last)
-            if first != str(expected) or expected <= covered or last is None or last < expected:
-                fault = f"the range {quoted(columns[0])} is out of place or overlaps another"
-                raise BadRow("columns", piece, fault, line=number)
-            tokens.append(columns)
-            covered = last
-        elif first == str(expected):
+        is_next = first == str(len(words) + 1)
+        if is_next and not dash:
             words.append(columns)
-            if expected > covered:
+            if len(words) > covered:
                 tokens.append(columns)
-        elif not re.fullmatch(rf"{len(words)}[.][1-9][0-9]*", first):
-            raise BadRow("columns", piece, f"the word's number is {quoted(first)}, not {expected}", line=number)
-    if not words:
-        raise BadRow("no words", piece, "a sentence without words")
-    if covered > len(words):
-        raise BadRow("columns", piece, f"a range of words ends with {covered}, after the last word, {len(words)}")
+        elif is_next and covered <= len(words) < (natural_number(last) or 0):
+            tokens.append(columns)
+            covered = int(last)
+        elif not re.fullmatch(rf"{len(words)}[.][1-9][0-9]*", columns[0]):
+            raise BadRow("columns", piece, f"the number {quoted(columns[0])} is out of place", line=number)
+    if not words or covered > len(words):
+        raise BadRow("columns", piece, "the sentence ends before its last word")
     forms = "".join("".join(token[1].split()) for token in tokens)
     if others := [text for text in texts if "".join(text.split()) != forms]:
         raise BadRow("text", piece, f"`# text` is {quoted(others[0])}, but the words are {quoted(forms)}")
@@ -148,22 +135,11 @@ def _surface_text(tokens: list[list[str]]) -> str:
 
 
 def _parse_annotation(piece: Piece, words: list[list[str]]) -> Annotation:
-    lemma, upos, xpos, feats = ([word[column] for word in words] for column in (2, 3, 4, 5))
-    heads = [natural_number(word[6]) for word in words]
-    if None in heads:
-        raise BadRow("tree", piece, f"the head {quoted(words[heads.index(None)][6])} is not a number")
-    if fault := tree_fault(heads):
+    _, _, *columns, heads, deprel, _, _ = zip(*words, strict=True)
+    lemma, upos, xpos, feats = columns
+    heads = [natural_number(head) for head in heads]
+    if fault := "a head is not a number" if None in heads else tree_fault(heads):
         raise BadRow("tree", piece, fault)
-    return Annotation(
-        lemma=_none_if_empty(lemma),
-        upos=_none_if_empty(upos),
-        xpos=_none_if_empty(xpos),
-        feats=feats,
-        head=heads,
-        deprel=[word[7] for word in words],
-    )
-
-
-def _none_if_empty(values: list[str]) -> list[str] | None:
-    """Return None for a column that is empty (`_`) for all words of a sentence: it was not annotated."""
-    return values if any(value != "_" for value in values) else None
+    # A column that is empty (`_`) for all words was not annotated.
+    lemma, upos, xpos = (None if set(values) == {"_"} else values for values in (lemma, upos, xpos))
+    return Annotation(lemma=lemma, upos=upos, xpos=xpos, feats=feats, head=heads, deprel=deprel)

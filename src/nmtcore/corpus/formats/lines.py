@@ -7,11 +7,10 @@ from nmtcore.corpus.formats.rows import Format, Inputs, Row, pair_pieces, replac
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.corpus.text_lines import BadRow, Piece, decode, lines
 from nmtcore.errors import quoted
-from nmtcore.numerals import natural_number
 from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
 CZENG_BLOCKS = 15
-_FORM_AND_LEMMA = re.compile(r"(\||[^|]+)\|(\||[^|]+)")
+_TOKEN = re.compile(r"(\||[^|]+)\|(\||[^|]+)\|([^|]+)\|([0-9]{1,9})\|([0-9]{1,9})\|([^|]+)")
 
 
 class Plain(Format):
@@ -54,8 +53,8 @@ class Copied(Format):
 class Czeng(Format):
     """CzEng's export format: 15 blocks between tabs, two of them the a-layers (surface trees) of both sides.
 
-    An a-layer is a sequence of space-separated tokens of the form `form|lemma|tag|ord|head|afun`. Tokens are parsed
-    from the right: the last four factors contain no bar, but the form and the lemma may each be a bar.
+    An a-layer is a sequence of space-separated tokens of the form `form|lemma|tag|ord|head|afun`. The form and
+    the lemma may each be a bar; no other factor contains one.
     """
 
     def parse(self, row: Row) -> tuple[Side, Side]:
@@ -70,24 +69,17 @@ class Czeng(Format):
 
 
 def _parse_block(block: str, piece: Piece, number: int) -> Side:
-    tokens = [_factors(token, piece, number) for token in block.split()]
+    tokens = [(_TOKEN.fullmatch(token), token) for token in block.split()]
     if not tokens:
         return Side(text="", words=[], annotation=failed("no words"))
-    forms, lemmas, tags, orders, heads, afuns = zip(*tokens, strict=True)
-    for factor in (*orders, *heads):
-        if natural_number(factor) is None:
-            raise BadRow("factors", piece, f"block {number}: ord and head must be numbers, not {quoted(factor)}")
-    orders, heads = [int(order) for order in orders], [int(head) for head in heads]
-    if orders != list(range(1, len(orders) + 1)):
+    if broken := [token for match, token in tokens if match is None]:
+        fault = f"block {number}: {quoted(broken[0])} is not form|lemma|tag|ord|head|afun"
+        raise BadRow("factors", piece, fault)
+    forms, lemmas, tags, orders, heads, afuns = zip(*(match.groups() for match, _ in tokens), strict=True)
+    if [int(order) for order in orders] != list(range(1, len(orders) + 1)):
         raise BadRow("factors", piece, f"block {number}: the tokens' ord factors do not count from 1 to {len(orders)}")
+    heads = [int(head) for head in heads]
     if fault := tree_fault(heads):
         raise BadRow("tree", piece, f"block {number}: {fault}")
     annotation = Annotation(lemma=lemmas, xpos=tags, head=heads, deprel=afuns)
     return Side(text=" ".join(forms), words=forms, annotation=annotation)
-
-
-def _factors(token: str, piece: Piece, number: int) -> tuple[str, ...]:
-    front, *rest = token.rsplit("|", 4)
-    if len(rest) == 4 and all(rest) and (match := _FORM_AND_LEMMA.fullmatch(front)):
-        return (*match.groups(), *rest)
-    raise BadRow("factors", piece, f"block {number}: {quoted(token)} is not form|lemma|tag|ord|head|afun")

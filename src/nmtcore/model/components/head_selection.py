@@ -1,10 +1,6 @@
 """Structured attention (tran2018): a distribution over the heads of every source token, learned by translating.
 
-Head selection is the paper's (section 3): scores phi of all pairs of tokens become weights beta, the marginals of
-dependency trees (matrix-tree theorem), or flat, a softmax over the heads of each token. `M = S_v beta` is the expected
-head of every token, or the token itself as far as it is the root. M enters the decoder's output through a gate, or the
-encoder's annotations. The tree head does the same in a transformer: the plain scores of a head are scores of trees, and
-the logarithms of the trees' marginals take their place.
+Head selection is the paper's (section 3), in the recurrent model; the tree head does the same in a transformer.
 """
 
 from collections.abc import Mapping
@@ -27,7 +23,7 @@ class HeadSelection(Component):
 
     Scores of token i as the head of token j, from the annotations s of the source (tran2018, equations 6 and 9), are
     those of the edges of dependency trees z, and the score of a token for itself is that of being the root. Their
-    marginals (equations 10 to 15, by the matrix-tree theorem) weigh the expected head m of each token (equation 8):
+    marginals (equations 10 to 15, by the matrix-tree theorem) weigh the expected heads, columns m of M (equation 8):
 
     .. math::
 
