@@ -1,5 +1,6 @@
 """What the report begins with: the finding in a sentence, the runs with their differences drawn, and the claims."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,6 +17,9 @@ from nmtcore.reporting.report.runs import SystemRuns, mean_length_ratio
 
 MARKED = "Systems with a mark of significance are better"
 """What the papers claim by marks in their tables."""
+
+SHOWN = 12
+"""Systems of a data set that are shown; others are folded."""
 
 NAMED = 3
 """Compared systems up to which the finding names each."""
@@ -50,10 +54,10 @@ def run_tables(
             }
             for group in own
         ]
-        # The baseline, which has no difference, comes first.
-        rows.sort(key=lambda row: row["difference"] is not None)
-        several_seeds = len({row["seeds"] for row in rows}) > 1
-        tables.append({"dataset": dataset, "split": split, "rows": rows, "seeds": several_seeds})
+        # The baseline, which has no difference, comes first, then the largest gain.
+        rows.sort(key=lambda row: -math.inf if row["difference"] is None else -row["difference"].delta)
+        table = {"dataset": dataset, "split": split, "seeds": len({row["seeds"] for row in rows}) > 1}
+        tables.append({**table, "rows": rows[:SHOWN], "more": rows[SHOWN:]})
     return tables
 
 
@@ -73,7 +77,7 @@ def finding(tables: Sequence[Mapping[str, Any]], *, baseline: str) -> Any:
     """Say in a sentence per data set what the differences are, as HTML."""
     sentences = []
     for table in tables:
-        rows = [row for row in table["rows"] if row["difference"] is not None]
+        rows = [row for row in (*table["rows"], *table["more"]) if row["difference"] is not None]
         if len(rows) > NAMED:
             sentences.append(_counted(rows, baseline, table["dataset"]))
         elif rows:
