@@ -3,9 +3,8 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from typing import Any
-
-from markupsafe import Markup, escape
 
 from nmtcore.config.claims import trained_name
 from nmtcore.evaluation.compare import FALSE_ALARMS, Difference
@@ -38,8 +37,8 @@ def run_tables(
     for dataset in dict.fromkeys(group.dataset for group in groups):
         own = [group for group in groups if group.dataset == dataset]
         split = tests[dataset]["split"] if dataset in tests else "test"
-        found = [compared[group.origin] for group in own if group.origin in compared]
-        bounds = [0.0, *(bound for difference in found for bound in difference.interval)]
+        intervals = [compared[group.origin].interval for group in own if group.origin in compared]
+        bounds = [0.0, *(bound for interval in intervals for bound in interval)]
         looks = system_looks([group.system for group in own])
         rows = [
             {
@@ -62,6 +61,8 @@ def run_tables(
 
 
 def _whiskers(difference: Difference, low: float, high: float, colour: str) -> Any:
+    from markupsafe import Markup
+
     margin = 0.04 * (high - low) or 1.0
     left, scale = low - margin, 100 / (high - low + 2 * margin)
     zero, middle, *ends = (f"{(value - left) * scale:.1f}%" for value in (0, difference.delta, *difference.interval))
@@ -75,6 +76,8 @@ def _whiskers(difference: Difference, low: float, high: float, colour: str) -> A
 
 def finding(tables: Sequence[Mapping[str, Any]], *, baseline: str) -> Any:
     """Say in a sentence per data set what the differences are, as HTML."""
+    from markupsafe import Markup
+
     sentences = []
     for table in tables:
         rows = [row for row in (*table["rows"], *table["more"]) if row["difference"] is not None]
