@@ -171,7 +171,7 @@ def test_the_figure_has_a_point_and_an_interval_per_subset_and_system(drawn):
     ]
     assert [point["few"] for point in points] == [False] + [True] * 7
     assert all(point["low"] <= point["difference"] <= point["high"] for point in points)
-    texts = re.findall(r"<(?:text|tspan)[^>]*>([^<]*)<", svg)
+    texts = re.findall(r"<(?:text|tspan)[^>]*>([^<]+)", svg)
     assert {point["subset"] for point in points} <= set(texts)
     axis = {"BLEU, d, test, scale quick:", "difference from base", "with 95 % interval without training noise"}
     assert {*axis, "hollow: fewer than 30 sentences"} <= set(texts)

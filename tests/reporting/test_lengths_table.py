@@ -188,7 +188,7 @@ def test_the_figure_has_a_panel_per_test_with_all_systems_and_bins(results, tmp_
     content = lengths_content(planned(), results.layout)
     draw_lengths(content.data, tmp_path / "lengths.svg", title="Figure 3: scores. Scale quick.")
     svg = (tmp_path / "lengths.svg").read_text()
-    texts = re.findall(r"<(?:text|tspan)[^>]*>([^<]*)<", svg)
+    texts = re.findall(r"<(?:text|tspan)[^>]*>([^<]+)", svg)
     assert {"1 to 10 (20)", "11 to 20 (30)", "21 to 30 (20)", "over 60 (10)", "base", "better"} <= set(texts)
     assert {"BLEU, d, test", "with 95 % interval", "source words (sentences; hollow: fewer than 30)"} <= set(texts)
     points = list(length_points(content.data["entries"]))
