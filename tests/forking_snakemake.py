@@ -49,10 +49,8 @@ def preload() -> None:
     import nmtcore.evaluation.scores
     import nmtcore.experiment.inference
     import nmtcore.experiment.training
-    import nmtcore.reporting.annotation_table
-    import nmtcore.reporting.data_table
     import nmtcore.reporting.paper_table
-    import nmtcore.reporting.systems_table
+    import nmtcore.reporting.plain_tables
     import nmtcore.segmentation.learn
 
     nmtcore.demo.training_words(1)  # each dev or test set of the demo corpus needs them

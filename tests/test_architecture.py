@@ -13,14 +13,16 @@ from nmtcore.config.project import Project
 
 STAGES = (
     "demo", "corpus", "annotation", "segmentation", "features", "model", "training", "inference", "evaluation",
-    "reporting",
+    "measures", "reporting",
 )  # fmt: skip
 SHARED = {"syntax", "config", "layout", "errors", "files", "lock", "memory", "parquet"}
 """Modules that every stage may import."""
 BASE = {"syntax", "config", "layout", "errors", "files"}
 """Modules that syntax and config may import."""
-PLANNING = {"planning", "config", "layout", "corpus", "annotation", "errors", "files"}
+PLANNING = {"planning", "measures", "config", "layout", "corpus", "annotation", "errors", "files"}
 """Modules that planning may import."""
+BOTH = "measures"
+"""The stage that says what planning reads and computes it, which imports planning."""
 ABOVE = {"experiment", "cli", "job", "notebook", "unfinished", "written"}
 """Modules that combine stages; no other module imports them."""
 NUMBERS = {"numpy", "pyarrow", "safetensors"}
@@ -68,7 +70,7 @@ def at_load(tree):
 def allowed_parts(own):
     """Return the parts of the package that a part may import."""
     if own in STAGES:
-        return {*STAGES[: STAGES.index(own) + 1], *SHARED}
+        return {*STAGES[: STAGES.index(own) + 1], *SHARED, *(["planning"] if own == BOTH else [])}
     if own == "planning":
         return PLANNING
     assert own in SHARED, f"{own} is missing in the order of the packages"

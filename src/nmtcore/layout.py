@@ -34,6 +34,12 @@ RESERVED = ("tables", "figures", "logs", "benchmarks", "download")
 SCORES = ("bleu", "ribes", "multi_bleu", "comet", "uas", "gold.uas")
 """Extensions of a system's summaries, `{dataset}/{system}.EXTENSION`."""
 
+CONFIGURED_TABLES = ("systems", "constructions", "gates", "productions", "examples", "curves")
+"""Tables of the configured systems that are made as those of the papers are."""
+
+PLAIN_TABLES = ("data", "annotation", "parsers", "heads", "tags", "contrast")
+"""Other tables of the configured data sets and systems."""
+
 FILES = {
     "download": "{downloads}/{file}",
     "download_record": "{downloads}/{file}.json",
@@ -84,9 +90,6 @@ FILES = {
     "all_scores": "{results}/scores.parquet",
     "checklist": "{results}/checklist.md",
     # Figures, and tables that are not in `TABLES`; one with its own name lies in a folder of that name
-    "construction_figure": "{results}/figures/{table}constructions.svg",
-    "curve_figure": "{results}/figures/{table}curves.svg",
-    "curve_json": "{results}/figures/{table}curves.json",
     "paper_figure": "{results}/figures/{table}{paper_table}.svg",
     "paper_page_table": "{results}/tables/{table}{paper}.md",
     "report": "{results}/report.html",
@@ -100,28 +103,12 @@ FILES = {
 }
 """Path template of each file type. `{root}`, for files of runs, is the results folder or a scale's folder in it."""
 
-TABLES = {
-    "data": "data",
-    "annotation": "annotation",
-    "parser": "parsers",
-    "system": "systems",
-    "head": "heads",
-    "gate": "gates",
-    "production": "productions",
-    "construction": "constructions",
-    "example": "examples",
-    "tag": "tags",
-    "contrast": "contrast",
-    "paper": "{paper_table}",
-    "claim": "claims",
-    "licence": "licences",
-}
-"""The names of the files of tables, which are Markdown (`data_table`) and JSON (`data_json`)."""
+TABLES = {name: name for name in PLAIN_TABLES} | {"paper": "{paper_table}", "claim": "claims", "licence": "licences"}
+"""The names of the files of tables, which are Markdown (`data_table`...)."""
 
+FILES |= {f"{table}_table": f"{{results}}/tables/{{table}}{name}.md" for table, name in TABLES.items()}
 FILES |= {
-    f"{table}_{file_type}": f"{{results}}/tables/{{table}}{name}.{ending}"
-    for table, name in TABLES.items()
-    for file_type, ending in (("table", "md"), ("json", "json"))
+    f"{table}_json": f"{{results}}/tables/{{table}}{TABLES[table]}.json" for table in ("paper", "claim", "licence")
 }
 
 TABLE_FORMATS = ("csv", "tex", "html")
@@ -181,8 +168,6 @@ JOBS = {
     "score_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_scores",
     "summarise_seeds": "{root}/{records}/{dataset}/{system}.{score}",
     "index_runs": "{results}/{records}/runs",
-    "construction_figure": "{results}/{records}/figures/{table}constructions",
-    "curve_figure": "{results}/{records}/figures/{table}curves",
     "paper_figure": "{results}/{records}/figures/{table}{paper_table}",
     "paper_page": "{results}/{records}/tables/{table}{paper}",
     "report_page": "{results}/{records}/report",
@@ -310,7 +295,7 @@ class Layout:
     @cached_property
     def constraints(self) -> dict[str, str]:
         """Regular expression of each wildcard, strict enough that no path has two readings."""
-        papers = "|".join(self.papers) or "(?!)"
+        papers, configured = "|".join(self.papers) or "(?!)", "|".join(CONFIGURED_TABLES)
         taken = "|".join((*RESERVED, *(self.scales or ())))
         return {
             "root": rf"{re.escape(self.results)}(?:/{self._scale})?",
@@ -327,7 +312,7 @@ class Layout:
             "score": "|".join(map(re.escape, (*SCORES, *self.own_scores))),
             "table": rf"(?:{NAME}/)?",
             "paper": papers,
-            "paper_table": rf"(?!(?:{papers})\.)(?:{papers})_[a-z0-9]+(?:_[a-z0-9]+)*",
+            "paper_table": rf"(?!(?:{papers})\.)(?:(?:{papers})_[a-z0-9]+(?:_[a-z0-9]+)*|{configured})",
             "file": r".+(?<!\.json)",
         }
 

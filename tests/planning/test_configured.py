@@ -7,10 +7,7 @@ from workflow.calling import little
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import (
     configured_contrasts,
-    configured_gates,
-    configured_gold_parses,
     configured_heads,
-    configured_histories,
     configured_models,
     configured_runs,
     configured_scores,
@@ -26,7 +23,6 @@ from nmtcore.planning.configured_data import (
     configured_labels,
     configured_reports,
     configured_tokens,
-    configured_treebanks,
     published_sizes,
 )
 
@@ -46,10 +42,8 @@ def test_result_files_of_runs(make_project):
         f"{folder}/{name}"
         for name in ("transformer_base.bleu", "depparse_l1.bleu", "depparse_l1.uas", "depparse_l1.gold.uas")
     ]
-    assert configured_scores(project, runs=runs, score="uas") == [f"{folder}/depparse_l1.uas"]
     seeds = [f"{folder}/{system}/seed{seed}" for system in ("transformer_base", "depparse_l1") for seed in (1, 2)]
     assert configured_models(project, runs=runs) == [f"{path}/model" for path in seeds]
-    assert configured_histories(project, runs=runs) == [f"{path}/training.jsonl" for path in seeds]
 
 
 def test_the_metrics_of_a_data_set_are_scores_of_its_systems(make_project):
@@ -77,26 +71,6 @@ def test_the_papers_metrics_are_those_of_their_data_sets(make_project):
     expected = {"wat_en2ja": ("ribes",), **dict.fromkeys(tokens, ("multi_bleu",))}
     expected |= {f"rehearsal_{name}": values for name, values in expected.items()}
     assert {name: own for name, own in metrics.items() if own} == expected
-
-
-def test_a_table_of_systems_needs_runs(make_project):
-    with pytest.raises(UserError, match="A table of systems needs `datasets` and `systems`"):
-        configured_histories(make_project(), runs=[])
-
-
-def test_a_table_of_gates_has_the_main_test_of_systems_with_gates(make_project):
-    systems = ["nmt", "sa_nmt_shared", "sa_nmt_1set", "fa_nmt_separate"]
-    project = make_project({"systems": systems, "datasets": ["demo_en2de"], "seeds": [1, 2]})
-    runs, _ = configured_runs(project)
-    assert configured_gates(project, runs=runs) == [
-        f"results/smoke/demo_en2de/{system}/seed{seed}/gates/test.parquet"
-        for system in ("sa_nmt_shared", "fa_nmt_separate")
-        for seed in (1, 2)
-    ]
-    without = [run for run in runs if not run.has_gates]
-    assert {run.system for run in without} == {"nmt", "sa_nmt_1set"}
-    with pytest.raises(UserError, match="A table of gates needs `datasets`, and `systems` that have a gate"):
-        configured_gates(project, runs=without)
 
 
 def test_a_table_of_tags_has_the_first_seed_of_systems_that_predict_tags(make_project):
@@ -127,16 +101,6 @@ def test_a_table_of_heads_has_the_treebanks_of_transformers(make_project):
     assert len(others) == 6
     with pytest.raises(UserError, match="A table of heads needs `datasets` with a gold treebank of the source side"):
         configured_heads(project, runs=others)
-
-
-def test_a_table_of_productions_has_treebanks_and_the_parses_of_systems_that_parse(make_project):
-    project = make_project({"systems": ["transformer_base", "depparse_l1"]}, parsed=parsed())
-    runs, _ = configured_runs(project)
-    parses = [f"results/smoke/parsed/depparse_l1/seed{seed}/gold" for seed in (1, 2)]
-    assert configured_gold_parses(project, runs=runs) == parses
-    assert configured_treebanks(project) == ["results/parsed/annotation/gold/gold_bank.source.parquet"]
-    with pytest.raises(UserError, match="None of czeng_sample_cs2en has a gold treebank of the source side"):
-        configured_treebanks(make_project({"datasets": ["czeng_sample_cs2en"]}))
 
 
 def test_features_and_annotation_of_the_configured_data_sets(project):

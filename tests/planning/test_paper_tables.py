@@ -7,10 +7,10 @@ from typing import get_args
 import pytest
 import yaml
 
-from nmtcore.config.paper_tables import TableKind, paper_systems, read_paper_tables
+from nmtcore.config.paper_tables import SETTINGS, TableKind, paper_systems, read_paper_tables
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.published import paper_names, read_paper
-from nmtcore.config.typed import build, plain
+from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.planning.paper_tables import (
     all_paper_results,
@@ -50,22 +50,24 @@ def test_every_published_number_has_a_cell(project):
         for name, published in tables.items():
             plan = planned_table(project, f"{paper}_{name}")
             values = Counter((c.row, c.column, c.published, c.marks) for c in plan.cells if c.published is not None)
-            assert values == Counter((c.row, c.column, c.value, c.marks) for c in published.cells.values()), name
+            assert values == Counter((c.row, c.column, c.published, c.marks) for c in published.cells.values()), name
             assert plan.facts.items() >= published.facts.items()
             counts[paper] = counts.get(paper, 0) + sum(values.values())
     print(f"{sum(counts.values())} published numbers in cells: {counts}")
-    assert counts == {"aycock2021": 71, "bugliarello2020": 197, "pham2018": 104, "tran2018": 179}
+    assert counts == {"aycock2021": 71, "bugliarello2020": 200, "pham2018": 104, "tran2018": 179}
 
 
 def test_every_cell_of_a_system_has_runs_or_a_reason(project):
     for name in (name for paper in PAPERS for name in paper_tables_of(project, paper)):
         plan = planned_table(project, name)
         rows = {row.name: row for row in plan.rows}
-        others = read_paper(project, plan.paper).settings.others
+        others = {*read_paper(project, plan.paper).settings.others, "random"}
         assert len(plan.cells) == len(plan.rows) * len(plan.columns)
         for cell in plan.cells:
+            assert not (cell.source and cell.reason), (name, cell)
             ours = cell.system is not None and cell.system not in others and not rows[cell.row].elsewhere
-            assert bool(cell.runs or cell.reason) == ours, (name, cell)
+            if cell.dataset is not None:
+                assert bool(cell.runs or cell.reason) == ours, (name, cell)
             if cell.runs:
                 assert plan.runs[cell.runs].seeds == (1,)
                 assert cell.split is None or cell.split in project.dataset(cell.dataset).splits
@@ -108,11 +110,11 @@ def test_each_table_names_the_data_sets_that_stand_in(make_project):
         parts = [Path(path).parts for path in paper_table_inputs(project, paper_table=name)]
         read = {own[1] if own[2] in FOLDERS else own[2] for own in parts}
         assert read <= set(plan.stand_ins.values()), name
-        if plan.table_kind == "settings":
+        if any(cell.measure in SETTINGS for cell in plan.cells):
             assert plan.stand_ins == {}
         assert paper_table_plan(project, paper_table=name)["stand_ins"] == plan.stand_ins
         kinds.add(plan.table_kind)
-    assert kinds == set(get_args(TableKind))
+    assert kinds == set(get_args(get_args(TableKind)[0]))
     facts = planned_table(project, "bugliarello2020_facts")
     assert facts.stand_ins == {"wmt16_en2de": "demo_en2de", "wat_en2ja": "demo_en2de"}
     without = make_project({"scale": "smoke", "stand_ins": "multi30k"})
@@ -169,19 +171,21 @@ def test_a_scale_of_ones_own_says_whether_it_decides_claims(make_project, tmp_pa
 
 
 def test_systems_that_learn_more_than_to_translate_are_not_judged_at_quick(make_project):
-    """Also if such a system is the baseline, or in the gain that is subtracted; what is not run has its own reason."""
+    """Also if such a system is the baseline; what is not run has its own reason."""
     project = make_project({"scale": "quick", "stand_ins": None, "seeds": [1]})
     claims = [
-        claim for paper in PAPERS for name in paper_tables_of(project, paper)
-        for claim in planned_table(project, name).claims
-    ]  # fmt: skip
+        own
+        for paper in PAPERS
+        for name in paper_tables_of(project, paper)
+        for own in planned_table(project, name).claims
+    ]
     second = ("depparse", "diagonalparse", "tag_attention", "multitask", "sisa", "currey_heafield")
-    for claim in claims:
-        trained = [claim.claim["system"], claim.claim["baseline"], *(claim.claim["minus"] or [])[:2]]
-        learns_more = any(system.startswith(second) for system, *_ in trained)
-        assert bool(claim.undecided) == (learns_more and not claim.reason), claim
-    print(f"{sum(bool(claim.undecided) for claim in claims)} of {len(claims)} claims are not decided at quick")
-    decided = {claim.claim["system"][0] for claim in claims if not claim.undecided}
+    for own in claims:
+        trained = (own.claim.system.system, own.claim.baseline.system)
+        learns_more = any(system.startswith(second) for system in trained)
+        assert bool(own.undecided) == (learns_more and not own.reason), own
+    print(f"{sum(bool(own.undecided) for own in claims)} of {len(claims)} claims are not decided at quick")
+    decided = {own.claim.system.system for own in claims if not own.undecided}
     assert {"sa_nmt_hard", "pascal", "tree_traversal", "interleaved"} <= decided
 
 
@@ -242,16 +246,18 @@ def test_a_system_that_a_data_set_cannot_train_gives_a_reason(make_project, tmp_
 
 def test_claims_know_their_runs_and_why_they_cannot_be_decided(project):
     (mark, *_) = planned_table(project, "pham2018_table_6_4").claims
-    assert (mark.system, mark.baseline) == ("demo_de2en/depparse_l1", "demo_de2en/transformer_base")
-    assert (mark.controls, mark.control_reasons) == ({"0": "demo_de2en/diagonalparse_l1"}, {})
+    assert (mark.cell.runs, mark.baseline.runs) == ("demo_de2en/depparse_l1", "demo_de2en/transformer_base")
+    (control,) = mark.controls
+    assert (control.cell.runs, control.baseline, control.reason) == ("demo_de2en/diagonalparse_l1", mark.baseline, "")
     pascal = next(claim for claim in planned_table(project, "bugliarello2020_table_3").claims if not claim.reason)
-    assert pascal.controls == {"1": "demo_en2de/transformer_base_pascal_rate"}
-    assert pascal.control_reasons == {"0": "on demo_en2de it is the baseline itself"}
+    first, second = pascal.controls
+    assert (first.cell, first.reason) == (None, "on demo_en2de it is the baseline itself")
+    assert second.cell.runs == "demo_en2de/transformer_base_pascal_rate"
     reasons = Counter(
         claim.reason for paper in PAPERS for name in paper_tables_of(project, paper)
         for claim in planned_table(project, name).claims
     )  # fmt: skip
-    assert sum(reasons.values()) == 219
+    assert sum(reasons.values()) == 215
     assert reasons["UDPipe 1.2 is a result that the paper quotes from others"] == 1
     assert reasons["Nakagawa (2007) is a result that the paper quotes from others"] == 1
     assert set(reasons) == {
@@ -263,68 +269,40 @@ def test_claims_know_their_runs_and_why_they_cannot_be_decided(project):
         "demo_en2de stands in for both data sets, nc11_en2de_filtered and nc11_en2de",
         "demo_en2de stands in for both data sets, wmt16_en2de_filtered and wmt16_en2de",
         "demo_en2de stands in for both data sets, wmt17_en2ru and wmt17dev15_en2de",
-        "demo_de2en stands in for both data sets, wmt17_tr2en_mono and wmt17_tr2en",
     }
 
 
 def test_what_decides_nothing_needs_no_control(project):
     table = planned_table(project, "bugliarello2020_table_3")
-    filtered = [claim for claim in table.claims if claim.reason and claim.claim["controls"]]
+    filtered = [own for own in table.claims if own.reason and own.claim.controls]
     assert filtered
-    assert not any(claim.controls or claim.control_reasons for claim in filtered)
-
-
-def test_a_claim_about_two_gains_plans_the_runs_of_both(make_project):
-    """At the scale of the paper, where nothing stands in: exactly the runs of the table and the claim's controls."""
-    table = planned_table(make_project({"scale": "paper"}), "aycock2021_table_5_6")
-    (claim,) = [claim for claim in table.claims if claim.minus]
-    mono, plain_data = "wmt17_tr2en_mono", "wmt17_tr2en"
-    assert claim.compared() == (
-        f"{mono}/tag_attention", f"{mono}/transformer_base",
-        (f"{plain_data}/tag_attention", f"{plain_data}/transformer_base"),
-    )  # fmt: skip
-    assert (claim.dataset, claim.split, claim.minus.dataset, claim.minus.split) == (mono, "test", plain_data, "test")
-    assert claim.compared_control("1") == (
-        f"{mono}/tag_attention_without_loss", f"{mono}/transformer_base",
-        (f"{plain_data}/tag_attention_without_loss", f"{plain_data}/transformer_base"),
-    )  # fmt: skip
-    systems = ("transformer_base", "tag_attention", "tag_attention_random", "tag_attention_without_loss")
-    assert sorted(table.runs) == sorted(f"{dataset}/{name}" for dataset in (mono, plain_data) for name in systems)
-    values = plain(table)
-    assert build(PlannedTable, yaml.safe_load(yaml.safe_dump(values)), where="plan").claims == table.claims
+    assert not any(own.controls for own in filtered)
 
 
 def test_a_claim_about_the_target_language_plans_each_system_twice(make_project):
     for settings, prefix in (({"scale": "paper"}, ""), ({"scale": "quick", "stand_ins": "rehearsal"}, "rehearsal_")):
         table = planned_table(make_project(settings), "tran2018_table_3")
-        claims = [claim for claim in table.claims if claim.claim["system"][0] == claim.claim["baseline"][0]]
-        assert [claim.reason for claim in claims] == [""] * 6
+        claims = [own for own in table.claims if own.claim.system.system == own.claim.baseline.system]
+        assert [own.reason for own in claims] == [""] * 6
         russian, german = f"{prefix}wmt17_en2ru", f"{prefix}wmt17dev15_en2de"
-        assert {claim.compared() for claim in claims} == {
-            (f"{russian}/{name}", f"{german}/{name}", None)
-            for name in ("fa_nmt_separate", "fa_nmt_shared", "sa_nmt_shared")
+        assert {(own.cell.runs, own.baseline.runs) for own in claims} == {
+            (f"{russian}/{name}", f"{german}/{name}") for name in ("fa_nmt_separate", "fa_nmt_shared", "sa_nmt_shared")
         }
-        in_cells = {cell.runs for cell in table.cells if cell.runs}
-        assert set(table.runs) == in_cells
-        assert {claim.split for claim in claims} == {"gold_ud_english"}
+        assert set(table.runs) == {cell.runs for cell in table.cells if cell.runs}
+        assert {own.cell.split for own in claims} == {"gold_ud_english"}
 
 
-def test_controls_take_the_place_of_the_system_wherever_it_is(make_project, tmp_path):
+def test_a_control_takes_the_place_of_a_baseline_that_is_the_system_itself(make_project, tmp_path):
     columns = ["demo_de2en/test/bleu", "demo_en2de/test/bleu"]
-    own = {"says": "So", "systems": ["depparse_l1"], "columns": columns[:1]}
+    own = {"says": "So", "systems": ["depparse_l1"], "columns": columns[:1], "baseline_columns": columns[1:]}
     write_tables(tmp_path, {"title": "Mine", "controls": {"depparse_l1": ["diagonalparse_l1"]}, "tables": {"t": {
         "kind": "scores", "rows": ["transformer_base", "depparse_l1"], "columns": columns,
-        "baselines": ["transformer_base"],
-        "claims": [own | {"baseline_columns": columns[1:]}, own | {"minus": {"column": columns[1]}},
-                   own | {"minus": {"system": "transformer_base", "baseline": "depparse_l1"}}],
+        "baselines": ["transformer_base"], "claims": [own],
     }}})  # fmt: skip
-    table = planned_table(make_project({"scale": "smoke"}), "mine_t")
-    assert [claim.reason for claim in table.claims] == [""] * 3
-    control, base = "/diagonalparse_l1", "/transformer_base"
-    first, second, third = (claim.compared_control("0") for claim in table.claims)
-    assert first == (f"demo_de2en{control}", f"demo_en2de{control}", None)
-    assert second == (f"demo_de2en{control}", f"demo_de2en{base}", (f"demo_en2de{control}", f"demo_en2de{base}"))
-    assert third == (f"demo_de2en{control}", f"demo_de2en{base}", (f"demo_de2en{base}", "demo_de2en/depparse_l1"))
+    (planned,) = planned_table(make_project({"scale": "smoke"}), "mine_t").claims
+    (control,) = planned.controls
+    runs = (control.cell.runs, control.baseline.runs)
+    assert runs == ("demo_de2en/diagonalparse_l1", "demo_en2de/diagonalparse_l1")
 
 
 def test_unknown_papers_and_tables_are_named(project):
@@ -387,7 +365,7 @@ def test_a_user_has_tables_of_her_own(make_project, tmp_path):
     assert all_papers(project) == ["aycock2021", "bugliarello2020", "mine", "pham2018", "tran2018"]
     plan = planned_table(project, "mine_headline")
     assert (plan.title, plan.place, plan.baselines) == ("Mine", "Table 1", ("transformer_base",))
-    assert [claim.system for claim in plan.claims] == ["demo_en2de/depparse_l1"]
+    assert [claim.cell.runs for claim in plan.claims] == ["demo_en2de/depparse_l1"]
     # A data set that no file of stand-ins names, such as a stand-in or the user's own, stands for itself.
     assert plan.stand_ins == {}
     assert plan.runs["demo_en2de/transformer_base"].seeds == (1, 2)
@@ -413,9 +391,7 @@ def test_comet_is_planned_only_where_a_table_asks_for_it(make_project, tmp_path)
 def test_comet_can_stand_for_a_metric(make_project, tmp_path, table_kind, metric):
     """All kinds that score translations then need the scores of segments, on the data sets whose cells have them."""
     own = {"kind": table_kind, "rows": ["transformer_base", "depparse_l1"], "baselines": ["transformer_base"],
-           "columns": [f"demo_en2de/test/{metric}", "demo_de2en/test/sentences"]}  # fmt: skip
-    if table_kind == "scores":
-        own["columns"][1] = "demo_de2en/test/chrf"
+           "columns": [f"demo_en2de/test/{metric}", "demo_de2en/test/chrf"]}  # fmt: skip
     for measures, expected in (({"bleu": "comet"}, 2), ({"bleu": "multi_bleu"}, 0), ({}, 0)):
         write_tables(tmp_path, {"measures": measures, "tables": {"t": own}})
         project = make_project({"scale": "smoke", "seeds": [1]})
@@ -465,6 +441,12 @@ def test_mistakes_in_a_file_of_tables_are_sentences(make_project, tmp_path, chan
             "headline: claims: unknown row 'depparse_l2'. Did you mean depparse_l1",
         ),
         ({"added": ["nmtt"]}, "unknown system 'nmtt'. Did you mean nmt"),
+        ({"kind": "sizes"}, "the kind sizes is gone: write `kind: scores`: the metric of a column says what is"),
+        ({"groups": {"both": ["nmt"]}}, "the key 'groups' is gone. Name the systems in `added`"),
+        (
+            {"claims": [{"says": "x", "systems": ["depparse_l1"], "minus": {"column": "a"}}]},
+            "the key 'minus' is gone. Make two claims, one for each of the two gains.",
+        ),
     ],
 )
 def test_mistakes_in_an_own_table_are_sentences(make_project, tmp_path, change, message):

@@ -1,21 +1,14 @@
-"""Planned tables for tests of the kinds of tables."""
+"""Planned tables for tests of what is made of them."""
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
-from reporting.runs import EVALUATION
-
-from nmtcore.config.planned_tables import (
-    PlannedCell,
-    PlannedClaim,
-    PlannedColumn,
-    PlannedRow,
-    PlannedRuns,
-    PlannedTable,
-)
+from nmtcore.config.cells import Cell, Column, Row
+from nmtcore.config.claims import Claim, TrainedSystem
+from nmtcore.config.planned_tables import PlannedClaim, PlannedRuns, PlannedTable
 from nmtcore.config.typed import build, plain
+from nmtcore.layout import Layout
 from nmtcore.reporting.table import TEXTS, Block, Items, Table
 
 
@@ -26,34 +19,76 @@ def planned(
     seeds: dict[str, list[int]] | None = None,
     rows: dict[str, dict[str, Any]] | None = None,
     of_runs: dict[str, Any] | None = None,
-    of_columns: dict[str, Any] | None = None,
+    columns: dict[str, dict[str, Any]] | None = None,
     **more: Any,
 ) -> PlannedTable:
-    """Plan a table of the data set `d` from its cells; `seeds` are those of each system, `rows` flags of rows.
+    """Plan a table of the data set `d` from its cells; `seeds` are those of each system.
 
-    `of_columns` are values of all columns, `of_runs` of all runs.
+    `rows` and `columns` have more values of some rows and columns, `of_runs` those of all runs.
     """
     names = list(dict.fromkeys(cell["row"] for cell in cells))
-    columns = list(dict.fromkeys(cell["column"] for cell in cells))
+    shown = {cell["column"]: cell.get("metric") for cell in cells}
     runs = {
-        f"d/{system}": PlannedRuns(dataset="d", system=system, seeds=own, **(of_runs or {}))
+        f"d/{system}": PlannedRuns(dataset="d", system=system, seeds=tuple(own), **(of_runs or {}))
         for system, own in (seeds or {}).items()
     }
     table = PlannedTable(
-        paper="p2020",
-        name="table_1",
-        table_kind=table_kind,
-        title="A paper",
-        place="Table 1",
-        description="",
-        scale="quick",
-        rows=tuple(PlannedRow(name=name, **(rows or {}).get(name, {})) for name in names),
-        columns=tuple(PlannedColumn(name=column, metric=column, **(of_columns or {})) for column in columns),
-        cells=tuple(PlannedCell(**{"dataset": "d"} | cell) for cell in cells),
-        runs=runs,
-        **more,
-    )
+        **{
+            "paper": "p2020", "name": "table_1", "table_kind": table_kind, "title": "P 2020", "place": "Table 1",
+            "description": "", "scale": "quick",
+            "rows": tuple(Row(name=name, **{"system": name, **(rows or {}).get(name, {})}) for name in names),
+            "columns": tuple(
+                Column(
+                    **{"name": name, "dataset": "real", "split": "test", **_measured({"metric": metric})}
+                    | (columns or {}).get(name, {})
+                )
+                for name, metric in shown.items()
+            ),
+            "cells": tuple(Cell(**{"dataset": "d", "split": "test", **_measured(cell)}) for cell in cells),
+            "runs": runs,
+            **more,
+        }
+    )  # fmt: skip
     return build(PlannedTable, plain(table), where="the plan")  # as the job gets it
+
+
+def _measured(values: dict[str, Any]) -> dict[str, Any]:
+    """Add the measure that a metric stands for: itself."""
+    return {"measure": (values.get("metric") or "").removesuffix("_gain"), **values}
+
+
+def scored(
+    layout: Layout, system: str, seeds: Iterable[int], column: str = "bleu", *, dataset: str = "d", scale: str = "quick"
+) -> dict[str, Any]:
+    """Plan what a cell with scores of a system's test has: its runs, its metric and its source."""
+    file_type = "comet_counts" if column == "comet" else "counts"
+    names = {"scale": scale, "dataset": dataset, "system": system}
+    files = {str(seed): layout.path(file_type, **names, seed=seed) for seed in seeds}
+    source = {"files": {"counts": files}, "split": "test", "column": column}
+    return {"system": system, "runs": f"{dataset}/{system}", "dataset": dataset, "metric": column, "source": source}
+
+
+def claim(system: str = "new", baseline: str = "base", **changes: Any) -> Claim:
+    """Make a claim that a system gains over a baseline on the test of the data set `real`."""
+    values = {
+        "paper": "p2020", "place": "Table 1", "says": "", "system": TrainedSystem(system, "real"),
+        "baseline": TrainedSystem(baseline, "real"), "baseline_from_elsewhere": False, "dataset": "real",
+        "split": "test", "metric": "bleu", "item": None, "direction": "gain", "difference": 1.5, "level": 0.05,
+        "controls": (),
+    }  # fmt: skip
+    return Claim(**(values | changes))
+
+
+def planned_claim(
+    cell: dict[str, Any], baseline: dict[str, Any], *, item: str | None = None, **changes: Any
+) -> PlannedClaim:
+    """Plan a claim about two cells."""
+    own, other = (
+        Cell(**{"row": "", "column": "", "dataset": "d", "split": "test", "item": item, **_measured(values)})
+        for values in (cell, baseline)
+    )
+    made = changes.pop("claim", None) or claim(own.system, other.system, item=item)
+    return PlannedClaim(claim=made, cell=own, baseline=other, **changes)
 
 
 def shown(table: Table) -> list[list[str]]:
@@ -67,9 +102,19 @@ def shown(table: Table) -> list[list[str]]:
     ]
 
 
+def tables(blocks: Iterable[Block]) -> list[Table]:
+    """List the tables among some blocks."""
+    return [block for block in blocks if isinstance(block, Table)]
+
+
+def items(blocks: Iterable[Block]) -> list[str]:
+    """List the texts of the items among some blocks."""
+    return [text for block in blocks if isinstance(block, Items) for text in block.texts]
+
+
 OF_NO_RUN = re.compile(
-    "published|.*, published(, %)?"  # the paper's numbers
-    "|claims|upheld.*|contradicted|not decided|not run|comparisons"  # counts of claims
+    "published|.*, published(, %|, mean)?"  # the paper's numbers
+    "|claims|upheld.*|contradicted|not decided|not run|comparisons|ours, (least|most)"  # counts of claims
     "|layer|head"  # names of rows
 )
 """Names of columns of numbers that were not computed from runs or data."""
@@ -80,62 +125,10 @@ def unlinked(blocks: Iterable[Block]) -> list[str]:
     return sorted(
         {
             column.name
-            for table in blocks
-            if isinstance(table, Table)
+            for table in tables(blocks)
             for row in table.rows
             for column, cell in zip(table.columns, row, strict=True)
             if column.content not in TEXTS and cell.value is not None
             if bool(cell.origin) == bool(OF_NO_RUN.fullmatch(column.name))
         }
     )
-
-
-RUNS = {"unfinished": (4,), "missing": (5, 6), "provenance": "An engine"}
-"""Runs that lack seeds and were made elsewhere."""
-
-
-def about_runs(*systems: str) -> Items:
-    """Return the items about such runs."""
-    return Items(
-        tuple(
-            sentence
-            for system in systems
-            for sentence in (
-                f"{system} on d: without seed 4, whose run is not finished.",
-                f"{system} on d: without seeds 5, 6, which have no translations.",
-                f"{system} was not trained here; its translations: An engine.",
-            )
-        )
-    )
-
-
-def plan_translations(
-    table_kind: str, cells: list[dict[str, Any]], seeds: dict[str, list[int]], **more: Any
-) -> PlannedTable:
-    """Plan a table of scores of the test, whose data set is called `theirs` in the paper."""
-    table = planned(table_kind, cells, seeds=seeds, evaluation={"d": EVALUATION}, **more)
-    metrics = {cell["column"]: cell["metric"] for cell in cells}
-    columns = tuple(
-        replace(column, dataset="theirs", split="test", metric=metrics[column.name], digits=2)
-        for column in table.columns
-    )
-    return replace(table, columns=columns)
-
-
-def plan_cell(row: str, column: str = "ours", *, system: str | None = None, **changes: Any) -> dict[str, Any]:
-    """Plan a cell of a system's row: BLEU of its test."""
-    system = system or row
-    values = {"system": system, "runs": f"d/{system}", "split": "test", "metric": "bleu"}
-    return {"row": row, "column": column, **values, **changes}
-
-
-def plan_claim(item: str | None, *, difference: float | None = None, **changes: Any) -> PlannedClaim:
-    """Plan a claim that `better` gains over `base` on the sentences `item`."""
-    claim = {
-        "paper": "paper", "place": "Table 1", "says": "",
-        "system": ["better", "theirs"], "baseline": ["base", "theirs"],
-        "baseline_from_elsewhere": False, "dataset": "theirs", "split": "test", "metric": "bleu", "item": item,
-        "direction": "gain", "difference": difference, "level": None, "controls": [],
-    }  # fmt: skip
-    values = {"system": "d/better", "baseline": "d/base", "dataset": "d", "split": "test"}
-    return PlannedClaim(claim=claim | changes.pop("claim", {}), **values | changes)

@@ -5,10 +5,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow as pa
+from reporting.planned import planned, scored
 from reporting.recorded_runs import SOURCES, layout_of, names_of, write_run
 from reporting.runs import write_translations
 
-from nmtcore.config.planned_tables import PlannedCell, PlannedColumn, PlannedRow, PlannedRuns, PlannedTable
 from nmtcore.config.typed import plain
 from nmtcore.corpus.pairs import ANNOTATION_FIELDS, PAIR_SCHEMA
 from nmtcore.files import write_json, write_text
@@ -35,7 +35,7 @@ def report_folder(folder: Path, systems: list[str], *, seeds: int = 1) -> tuple[
     tables = Path(layout.path("paper_json", table="", paper_table="p2020_table_1"))
     figure = Path(layout.path("paper_figure", table="", paper_table="p2020_table_1"))
     claims = Path(layout.path("claim_json", table=""))
-    write_paper_table(_plan(systems, seeds), layout=layout, json=tables, table=tables.with_suffix(".md"))
+    write_paper_table(_plan(layout, systems, seeds), layout=layout, json=tables, table=tables.with_suffix(".md"))
     write_claims([tables], scale="small", json=claims, table=claims.with_suffix(".md"))
     write_text(figure, '<?xml version="1.0"?><svg><clipPath id="c"/><g clip-path="url(#c)"></g></svg>')
     inputs = ReportInputs(
@@ -81,27 +81,15 @@ def _write_report_run(layout: Layout, system: str, seed: int, number: int) -> No
     assert json.loads(log[-1])["validation"]
 
 
-def _plan(systems: list[str], seeds: int) -> dict:
-    runs = {f"d/{s}": PlannedRuns(dataset="d", system=s, seeds=tuple(range(1, seeds + 1))) for s in systems}
-    place = {"dataset": "d", "split": "test", "metric": "bleu"}
+def _plan(layout: Layout, systems: list[str], seeds: int) -> dict:
+    numbers = list(range(1, seeds + 1))
     cells = [
-        PlannedCell(row=system, column="bleu", published=20.5, system=system, runs=f"d/{system}", **place)
+        {"row": system, "column": "bleu", "published": 20.5, **scored(layout, system, numbers, scale="small")}
         for system in systems
     ]
-    cells.append(PlannedCell(row="absent", column="bleu", published=1.0, system="absent", reason="it is not run"))
-    table = PlannedTable(
-        paper="p2020",
-        name="table_1",
-        table_kind="scores",
-        title=f"A paper {HOSTILE}",
-        place="Table 1",
-        description="scores",
-        scale="small",
-        baselines=(systems[0],),
-        rows=tuple(PlannedRow(name=cell.row) for cell in cells),
-        columns=(PlannedColumn(name="bleu", metric="bleu", dataset="d", split="test", digits=1),),
-        cells=tuple(cells),
-        runs=runs,
-        evaluation={"d": EVALUATION},
-    )
+    cells.append({"row": "absent", "column": "bleu", "published": 1.0, "metric": "bleu", "reason": "it is not run"})
+    table = planned(
+        "scores", cells, seeds=dict.fromkeys(systems, numbers), columns={"bleu": {"digits": 1}}, scale="small",
+        title=f"A paper {HOSTILE}", description="scores", baselines=(systems[0],),
+    )  # fmt: skip
     return plain(table)

@@ -4,10 +4,10 @@ from pair_files import write_corpus
 
 from nmtcore.annotation.labels import label_vocabularies
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row, gather_shards
-from nmtcore.files import read_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
-from nmtcore.reporting.annotation_table import write_annotation_table
+from nmtcore.reporting.annotation_table import annotation_page
+from nmtcore.reporting.markdown import page_markdown
 from nmtcore.syntax.annotation import Annotation, failed
 
 SENTENCES = [
@@ -18,7 +18,7 @@ SENTENCES = [
 ]
 
 
-def test_reports_and_vocabularies_become_a_table_and_a_json(tmp_path):
+def test_reports_and_vocabularies_become_a_table(tmp_path):
     folder = tmp_path / "results/tr2en/annotation/parser"
     corpus = write_corpus(tmp_path / "corpus.parquet", [["a", "b"]] * 4)
     shard = tmp_path / "shard"
@@ -27,16 +27,13 @@ def test_reports_and_vocabularies_become_a_table_and_a_json(tmp_path):
     gather_shards([shard], corpus=corpus, output=annotation, report=report)
     labels = folder / "target.labels.json"
     label_vocabularies(annotation, labels)
-    json, table = tmp_path / "annotation.json", tmp_path / "annotation.md"
-    text = write_annotation_table(
+    page = annotation_page(
         [report],
         labels=[labels],
         published={"tr2en": {"target.ccg": 507, "source.ccg": 1}},
         layout=Layout(results=tmp_path / "results"),
-        json=json,
-        table=table,
     )
-    assert table.read_text(encoding="utf-8") == text
+    text = page_markdown(page)
     lines = text.splitlines()
     reasons = "more than 1 words (1), invalid analysis (1)"
     row = f"| tr2en | train | target | parser | 4 | 50.00 | {reasons} | 2 | 50.00 | 0.00 | 1.5 | 2 | 2 | 2 |  | 2 |"
@@ -44,10 +41,6 @@ def test_reports_and_vocabularies_become_a_table_and_a_json(tmp_path):
     for row in ("deprel | 2 | ", "upos | 2 | ", "dg_a | 2 | ", "dg_b | 3 | ", "ccg | 2 | 507"):
         assert f"| tr2en | target | parser | {row} |" in lines
     assert "random" not in text
-    written = read_json(json)
-    assert written["annotations"][0]["nulls"] == {"more than 1 words": 1, "invalid analysis": 1}
-    assert written["annotations"][0]["annotator"] == "parser"
-    assert {row["kind"]: row["published"] for row in written["vocabularies"]}["ccg"] == 507
 
 
 def test_a_split_without_sentences_has_empty_cells(tmp_path):
@@ -57,12 +50,6 @@ def test_a_split_without_sentences_has_empty_cells(tmp_path):
     gather_shards(
         [tmp_path / "shard"], corpus=corpus, output=folder / "dev.source.parquet", report=folder / "dev.source.json"
     )
-    text = write_annotation_table(
-        [folder / "dev.source.json"],
-        labels=[],
-        published={},
-        layout=Layout(results=tmp_path),
-        json=tmp_path / "t.json",
-        table=tmp_path / "t.md",
-    )
+    report = [folder / "dev.source.json"]
+    text = page_markdown(annotation_page(report, labels=[], published={}, layout=Layout(results=tmp_path)))
     assert "| d | dev | source | p | 0 |  |  |  |  |  |  |  |  |  |  |  |" in text.splitlines()

@@ -6,16 +6,17 @@ import re
 import pytest
 
 from nmtcore.errors import UserError
-from nmtcore.files import read_json, write_lines
+from nmtcore.files import write_lines
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import COLOURS, SHAPES, system_looks, system_scale
 from nmtcore.reporting.curves_figure import (
     MARKED,
     POINTS,
+    curve_entries,
     curve_points,
+    draw_validation_curves,
     drawn_metrics,
     system_curves,
-    write_curve_figure,
 )
 
 
@@ -36,9 +37,9 @@ def write_history(layout, dataset, system, seed, validations):
 
 
 def draw(tmp_path, layout, histories, **beams):
-    paths = {"json": tmp_path / "curves.json", "figure": tmp_path / "curves.svg"}
-    write_curve_figure(histories, beams={"d": [1], "other_set": [1]} | beams, layout=layout, **paths)
-    return read_json(paths["json"]), paths["figure"].read_text()
+    entries, figure = curve_entries(histories, layout), tmp_path / "curves.svg"
+    draw_validation_curves(entries, figure, beams={"d": [1], "other_set": [1]} | beams)
+    return entries, figure.read_text()
 
 
 def bleu(*scores):

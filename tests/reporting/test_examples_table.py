@@ -5,11 +5,11 @@ import re
 
 import pytest
 from markdown_it import MarkdownIt
-from reporting.runs import Results
+from reporting.planned import planned, unlinked
+from reporting.runs import EVALUATION, Results
 
 from nmtcore.errors import UserError
-from nmtcore.files import read_json
-from nmtcore.reporting.examples_table import SHOWN, write_example_table
+from nmtcore.reporting.examples_table import SHOWN, examples_blocks, examples_data, find_sentence
 from nmtcore.reporting.markdown import escape_markdown, page_markdown
 from nmtcore.reporting.table import Column, Page, make_table
 
@@ -18,12 +18,24 @@ REFERENCES = ["the dog barks", "the *cat* `sleeps`", "a | bar", "same"]
 SUPERTAGS = [["NP/N", "N", r"S[dcl]\NP"], None, ["NP/N", "conj", "N"], ["N"]]
 
 
-def write_table(tmp_path, runs, results, *annotations, **options):
-    outputs = {"json": tmp_path / "examples.json", "table": tmp_path / "examples.md"}
-    settings = {"baseline": "base", "layout": results.layout, "scale": "quick", **outputs, **options}
-    text = write_example_table(runs, tests=results.test(*annotations), **settings)
-    assert outputs["table"].read_text() == text
-    return text, read_json(outputs["json"])
+def plan(results, seeds=None, *, supertags=None, reasons=None, **more):
+    """Plan examples of systems; those with a reason are not run."""
+    seeds = seeds or {"base": 3, "other": 3}
+    pairs = results.layout.path("pairs", dataset="d", split="test")
+    cells = []
+    for name, seed in seeds.items():
+        folder = results.layout.path("hypotheses", scale="quick", dataset="d", system=name, seed=seed)
+        files = {"hypotheses": {str(seed): folder}, "pairs": pairs, "supertags": supertags}
+        source = {"files": files, "split": "test", "evaluation": EVALUATION}
+        reason = (reasons or {}).get(name, "")
+        known = {"reason": reason} if reason else {"source": source, "runs": f"d/{name}"}
+        cells.append({"row": name, "column": "d/test", "system": name, **known})
+    return planned("examples", cells, seeds={name: [seed] for name, seed in seeds.items()}, **more)
+
+
+def write_table(table):
+    entries = examples_data(table)
+    return page_markdown(Page(title="", blocks=tuple(examples_blocks(table, entries)))), entries
 
 
 def shown_cells(text):
@@ -36,18 +48,17 @@ def shown_cells(text):
 
 def test_mostly_empty_translations_are_named_on_top(tmp_path):
     results = Results(tmp_path, SOURCES, REFERENCES)
-    runs = [results.write_run("base", 3, REFERENCES), results.write_run("other", 3, ["", " ", "", "same"])]
-    text, _ = write_table(tmp_path, runs, results)
+    results.write_run("base", 3, REFERENCES)
+    results.write_run("other", 3, ["", " ", "", "same"])
+    text, _ = write_table(plan(results))
     assert text.splitlines()[0] == "- d/other, seed 3, test: 3 of 4 translations are empty."
 
 
 def test_the_largest_difference_comes_first(tmp_path):
     results = Results(tmp_path, SOURCES, REFERENCES)
-    runs = [
-        results.write_run("base", 3, ["the dog barks", "a cow", "a | bar", "same"]),
-        results.write_run("other", 3, ["the dog bark", "the *cat* `sleeps`", "a | car", "same"]),
-    ]
-    text, (entry,) = write_table(tmp_path, runs, results, results.write_annotation("target", "ccg", SUPERTAGS))
+    results.write_run("base", 3, ["the dog barks", "a cow", "a | bar", "same"])
+    results.write_run("other", 3, ["the dog bark", "the *cat* `sleeps`", "a | car", "same"])
+    text, (entry,) = write_table(plan(results, supertags=results.write_annotation("target", "ccg", SUPERTAGS)[2]))
     assert text.splitlines()[:8] == [
         "## d, test: base and other",
         "",
@@ -69,30 +80,53 @@ def test_the_largest_difference_comes_first(tmp_path):
 
 def test_at_most_ten_examples_are_shown_and_equal_translations_never(tmp_path):
     results = Results(tmp_path, ["x"] * 30, ["a b c"] * 30)
-    runs = [results.write_run("base", 1, ["a b c"] * 30), results.write_run("other", 1, ["a"] * 15 + ["a b c"] * 15)]
-    _, (entry,) = write_table(tmp_path, runs, results)
+    results.write_run("base", 3, ["a b c"] * 30)
+    results.write_run("other", 3, ["a"] * 15 + ["a b c"] * 15)
+    _, (entry,) = write_table(plan(results))
     assert [example["sentence"] for example in entry["examples"]] == list(range(SHOWN))
 
 
 def test_sections_without_examples_say_why(tmp_path):
     results = Results(tmp_path, SOURCES, REFERENCES)
-    runs = [results.write_run(name, 1, REFERENCES) for name in ("base", "other")]
-    text, entries = write_table(tmp_path, runs, results, left_out=[("d", "gold", "no treebank to train on")])
+    for name in ("base", "other"):
+        results.write_run(name, 3, REFERENCES)
+    seeds, reasons = {"base": 3, "other": 3, "gold": 3}, {"gold": "d has no treebank to train on"}
+    text, entries = write_table(plan(results, seeds, reasons=reasons))
     assert "## d, test: base and other\n\nNo example: the two systems translate all sentences alike.\n" in text
-    assert (
-        "## d, test: base and gold\n\nNo example: gold was not run, since the data set has no treebank to train on.\n"
-        in text
-    )
-    assert [entry["seeds"] for entry in entries] == [[1], []]
-    text, _ = write_table(tmp_path, runs, results, baseline="gold")
-    assert text.count("gold was not run.\n") == 2
+    assert "## d, test: base and gold\n\nNo example: d has no treebank to train on.\n" in text
+    assert [entry["seeds"] for entry in entries] == [[3], []]
+
+
+def test_the_papers_sentence_is_shown_where_the_test_has_it(tmp_path):
+    results = Results(tmp_path, SOURCES, REFERENCES)
+    results.write_run("base", 2, ["the dog barks", "a cow", "a | bar", "same"])
+    results.write_run("other", 1, ["the dog bark", "the *cat* `sleeps`", "a | car", "same"])
+    seeds = {"base": 2, "other": 1}
+    text, (entry,) = write_table(plan(results, seeds, sentence="Die katze  <script>"))
+    assert [example["sentence"] for example in entry["examples"]] == [1]
+    assert "differ most" not in text
+    assert "Scale quick, seed 1. Sentence: its position" in text
+    text, (entry,) = write_table(plan(results, seeds, sentence="ein <i>Labor</i>"))
+    assert r"The paper's: ein \<i\>Labor\</i\>" in text
+    assert [example["sentence"] for example in entry["examples"]] == [1, 2, 0]
+    blocks = examples_blocks(plan(results, seeds), [entry])
+    assert unlinked(blocks) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "row"),
+    [("ein Hund", 0), ("EIN  hund", 0), ("nur $5 &", 1), ("Versuch <b>, nur", 1), ("ein Hund.", None), ("drei", None)],
+)
+def test_sentences_are_found_without_regard_to_spaces_and_case(sentence, row):
+    assert find_sentence(["ein Hund", "Im Versuch <b> , nur $5 & eine_Tendenz !", "zwei"], sentence) == row
 
 
 def test_an_annotation_of_another_length_is_refused(tmp_path):
     results = Results(tmp_path, SOURCES, REFERENCES)
-    runs = [results.write_run(name, 1, REFERENCES) for name in ("base", "other")]
+    for name in ("base", "other"):
+        results.write_run(name, 3, REFERENCES)
     with pytest.raises(UserError, match=r"test.target.parquet has 3 sentences, .*test.parquet has 4: delete the older"):
-        write_table(tmp_path, runs, results, results.write_annotation("target", "ccg", SUPERTAGS[:3]))
+        write_table(plan(results, supertags=results.write_annotation("target", "ccg", SUPERTAGS[:3])[2]))
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from pair_files import write_corpus
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.evaluation.comparison import compare_annotations
-from nmtcore.files import read_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
-from nmtcore.reporting.parsers_table import write_parser_table
+from nmtcore.reporting.markdown import page_markdown
+from nmtcore.reporting.parsers_table import parser_page
 from nmtcore.syntax.annotation import Annotation, failed
 
 
@@ -36,19 +36,12 @@ def test_a_row_has_the_scores_and_the_speed_of_a_parser(tmp_path):
         file = benchmarks / f"cs2en/annotation/spacy/{name}.tsv"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("s\th:m:s\n0.25\t0:00:00\n")
-    json, table = tmp_path / "parsers.json", tmp_path / "parsers.md"
-    text = write_parser_table([path], layout=Layout(results=tmp_path / "results"), json=json, table=table)
-    assert table.read_text(encoding="utf-8") == text
+    text = page_markdown(parser_page([path], layout=Layout(results=tmp_path / "results")))
     row = "| cs2en | gold_pdt | source | spacy | existing | 2 | 1 | 66.7 | 66.7 | 66.7 | 66.7 |  |  | 4.0 | "
     assert row + "spacy: too hard (1) |" in text.splitlines()
-    (entry,) = read_json(json)
-    assert (entry["seconds"], entry["sentences_per_second"]) == (0.5, 4.0)
-    assert (entry["dataset"], entry["split"], entry["other"]) == ("cs2en", "gold_pdt", "existing")
 
 
 def test_without_benchmarks_the_speed_is_blank(tmp_path):
     path = write_comparison(tmp_path)
-    layout = Layout(results=tmp_path / "results")
-    text = write_parser_table([path], layout=layout, json=tmp_path / "p.json", table=tmp_path / "p.md")
+    text = page_markdown(parser_page([path], layout=Layout(results=tmp_path / "results")))
     assert "|  |  |  | spacy: too hard (1) |" in text
-    assert read_json(tmp_path / "p.json")[0]["sentences_per_second"] is None

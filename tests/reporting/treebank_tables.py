@@ -1,20 +1,13 @@
-"""Plans of tables of trees, with a treebank and parses of it by runs, for tests of their kinds."""
+"""A treebank and parses of it by runs, for tests of tables of trees."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pair_files import write_corpus
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.planned_tables import (
-    PlannedCell,
-    PlannedClaim,
-    PlannedColumn,
-    PlannedRow,
-    PlannedRuns,
-    PlannedTable,
-)
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.evaluation.scores import score_gold
 from nmtcore.inference.schemas import Parse, write_parses
@@ -40,9 +33,9 @@ class TreebankTable:
 
     def __init__(self, folder: Path) -> None:
         self.layout = Layout(results=str(folder / "results"), scales=("quick",))
-        self.facts: dict[str, dict] = {"treebanks": {}}
+        self.seeds: dict[str, list[int]] = {}
+        self.folders: dict[str, dict[str, dict[str, str]]] = {}
         self.pairs, self.trees = self.write_treebank("d")
-        self.runs: dict[str, PlannedRuns] = {}
 
     def write_treebank(self, dataset: str, trees: list[list[int] | None] = TREES) -> tuple[Path, Path]:
         """Write gold_bank of a data set; return its pairs and its trees."""
@@ -54,13 +47,12 @@ class TreebankTable:
             for heads, tags in zip(trees, TAGS, strict=True)
         ]
         write_rows(path, ANNOTATION_SCHEMA, [annotation_row(i, own) for i, own in enumerate(annotations)])
-        self.facts["treebanks"][dataset] = {"gold_bank": {"pairs": str(pairs), "trees": str(path)}}
         return pairs, path
 
     def write_run(
         self, system: str, *seeds: list[list[int]], untrained: list[list[int]] = UNTRAINED, dataset: str = "d"
-    ) -> str:
-        """Write the parses of each seed; return the key of the runs."""
+    ) -> None:
+        """Write the parses of each seed, and their counts."""
         for seed, trees in enumerate(seeds, start=1):
             run = {"scale": "quick", "dataset": dataset, "system": system, "seed": seed}
             folder = Path(self.layout.path("gold_parses", **run))
@@ -69,28 +61,49 @@ class TreebankTable:
                 write_parses(folder / f"{name}.parquet", np.arange(len(own)), parses)
             splits = {"splits": ("gold_bank",), "parsed": ("gold_bank",)}
             settings = ScoringSettings(**run, **splits, evaluation=EvaluationSettings(), trees="induced")
-            files = {key: Path(path) for key, path in self.facts["treebanks"][dataset]["gold_bank"].items()}
+            files = {"pairs": self.pairs, "trees": self.trees}
             outputs = {key: Path(self.layout.path(f"gold_{key}", **run)) for key in ("scores", "counts")}
             inputs = {"corpora": {"gold_bank": files["pairs"]}, "trees": {"gold_bank": files["trees"]}}
             score_gold(settings, parses=folder, **inputs, **outputs)
-        key = f"{dataset}/{system}"
-        self.runs[key] = PlannedRuns(dataset=dataset, system=system, seeds=tuple(range(1, len(seeds) + 1)))
-        return key
+        self.seeds[system] = list(range(1, len(seeds) + 1))
+        self.folders[system] = {
+            kind: {
+                str(seed): self.layout.path(kind, scale="quick", dataset=dataset, system=system, seed=seed)
+                for seed in self.seeds[system]
+            }
+            for kind in ("gold_parses", "gold_counts")
+        }
 
-    def cell(self, row: str, column: str, **values) -> PlannedCell:
-        """Plan a cell about the treebank; its runs are those of its system, if there are any."""
-        system = values.setdefault("system", row)
-        runs = f"d/{system}" if f"d/{system}" in self.runs else None
-        return PlannedCell(
-            **{"row": row, "column": column, "dataset": "d", "split": "gold_bank", "runs": runs, **values}
-        )
+    def induction(self, system: str, measure: str) -> dict[str, Any]:
+        """Return the source of a cell: the counts of a system's trees, or a baseline beside all parses."""
+        if system in self.folders:
+            files = {"counts": self.folders[system]["gold_counts"]}
+            return {"files": files, "split": "gold_bank", "column": measure}
+        return {"files": self._treebank("gold_counts"), "split": "gold_bank", "column": measure, "baseline": system}
 
-    def plan(self, table_kind: str, cells: list[PlannedCell], claims: tuple[PlannedClaim, ...] = ()) -> PlannedTable:
-        """Plan a table of some cells, row by row."""
-        facts = {**self.facts, "parsed": {key: ["gold_bank"] for key in self.runs}, "induced": list(self.runs)}
-        columns = {cell.column: PlannedColumn(name=cell.column, metric=cell.metric, digits=1) for cell in cells}
-        return PlannedTable(
-            paper="p", name="t", table_kind=table_kind, title="P", place="Table 1", description="", scale="quick",
-            rows=tuple(PlannedRow(name=name) for name in dict.fromkeys(cell.row for cell in cells)),
-            columns=tuple(columns.values()), cells=tuple(cells), runs=self.runs, claims=claims, more=facts,
-        )  # fmt: skip
+    def production(self, system: str, head: str, dependent: str) -> dict[str, Any]:
+        """Return the source of a cell: the trees of a system, of the treebank (gold) or chains (left)."""
+        own = {"split": "gold_bank", "head": head, "dependent": dependent}
+        if system in self.folders:
+            files = {
+                "pairs": str(self.pairs),
+                "trees": str(self.trees),
+                "gold_parses": self.folders[system]["gold_parses"],
+            }
+            return {**own, "files": files, "trees": None}
+        return {**own, "files": self._treebank("gold_parses"), "trees": system}
+
+    def _treebank(self, kind: str) -> dict[str, Any]:
+        compared = {f"{name}/{seed}": path for name, own in self.folders.items() for seed, path in own[kind].items()}
+        return {"pairs": str(self.pairs), "trees": str(self.trees), "compared": compared}
+
+
+def right_words(trees: list[list[int] | None], *, undirected: bool = False) -> tuple[int, int]:
+    """Count the right and all scored words of the treebank by plain loops: no punctuation, no root."""
+    right = words = 0
+    for gold, own, tags in zip(TREES, trees, TAGS, strict=True):
+        for word, head in enumerate(gold or (), start=1):
+            if head and tags[word - 1] != "PUNCT":
+                words += 1
+                right += own[word - 1] == head or (undirected and own[head - 1] == word)
+    return right, words

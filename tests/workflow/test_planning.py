@@ -56,8 +56,7 @@ def test_tables_and_figures_of_differences_are_planned(planner):
     ]
     settings = {"scale": "smoke", "datasets": ["demo_en2de"], "systems": ["transformer_base", "pascal"]}
     planned = planner.rules_of(*targets, **settings)
-    assert {"construction_table", "construction_figure", "curve_figure", "example_table"} <= planned
-    assert {"system_table", "data_table"} <= planned, "CSV and HTML are targets as well"
+    assert {"paper_table", "paper_figure", "data_table"} <= planned, "CSV and HTML are targets as well"
 
 
 def test_scores_are_of_the_trees_and_texts_that_they_need(planner):

@@ -1,7 +1,9 @@
-# Tables and figures of the papers, the page of each paper, and the ledger of their claims (config/tables); the report.
+# Tables and figures of the papers and of the configured systems, the page of each paper, and the ledger of their claims
+# (config/tables); the report. Each table is written as Markdown, CSV, LaTeX and HTML.
 from nmtcore.planning.paper_tables import (
     all_paper_results,
     claimed_table_jsons,
+    paper_figure_inputs,
     paper_table_inputs,
     paper_table_jsons,
     paper_table_notes,
@@ -18,90 +20,54 @@ from nmtcore.planning.report import (
 )
 
 
-localrules:
-    tables,
-    paper_table,
-    paper_figure,
-    paper_page,
-    claim_table,
-    report_page,
-
-
 rule tables:
     input:
         planned(all_paper_results),
 
 
-rule paper_table:
-    input:
+PLAN = {"plan": planned(paper_table_plan)}
+PAPER_TABLES = {
+    "paper_table": (
         planned(paper_table_inputs, notes=paper_table_notes),
-    output:
-        **table_files("paper"),
-        json=LAYOUT.pattern("paper_json"),
-    log:
-        LAYOUT.log("paper_table"),
-    benchmark:
-        LAYOUT.benchmark("paper_table")
-    conda:
-        "../../envs/core.yaml"
-    params:
-        version=VERSIONS["reporting"],
-        plan=planned(paper_table_plan),
-    script:
-        "../scripts/paper_table.py"
-
-
-rule paper_figure:
-    input:
-        LAYOUT.pattern("paper_json"),
-    output:
-        LAYOUT.pattern("paper_figure"),
-    log:
-        LAYOUT.log("paper_figure"),
-    benchmark:
-        LAYOUT.benchmark("paper_figure")
-    conda:
-        "../../envs/core.yaml"
-    params:
-        version=VERSIONS["reporting"],
-    script:
-        "../scripts/paper_figure.py"
-
-
-rule paper_page:
-    input:
-        planned(paper_table_jsons),
-    output:
-        **table_files("paper_page"),
-    log:
-        LAYOUT.log("paper_page"),
-    benchmark:
-        LAYOUT.benchmark("paper_page")
-    conda:
-        "../../envs/core.yaml"
-    params:
-        version=VERSIONS["reporting"],
-    script:
-        "../scripts/paper_page.py"
-
-
-rule claim_table:
-    input:
+        {**table_files("paper"), "json": LAYOUT.pattern("paper_json")},
+        PLAN,
+    ),
+    "paper_figure": (
+        planned(paper_figure_inputs),
+        {"figure": LAYOUT.pattern("paper_figure")},
+        PLAN,
+    ),
+    "paper_page": (planned(paper_table_jsons), table_files("paper_page"), {}),
+    "claim_table": (
         planned(claimed_table_jsons),
-    output:
-        **table_files("claim"),
-        json=LAYOUT.pattern("claim_json"),
-    log:
-        LAYOUT.log("claim_table"),
-    benchmark:
-        LAYOUT.benchmark("claim_table")
-    conda:
-        "../../envs/core.yaml"
-    params:
-        version=VERSIONS["reporting"],
-        scale=SETTINGS.scale,
-    script:
-        "../scripts/claim_table.py"
+        {**table_files("claim"), "json": LAYOUT.pattern("claim_json")},
+        {"scale": SETTINGS.scale},
+    ),
+}
+
+
+for name, (files, made, facts) in PAPER_TABLES.items():
+
+    rule:
+        name:
+            name
+        input:
+            files,
+        output:
+            **made,
+        log:
+            LAYOUT.log(name),
+        benchmark:
+            LAYOUT.benchmark(name)
+        localrule: True
+        conda:
+            "../../envs/core.yaml"
+        params:
+            **facts,
+            version=VERSIONS["reporting"],
+            made=name,
+        script:
+            "../scripts/table.py"
 
 
 # The report also shows runs that no table needs. These are no inputs, so that it trains none of them again.
@@ -113,12 +79,6 @@ rule report_page:
         scores=planned(report_scores),
     output:
         report(LAYOUT.pattern("report"), category="Report"),
-    log:
-        LAYOUT.log("report_page"),
-    benchmark:
-        LAYOUT.benchmark("report_page")
-    conda:
-        "../../envs/core.yaml"
     params:
         version=VERSIONS["reporting"],
         scale=SETTINGS.scale,

@@ -1,21 +1,11 @@
 """The comparisons that papers make, by marks of significance and by sentences, as one list."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from nmtcore.config.published import (
-    MARGIN,
-    MARKS,
-    ClaimSettings,
-    Direction,
-    MinusSettings,
-    Paper,
-    PublishedColumn,
-    PublishedRow,
-    PublishedTable,
-    row_system,
-)
+from nmtcore.config.cells import Column, Row
+from nmtcore.config.published import MARGIN, MARKS, ClaimSettings, Direction, Paper, PublishedTable, row_system
 
 
 class TrainedSystem(NamedTuple):
@@ -24,18 +14,6 @@ class TrainedSystem(NamedTuple):
     system: str
     dataset: str | None
     """None if the paper names no data set."""
-
-
-class ClaimedGain(NamedTuple):
-    """A difference between a system and a baseline on a split."""
-
-    system: TrainedSystem
-    baseline: TrainedSystem
-    dataset: str | None
-    """The data set of the column, whose tests are those of the data sets that the systems were trained on."""
-    split: str | None
-    item: str | None = None
-    """A subset of the split; None: the whole split."""
 
 
 class Claim(NamedTuple):
@@ -58,14 +36,11 @@ class Claim(NamedTuple):
     """A subset of the split; None: the whole split."""
     direction: Direction
     difference: float | None
-    """The published difference, system minus baseline and without `minus`; None if it is not published or not in our
-    copy."""
+    """The published difference, system minus baseline; None if it is not published or not in our copy."""
     level: float | None
     """The level of significance that the paper gives; None for a sentence."""
     controls: tuple[TrainedSystem, ...]
     """What a gain is compared with: systems that lack what the gain is claimed to come from."""
-    minus: ClaimedGain | None = None
-    """The gain that is subtracted, if the claim is about which of two gains is larger."""
     margin: float = MARGIN
     """Of a claim that there is no gain: the points below which a gain counts as none."""
 
@@ -86,26 +61,6 @@ def table_claims(paper: Paper, name: str) -> list[Claim]:
     return [*_marked(paper, table), *_said(paper, table, name)]
 
 
-def claim_to_json(claim: Claim) -> dict[str, Any]:
-    """Convert a claim to plain values, the inverse of `claim_from_json`."""
-    return {name: _plain(value) for name, value in zip(claim._fields, claim, strict=True)}
-
-
-def claim_from_json(values: Mapping[str, Any]) -> Claim:
-    """Make a claim of plain values."""
-    systems = {name: TrainedSystem(*values[name]) for name in ("system", "baseline")}
-    controls = tuple(TrainedSystem(*control) for control in values["controls"])
-    minus = values.get("minus")
-    if minus is not None:
-        minus = ClaimedGain(*(TrainedSystem(*trained) for trained in minus[:2]), *minus[2:])
-    return Claim(**{**values, **systems, "controls": controls, "minus": minus})
-
-
-def _plain(value: Any) -> Any:
-    """Convert tuples, also inside of tuples, to lists."""
-    return [_plain(inner) for inner in value] if isinstance(value, tuple) else value
-
-
 def _marked(paper: Paper, table: PublishedTable) -> Iterator[Claim]:
     """Yield a claim per mark."""
     rows = {row.name: row for row in table.rows}
@@ -119,16 +74,15 @@ def _marked(paper: Paper, table: PublishedTable) -> Iterator[Claim]:
 
 
 def _said(paper: Paper, table: PublishedTable, name: str) -> Iterator[Claim]:
-    """Yield the claims of sentences: one per system, baseline, column, item and item that is subtracted."""
+    """Yield the claims of sentences: one per system, baseline, column and item."""
     settings = paper.settings.tables[name]
     columns = {column.name: column for column in table.columns}
     for sentence in settings.claims:
         named = sentence.columns or tuple(columns)
         pairs = list(zip(named, sentence.baseline_columns or named, strict=True))
         systems = sentence.systems or (settings.system or "",)
-        others = sentence.minus.items if sentence.minus else ()
-        names = product(systems, _baselines(sentence, table), pairs, sentence.items or (None,), others or (None,))
-        for system, baseline, (column, baseline_column), item, other in names:
+        names = product(systems, _baselines(sentence, table), pairs, sentence.items or (None,))
+        for system, baseline, (column, baseline_column), item in names:
             difference = sentence.difference
             yield _claim(
                 paper,
@@ -137,7 +91,6 @@ def _said(paper: Paper, table: PublishedTable, name: str) -> Iterator[Claim]:
                 (_row_named(table, baseline or system), columns[baseline_column]),
                 sentence=sentence,
                 item=item,
-                other=other,
                 stated=table.facts[difference] if isinstance(difference, str) else difference,
             )
 
@@ -149,13 +102,13 @@ def _baselines(sentence: ClaimSettings, table: PublishedTable) -> tuple[str | No
     return sentence.baselines or table.baselines[:1]
 
 
-def _row_named(table: PublishedTable, name: str) -> PublishedRow:
+def _row_named(table: PublishedTable, name: str) -> Row:
     """Return a row of a table, or a row without numbers for a system that the table does not have."""
     rows = {row.name: row for row in table.rows}
-    return rows.get(name, PublishedRow(name=name, system=row_system(name)))
+    return rows.get(name, Row(name=name, system=row_system(name)))
 
 
-_Cell = tuple[PublishedRow, PublishedColumn]
+_Cell = tuple[Row, Column]
 
 
 def _claim(
@@ -166,7 +119,6 @@ def _claim(
     *,
     sentence: ClaimSettings | None = None,
     item: str | None = None,
-    other: str | None = None,
     stated: float | None = None,
     level: float | None = None,
 ) -> Claim:
@@ -176,15 +128,6 @@ def _claim(
     named = paper.settings.controls.get(system.system, ()) if named is None else named
     controls = [TrainedSystem(name, system.dataset) for name in named]
     difference = _difference(table, cell, baseline_cell, item)
-    minus, less = None, 0.0
-    if sentence is not None and sentence.minus is not None:
-        others = _subtracted(table, sentence.minus, cell, baseline_cell)
-        place = others[0][1]
-        test = (place.dataset or table.dataset, place.split or table.split)
-        minus = ClaimedGain(*(_trained(table, *own) for own in others), *test, other)
-        less = _difference(table, *others, other)
-    if difference is not None:
-        difference = None if less is None else round(difference - less, 10)
     return Claim(
         paper=paper.name,
         place=table.place,
@@ -200,22 +143,12 @@ def _claim(
         difference=difference if stated is None else stated,
         level=level,
         controls=tuple(control for control in controls if control not in (system, compared)),
-        minus=minus,
         margin=sentence.margin if sentence else MARGIN,
     )
 
 
-def _trained(table: PublishedTable, row: PublishedRow, column: PublishedColumn) -> TrainedSystem:
+def _trained(table: PublishedTable, row: Row, column: Column) -> TrainedSystem:
     return TrainedSystem(row.system or row.name, table.trained_dataset(row, column))
-
-
-def _subtracted(table: PublishedTable, minus: MinusSettings, cell: _Cell, baseline_cell: _Cell) -> tuple[_Cell, _Cell]:
-    """Return the cells of the gain that is subtracted from that of a claim."""
-    columns = {column.name: column for column in table.columns}
-    cells = []
-    for name, (row, column) in ((minus.system, cell), (minus.baseline, baseline_cell)):
-        cells.append((_row_named(table, name) if name else row, columns[minus.column] if minus.column else column))
-    return cells[0], cells[1]
 
 
 def _difference(table: PublishedTable, cell: _Cell, baseline_cell: _Cell, item: str | None) -> float | None:

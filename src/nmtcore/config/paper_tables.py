@@ -4,14 +4,16 @@ import re
 from collections.abc import Container, Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+from pydantic import BeforeValidator
 
 from nmtcore.config.catalogue import Catalogue
+from nmtcore.config.cells import Number
 from nmtcore.config.files import NamedFiles, named_files
 from nmtcore.config.own_code import own_names
 from nmtcore.config.published import (
     ClaimSettings,
-    Number,
     Paper,
     PaperSettings,
     PublishedTableSettings,
@@ -25,37 +27,65 @@ from nmtcore.config.typed import build, choose
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 
-TableKind = Literal[
-    "scores",
-    "induction",
-    "productions",
-    "sizes",
-    "settings",
-    "subwords",
-    "time",
-    "curves",
-    "lengths",
-    "constructions",
-    "examples",
-    "gates",
-    "trees",
-    "sharpness",
-    "attention",
+GONE = {
+    **dict.fromkeys(
+        ("induction", "productions", "sizes", "settings", "subwords"),
+        "write `kind: scores`: the metric of a column says what is measured",
+    ),
+}
+"""Kinds of earlier versions, and what to write instead."""
+
+
+def _known_kind(name: Any) -> Any:
+    if isinstance(name, str) and name in GONE:
+        raise ValueError(f"the kind {name} is gone: {GONE[name]}")
+    return name
+
+
+TableKind = Annotated[
+    Literal[
+        "scores", "time", "lengths", "constructions", "examples", "curves", "gates", "trees", "sharpness", "attention"
+    ],
+    BeforeValidator(_known_kind),
 ]
-"""What a table shows. A kind KIND has its input files in `nmtcore.planning.table_kinds.KIND` and makes its page in
-`nmtcore.reporting.table_kinds.KIND`."""
+"""What a table shows: numbers, of which the metric says what is measured (`scores`, also `time`, with a figure); scores
+of parts of a test; sentences; or a drawing with a table below it."""
 
 TRANSLATION_MEASURES = ("bleu", "chrf", "ribes", "multi_bleu")
-"""Measures of translations in tables of scores that are computed from the texts."""
+"""Measures of translations that are computed from the texts."""
 
 SEGMENT_MEASURES = ("comet",)
-"""Measures of translations in tables of scores whose scores of segments need an environment and a model."""
+"""Measures of translations whose scores of segments need an environment and a model."""
+
+ATTACHMENT_MEASURES = ("uas", "diagonal_precision")
+"""Measures of heads."""
+
+INDUCTION_MEASURES = ("directed", "undirected", "undirected_predicted_edges")
+"""Measures of induced trees."""
+
+TRAINING_MEASURES = (
+    "first_loss", "last_loss", "updates", "tokens_per_second", "seconds", "relative_time", "seconds_per_update",
+    "seconds_per_validation", "validations", "training_time",
+)  # fmt: skip
+"""Measures of training, from its log."""
+
+SIZES = (
+    "pairs", "copied_sentences", "source_tokens", "target_tokens", "english_subwords", "other_subwords", "types",
+    "types_with_specials", "english_words_unsplit", "english_words_of_at_most_7_subwords", "dropped_by_langdetect",
+)  # fmt: skip
+"""Measures of data sets."""
+
+SETTINGS = ("learning_rate", "beta1", "beta2", "heads", "parent_ignoring")
+"""Settings of runs, at the scale of the papers."""
+
+MEASURES = (
+    *TRANSLATION_MEASURES, *SEGMENT_MEASURES, *ATTACHMENT_MEASURES, *INDUCTION_MEASURES, *TRAINING_MEASURES, *SIZES,
+    *SETTINGS, "share",
+)  # fmt: skip
+"""What cells can measure; `nmtcore.measures` says how."""
 
 GAIN = "_gain"
 """Ending of a metric that is the difference from the baseline."""
-
-ATTACHMENT_MEASURES = ("uas", "diagonal_precision")
-"""Measures of heads in tables of scores."""
 
 FIGURES_OF_KINDS = ("curves", "lengths", "constructions", "time", "gates", "trees", "sharpness", "attention")
 """The kinds that also draw a figure."""
@@ -70,8 +100,6 @@ class PaperTableSettings:
     added: tuple[str, ...] = ()
     """Rows that the paper's table lacks: controls, baselines trained like the systems that they belong to, external
     systems."""
-    groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Rows that are the mean over several systems."""
     facts: dict[str, Number] = field(default_factory=dict)
     """Numbers that the kind reads (`layer`, `first_sentences`...), in addition to the paper's."""
     sentence: str = ""
@@ -89,6 +117,8 @@ class PaperTableSettings:
     """Of a table without a published one: systems that others are compared with; the first counts most."""
     claims: tuple[ClaimSettings, ...] = ()
     """Of a table without a published one: what is claimed about it."""
+
+    REMOVED: ClassVar[dict[str, str]] = {"groups": "Name the systems in `added`: each has a row of its own."}
 
 
 @settings_class
@@ -144,7 +174,7 @@ def read_paper_tables(catalogue: Catalogue, name: str, *, where: str = "the targ
     published = read_paper(catalogue, name) if name in paper_names(catalogue) else None
     paper = _with_own_tables(catalogue, name, path, settings, published)
     for table, own in settings.tables.items():
-        for system in (*own.added, *(member for members in own.groups.values() for member in members)):
+        for system in own.added:
             catalogue.systems.check(row_system(system), where=f"{path}: tables.{table}")
     if missing := paper.tables.keys() - settings.tables.keys():
         raise UserError(f"{path}: tables lacks {', '.join(sorted(missing))}, which {paper.path} has.")
@@ -155,7 +185,7 @@ def read_paper_tables(catalogue: Catalogue, name: str, *, where: str = "the targ
 
 def _check_measures(settings: PaperTablesSettings, published: Container[str], *, where: str) -> None:
     """Check the names of own tables, and that their columns have scores that can be computed."""
-    measures = [*TRANSLATION_MEASURES, *SEGMENT_MEASURES, *ATTACHMENT_MEASURES, *own_names("metrics")]
+    measures = [*MEASURES, *own_names("metrics")]
     for metric, measure in settings.measures.items():
         choose(measure, measures, noun="measure", where=f"{where}: measures.{metric}")
     for name, table in settings.tables.items():

@@ -3,20 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple
 
 from nmtcore.config.catalogue import Catalogue
+from nmtcore.config.cells import AXES, Axis, Cell, Column, Number, Row
 from nmtcore.config.files import named_files
-from nmtcore.config.ranges import Positive, Range, settings_class
+from nmtcore.config.ranges import Positive, settings_class
 from nmtcore.config.typed import build, choose
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
-
-Axis = Literal["system", "dataset", "split", "metric", "item"]
-"""What a row, a column or a whole table can name; an item is a tag, a production, a subset of a test..."""
-
-AXES: tuple[str, ...] = get_args(Axis)
-"""All axes."""
 
 MARKS = {"d": (0, 0.05), "D": (0, 0.01), "v": (1, 0.05), "V": (1, 0.01)}
 """Marks of significance: the position of the baseline in `baselines`, and the level."""
@@ -30,26 +25,8 @@ Direction = Literal["gain", "loss", "no_gain"]
 MARGIN = 1.0
 """Points of a metric (BLEU, chrF, percent) below which a gain counts as none, unless a claim names another margin."""
 
-Number = Annotated[float, Range(least=-1000, most=1e9)]
-"""A score, a difference, a count..."""
-
 Numbers = Number | tuple[Number, ...] | None
 """A cell of a file: a number, one number per metric of its column, or nothing."""
-
-
-@settings_class
-class MinusSettings:
-    """The gain that a claimed gain is compared with; it differs from that in one of these at least."""
-
-    system: str | None = None
-    """Row of its system; null: the claim's."""
-    baseline: str | None = None
-    """Row of its baseline; null: the claim's."""
-    column: str | None = None
-    """Its column; null: the claim's."""
-    items: tuple[str, ...] = ()
-    """Subsets of the test, for a claim with `items`: their gain is subtracted from that on `items`, in one
-    claim for each."""
 
 
 @settings_class
@@ -67,20 +44,19 @@ class ClaimSettings:
     baseline_columns: tuple[str, ...] = ()
     """Of a claim about what systems are trained on: the baselines' columns, one for each of `columns`, with the same
     split and metric of another data set; without `baselines`, each system is compared with itself."""
-    minus: MinusSettings | None = None
-    """Of a claim that one gain is larger than another: the other gain, which is subtracted."""
     items: tuple[str, ...] = ()
     """Subsets of the test on which they are compared; none: the whole test."""
     direction: Direction = "gain"
-    """gain: the system is better; loss: worse; no_gain: not better, or not by much. With `minus`: its gain is larger,
-    smaller, or not larger."""
+    """gain: the system is better; loss: worse; no_gain: not better, or not by much."""
     margin: Positive = MARGIN
     """Of no_gain: the points of the metric below which a gain counts as none."""
     difference: Number | str | None = None
     """The published difference, or the fact that is the difference; null: that of the table's cells."""
     controls: tuple[str, ...] | None = None
     """Systems that gain without what is claimed to bring the gain; null: those of the paper's `controls`. They take the
-    place of the system, also where that is the baseline or in `minus`."""
+    place of the system, also where that is the baseline."""
+
+    REMOVED: ClassVar[dict[str, str]] = {"minus": "Make two claims, one for each of the two gains."}
 
     def __post_init__(self) -> None:
         if self.direction != "no_gain" and self.margin != MARGIN:
@@ -141,50 +117,6 @@ class PaperSettings:
     """The tables and figures by name."""
 
 
-class PublishedColumn(NamedTuple):
-    """A column of a published table, for one metric; what it does not name is None."""
-
-    name: str
-    """For example `cs2en/test/bleu`."""
-    system: str | None = None
-    dataset: str | None = None
-    split: str | None = None
-    metric: str | None = None
-    item: str | None = None
-
-
-class PublishedRow(NamedTuple):
-    """A row of a published table; what it does not name is None."""
-
-    name: str
-    system: str | None = None
-    dataset: str | None = None
-    split: str | None = None
-    metric: str | None = None
-    item: str | None = None
-    filtered: bool = False
-    """Whether the system was trained on NAME_filtered."""
-    elsewhere: bool = False
-    """Whether the paper quotes it from others."""
-
-
-class PublishedCell(NamedTuple):
-    """A number, and what it measures; what does not apply is None."""
-
-    row: str
-    column: str
-    value: float | None
-    """None: the paper has none."""
-    marks: str
-    """Keys of `MARKS`."""
-    system: str | None
-    dataset: str | None
-    """The data set that the system was trained on; its tests are those of the column's data set."""
-    split: str | None
-    metric: str | None
-    item: str | None
-
-
 class PublishedTable(NamedTuple):
     """A published table or figure."""
 
@@ -203,9 +135,9 @@ class PublishedTable(NamedTuple):
     """The system of the whole table."""
     metric: str | None
     """The metric of the whole table."""
-    rows: tuple[PublishedRow, ...]
-    columns: tuple[PublishedColumn, ...]
-    cells: Mapping[tuple[str, str], PublishedCell]
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+    cells: Mapping[tuple[str, str], Cell]
     """The numbers by the names of row and column; a cell without a number is left out."""
     facts: Mapping[str, float]
     trained_on: Mapping[str, Mapping[str, str]]
@@ -214,19 +146,21 @@ class PublishedTable(NamedTuple):
     def value(self, row: str, column: str) -> float | None:
         """Return the number of a cell; None if the paper has none."""
         cell = self.cells.get((row, column))
-        return None if cell is None else cell.value
+        return None if cell is None else cell.published
 
-    def cell_at(self, row: PublishedRow, column: PublishedColumn) -> PublishedCell:
+    def cell_at(self, row: Row, column: Column) -> Cell:
         """Return a cell, or what a cell without a number would measure."""
         known = self.cells.get((row.name, column.name))
         return known or _cell(self, row, column, None, marks="")
 
     def digits(self, column: str) -> int:
         """Return the number of decimals with which the paper prints a column."""
-        values = [cell.value for (_, name), cell in self.cells.items() if name == column and cell.value is not None]
+        values = [
+            cell.published for (_, name), cell in self.cells.items() if name == column and cell.published is not None
+        ]
         return max((len(f"{value:.10f}".rstrip("0").partition(".")[2]) for value in values), default=0)
 
-    def trained_dataset(self, row: PublishedRow, column: PublishedColumn) -> str | None:
+    def trained_dataset(self, row: Row, column: Column) -> str | None:
         """Return the data set that a row's system was trained on in a column."""
         dataset = row.dataset or column.dataset or self.dataset
         if dataset is None:
@@ -346,7 +280,7 @@ def _check_axes(settings: PublishedTableSettings, *, where: str) -> None:
         raise UserError(f"{where}: {', '.join(named + fixed)}: rows, columns and table must name different things.")
 
 
-def _columns(name: str, settings: PublishedTableSettings, *, where: str) -> list[PublishedColumn]:
+def _columns(name: str, settings: PublishedTableSettings, *, where: str) -> list[Column]:
     """Return the columns of a column's metrics."""
     axes, parts = settings.column.split("/"), name.split("/")
     if len(axes) != len(parts):
@@ -355,23 +289,21 @@ def _columns(name: str, settings: PublishedTableSettings, *, where: str) -> list
     metrics = named.pop("metric", "").split("+")
     prefix = "/".join(part for axis, part in zip(axes, parts, strict=True) if axis != "metric")
     if "metric" not in axes:
-        return [PublishedColumn(name=name, **named)]
-    return [
-        PublishedColumn(name="/".join(filter(None, (prefix, metric))), metric=metric, **named) for metric in metrics
-    ]
+        return [Column(name=name, **named)]
+    return [Column(name="/".join(filter(None, (prefix, metric))), metric=metric, **named) for metric in metrics]
 
 
-def _row(name: str, settings: PublishedTableSettings) -> PublishedRow:
+def _row(name: str, settings: PublishedTableSettings) -> Row:
     filtered = settings.row == "system" and name.endswith(FILTERED)
-    return PublishedRow(name=name, filtered=filtered, **{settings.row: row_system(name) if filtered else name})
+    return Row(name=name, filtered=filtered, **{settings.row: row_system(name) if filtered else name})
 
 
-def _quoted_row(name: str) -> PublishedRow:
-    return PublishedRow(name=name, elsewhere=True)
+def _quoted_row(name: str) -> Row:
+    return Row(name=name, elsewhere=True)
 
 
 def _checked(
-    row: str, numbers: Sequence[Numbers], columns: Sequence[Sequence[PublishedColumn]], *, where: str
+    row: str, numbers: Sequence[Numbers], columns: Sequence[Sequence[Column]], *, where: str
 ) -> Iterator[tuple[float | None, ...]]:
     """Yield the numbers of each column of a row, one per metric."""
     if len(numbers) != len(columns):
@@ -384,16 +316,14 @@ def _checked(
         yield parts
 
 
-def _cell(
-    table: PublishedTable, row: PublishedRow, column: PublishedColumn, value: float | None, *, marks: str
-) -> PublishedCell:
+def _cell(table: PublishedTable, row: Row, column: Column, value: float | None, *, marks: str) -> Cell:
     def named(axis: str) -> str | None:
         return getattr(row, axis) or getattr(column, axis) or getattr(table, axis, None)
 
-    return PublishedCell(
+    return Cell(
         row=row.name,
         column=column.name,
-        value=value,
+        published=value,
         marks=marks,
         system=named("system"),
         dataset=table.trained_dataset(row, column),
@@ -422,8 +352,7 @@ def _check_rows(table: PublishedTable, settings: PublishedTableSettings, *, wher
             for row in named:
                 choose(row, rows, noun="row", where=f"{where}: {key}")
     for claim in settings.claims:
-        minus_columns = [claim.minus.column] if claim.minus and claim.minus.column else []
-        for column in (*claim.columns, *claim.baseline_columns, *minus_columns):
+        for column in (*claim.columns, *claim.baseline_columns):
             choose(column, columns, noun="column", where=f"{where}: claims")
         _check_second_columns(claim, {column.name: column for column in table.columns}, where=f"{where}: claims")
         if isinstance(claim.difference, str):
@@ -435,37 +364,23 @@ def _check_rows(table: PublishedTable, settings: PublishedTableSettings, *, wher
 
 def _claimed_rows(claim: ClaimSettings) -> list[str]:
     """List the rows that a claim names."""
-    minus = [claim.minus.system, claim.minus.baseline] if claim.minus else []
-    return [*claim.systems, *claim.baselines, *filter(None, minus)]
+    return [*claim.systems, *claim.baselines]
 
 
-def _check_second_columns(claim: ClaimSettings, columns: Mapping[str, PublishedColumn], *, where: str) -> None:
-    """Check that the columns of baselines, and of the gain that is subtracted, have scores that can be compared."""
-    claimed = [columns[name] for name in claim.columns or columns]
-    others = claim.minus.items if claim.minus else ()
-    if claim.items and (claim.baseline_columns or claim.minus not in (None, MinusSettings(items=others))):
-        raise UserError(
-            f"{where}: '{claim.says}': `items` cannot have `baseline_columns`, or a `minus` of anything but `items`."
-        )
-    if others and not claim.items:
-        raise UserError(f"{where}: '{claim.says}': `minus` has `items`, but the claim has none to compare them with.")
-    if claim.baseline_columns:
-        if len(claim.baseline_columns) != len(claim.columns):
-            raise UserError(
-                f"{where}: '{claim.says}': {len(claim.baseline_columns)} baseline_columns for {len(claim.columns)} "
-                "columns."
-            )
-        for column, name in zip(claimed, claim.baseline_columns, strict=True):
-            other = columns[name]
-            if column.dataset == other.dataset or column != other._replace(name=column.name, dataset=column.dataset):
-                raise UserError(f"{where}: '{claim.says}': {name} is not the column {column.name} of another data set.")
-    if claim.minus is None:
+def _check_second_columns(claim: ClaimSettings, columns: Mapping[str, Column], *, where: str) -> None:
+    """Check that the columns of baselines have scores that can be compared."""
+    if not claim.baseline_columns:
         return
-    if claim.minus == MinusSettings():
-        raise UserError(f"{where}: '{claim.says}': `minus` names no other system, baseline, column or items.")
-    for column in claimed if claim.minus.column else ():
-        if columns[claim.minus.column].metric != column.metric:
-            raise UserError(f"{where}: '{claim.says}': {column.name} and {claim.minus.column} have different metrics.")
+    where = f"{where}: '{claim.says}'"
+    if claim.items:
+        raise UserError(f"{where}: `items` cannot have `baseline_columns`.")
+    if len(claim.baseline_columns) != len(claim.columns):
+        raise UserError(f"{where}: {len(claim.baseline_columns)} baseline_columns for {len(claim.columns)} columns.")
+    for pair in zip(claim.columns, claim.baseline_columns, strict=True):
+        column, other = (columns[name] for name in pair)
+        same = (column.split, column.metric, column.item) == (other.split, other.metric, other.item)
+        if column.dataset == other.dataset or not same:
+            raise UserError(f"{where}: {other.name} is not the column {column.name} of another data set.")
 
 
 def _check_names(paper: Paper, catalogue: Catalogue) -> None:

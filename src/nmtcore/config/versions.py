@@ -15,5 +15,5 @@ VERSIONS = {
     "training": 2,
     "inference": 6,
     "evaluation": 3,
-    "reporting": 9,
+    "reporting": 10,
 }

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from nmtcore.config.components.base import Trees
 from nmtcore.config.features import FEATURES
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
@@ -52,11 +51,6 @@ def _left_out_seeds(project: Project, runs: Iterable[RunSettings]) -> list[str]:
     return sentences
 
 
-def left_out_systems(project: Project) -> list[tuple[str, str, str]]:
-    """List the data set, the system and what is missing of each configured system that is left out of a data set."""
-    return list(map(tuple, _runs_and_left_out(project)[1]))
-
-
 def _runs_and_left_out(project: Project) -> tuple[list[RunSettings], list[LeftOut]]:
     runs: list[RunSettings] = []
     left_out: list[LeftOut] = []
@@ -78,18 +72,12 @@ def _list_systems(systems: list[str]) -> str:
     return f"{', '.join(systems)} {'is' if len(systems) == 1 else 'are'}"
 
 
-def configured_scores(
-    project: Project, *, runs: Iterable[RunSettings], score: str | None = None, trees: Trees | None = None
-) -> list[str]:
-    """List the summaries of the runs' systems: of all scores, or of one score.
-
-    `trees` selects the systems whose trees are compared in this way.
-    """
+def configured_scores(project: Project, *, runs: Iterable[RunSettings]) -> list[str]:
+    """List the summaries of the runs' systems."""
     summaries = [
-        project.layout.path("summary", scale=run.scale, dataset=run.dataset, system=run.system, score=own_score)
+        project.layout.path("summary", scale=run.scale, dataset=run.dataset, system=run.system, score=score)
         for run in runs
-        for own_score in run.scores
-        if score in (None, own_score) and trees in (None, run.tree_comparison)
+        for score in run.scores
     ]
     return list(dict.fromkeys(summaries))  # a system has one run per seed
 
@@ -97,37 +85,6 @@ def configured_scores(
 def configured_models(project: Project, *, runs: Iterable[RunSettings]) -> list[str]:
     """List the models of the runs that are trained here."""
     return [_run_path(project, "model", run) for run in runs if run.external is None]
-
-
-def configured_histories(
-    project: Project, *, runs: list[RunSettings], subject: str = "A table of systems"
-) -> list[str]:
-    """List the training logs of the runs that are trained here.
-
-    Raises `UserError` if there are no runs for the `subject`.
-    """
-    if not runs:
-        raise UserError(f"{subject} needs `datasets` and `systems` in config.yaml, or on the command line.")
-    return [_run_path(project, "history", run) for run in runs if run.external is None]
-
-
-def curve_histories(project: Project, *, runs: list[RunSettings]) -> list[str]:
-    """List the training logs that a figure of curves draws. Raises `UserError` if there are none."""
-    histories = configured_histories(project, runs=runs, subject="A figure of curves")
-    if not histories:
-        raise UserError("A figure of curves needs `systems` that are trained here: external ones have no curves.")
-    return histories
-
-
-def configured_gates(project: Project, *, runs: list[RunSettings]) -> list[str]:
-    """List the gates on the main test of the runs that have them. Raises `UserError` if no run has gates."""
-    files = [_run_path(project, "gates", run, split=run.tests[0]) for run in runs if run.has_gates]
-    if not files:
-        raise UserError(
-            "A table of gates needs `datasets`, and `systems` that have a gate in the decoder (such as sa_nmt_shared), "
-            "in config.yaml or on the command line."
-        )
-    return files
 
 
 def configured_heads(project: Project, *, runs: list[RunSettings]) -> list[str]:
@@ -214,11 +171,6 @@ def _tag_file_names(run: RunSettings) -> dict[str, dict[str, str | int]]:
         "syntax": {**pairs, **annotation, "segmentation": run.segmentation.name},
         "labels": {"dataset": run.dataset, **annotation},
     }
-
-
-def configured_gold_parses(project: Project, *, runs: Iterable[RunSettings]) -> list[str]:
-    """List the parses of gold treebanks of the runs that have them."""
-    return [_run_path(project, "gold_parses", run) for run in runs if run.gold]
 
 
 def _run_path(project: Project, file_type: str, run: RunSettings, **names: str) -> str:

@@ -35,20 +35,6 @@ def configured_comparisons(project: Project) -> list[str]:
     return files
 
 
-def configured_treebanks(project: Project) -> list[str]:
-    """List the gold trees of the source side of every treebank. Raises `UserError` if there are none."""
-    files = [
-        project.layout.path("annotation", dataset=dataset.name, annotator=annotator, split=split, side="source")
-        for dataset in _datasets(project)
-        if (annotator := dataset.gold_annotator)
-        for split in dataset.source_treebanks(GOLD)
-    ]
-    if not files:
-        names = ", ".join(project.settings.datasets) or "the configured data sets (`datasets`)"
-        raise UserError(f"None of {names} has a gold treebank of the source side (a split gold_NAME).")
-    return files
-
-
 def configured_annotator_models(project: Project) -> list[str]:
     """List the models that the annotators need and the workflow has to download."""
     return [

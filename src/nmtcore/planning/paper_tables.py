@@ -1,50 +1,49 @@
 """Plan the tables of the papers: the runs, data sets and splits behind each cell and claim, and the files they need."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from nmtcore.config.claims import Claim, TrainedSystem, claim_to_json, table_claims
+from nmtcore.config.cells import Cell, Column, Row
+from nmtcore.config.claims import Claim, TrainedSystem, table_claims
 from nmtcore.config.datasets import GOLD, DatasetSettings
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.own_code import own_checksums
 from nmtcore.config.paper_tables import (
     FIGURES_OF_KINDS,
-    SEGMENT_MEASURES,
+    GAIN,
+    INDUCTION_MEASURES,
+    SETTINGS,
     PaperTables,
     PaperTableSettings,
     paper_table_files,
     read_paper_tables,
 )
-from nmtcore.config.planned_tables import (
-    PlannedCell,
-    PlannedClaim,
-    PlannedColumn,
-    PlannedMinus,
-    PlannedRow,
-    PlannedRuns,
-    PlannedTable,
-)
+from nmtcore.config.planned_tables import PlannedClaim, PlannedControl, PlannedRuns, PlannedTable
 from nmtcore.config.project import Project
-from nmtcore.config.published import FILTERED, PublishedCell, PublishedColumn, PublishedRow, PublishedTable, row_system
+from nmtcore.config.published import FILTERED, PublishedTable, row_system
 from nmtcore.config.recipes import ScaleSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stand_ins import read_stand_ins, stand_in_files
 from nmtcore.config.typed import choose, plain
-from nmtcore.layout import PAPER
+from nmtcore.errors import UserError
+from nmtcore.layout import CONFIGURED_TABLES, PAPER
+from nmtcore.measures import MEASURES, Place, is_of_translations, measure_named, source_of, source_paths
+from nmtcore.measures.trees import BRANCHING, UNTRAINED, WITHOUT_RUNS
+from nmtcore.planning.configured_tables import configured_spec
 from nmtcore.planning.external import missing_seeds_sentence
+
+ALWAYS = ("bleu", "chrf")
+"""The measures by which each test of translations has scores, in columns of their own if no column of the paper has."""
 
 
 @cache
 def planned_table(project: Project, paper_table: str) -> PlannedTable:
     """Plan a table named PAPER_TABLE. Raises `UserError` if it or one of its systems is unknown."""
     paper, name = paper_and_table(project, paper_table)
-    table = _Planner(project, _paper_tables(project, paper), name).planned()
-    own = _function(table, "stand_ins")
-    return replace(table, stand_ins=own(project, table)) if own else table
+    return _Planner(project, _paper_tables(project, paper), name).planned()
 
 
 def paper_tables_of(project: Project, paper: str) -> list[str]:
@@ -74,7 +73,12 @@ def named_tables(project: Project, names: Iterable[str], *, where: str) -> list[
 
 
 def paper_and_table(project: Project, paper_table: str, *, where: str = "the target") -> tuple[str, str]:
-    """Split the name PAPER_TABLE. Raises `UserError` if the paper has no such table."""
+    """Split the name PAPER_TABLE; a table of the configured systems stands for itself.
+
+    Raises `UserError` if the paper has no such table.
+    """
+    if paper_table in CONFIGURED_TABLES:
+        return paper_table, paper_table
     papers = [paper for paper in all_papers(project) if paper_table.startswith(f"{paper}_")]
     paper = max(papers, key=len, default="")
     choose(paper_table, paper_tables_of(project, paper) if paper else all_papers(project), noun="table", where=where)
@@ -84,7 +88,19 @@ def paper_and_table(project: Project, paper_table: str, *, where: str = "the tar
 def paper_table_inputs(project: Project, *, paper_table: str) -> list[str]:
     """List the files that a table is made from, each once."""
     table = planned_table(project, paper_table)
-    return list(dict.fromkeys(_function(table, "inputs")(project, table)))
+    compared = [cell for claim in table.claims for cell in (claim.cell, claim.baseline)]
+    compared += [cell for claim in table.claims for own in claim.controls for cell in (own.cell, own.baseline)]
+    sources = (cell.source.get("files") for cell in (*table.cells, *compared) if cell is not None)
+    return list(dict.fromkeys(path for files in sources for path in source_paths(files)))
+
+
+def paper_figure_inputs(project: Project, *, paper_table: str) -> list[str]:
+    """List the files that a figure is made from. Raises `UserError` if the table's kind draws none."""
+    kind = table_settings(project, paper_table).kind
+    if kind not in FIGURES_OF_KINDS:
+        file = project.layout.path("paper_table", table="", paper_table=paper_table)
+        raise UserError(f"{paper_table} is a table of {kind}, of which no figure is drawn: ask for {file}.")
+    return paper_table_inputs(project, paper_table=paper_table)
 
 
 def paper_table_notes(project: Project, *, paper_table: str) -> list[str]:
@@ -97,15 +113,8 @@ def paper_table_notes(project: Project, *, paper_table: str) -> list[str]:
 
 
 def paper_table_plan(project: Project, *, paper_table: str) -> dict[str, Any]:
-    """Return the plan of a table as plain values, with what its kind needs from the configuration."""
-    table = planned_table(project, paper_table)
-    more = _function(table, "facts")
-    more_facts = more(project, table) if more else {}
-    measures = {table.measure(cell.metric): None for cell in table.cells if cell.metric}
-    code = own_checksums("metrics", measures)
-    if code:  # so that the table is made again if the user's own metric changes
-        more_facts = {**more_facts, "own_metrics": code}
-    return plain(replace(table, more=more_facts) if more_facts else table)
+    """Return the plan of a table as plain values."""
+    return plain(planned_table(project, paper_table))
 
 
 def table_settings(project: Project, paper_table: str) -> PaperTableSettings:
@@ -114,31 +123,9 @@ def table_settings(project: Project, paper_table: str) -> PaperTableSettings:
     return _paper_tables(project, paper).settings.tables[name]
 
 
-def run_files(project: Project, table: PlannedTable, file_type: str, **names: str) -> list[str]:
-    """List a file of each run of a table."""
-    return [
-        project.layout.path(file_type, scale=table.scale, dataset=runs.dataset, system=runs.system, seed=seed, **names)
-        for runs in table.runs.values()
-        for seed in runs.seeds
-    ]
-
-
-def segment_score_files(project: Project, table: PlannedTable) -> list[str]:
-    """List the stored scores of segments of all runs on the data sets whose cells are measured by them."""
-    datasets = {cell.dataset for cell in table.cells if cell.runs and table.measure(cell.metric) in SEGMENT_MEASURES}
-    measured = {key: runs for key, runs in table.runs.items() if runs.dataset in datasets}
-    return run_files(project, replace(table, runs=measured), "comet_counts")
-
-
-def _function(table: PlannedTable, purpose: str) -> Callable[[Project, PlannedTable], Any] | None:
-    """Return the function KIND_PURPOSE of a table's kind; None if the kind has none."""
-    module = import_module(f"nmtcore.planning.table_kinds.{table.table_kind}")
-    return getattr(module, f"{table.table_kind}_{purpose}", None)
-
-
 @cache
 def _paper_tables(project: Project, paper: str) -> PaperTables:
-    return read_paper_tables(project, paper)
+    return configured_spec(project, paper) if paper in CONFIGURED_TABLES else read_paper_tables(project, paper)
 
 
 @cache
@@ -179,8 +166,11 @@ def our_split(dataset: DatasetSettings, split: str) -> tuple[str | None, str]:
     return (treebanks[0], "") if treebanks else (None, f"{dataset.name} has no treebank of the source side")
 
 
-@dataclass(kw_only=True)
-class _Place:
+_Treebank = tuple[str | None, str | None]
+"""A data set and a split."""
+
+
+class _Ours(NamedTuple):
     """Where a system's results on a split are here."""
 
     runs: str | None = None
@@ -199,13 +189,13 @@ class _Planner:
 
     def planned(self) -> PlannedTable:
         """Plan the table."""
-        published = self.spec.paper.tables[self.name]
-        settings = self.spec.settings.tables[self.name]
-        rows = self._rows(published, settings)
-        columns = published.columns or (PublishedColumn(name="", dataset=published.dataset, split=published.split),)
-        cells = tuple(self._cell(published, row, column) for row, _ in rows for column in columns)
-        claims = tuple(self._claim(claim) for claim in table_claims(self.spec.paper, self.name))
-        datasets = dict.fromkeys([*(runs.dataset for runs in self.runs.values()), *(cell.dataset for cell in cells)])
+        published, settings = self.spec.paper.tables[self.name], self.spec.settings.tables[self.name]
+        columns = list(self._columns(published, settings.kind))
+        rows = self._rows(published, settings, columns)
+        cells = [self._cell(published, row, column) for row in rows for column in columns]
+        parses = _parses(cells)
+        claims = tuple(self._claim(claim, parses) for claim in table_claims(self.spec.paper, self.name))
+        measures = {cell.measure for cell in cells}
         return PlannedTable(
             paper=self.spec.name,
             name=self.name,
@@ -215,82 +205,123 @@ class _Planner:
             description=published.description,
             scale=self.project.settings.scale,
             stand_ins=self.stand_ins,
-            measures=self.spec.settings.measures,
             baselines=published.baselines,
             facts={**published.facts, **settings.facts},
-            rows=tuple(planned for _, planned in rows),
-            columns=tuple(_planned_column(published, column) for column in columns),
-            cells=cells,
+            sentence=settings.sentence,
+            rows=tuple(rows),
+            columns=tuple(columns),
+            cells=tuple(_with_parses(cell, parses) for cell in cells),
             runs=self.runs,
-            evaluation={name: self._evaluation(name) for name in datasets if name is not None},
             claims=claims,
+            code=own_checksums("metrics", measures),
         )
 
-    def _rows(self, published: PublishedTable, settings: PaperTableSettings) -> list[tuple[PublishedRow, PlannedRow]]:
-        """Return the published rows, those that are added, and those behind means."""
-        rows = [
-            (row, PlannedRow(name=row.name, elsewhere=row.elsewhere, members=settings.groups.get(row.name, ())))
-            for row in published.rows
+    def _columns(self, published: PublishedTable, kind: str) -> Iterator[Column]:
+        """Yield the published columns, each with those of the measures that are shown beside it."""
+        own = published.columns or (Column(name=""),)
+        named = [
+            replace(
+                column,
+                dataset=column.dataset or published.dataset,
+                split=column.split or published.split,
+                metric=column.metric or published.metric,
+                measure=self._measure(column.metric or published.metric),
+                digits=published.digits(column.name),
+            )
+            for column in own
         ]
+        shown = {(column.dataset, column.split, column.measure) for column in named}
+        for column in named:
+            yield column
+            measure = measure_named(column.measure)
+            if measure is None or kind not in ("scores", "time"):
+                continue
+            also = ALWAYS if is_of_translations(column.measure) else measure.also
+            for name in also:
+                place = (column.dataset, column.split, name)
+                if place not in shown:
+                    shown |= {place} if also == ALWAYS else set()
+                    more = {"metric": name, "measure": name, "digits": 0, "added": True}
+                    yield replace(column, name=_added_name(column, name, also), **more)
 
-        def add(names: tuple[str, ...], **flags: bool) -> None:
-            known = {row.name for row, _ in rows}
-            for name in dict.fromkeys(names):
-                if name not in known:
-                    row = PublishedRow(name=name, system=row_system(name), filtered=name.endswith(FILTERED))
-                    rows.append((row, PlannedRow(name=name, **flags)))
+    def _rows(self, published: PublishedTable, settings: PaperTableSettings, columns: Sequence[Column]) -> list[Row]:
+        """Return the published rows and those that are added: of systems and, to compare trees with, of others."""
+        rows = list(published.rows)
+        known = {row.name for row in rows}
+        for name in dict.fromkeys((*published.systems, *settings.added)):
+            if name not in known:
+                added = name not in published.systems
+                rows.append(Row(name=name, system=row_system(name), filtered=name.endswith(FILTERED), added=added))
+        induction = [column for column in columns if column.measure in INDUCTION_MEASURES]
+        if not induction:
+            return rows
+        untrained = {
+            row.name: replace(row, name=row.name + UNTRAINED, added=True)
+            for row in rows
+            if any(self._is_induced(published, row, column) for column in induction)
+        }
+        rows = [own for row in rows for own in (row, untrained.get(row.name)) if own is not None]
+        return [*rows, *(Row(name=name, system=name, added=True) for name in BRANCHING if name not in known)]
 
-        add(published.systems)
-        add(settings.added, added=True)
-        add(tuple(member for members in settings.groups.values() for member in members), hidden=True)
-        return rows
+    def _is_induced(self, table: PublishedTable, row: Row, column: Column) -> bool:
+        cell = self._cell(table, row, column)
+        run = self._run(self.runs[cell.runs]) if cell.runs and not cell.reason else None
+        return run is not None and bool(run.gold) and run.tree_comparison == "induced"
 
-    def _cell(self, table: PublishedTable, row: PublishedRow, column: PublishedColumn) -> PlannedCell:
+    def _measure(self, metric: str | None) -> str:
+        name = (metric or "").removesuffix(GAIN)
+        return self.spec.settings.measures.get(name, name)
+
+    def _cell(self, table: PublishedTable, row: Row, column: Column) -> Cell:
         cell = table.cell_at(row, column)
-        place = _Place() if row.elsewhere else self._place(cell.system, cell.dataset, cell.split)
-        return PlannedCell(
-            row=row.name,
-            column=column.name,
-            published=cell.value,
-            marks=cell.marks,
-            system=row.name if row.elsewhere else cell.system,
-            runs=place.runs,
-            baseline_runs=None if row.elsewhere else self._baseline_runs(table, cell, column),
-            dataset=place.dataset,
-            split=place.split,
-            metric=cell.metric,
-            item=cell.item,
-            reason=place.reason,
-        )
+        measure = column.measure or self._measure(cell.metric)
+        cell = replace(cell, measure=measure)
+        untrained = row.name.endswith(UNTRAINED)
+        if row.elsewhere or (untrained and measure not in INDUCTION_MEASURES):
+            return replace(cell, system=row.name, dataset=None, split=None)
+        if measure in SETTINGS:
+            return self._with_source(replace(cell, dataset=None), column)
+        ours = self._place(cell.system, cell.dataset, cell.split)
+        baseline = self._baseline_runs(table, cell, column)
+        cell = replace(cell, **ours._asdict(), baseline_runs=baseline)
+        return self._with_source(cell, column, baseline)
 
-    def _baseline_runs(self, table: PublishedTable, cell: PublishedCell, column: PublishedColumn) -> str | None:
-        if not table.baselines or cell.system in (None, table.baselines[0]) or self._is_other(table.baselines[0]):
+    def _with_source(self, cell: Cell, column: Column, baseline: str | None = None) -> Cell:
+        """Add what a cell is measured from, or the reason why nothing can be measured."""
+        runs = self.runs.get(cell.runs or "")
+        place = Place(self.project, cell, column, runs, self.runs.get(baseline or ""), not self.spec.name)
+        kind = self.spec.settings.tables[self.name].kind
+        source = source_of(kind, cell.measure, place)
+        return replace(cell, reason=source) if isinstance(source, str) else replace(cell, source=source)
+
+    def _baseline_runs(self, table: PublishedTable, cell: Cell, column: Column) -> str | None:
+        """Return the runs of the first baseline; times are relative to it, or to the first row if there is none."""
+        relative = column.metric == "relative_time"
+        name = (*table.baselines, *([row.name for row in table.rows] if relative else []), "")[0]
+        if not name or self._is_other(name) or cell.system is None or (cell.system == name and not relative):
             return None
-        baseline = next((row for row in table.rows if row.name == table.baselines[0]), None)
-        baseline = baseline or PublishedRow(name=table.baselines[0], system=row_system(table.baselines[0]))
+        baseline = next((row for row in table.rows if row.name == name), Row(name=name, system=row_system(name)))
         return self._place(baseline.system, table.trained_dataset(baseline, column), cell.split).runs
 
-    def _place(self, system: str | None, dataset: str | None, split: str | None) -> _Place:
+    def _place(self, system: str | None, dataset: str | None, split: str | None) -> _Ours:
         """Find our data set, split and runs in place of a paper's; a system that is not ours has no runs."""
         if dataset is None:
-            return _Place()
-        ours, reason = our_dataset(self.project, dataset)
+            return _Ours()
+        ours, reason = our_dataset(self.project, dataset) if self.spec.name else (dataset, "")
         if ours is None:
-            return _Place(reason=reason)
+            return _Ours(reason=reason)
         if ours != dataset:
             self.stand_ins[dataset] = ours
         our_test, reason = (None, "") if split is None else our_split(self.project.dataset(ours), split)
         if reason or system is None or self._is_other(system):
-            return _Place(dataset=ours, split=our_test, reason=reason)
+            return _Ours(dataset=ours, split=our_test, reason=reason)
         runs = self._planned_runs(system, ours)
         if not runs.reason and our_test is not None and not self._has_outputs(runs, our_test):
-            return _Place(dataset=ours, split=our_test, reason=f"{system} has no translations of {ours}, {our_test}")
-        return _Place(
-            runs=None if runs.reason else f"{ours}/{system}", dataset=ours, split=our_test, reason=runs.reason
-        )
+            return _Ours(dataset=ours, split=our_test, reason=f"{system} has no translations of {ours}, {our_test}")
+        return _Ours(runs=None if runs.reason else f"{ours}/{system}", dataset=ours, split=our_test, reason=runs.reason)
 
     def _is_other(self, system: str) -> bool:
-        return system in self.spec.paper.settings.others
+        return system in self.spec.paper.settings.others or system in (*BRANCHING, *WITHOUT_RUNS)
 
     def _planned_runs(self, system: str, dataset: str) -> PlannedRuns:
         key = f"{dataset}/{system}"
@@ -337,17 +368,13 @@ class _Planner:
         names = {"scale": self.project.settings.scale, "dataset": dataset, "system": system, "seed": seed}
         return Path(self.project.layout.path("hypotheses", **names)).exists()
 
-    def _evaluation(self, dataset: str) -> dict[str, Any]:
-        settings = self.project.dataset(dataset).evaluation
-        return {key: getattr(settings, key) for key in ("text", "tokenize", "lowercase")}
-
-    def _claim(self, claim: Claim) -> PlannedClaim:
-        values = {"claim": claim_to_json(claim)}
+    def _claim(self, claim: Claim, parses: Mapping[_Treebank, Mapping[str, str]]) -> PlannedClaim:
         system = self._place(claim.system.system, claim.system.dataset, claim.split)
         elsewhere = claim.baseline_from_elsewhere
-        baseline = _Place() if elsewhere else self._place(claim.baseline.system, claim.baseline.dataset, claim.split)
+        quoted = elsewhere and not self._is_other(claim.baseline.system)
+        baseline = _Ours() if quoted else self._place(claim.baseline.system, claim.baseline.dataset, claim.split)
         reason = system.reason or baseline.reason
-        if elsewhere and not self._is_other(claim.baseline.system):
+        if quoted:
             reason = reason or f"{claim.baseline.system} is a result that the paper quotes from others"
         elif system.runs is None and not reason:
             reason = "the paper names no data set" if system.dataset is None else f"{claim.system.system} is no system"
@@ -355,22 +382,37 @@ class _Planner:
             reason = reason or f"{system.dataset} stands in for both data sets, {_trained_on(claim)}"
         elif not elsewhere and system.split != baseline.split:
             reason = reason or f"{system.runs} is tested on {system.split}, and {baseline.runs} on {baseline.split}"
-        minus, other_reason = self._minus(claim, (system.runs, baseline.runs))
-        reason = reason or other_reason
-        compared = (system.runs, baseline.runs, *((minus.system, minus.baseline) if minus else ()))
-        # What decides nothing needs no control.
-        controls = {} if reason else self._controls(claim, {system.runs: "system", baseline.runs: "baseline"})
-        return PlannedClaim(
-            **values,
-            system=system.runs,
-            baseline=baseline.runs,
-            **controls,
-            dataset=system.dataset,
-            split=system.split,
-            minus=minus,
-            reason=reason,
-            undecided="" if reason else self._undecided(compared),
-        )
+        if reason:  # what decides nothing needs no control
+            return PlannedClaim(claim=claim, reason=reason)
+        compared = {system.runs: "system", baseline.runs: "baseline"}
+        cells = [self._claimed(claim, *own) for own in ((claim.system, system), (claim.baseline, baseline))]
+        cells[1] = _with_parses(cells[1], parses)
+        controls = tuple(self._control(claim, control, compared, cells[1]) for control in claim.controls)
+        undecided = self._undecided(cell.runs for cell in cells)
+        return PlannedClaim(claim=claim, cell=cells[0], baseline=cells[1], controls=controls, undecided=undecided)
+
+    def _claimed(self, claim: Claim, trained: TrainedSystem, ours: _Ours) -> Cell:
+        """Return the cell of a system of a claim."""
+        names = {"system": trained.system, "metric": claim.metric, "item": claim.item}
+        names["measure"] = self._measure(claim.metric)
+        cell = Cell(row=trained.system, column="", **names, **ours._asdict())
+        return self._with_source(cell, Column(name="", dataset=claim.dataset, split=claim.split, metric=claim.metric))
+
+    def _control(
+        self, claim: Claim, control: TrainedSystem, compared: Mapping[str | None, str], baseline: Cell
+    ) -> PlannedControl:
+        """Plan the comparison of a control with the baseline, or say why it is not run."""
+        ours = self._place(control.system, control.dataset, claim.split)
+        reason = ours.reason
+        if not reason and claim.baseline.system == claim.system.system:
+            other = TrainedSystem(control.system, claim.baseline.dataset)
+            place = self._place(*other, claim.split)
+            reason, baseline = place.reason, self._claimed(claim, other, place)
+        if not reason and ours.runs in compared:
+            reason = f"on {ours.dataset} it is the {compared[ours.runs]} itself"
+        if reason:
+            return PlannedControl(control, reason=reason)
+        return PlannedControl(control, self._claimed(claim, control, ours), baseline)
 
     def _undecided(self, compared: Iterable[str | None]) -> str:
         """Say why differences between runs at this scale do not decide a claim; return nothing if they do."""
@@ -385,59 +427,39 @@ class _Planner:
             f"{scale} ends before the baseline has stopped improving"
         )
 
-    def _minus(self, claim: Claim, compared: tuple[str | None, str | None]) -> tuple[PlannedMinus | None, str]:
-        """Plan the gain that is subtracted from that between the `compared` runs; or None, and why there is none."""
-        if claim.minus is None:
-            return None, ""
-        trained = (claim.minus.system, claim.minus.baseline)
-        system, baseline = (self._place(own.system, own.dataset, claim.minus.split) for own in trained)
-        for own, place in zip(trained, (system, baseline), strict=True):
-            if place.runs is None or place.dataset is None or place.split is None:
-                return None, place.reason or f"{own.system} is no system"
-        if (system.runs, baseline.runs) == compared and claim.minus.item == claim.item:
-            names = f"{claim.system.dataset} and {claim.minus.system.dataset}"
-            return None, f"{system.dataset} stands in for both data sets, {names}"
-        if system.runs == baseline.runs:
-            return None, f"{system.runs} stands in for both systems of the gain that is subtracted"
-        test = {"dataset": system.dataset, "split": system.split, "item": claim.minus.item}
-        return PlannedMinus(system=system.runs, baseline=baseline.runs, **test), ""
-
-    def _controls(self, claim: Claim, compared: Mapping[str | None, str]) -> dict[str, dict[str, str]]:
-        """Return, by position, the runs of each control that is run, and why the others are not."""
-        keys = ("controls", "control_baselines", "control_minus", "control_reasons")
-        planned: dict[str, dict[str, str]] = {key: {} for key in keys}
-        for position, control in enumerate(claim.controls):
-            places = {"controls": self._place(control.system, control.dataset, claim.split)}
-            if claim.baseline.system == claim.system.system:
-                places["control_baselines"] = self._place(control.system, claim.baseline.dataset, claim.split)
-            if claim.minus is not None and claim.minus.system.system == claim.system.system:
-                other = claim.minus.system.dataset
-                places["control_minus"] = self._place(control.system, other, claim.minus.split)
-            first = places["controls"]
-            reason = next((place.reason for place in places.values() if place.runs is None), "")
-            if not reason and first.runs in compared:
-                reason = f"on {first.dataset} it is the {compared[first.runs]} itself"
-            if reason:
-                planned["control_reasons"][str(position)] = reason
-            else:
-                for key, place in places.items():
-                    planned[key][str(position)] = place.runs
-        return planned
-
 
 def _trained_on(claim: Claim) -> str:
     names: list[TrainedSystem] = [claim.system, claim.baseline]
     return " and ".join(dict.fromkeys(str(trained.dataset) for trained in names))
 
 
-def _planned_column(table: PublishedTable, column: PublishedColumn) -> PlannedColumn:
-    return PlannedColumn(
-        name=column.name,
-        dataset=column.dataset or table.dataset,
-        split=column.split or table.split,
-        metric=column.metric or table.metric,
-        digits=table.digits(column.name),
-    )
+def _added_name(column: Column, measure: str, also: Sequence[str]) -> str:
+    """Name the column of a measure that is shown beside another."""
+    test = column.name.removesuffix(column.metric or "").removesuffix("/")
+    label = MEASURES[measure].label
+    if also == ALWAYS:
+        return label + (f" of {test}" if test else "")
+    return f"{column.name}, {label}" if test else label
+
+
+def _parses(cells: Iterable[Cell]) -> dict[_Treebank, dict[str, str]]:
+    """Return the parses of each treebank by the runs of cells."""
+    parses: dict[_Treebank, dict[str, str]] = {}
+    for cell in cells:
+        files = cell.source.get("files", {})
+        trees = "gold_parses" in files or (cell.split or "").startswith(GOLD)
+        for seed, path in files.get("gold_parses", files.get("counts", {})).items() if trees else ():
+            parses.setdefault((cell.dataset, cell.split), {})[f"{cell.runs}/seed{seed}"] = path
+    return parses
+
+
+def _with_parses(cell: Cell, parses: Mapping[_Treebank, Mapping[str, str]]) -> Cell:
+    """Add to a cell of trees that need no run the parses of their treebank, so that all have the same sentences."""
+    files = cell.source.get("files", {})
+    if "trees" not in files or cell.runs is not None:
+        return cell
+    files = {**files, "compared": dict(parses.get((cell.dataset, cell.split), {}))}
+    return replace(cell, source={**cell.source, "files": files})
 
 
 def paper_table_jsons(project: Project, *, paper: str, table: str = "") -> list[str]:

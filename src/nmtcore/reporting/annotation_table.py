@@ -1,13 +1,12 @@
-"""Statistics of the data sets' annotations and label vocabularies, as one table and one JSON."""
+"""Statistics of the data sets' annotations and label vocabularies."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.files import explain_content, read_json, write_json
+from nmtcore.files import explain_content, read_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.markdown import counts
-from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import (
     Column,
     Heading,
@@ -24,15 +23,13 @@ _SPECIALS = 2
 """Special entries of a label vocabulary."""
 
 
-def write_annotation_table(
+def annotation_page(
     reports: Sequence[Path],
     *,
     labels: Sequence[Path],
     published: Mapping[str, Mapping[str, int]],
     layout: Layout,
-    json: Path,
-    table: Path,
-) -> str:
+) -> Page:
     """Tabulate the reports on annotations, and the sizes of label vocabularies with the published sizes.
 
     Args:
@@ -40,16 +37,10 @@ def write_annotation_table(
         labels: `{dataset}/annotation/{annotator}/{side}.labels.json`, counted over the selected training pairs.
         published: sizes from the papers, {data set: {"target.ccg": 507}}.
         layout: names the data set, annotator, split and side of each path.
-        json: output, {"annotations": [...], "vocabularies": [...]}.
-        table: output as Markdown.
-
-    Returns:
-        The Markdown.
     """
     annotations = [_read_report(path, layout) for path in reports]
     vocabularies = [row for path in labels for row in _vocabulary_sizes(path, layout.names(path, "labels"), published)]
-    write_json(json, {"annotations": annotations, "vocabularies": vocabularies})
-    return write_page(_page(annotations, vocabularies), table)
+    return _page(annotations, vocabularies)
 
 
 def _read_report(path: Path, layout: Layout) -> dict[str, Any]:

@@ -1,17 +1,22 @@
-"""The ledger of claims: what papers claim, the published differences, ours, and the verdicts."""
+"""The ledger of claims: what papers claim, and what our results say about it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from textwrap import fill
-from typing import Any, NamedTuple
+from typing import Any
 
-from nmtcore.config.claims import Claim, ClaimedGain, TrainedSystem, trained_name
+from nmtcore.config.cells import Cell
+from nmtcore.config.claims import Claim, TrainedSystem, trained_name
+from nmtcore.config.planned_tables import PlannedClaim, PlannedTable
 from nmtcore.config.published import MARGIN
-from nmtcore.evaluation.compare import ONE_SEED
-from nmtcore.evaluation.verdicts import ANSWERS, JudgedControl, Verdict
-from nmtcore.reporting.difference_columns import comparison_cells, difference_columns
+from nmtcore.evaluation.compare import ONE_SEED, Difference
+from nmtcore.evaluation.verdicts import ANSWERS, JudgedControl, Verdict, judge_claim
+from nmtcore.reporting.difference_columns import estimate_cell, estimate_column
+from nmtcore.reporting.results import Compared, Undecided
 from nmtcore.reporting.table import (
+    Block,
     Column,
     Heading,
     Page,
@@ -27,7 +32,6 @@ from nmtcore.reporting.table import (
 )
 
 _DIRECTIONS = {"gain": "better", "loss": "worse", "no_gain": "not better"}
-_DIRECTIONS_OF_GAINS = {"gain": "gains more", "loss": "gains less", "no_gain": "gains no more"}
 
 _NOTES = f"""
 Published and ours: the system's score minus the baseline's. Ours on: our data set and split, where they stand in for
@@ -38,67 +42,79 @@ unless another is named, and contradicted if it is above 0 and not below the mar
 that we would detect with a probability of 80 %. Comparisons: ours, of which claims share one where a data set stands in
 for several. Also by: of a gain that is upheld, controls that gain over the same baseline, so that the gain may have
 another cause. Not by: controls whose interval is not above 0. Significant gain: the paper has a mark of significance,
-of level p. Gains more: the claim is about two gains; published and ours are the system's gain over the baseline minus
-that of the column "than the gain of". Its interval joins the variances over the seeds of all four systems with that
-over bootstrap samples of the sentences: the same samples of both tests if their sentences are the same, else
-independent ones.
+of level p.
 """
 
 
-class JudgedMinus(NamedTuple):
-    """The gain that is subtracted from that of a claim, as it was run."""
-
-    seeds: int
-    """Seeds of its system."""
-    baseline_seeds: int
-    runs: str
-    """The runs of its system, DATASET/SYSTEM."""
-    dataset: str
-    """Our data set."""
-    split: str
-    """Our split."""
-
-
-class JudgedClaim(NamedTuple):
-    """A claim with our verdict, and the numbers of seeds behind it."""
+@dataclass(frozen=True, kw_only=True)
+class JudgedClaim:
+    """A comparison that a paper makes, with our verdict and what is behind it."""
 
     claim: Claim
     verdict: Verdict
     seeds: int | None = None
     """Seeds of the system; None if it was not run."""
     baseline_seeds: int | None = None
+    """Seeds of the baseline; None if it was not run or is no system of ours."""
     runs: str = ""
     """The runs of the system, DATASET/SYSTEM; empty if it was not run."""
+    baseline_runs: str = ""
+    """The runs of the baseline; empty if it was not run or is no system of ours."""
     dataset: str | None = None
     """Our data set on which the system was trained and tested; None if it was not run."""
     split: str | None = None
     """Our split; None if the system was not run."""
-    baseline_dataset: str | None = None
-    """Our data set on which the baseline was trained; None if it was not run or is no system of ours."""
-    baseline_runs: str = ""
-    """The runs of the baseline, DATASET/SYSTEM; empty if it was not run or is no system of ours."""
-    minus: JudgedMinus | None = None
-    """The gain that is subtracted; None if it was not run or if there is none."""
+
+    @property
+    def comparison(self) -> tuple[Any, ...]:
+        """What tells our comparison behind the claim from others."""
+        claim = self.claim
+        baseline = self.baseline_runs or claim.baseline.system
+        return (self.runs, baseline, self.dataset, self.split, claim.metric, claim.item)
+
+    @property
+    def text(self) -> tuple[str, str, str]:
+        """The paper, the place and the words of the claim; claims with the same are one row of the ledger."""
+        claim = self.claim
+        return claim.paper, claim.place, claim.says or f"significant gain (p < {claim.level})"
+
+
+def judged_claims(table: PlannedTable, compare: Callable[[Cell, Cell], Compared]) -> list[JudgedClaim]:
+    """Judge the claims about a table."""
+    return [_judged(table, planned, compare) for planned in table.claims]
+
+
+def _judged(table: PlannedTable, planned: PlannedClaim, compare: Callable[[Cell, Cell], Compared]) -> JudgedClaim:
+    claim, cell, baseline = planned.claim, planned.cell, planned.baseline
+    compared: Compared = planned.reason if cell is None or baseline is None else compare(cell, baseline)
+    if isinstance(compared, str):
+        return JudgedClaim(claim=claim, verdict=judge_claim(claim, None, reason=compared))
+    difference, reason = compared if isinstance(compared, Undecided) else (compared, "")
+    controls: dict[TrainedSystem, Difference | str] = {}
+    for control in planned.controls:
+        found = compare(control.cell, control.baseline) if control.cell else control.reason
+        controls[control.trained] = found.reason if isinstance(found, Undecided) else found
+    seeds = [len(table.runs[own.runs].seeds) if own.runs else None for own in (cell, baseline)]
+    return JudgedClaim(
+        claim=claim,
+        verdict=judge_claim(claim, difference, controls=controls, reason=planned.undecided or reason),
+        seeds=seeds[0],
+        baseline_seeds=seeds[1],
+        runs=cell.runs or "",
+        baseline_runs=baseline.runs or "",
+        dataset=cell.dataset,
+        split=cell.split,
+    )
 
 
 def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
-    """Make the ledger: a row per claim, a group per paper."""
-    columns = [
-        *text_columns("paper", "place", "claim", "claimed", "system", "data set"),
-        Column(name="published", content="number", digits=2, signed=True),
-        *difference_columns("ours"),
-        *text_columns("verdict", "baseline", "also by", "than the gain of", "ours on", "test", "subset", "metric"),
-        *number_columns("detectable", digits=2),
-        *number_columns("seeds", "seeds of the baseline"),
-        *text_columns("scale"),
-    ]
-    stand_ins = stand_in_text(scale, _stand_ins(judged), whose="the papers'")
-    blocks = (Paragraph(stand_ins), _counts(judged), Heading("All claims"))
-    groups = [
-        [_row(entry, scale) for entry in group] for _, group in groupby(judged, key=lambda entry: entry.claim.paper)
-    ]
-    notes = note(fill(" ".join(_NOTES.split()), 120))
-    return Page(title="Claims", blocks=(*blocks, grouped_table(columns, groups), notes))
+    """Make the ledger: the counts of each paper, a row per claim, and the comparisons that were run."""
+    compared = [entry for entry in judged if entry.verdict.answer != "not run"]
+    blocks: list[Block] = [Paragraph(stand_in_text(scale, _stand_ins(judged), whose="the papers'")), _counts(judged)]
+    if compared:
+        blocks += [Heading("Claims"), _claims(compared), Heading("Comparisons"), _comparisons(compared, scale)]
+    blocks += _not_run([entry for entry in judged if entry.verdict.answer == "not run"])
+    return Page(title="Claims", blocks=(*blocks, note(fill(" ".join(_NOTES.split()), 120))))
 
 
 def _counts(judged: Sequence[JudgedClaim]) -> Table:
@@ -106,91 +122,102 @@ def _counts(judged: Sequence[JudgedClaim]) -> Table:
     columns = [*text_columns("paper")]
     columns += number_columns("claims", *ANSWERS, "upheld, but also by a control", "comparisons")
     rows = []
-    for paper in dict.fromkeys(entry.claim.paper for entry in judged):
-        own = [entry for entry in judged if entry.claim.paper == paper]
+    for paper, group in groupby(judged, key=lambda entry: entry.claim.paper):
+        own = list(group)
         answers = Counter(entry.verdict.answer for entry in own)
         also = sum(bool(entry.verdict.also_by) for entry in own)
-        comparisons = {_comparison(entry) for entry in own if entry.verdict.difference is not None}
+        comparisons = {entry.comparison for entry in own if entry.verdict.difference is not None}
         rows.append([paper, len(own), *(answers[answer] for answer in ANSWERS), also, len(comparisons)])
     return make_table(columns, rows)
 
 
-def _comparison(entry: JudgedClaim) -> tuple[Any, ...]:
-    """Return what tells our comparison behind a claim from others."""
-    claim, baseline = entry.claim, entry.baseline_runs or entry.claim.baseline.system
-    items = (claim.item, claim.minus and claim.minus.item)
-    return (entry.runs, baseline, entry.dataset, entry.split, claim.metric, *items, entry.minus)
+def _claims(judged: Sequence[JudgedClaim]) -> Table:
+    """Make a row per claim: its verdicts, and the smallest and the largest of our differences."""
+    groups: dict[tuple[str, str, str], list[JudgedClaim]] = {}
+    for entry in judged:
+        groups.setdefault(entry.text, []).append(entry)
+    columns = [*text_columns("paper", "place", "claim", "claimed", "verdict")]
+    columns += number_columns("comparisons")
+    columns += [
+        Column(name=name, content="number", digits=2, signed=True)
+        for name in ("published, mean", "ours, least", "ours, most")
+    ]
+    rows = []
+    for text, entries in groups.items():
+        answers = Counter(entry.verdict.answer for entry in entries)
+        shown = [
+            answer if len(answers) == 1 else f"{answer} {answers[answer]}" for answer in ANSWERS if answers[answer]
+        ]
+        published = [entry.claim.difference for entry in entries if entry.claim.difference is not None]
+        deltas = [entry.verdict.difference.delta for entry in entries]
+        rows.append(
+            [
+                *(*text, ", ".join(dict.fromkeys(claimed_text(entry.claim) for entry in entries)), ", ".join(shown)),
+                len({entry.comparison for entry in entries}),
+                *(sum(published) / len(published) if published else None, min(deltas), max(deltas)),
+            ]
+        )
+    return make_table(columns, rows)
+
+
+def _comparisons(judged: Sequence[JudgedClaim], scale: str) -> Table:
+    """Make a row per comparison of a claim, a group per claim."""
+    columns = [
+        *text_columns("paper", "place", "claim", "claimed", "system", "data set"),
+        Column(name="published", content="number", digits=2, signed=True),
+        estimate_column("ours"),
+        *text_columns("verdict", "baseline", "also by", "ours on", "test", "subset", "metric"),
+        *(Column(name=name, content="number", digits=digits, detail=True)
+          for name, digits in (("detectable", 2), ("seeds", 0), ("seeds of the baseline", 0))),
+        Column(name="scale", detail=True),
+    ]  # fmt: skip
+    groups = [[_row(entry, scale) for entry in group] for _, group in groupby(judged, key=lambda entry: entry.text)]
+    return grouped_table(columns, groups)
 
 
 def _row(entry: JudgedClaim, scale: str) -> list[Any]:
     claim, verdict = entry.claim, entry.verdict
-    ours = verdict.difference
-    *difference, detectable = with_origin(comparison_cells(verdict.reason if ours is None else ours), entry.runs)
+    estimate = estimate_cell(verdict.difference)
+    difference, detectable = with_origin([estimate, verdict.difference.detectable], entry.runs)
     return [
-        claim.paper,
-        claim.place,
-        claim.says or f"significant gain (p < {claim.level})",
-        _claimed(claim),
+        *(*entry.text, claimed_text(claim)),
         *with_origin([trained_name(claim.system, claim.dataset)], entry.runs),
-        claim.dataset,
-        claim.difference,
-        *difference,
-        _answer(claim, verdict),
+        *(claim.dataset, claim.difference, difference, _answer(claim, verdict)),
         *with_origin([trained_name(claim.baseline, claim.dataset)], entry.baseline_runs),
-        _also_by(claim, verdict),
-        _other_gain(entry),
-        _ours_on(entry),
-        *(claim.split, claim.item, claim.metric),
-        detectable,
+        *(_also_by(claim, verdict), _ours_on(entry), claim.split, claim.item, claim.metric, detectable),
         *with_origin([entry.seeds], entry.runs),
         *with_origin([entry.baseline_seeds], entry.baseline_runs),
         scale,
     ]
 
 
-def _claimed(claim: Claim) -> str:
-    """Say which way the difference goes, and the margin of no gain if it is an unusual one."""
-    words = (_DIRECTIONS if claim.minus is None else _DIRECTIONS_OF_GAINS)[claim.direction]
-    return words if claim.margin == MARGIN else f"{words} (margin {claim.margin:g})"
-
-
-def _other_gain(entry: JudgedClaim) -> TableCell:
-    """Say of two gains what the other one is, with a link to its runs."""
-    claim, minus = entry.claim, entry.minus
-    if claim.minus is None:
-        return TableCell(None)
-    if minus is None:
-        return TableCell(_gain_text(claim.minus))
-    seeds = f"seeds: {minus.seeds} and {minus.baseline_seeds}"
-    return TableCell(f"{_gain_text(claim.minus)}, {seeds}", origin=minus.runs)
-
-
-def _gain_text(gain: ClaimedGain) -> str:
-    system, baseline = (trained_name(trained, gain.dataset) for trained in (gain.system, gain.baseline))
-    return ", ".join(filter(None, (f"{system} over {baseline} on {gain.dataset}", gain.split, gain.item)))
+def _not_run(judged: Sequence[JudgedClaim]) -> Iterator[Block]:
+    """Yield a line that counts the comparisons that were not run, and says how they are."""
+    if judged:
+        reasons = Counter(entry.verdict.reason for entry in judged)
+        (reason, count), *others = reasons.most_common()
+        more = f" and {len(others)} other reasons" if others else ""
+        yield Paragraph(
+            f"{len(judged)} comparisons were not run ({reason}: {count}{more}). `snakemake --cores 8 tables` makes the "
+            "runs that are missing; results/tables/claims.json has the reason of each."
+        )
 
 
 def claimed_text(claim: Claim) -> str:
-    """Say what a claim says about its difference."""
-    return _claimed(claim) + ("" if claim.minus is None else f" than {_gain_text(claim.minus)}")
+    """Say which way the difference goes, and the margin of no gain if it is an unusual one."""
+    words = _DIRECTIONS[claim.direction]
+    return words if claim.margin == MARGIN else f"{words} (margin {claim.margin:g})"
 
 
 def _answer(claim: Claim, verdict: Verdict) -> TableCell:
-    """Write a verdict, with the reason why nothing was run or decided."""
-    gain = ""
-    if verdict.answer == "upheld" and claim.direction == "no_gain" and verdict.difference.interval[0] > 0:
-        margin = f"less than {claim.margin:g}"
-        gain = f": a gain of {margin}" if claim.minus is None else f": {margin} more"
+    """Write a verdict, with the reason why nothing was decided."""
+    small = verdict.answer == "upheld" and claim.direction == "no_gain" and verdict.difference.interval[0] > 0
+    gain = f": a gain of less than {claim.margin:g}" if small else ""
     return TableCell(f"{verdict.answer}{gain}", reason=verdict.reason)
 
 
 def _also_by(claim: Claim, verdict: Verdict) -> str:
-    """Say which controls have an upheld gain as well, which have not, and why there is nothing to say.
-
-    Of a claim that was not run there is nothing to say in any case.
-    """
-    if verdict.answer == "not run":
-        return ""
+    """Say which controls have an upheld gain as well, which have not, and why there is nothing to say."""
     if claim.direction != "gain":
         return "no gain claimed"
     if not claim.controls:
@@ -215,30 +242,19 @@ def stand_in_text(scale: str, stand_ins: Sequence[tuple[str, str]], *, whose: st
 
 def _stand_ins(judged: Sequence[JudgedClaim]) -> list[tuple[str, str]]:
     """List the data sets of the papers that others stand in for, with these, as far as they were run."""
-    pairs = [
+    pairs: Mapping[tuple[str, str], None] = dict.fromkeys(
         (trained.dataset, ours)
         for entry in judged
-        for trained, ours in _run_on(entry)
-        if trained.dataset is not None and ours is not None and ours != trained.dataset
-    ]
-    return list(dict.fromkeys(pairs))
-
-
-def _run_on(entry: JudgedClaim) -> list[tuple[TrainedSystem, str | None]]:
-    """Pair the systems of a claim with our data sets on which they were run."""
-    claim = entry.claim
-    pairs = [(claim.system, entry.dataset), (claim.baseline, entry.baseline_dataset)]
-    return [*pairs, (claim.minus.system, entry.minus.dataset)] if claim.minus and entry.minus else pairs
+        for trained, ours in (
+            (entry.claim.system, entry.dataset),
+            (entry.claim.baseline, entry.baseline_runs.partition("/")[0]),
+        )
+        if trained.dataset and ours and ours != trained.dataset
+    )
+    return list(pairs)
 
 
 def _ours_on(entry: JudgedClaim) -> str:
     """Name our data set and split if they are not the paper's."""
-    claim, minus = entry.claim, entry.minus
-    if entry.dataset is None:
-        return ""
-    places = [((entry.dataset, entry.split), (claim.system.dataset, claim.split))]
-    if claim.minus and minus:
-        places.append(((minus.dataset, minus.split), (claim.minus.system.dataset, claim.minus.split)))
-    if all(ours == theirs for ours, theirs in places):
-        return ""
-    return " minus ".join(", ".join(filter(None, ours)) for ours, _ in places)
+    ours, theirs = (entry.dataset, entry.split), (entry.claim.system.dataset, entry.claim.split)
+    return "" if ours == theirs else ", ".join(filter(None, ours))

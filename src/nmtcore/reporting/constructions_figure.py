@@ -1,61 +1,17 @@
 """The differences from the baseline on subsets of a test, as a figure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmtcore.errors import UserError
 from nmtcore.evaluation.subsets import FEW
-from nmtcore.files import read_json
-from nmtcore.reporting.charts import COLOURS, SHAPES, TEXT_SIZE, interval_title, plot_width, system_scale, write_svg
+from nmtcore.reporting.charts import COLOURS, SHAPES, TEXT_SIZE, interval_title, plot_width, system_scale
 
 if TYPE_CHECKING:
     import altair
 
 
-def write_construction_figure(entries: Path, *, figure: Path) -> None:
-    """Draw the table of constructions: points with intervals, a row per subset, a panel per data set.
-
-    Args:
-        entries: the table's JSON.
-        figure: output as SVG.
-
-    Raises:
-        UserError: if the table has no difference, since no system could be compared with the baseline.
-    """
-    import altair as alt
-
-    points = list(difference_points(read_json(entries)))
-    if not points:
-        raise UserError(f"{entries} has no difference from a baseline to draw: add systems and write the table again.")
-    systems = list(dict.fromkeys(point["system"] for point in points))
-    panels = list(dict.fromkeys(point["panel"] for point in points))
-    charts = [difference_panel([point for point in points if point["panel"] == panel], systems) for panel in panels]
-    write_svg(alt.vconcat(*charts), figure)
-
-
-def difference_points(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield one point per subset and system that is compared: its panel, label, difference and interval."""
-    for entry in entries:
-        if entry["difference"] is None:
-            continue
-        side = f" in the {entry['side']}" if entry["column"] == "constituency" else ""
-        low, high = entry["difference"]["interval"]
-        yield {
-            "panel": f"{entry['dataset']}, {entry['split']}, scale {entry['scale']}",
-            "subset": f"{entry['subset'].replace('_', '/')}{side}: {entry['sentences']:,} ({entry['share']:.1f} %)",
-            "system": entry["system"],
-            "baseline": entry["baseline"],
-            "difference": entry["difference"]["delta"],
-            "low": low,
-            "high": high,
-            "few": entry["sentences"] < FEW,
-            "one_seed": entry["difference"]["seed_error"] is None,
-        }
-
-
 def difference_panel(points: Sequence[Mapping[str, Any]], systems: Sequence[str]) -> "altair.LayerChart":
-    """Draw points as of `difference_points`, those of a data set; a hollow mark is a subset with few sentences."""
+    """Draw points as of `gain_points`, those of a test; a hollow mark is a subset with few sentences."""
     import altair as alt
 
     subsets = list(dict.fromkeys(point["subset"] for point in points))

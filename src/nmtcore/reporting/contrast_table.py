@@ -1,4 +1,4 @@
-"""The accuracy of the configured systems on contrastive pairs, as one page and one JSON."""
+"""The accuracy of the configured systems on contrastive pairs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -7,11 +7,9 @@ from typing import Any
 from nmtcore.errors import UserError
 from nmtcore.evaluation.contrasts import PairCounts, count_by_distance, count_by_phenomenon, wilson_interval
 from nmtcore.evaluation.summary import summarise_seeds
-from nmtcore.files import write_json
-from nmtcore.inference.schemas import ContrastScore, read_contrast_scores
+from nmtcore.inference.schemas import read_contrast_scores
 from nmtcore.layout import Layout
 from nmtcore.reporting.contrast_report import CONTRAST_NOTES
-from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import (
     Block,
     Column,
@@ -37,17 +35,13 @@ below are those of the mean over seeds: they say how far it depends on the choic
 """
 
 
-def write_contrast_table(
-    scores: Sequence[Path], *, left_out: Sequence[str] = (), layout: Layout, json: Path, table: Path
-) -> str:
-    """Tabulate accuracies by phenomenon and by distance, as JSON and Markdown; return the Markdown.
+def contrast_page(scores: Sequence[Path], *, left_out: Sequence[str] = (), layout: Layout) -> Page:
+    """Tabulate accuracies by phenomenon and by distance.
 
     Args:
         scores: `{dataset}/{system}/seed{seed}/contrast/{split}.parquet` of every run, at one scale.
         left_out: sentences about what the table leaves out.
         layout: names the data set, system, seed and split of each path.
-        json: output, a list with one entry per data set, system and split.
-        table: output as Markdown.
     """
     runs: dict[tuple[str, ...], dict[int, Path]] = {}
     for path in scores:
@@ -55,7 +49,6 @@ def write_contrast_table(
         key = tuple(names[name] for name in ("dataset", "split", "system", "scale"))
         runs.setdefault(key, {})[int(names["seed"])] = path
     entries = [_entry(*key, seeds) for key, seeds in sorted(runs.items(), key=lambda item: item[0][:2])]
-    write_json(json, entries)
     seeds = dict.fromkeys(seed for entry in entries for seed in entry["seeds"])
     notes = note(
         _NOTES.format(scale=entries[0]["scale"], seeds=", ".join(map(str, seeds)), columns=CONTRAST_NOTES.strip("\n"))
@@ -65,7 +58,7 @@ def write_contrast_table(
         tests.setdefault((entry["dataset"], entry["split"]), []).append(entry)
     items = [Items(tuple(left_out))] if left_out else []
     blocks = [block for own in tests.values() for block in _section(own)]
-    return write_page(Page(title="Contrastive pairs", blocks=(notes, *items, *blocks)), table)
+    return Page(title="Contrastive pairs", blocks=(notes, *items, *blocks))
 
 
 def _entry(dataset: str, split: str, system: str, scale: str, files: Mapping[int, Path]) -> dict[str, Any]:
@@ -83,15 +76,7 @@ def _entry(dataset: str, split: str, system: str, scale: str, files: Mapping[int
         "seeds": list(files),
         "phenomena": _groups([{ALL: PairCounts.of(own), **count_by_phenomenon(own)} for own in scores.values()]),
         "distances": _groups([count_by_distance(own) for own in scores.values()]),
-        "phenomena_and_distances": {
-            name: _groups([count_by_distance(_of_phenomenon(own, name)) for own in scores.values()])
-            for name in count_by_phenomenon(first)
-        },
     }
-
-
-def _of_phenomenon(scores: Sequence[ContrastScore], name: str) -> list[ContrastScore]:
-    return [score for score in scores if score.phenomenon == name]
 
 
 def _groups(counts: Sequence[Mapping[str, PairCounts]]) -> dict[str, dict[str, Any]]:

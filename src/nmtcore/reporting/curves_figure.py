@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from nmtcore.errors import LineError, UserError
-from nmtcore.files import explain_content, write_json
+from nmtcore.files import explain_content
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import FIGURE_WIDTH, TEXT_SIZE, SystemLooks, system_looks, write_drawing
 from nmtcore.reporting.svg import Drawing, drawing_svg, svg_text, text_width
@@ -43,23 +43,6 @@ class _Scale(NamedTuple):
 
     def __call__(self, value: float) -> float:
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
-
-
-def write_curve_figure(
-    histories: Sequence[Path], *, beams: Mapping[str, Sequence[int]], layout: Layout, json: Path, figure: Path
-) -> None:
-    """Draw the validation scores of runs, and write them as JSON.
-
-    Args:
-        histories: `{dataset}/{system}/seed{seed}/training.jsonl` of every run, at one scale.
-        beams: sizes of the beams of validation, by data set.
-        layout: names the scale, data set, system and seed of each path.
-        json: output, a list with one entry per data set and system.
-        figure: output as SVG, with a panel per data set and score.
-    """
-    entries = curve_entries(histories, layout)
-    write_json(json, entries)
-    draw_validation_curves(entries, figure, beams=beams)
 
 
 def draw_validation_curves(

@@ -1,15 +1,14 @@
-"""Sizes of the data sets after each stage, as one table and one JSON."""
+"""Sizes of the data sets after each stage."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.files import read_json, write_json
+from nmtcore.files import read_json
 from nmtcore.layout import Layout, ParsedPath
 from nmtcore.parquet import row_count
 from nmtcore.reporting.benchmarks import benchmark_seconds
 from nmtcore.reporting.markdown import counts
-from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import (
     Block,
     Heading,
@@ -32,16 +31,14 @@ STAGES = {
 """Timed stage → its rules."""
 
 
-def write_data_table(
+def data_page(
     reports: Sequence[Path],
     *,
     features: Sequence[Path],
     published: Mapping[str, Mapping[str, int]],
     layout: Layout,
-    json: Path,
-    table: Path,
-) -> str:
-    """Tabulate the pairs, filters, warnings and run times of the data sets, as JSON and Markdown; return the Markdown.
+) -> Page:
+    """Tabulate the pairs, filters, warnings and run times of the data sets.
 
     Args:
         reports: reports of reading (`{dataset}/corpus/raw/{split}.json`), filtering (`{dataset}/corpus/{split}.json`)
@@ -49,8 +46,6 @@ def write_data_table(
         features: `{dataset}/features/{segmentation}/{split}.{side}.parquet`, whose rows are counted.
         published: sizes of the splits in the papers, {data set: {split: pairs}}.
         layout: names the data set and split of each path, and finds Snakemake's benchmarks for the run times.
-        json: output, {data set: {"splits": ..., "seconds": ...}}.
-        table: output as Markdown.
     """
     parsed_paths = [(parsed, path) for path in reports if (parsed := layout.parse(path))]
     stage_reports = [(parsed, path) for parsed, path in parsed_paths if parsed.file_type in _REPORTS]
@@ -66,7 +61,6 @@ def write_data_table(
         }
         for name in dict.fromkeys(parsed["dataset"] for parsed, _ in stage_reports)
     }
-    write_json(json, datasets)
     blocks = (
         Heading("Pairs after each stage"),
         _pairs_table(datasets),
@@ -77,7 +71,7 @@ def write_data_table(
         _times_table(datasets),
         note("The sum over all jobs of a stage."),
     )
-    return write_page(Page(title="Sizes of the data sets", blocks=blocks), table)
+    return Page(title="Sizes of the data sets", blocks=blocks)
 
 
 _REPORTS = {"raw_report": "raw", "pairs_report": "filtered", "selection_report": "selected"}
@@ -96,18 +90,7 @@ def _split_facts(
     for split, facts in facts_by_split.items():
         facts["features"] = row_count(tokens[split]) if split in tokens else None  # the same on both sides
         facts["published"] = published.get(split)
-        if "filtered" in facts:
-            facts["after_filters"] = _pairs_after_filters(facts["filtered"])
     return facts_by_split
-
-
-def _pairs_after_filters(report: Mapping[str, Any]) -> dict[str, int]:
-    """Return the number of remaining pairs after each filter, in the order of the filters."""
-    remaining, pairs_after = report["pairs"], {}
-    for reason, dropped in report["dropped"].items():
-        remaining -= dropped
-        pairs_after[reason] = remaining
-    return pairs_after
 
 
 def stage_seconds(layout: Layout, dataset: str) -> dict[str, float | None]:

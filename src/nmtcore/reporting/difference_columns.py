@@ -1,7 +1,7 @@
 """Columns and cells of the difference between a system and a baseline, the same in all tables."""
 
 from nmtcore.evaluation.compare import Difference
-from nmtcore.reporting.table import Column, Interval, TableCell, number_columns
+from nmtcore.reporting.table import Column, Estimate, TableCell
 
 
 def difference_columns(name: str = "difference") -> list[Column]:
@@ -12,13 +12,11 @@ def difference_columns(name: str = "difference") -> list[Column]:
     ]
 
 
-def comparison_columns(name: str = "difference") -> list[Column]:
-    """Make columns for a difference, its interval, and the smallest difference that would be detected."""
-    return [*difference_columns(name), *number_columns("detectable", digits=2)]
+def estimate_column(name: str = "difference") -> Column:
+    """Make a column for a difference ± half its interval."""
+    return Column(name=name, content="difference", digits=2, signed=True)
 
 
-def comparison_cells(compared: Difference | str) -> list[TableCell]:
-    """Make the cells of `comparison_columns`; of a reason why there is no difference, cells that are empty."""
-    if isinstance(compared, str):
-        return [TableCell(None, reason=compared), TableCell(None), TableCell(None)]
-    return [TableCell(value) for value in (compared.delta, Interval(*compared.interval), compared.detectable)]
+def estimate_cell(compared: Difference | None) -> TableCell:
+    """Make a cell of `estimate_column`, which is empty if there is no difference."""
+    return TableCell(None if compared is None else Estimate(compared.delta, *compared.interval))

@@ -3,14 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from nmtcore.config.datasets import GOLD
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.counts import SentenceCounts
 from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.evaluation.scores import output_files
 from nmtcore.files import read_lines
-from nmtcore.layout import Layout
-from nmtcore.reporting.measurements import Measurements
+from nmtcore.measures.scores import stored_counts
 
 
 def mostly_empty(name: str, lines: Sequence[str]) -> Iterator[str]:
@@ -47,10 +45,8 @@ def empty_folder(folder: Path, splits: Iterable[str], name: str) -> Iterator[str
             yield from mostly_empty(f"{name}, {split}", read_lines(path))
 
 
-def empty_runs(table: PlannedTable, layout: Layout) -> Iterator[str]:
+def empty_translations(table: PlannedTable) -> Iterator[str]:
     """Yield a sentence for each seed of a table's runs whose translations of a split of its cells are mostly empty."""
-    measurements = Measurements(table, layout)
-    tests = dict.fromkeys((cell.runs, cell.split) for cell in table.cells if cell.runs and cell.split)
-    for runs, split in tests:
-        if not split.startswith(GOLD):
-            yield from empty_counts(measurements.counts(runs, split, "bleu"), table.runs[runs].seeds, runs, split)
+    tests = {(cell.runs, cell.split): cell.source for cell in table.cells if cell.source.get("column") == "bleu"}
+    for (runs, split), source in tests.items():
+        yield from empty_counts(stored_counts(source), table.runs[runs].seeds, runs, split)

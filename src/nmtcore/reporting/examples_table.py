@@ -1,26 +1,25 @@
-"""Sentences that a baseline and another system translate differently, as Markdown and one JSON."""
+"""Sentences that a baseline and another system translate differently, or the sentence that a paper shows."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nmtcore.config.cells import Cell
 from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.evaluation.differing import ScoredSentence, differing_sentences, scored_sentences
 from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
-from nmtcore.files import write_json
-from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows
-from nmtcore.reporting.constructions_table import runs_by_dataset
 from nmtcore.reporting.empty_translations import empty_outputs
-from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.seed_items import run_items
 from nmtcore.reporting.table import (
     Block,
     Column,
     Heading,
-    Page,
     Paragraph,
     Table,
     item_blocks,
@@ -44,50 +43,67 @@ word has its CCG supertag.
 """
 
 
-def write_example_table(
-    hypotheses: Sequence[Path],
-    *,
-    tests: Mapping[str, Mapping[str, Any]],
-    baseline: str,
-    left_out: Sequence[tuple[str, str, str]] = (),
-    layout: Layout,
-    scale: str,
-    json: Path,
-    table: Path,
-) -> str:
-    """Show what systems translate differently from the baseline, as JSON and Markdown; return the Markdown.
+def examples_data(table: PlannedTable) -> list[dict[str, Any]]:
+    """List an entry per column and system that is compared with that of the first row."""
+    entries = []
+    for column in table.columns:
+        first, *others = [table.cell(row.name, column.name) for row in table.rows]
+        for cell in others:
+            names = {
+                "dataset": cell.dataset or column.name, "scale": table.scale, "split": cell.split or "test",
+                "baseline": first.row, "system": cell.row, "runs": [first.runs, cell.runs], "sentence": table.sentence,
+            }  # fmt: skip
+            reason = next((own.reason or f"{own.row} is not run" for own in (first, cell) if not own.source), "")
+            empty = {"seeds": [], "reason": reason, "examples": [], "found": False, "empty": []}
+            entries.append({**names, **(empty if reason else _compared(table, first, cell))})
+    return entries
 
-    Args:
-        hypotheses: `{dataset}/{system}/seed{seed}/hypotheses`, one run per data set and system, at one scale.
-        tests: for each data set its main test: `split`, `evaluation`, `annotations` as (side, column, path).
-        baseline: the system that others are compared with.
-        left_out: data set, system and reason of each system that was not run on a data set.
-        layout: names the data set, system and seed of each path, and finds the sentence pairs.
-        scale: name of the scale.
-        json: output, a list with one entry per data set and system other than the baseline.
-        table: output as Markdown, a section per entry.
+
+def _compared(table: PlannedTable, first: Cell, second: Cell) -> dict[str, Any]:
+    """Compare two systems by their lowest seeds: on the paper's sentence, or on those that differ most."""
+    files = second.source["files"]
+    folders = {
+        cell.row: {int(seed): Path(path) for seed, path in cell.source["files"]["hypotheses"].items()}
+        for cell in (first, second)
+    }
+    test = ExampleTest(
+        sentences=read_example_pairs(Path(files["pairs"]), files["supertags"] and Path(files["supertags"])),
+        outputs=read_outputs(folders, second.split),
+        evaluation=build(EvaluationSettings, second.source["evaluation"], where=second.dataset),
+    )
+    sources = [pair["source"] for pair in test.sentences[: len(test.outputs.references)]]
+    row = find_sentence(sources, table.sentence) if table.sentence else None
+    entry = example_entry(test, first.row, second.row, rows=None if row is None else [row])
+    return {**entry, "found": row is not None, "empty": list(empty_outputs(test.outputs, second.dataset, second.split))}
+
+
+def find_sentence(sources: Sequence[str], sentence: str) -> int | None:
+    """Return the position of the first source text that contains a sentence; None if there is none.
+
+    Spaces before punctuation, repeated spaces and case do not matter.
     """
-    entries, empty = [], []
-    for dataset, folders in runs_by_dataset(hypotheses, layout).items():
-        split = tests[dataset]["split"]
-        supertags = [Path(path) for _, column, path in tests[dataset]["annotations"] if column == "ccg"]
-        pairs = Path(layout.path("pairs", dataset=dataset, split=split))
-        test = ExampleTest(
-            sentences=read_example_pairs(pairs, supertags[-1] if supertags else None),
-            outputs=read_outputs(folders, split),
-            evaluation=build(EvaluationSettings, tests[dataset]["evaluation"], where=dataset),
-            left_out={system: reason for name, system, reason in left_out if name == dataset},
-        )
-        empty += empty_outputs(test.outputs, dataset, split)
-        common = {"dataset": dataset, "scale": scale, "split": split, "baseline": baseline}
-        for system in (*folders, *test.left_out):
-            if system != baseline:
-                names = {"system": system, "runs": [f"{dataset}/{baseline}", f"{dataset}/{system}"]}
-                entries.append({**common, **names, **example_entry(test, baseline, system)})
-    write_json(json, entries)
-    seeds = sorted({seed for entry in entries for seed in entry["seeds"]})
-    blocks = [*item_blocks(empty), *(block for entry in entries for block in example_blocks(entry))]
-    return write_page(Page(title="Examples", blocks=(*blocks, note(example_notes(scale, seeds)))), table)
+    wanted = _without_spaces(sentence)
+    return next((row for row, source in enumerate(sources) if wanted in _without_spaces(source)), None)
+
+
+def _without_spaces(text: str) -> str:
+    return " ".join(re.sub(r"\s+([^\w\s])", r"\1", text).split()).casefold()
+
+
+def examples_blocks(table: PlannedTable, entries: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """Show the examples, a section per entry."""
+    blocks = item_blocks(sentence for entry in entries for sentence in entry["empty"])
+    for entry in entries:
+        heading, *others = example_blocks(entry)
+        blocks.append(heading)
+        if entry["sentence"] and not entry["found"] and not entry["reason"]:
+            text = "The test lacks the paper's example, so the sentences that differ most are shown. The paper's: "
+            blocks.append(Paragraph(text, corpus=entry["sentence"]))
+        blocks += others
+    if seeds := sorted({seed for entry in entries for seed in entry["seeds"]}):
+        differing = not all(entry["found"] for entry in entries)
+        blocks.append(note(example_notes(table.scale, seeds, differing=differing)))
+    return [*blocks, *item_blocks(run_items(table))]
 
 
 def example_notes(scale: str, seeds: Sequence[int], *, differing: bool = True) -> str:
@@ -104,8 +120,6 @@ class ExampleTest:
     """`id`, `source`, the words of the reference and their supertags (None: there are none) of each pair."""
     outputs: SplitOutputs
     evaluation: EvaluationSettings
-    left_out: dict[str, str] = field(default_factory=dict)
-    """What the data set lacks for each system that was not run on it."""
 
 
 def read_example_pairs(pairs: Path, supertags: Path | None) -> list[dict[str, Any]]:
@@ -127,7 +141,7 @@ def read_example_pairs(pairs: Path, supertags: Path | None) -> list[dict[str, An
 def example_entry(
     test: ExampleTest, baseline: str, system: str, *, rows: Sequence[int] | None = None
 ) -> dict[str, Any]:
-    """Make the entry of a system; if one of the two systems was not run, it has a reason and no examples.
+    """Make the entry of a system: a reason if there is no example.
 
     Args:
         test: the test.
@@ -135,10 +149,6 @@ def example_entry(
         system: name of another.
         rows: positions of the sentences to show; None: those whose translations differ most.
     """
-    for name in (baseline, system):
-        if name not in test.outputs.translations:
-            names = f", since the data set has {test.left_out[name]}" if name in test.left_out else ""
-            return {"seeds": [], "reason": f"{name} was not run{names}", "examples": []}
     runs = [next(iter(test.outputs.translations[name].items())) for name in (baseline, system)]
     translations = [lines for _, lines in runs]
     references = test.outputs.references

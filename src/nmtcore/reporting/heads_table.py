@@ -1,4 +1,4 @@
-"""The attention heads whose trees are nearest to gold trees, as one table and one JSON."""
+"""The attention heads whose trees are nearest to gold trees."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.evaluation.induction import MEASURES
-from nmtcore.files import explain_content, read_json, write_json
-from nmtcore.reporting.pages import write_page
+from nmtcore.files import explain_content, read_json
 from nmtcore.reporting.table import Page, grouped_table, note, number_columns, text_columns
 
 BEST = 3
-"""Heads per run and treebank in the table; the JSON has all."""
+"""Heads per run and treebank in the table."""
 
 _NOTES = """
 Scale {scale}. The {best} best attention heads of each run's encoder, by directed accuracy; layers and heads count from
@@ -26,16 +25,12 @@ scores are somewhat too high.
 """
 
 
-def write_head_table(scores: Sequence[Path], *, json: Path, table: Path) -> str:
-    """Tabulate the best attention heads of every run, as JSON and Markdown; return the Markdown.
+def head_page(scores: Sequence[Path]) -> Page:
+    """Tabulate the best attention heads of every run, for each treebank first the baselines.
 
-    Args:
-        scores: `{dataset}/{system}/seed{seed}/heads/{split}.json` of every run, at one scale.
-        json: output, a list with one entry per run and treebank, with all heads, the best first.
-        table: output as Markdown, for each treebank first the baselines.
+    `scores` are `{dataset}/{system}/seed{seed}/heads/{split}.json` of every run, at one scale.
     """
     entries = sorted(map(_entry, scores), key=_treebank)  # stable: runs stay in order
-    write_json(json, entries)
     columns = [
         *text_columns("data set", "treebank", "trees", "component"),
         *number_columns("seed", "layer", "head"),
@@ -44,7 +39,7 @@ def write_head_table(scores: Sequence[Path], *, json: Path, table: Path) -> str:
     ]
     groups = [list(_treebank_rows(treebank, list(group))) for treebank, group in groupby(entries, key=_treebank)]
     notes = note(_NOTES.format(scale=entries[0]["scale"], best=BEST))
-    return write_page(Page(title="Attention heads as parsers", blocks=(grouped_table(columns, groups), notes)), table)
+    return Page(title="Attention heads as parsers", blocks=(grouped_table(columns, groups), notes))
 
 
 def _entry(path: Path) -> dict[str, Any]:

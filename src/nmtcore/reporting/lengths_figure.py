@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmtcore.evaluation.subsets import FEW
 from nmtcore.reporting.charts import COLOURS, DASHES, SHAPES, interval_title, plot_width, system_scale
-from nmtcore.reporting.measurements import measure_label
+from nmtcore.reporting.results import measure_label
 
 if TYPE_CHECKING:
     import altair

@@ -1,62 +1,168 @@
-"""The tables of the papers as pages, the pages of whole papers, and the ledger of their claims."""
+"""The tables of the papers and of the configured systems, their figures, the pages of papers, and the ledger."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmtcore.config.planned_tables import PlannedTable
-from nmtcore.config.typed import build
-from nmtcore.files import read_json, write_json
-from nmtcore.layout import Layout
-from nmtcore.reporting.claims_page import claims_page, stand_in_text
-from nmtcore.reporting.page_json import blocks_from_json, blocks_to_json
+from nmtcore.config.typed import build, plain
+from nmtcore.files import read_json, write_json, write_text
+from nmtcore.layout import TABLE_FORMATS, Layout
+from nmtcore.reporting.claims_page import JudgedClaim, claims_page, judged_claims, stand_in_text
+from nmtcore.reporting.curves_table import curves_blocks, curves_data, draw_curves
+from nmtcore.reporting.drawings import (
+    attention_blocks,
+    attention_data,
+    draw_attention,
+    draw_sharpness,
+    draw_trees,
+    sharpness_blocks,
+    sharpness_data,
+    trees_blocks,
+    trees_data,
+)
+from nmtcore.reporting.examples_table import examples_blocks, examples_data
+from nmtcore.reporting.gates import draw_gates, gates_blocks, gates_data
+from nmtcore.reporting.grid import grid_blocks
+from nmtcore.reporting.html_document import html_document
 from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.parts import (
+    compare_parts,
+    construction_blocks,
+    construction_entries,
+    draw_constructions,
+    draw_lengths,
+    length_blocks,
+    length_entries,
+)
+from nmtcore.reporting.results import Results
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
-from nmtcore.reporting.table_content import judged_claims, judged_from_json, judged_to_json
+from nmtcore.reporting.table_html import blocks_html, own_html
+from nmtcore.reporting.time_figure import draw_time, time_data
+
+
+class Kind(NamedTuple):
+    """What a kind of table shows: what it reads, the parts of its page, and how its figure is drawn."""
+
+    data: Callable[[PlannedTable, Results, Layout], Any]
+    blocks: Callable[[PlannedTable, Results, Any], Sequence[Block]]
+    draw: Callable[..., None] | None = None
+
+
+KINDS = {
+    "scores": Kind(lambda *_: None, lambda table, results, _: grid_blocks(table, results)),
+    "time": Kind(
+        lambda table, results, _: time_data(table, results),
+        lambda table, results, _: grid_blocks(table, results),
+        draw_time,
+    ),
+    "lengths": Kind(
+        lambda table, results, _: length_entries(table, results),
+        lambda table, _, data: length_blocks(table, data),
+        draw_lengths,
+    ),
+    "constructions": Kind(
+        lambda table, results, _: construction_entries(table, results),
+        lambda table, _, data: construction_blocks(table, *data),
+        draw_constructions,
+    ),
+    "examples": Kind(lambda table, *_: examples_data(table), lambda table, _, data: examples_blocks(table, data)),
+    "curves": Kind(
+        lambda table, _, layout: curves_data(table, layout),
+        lambda table, _, data: curves_blocks(table, data),
+        draw_curves,
+    ),
+    "gates": Kind(
+        lambda table, _, layout: gates_data(table, layout), lambda table, _, data: gates_blocks(table, data), draw_gates
+    ),
+    "trees": Kind(lambda table, _, layout: trees_data(table, layout), lambda *own: trees_blocks(own[-1]), draw_trees),
+    "sharpness": Kind(
+        lambda table, _, layout: sharpness_data(table, layout),
+        lambda *own: sharpness_blocks(own[-1]),
+        draw_sharpness,
+    ),
+    "attention": Kind(
+        lambda table, _, layout: attention_data(table, layout),
+        lambda *own: attention_blocks(own[-1]),
+        draw_attention,
+    ),
+}
+"""The kinds, by name."""
 
 
 def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, table: Path) -> str:
-    """Make a table of a paper from its plan, as JSON and in all formats; return the Markdown.
+    """Make a table from its plan in all formats; return the Markdown.
 
-    The JSON has the `plan`; the `data` of the kind; the judged `claims`; and the `blocks` of the page.
+    `json` has what pages of several tables need: names, `runs`, the judged `claims`, and the `parts` below the heading
+    as HTML, in which the target of a link is the runs or the data set that a number comes from (`linked`).
     """
-    planned = build(PlannedTable, plan, where=str(json))
-    content = _function(planned.table_kind, f"{planned.table_kind}_content")(planned, layout)
+    planned = build(PlannedTable, plan, where=str(table))
+    results, kind = Results(), KINDS[planned.table_kind]
     keys = {"paper": planned.paper, "table": planned.name, "scale": planned.scale, **_stand_in_key(planned)}
-    blocks = (Paragraph(scale_text(planned)), *(_with_keys(block, keys) for block in content.blocks))
-    claims = [judged_to_json(judged) for judged in judged_claims(planned, content.compare)]
-    write_json(json, {"plan": plan, "data": content.data, "claims": claims, "blocks": blocks_to_json(blocks)})
+    content = kind.blocks(planned, results, kind.data(planned, results, layout))
+    blocks = (Paragraph(scale_text(planned)), *(_with_keys(block, keys) for block in content))
+    claims = judged_claims(planned, lambda cell, baseline: compare_parts(planned, results, cell, baseline))
+    names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
+    parts = [_part(block) for block in blocks]
+    write_json(json, {**names, "heading": heading_of(planned), "claims": plain(claims), "parts": parts})
     return write_page(Page(title=title_of(planned), blocks=(Heading(heading_of(planned)), *blocks)), table)
 
 
-def draw_paper_figure(json: Path, figure: Path) -> None:
-    """Draw the figure of a table from its JSON, as SVG."""
-    content = read_json(json)
-    planned = build(PlannedTable, content["plan"], where=str(json))
-    _function(planned.table_kind, f"draw_{planned.table_kind}")(
-        content["data"], figure, title=f"{heading_of(planned)}. {scale_text(planned)}"
-    )
+def draw_paper_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) -> None:
+    """Draw the figure of a table from its plan, as SVG."""
+    planned = build(PlannedTable, plan, where=str(figure))
+    kind = KINDS[planned.table_kind]
+    data = kind.data(planned, Results(), layout)
+    kind.draw(data, figure, title=f"{heading_of(planned)}. {scale_text(planned)}")
 
 
-def write_paper_page(tables: Sequence[Path], page: Path) -> str:
-    """Join the tables of a paper, given as their JSON, on one page in all formats; return the Markdown."""
-    blocks: list[Block] = []
-    title = ""
-    for path in tables:
-        content = read_json(path)
-        planned = build(PlannedTable, content["plan"], where=str(path))
-        title = planned.title
-        blocks += [Heading(heading_of(planned)), *blocks_from_json(content["blocks"])]
-    return write_page(Page(title=title, blocks=(Paragraph(title), *blocks)), page)
+def write_paper_page(tables: Sequence[Path], page: Path) -> None:
+    """Join the tables of a paper, given as their JSON next to the other formats, on one page in all formats."""
+    contents = [read_json(path) for path in tables]
+    title = contents[0]["title"]
+    for ending in (page.suffix.removeprefix("."), *TABLE_FORMATS):
+        texts = [path.with_suffix(f".{ending}").read_text(encoding="utf-8") for path in tables]
+        text = "\n".join([f"{title}\n", *texts] if ending == "md" else texts)
+        if ending == "html":
+            parts = (
+                f"<h2>{own_html(content['heading'])}</h2>\n{linked(''.join(part['html'] for part in content['parts']))}"
+                for content in contents
+            )
+            text = html_document(title, f"<p>{own_html(title)}</p>\n{''.join(parts)}")
+        write_text(page.with_suffix(f".{ending}"), text)
+
+
+def _part(block: Block) -> dict[str, Any]:
+    """Return a part of a page as HTML, with what its numbers come from."""
+    rows = block.rows if isinstance(block, Table) else ()
+    origins = {cell.origin for row in rows for cell in row if cell.value is not None}
+    html = blocks_html([block], level=4, link=lambda origin: f"#{origin}")
+    corpus = isinstance(block, Paragraph) and bool(block.corpus)
+    return {"type": type(block).__name__, "corpus": corpus, "origins": sorted(origins), "html": html}
+
+
+def linked(html: str, target: Callable[[str], str | None] = lambda _: None) -> str:
+    """Give the links of a table's HTML (`write_paper_table`) their targets; without a target, there is no link."""
+
+    def replaced(match: re.Match[str]) -> str:
+        found = target(match[1])
+        return match[2] if found is None else f'<a href="{found}">{match[2]}</a>'
+
+    return re.sub(r'<a href="#([^"]*)">(.*?)</a>', replaced, html)
 
 
 def write_claims(tables: Sequence[Path], *, scale: str, json: Path, table: Path) -> str:
     """Write the ledger of the claims about all tables, given as their JSON; return the Markdown."""
     claims = [claim for path in tables for claim in read_json(path)["claims"]]
     write_json(json, claims)
-    return write_page(claims_page([judged_from_json(claim) for claim in claims], scale=scale), table)
+    return write_page(claims_page(read_claims(json), scale=scale), table)
+
+
+def read_claims(json: Path) -> list[JudgedClaim]:
+    """Read the judged claims of the ledger."""
+    return [build(JudgedClaim, claim, where=str(json)) for claim in read_json(json)]
 
 
 def heading_of(table: PlannedTable) -> str:
@@ -81,7 +187,3 @@ def _stand_in_key(table: PlannedTable) -> dict[str, str]:
 
 def _with_keys(block: Block, keys: Mapping[str, str]) -> Block:
     return replace(block, keys={**keys, **block.keys}) if isinstance(block, Table) else block
-
-
-def _function(table_kind: str, name: str) -> Callable[..., Any]:
-    return getattr(import_module(f"nmtcore.reporting.table_kinds.{table_kind}"), name)

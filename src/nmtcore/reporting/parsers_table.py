@@ -1,31 +1,27 @@
-"""Scores and speeds of parsers: all comparisons of two annotations, as one table and one JSON."""
+"""Scores and speeds of parsers: all comparisons of two annotations."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.files import explain_content, read_json, write_json
+from nmtcore.files import explain_content, read_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.benchmarks import benchmark_seconds
 from nmtcore.reporting.markdown import counts
-from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import Column, Page, TableCell, make_table, note, number_columns, text_columns
 
 _SCORES = ("uas", "uas_without_punctuation", "las", "las_subtypes", "upos", "ccg")
 
 
-def write_parser_table(comparisons: Sequence[Path], *, layout: Layout, json: Path, table: Path) -> str:
-    """Tabulate comparisons, as JSON and Markdown; return the Markdown.
+def parser_page(comparisons: Sequence[Path], *, layout: Layout) -> Page:
+    """Tabulate comparisons.
 
     Args:
         comparisons: `{dataset}/annotation/{annotator}/{split}.{side}.against.{other}.json`, written by
             `compare_annotations`.
         layout: names the annotators of each path, and finds Snakemake's benchmarks of their jobs for the speeds.
-        json: output, a list.
-        table: output as Markdown.
     """
     entries = [_comparison(path, layout) for path in comparisons]
-    write_json(json, entries)
     columns = [
         *text_columns("data set", "split", "side", "annotator", "compared with"),
         *number_columns("sentences", "both parsed"),
@@ -38,7 +34,7 @@ def write_parser_table(comparisons: Sequence[Path], *, layout: Layout, json: Pat
         "including the time to load its models."
     )
     rows = [_comparison_row(entry) for entry in entries]
-    return write_page(Page(title="Parsers", blocks=(make_table(columns, rows), notes)), table)
+    return Page(title="Parsers", blocks=(make_table(columns, rows), notes))
 
 
 def _comparison(path: Path, layout: Layout) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Sentences below a table about its runs."""
+"""Sentences below a table about its runs, and below a figure about those that it lacks."""
 
 from collections.abc import Iterator
 
+from nmtcore.config.cells import Cell
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.compare import ONE_SEED
 
@@ -33,3 +34,15 @@ def run_items(table: PlannedTable) -> Iterator[str]:
             yield f"{runs.system} on {runs.dataset}: without {without} no translations."
         if runs.provenance:
             yield f"{runs.system} was not trained here; its translations: {runs.provenance}."
+
+
+def measured_cells(table: PlannedTable) -> list[Cell]:
+    """List the cells of a figure that are measured, each test of some runs once."""
+    cells = {(cell.runs, cell.source.get("split")): cell for cell in reversed(table.cells) if cell.source}
+    return list(cells.values())[::-1]
+
+
+def missing_runs(table: PlannedTable) -> list[str]:
+    """List, as sentences, systems that a figure lacks and why, and unfinished seeds."""
+    missing = (f"{cell.system} is missing: {cell.reason}." for cell in table.cells if cell.reason)
+    return list(dict.fromkeys([*missing, *run_items(table)]))

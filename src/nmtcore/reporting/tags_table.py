@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 from nmtcore.annotation.labels import NO_LABEL, read_labels
 from nmtcore.errors import UserError
 from nmtcore.evaluation.scores import output_files
-from nmtcore.files import write_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows
-from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import Block, Column, Heading, Page, Paragraph, make_table, note, number_columns
 
 SENTENCES = 10
@@ -40,17 +38,16 @@ class TaggedTest(NamedTuple):
     """The column of `features` and `labels` that has the tags."""
 
 
-def write_tag_table(tests: Iterable[TaggedTest], *, layout: Layout, json: Path, table: Path) -> str:
-    """Show the predicted tags of the first sentences, as JSON and Markdown; return the Markdown.
+def tag_page(tests: Iterable[TaggedTest], *, layout: Layout) -> Page:
+    """Show the predicted tags of the first sentences.
 
     `layout` names the data set, system and seed of each folder of hypotheses, and the split of the pairs; the scale is
-    the same for all. `json` is a list with one entry per data set and system.
+    the same for all.
     """
     entries = [_entry(test, layout) for test in tests]
-    write_json(json, entries)
     notes = note(_NOTES.format(scale=entries[0]["scale"], sentences=SENTENCES))
     blocks = [block for entry in entries for block in _section(entry)]
-    return write_page(Page(title="Predicted tags", blocks=(notes, *blocks)), table)
+    return Page(title="Predicted tags", blocks=(notes, *blocks))
 
 
 def _entry(test: TaggedTest, layout: Layout) -> dict[str, Any]:

@@ -6,8 +6,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.planned_tables import PlannedTable
-from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import LABELS
 from nmtcore.files import read_json, write_text
@@ -24,8 +22,7 @@ from nmtcore.reporting.licences_table import (
     uses_of_run,
 )
 from nmtcore.reporting.manifest import describe_datasets, merged_data
-from nmtcore.reporting.page_json import blocks_from_json
-from nmtcore.reporting.paper_table import heading_of
+from nmtcore.reporting.paper_table import linked, read_claims
 from nmtcore.reporting.report.data import data_blocks
 from nmtcore.reporting.report.examples import draw_examples, example_tree
 from nmtcore.reporting.report.finding import Ledger, finding, run_tables, seeds_sentence
@@ -41,8 +38,7 @@ from nmtcore.reporting.report.runs import (
 )
 from nmtcore.reporting.run_index import current_manifests
 from nmtcore.reporting.svg import embedded_svg
-from nmtcore.reporting.table import Block, Heading, Paragraph, Table, item_blocks
-from nmtcore.reporting.table_content import judged_from_json
+from nmtcore.reporting.table import Block, item_blocks
 from nmtcore.reporting.table_html import blocks_html
 
 TEMPLATE, STYLE, SCRIPT = "report.html.jinja", "report.css", "report.js"
@@ -118,17 +114,14 @@ class _Report:
 
     def content(self) -> dict[str, Any]:
         """Return the variables of the template."""
-        tables = [
-            (build(PlannedTable, content["plan"], where=str(path)), content)
-            for path, content in ((path, read_json(path)) for path in self.inputs.tables)
-        ]
-        claims = [judged_from_json(claim) for claim in read_json(self.inputs.claims)]
-        ledger = Ledger(claims, titles={table.paper: table.title for table, _ in tables}, link=self._link)
+        tables = [read_json(path) for path in self.inputs.tables]
+        titles = {table["paper"]: table["title"] for table in tables}
+        ledger = Ledger(read_claims(self.inputs.claims), titles=titles, link=self._link)
         planned = {
-            (runs.dataset, runs.system, seed)
-            for table, _ in tables
-            for runs in table.runs.values()
-            for seed in (*runs.seeds, *runs.unfinished)
+            (runs["dataset"], runs["system"], seed)
+            for table in tables
+            for runs in table["runs"].values()
+            for seed in (*runs["seeds"], *runs["unfinished"])
         }
         compared = run_differences(self.layout, self.groups, self.inputs.tests, baseline=self.inputs.baseline)
         rows = run_tables(self.layout, self.groups, compared, self.inputs.tests, descriptions=self.inputs.descriptions)
@@ -173,45 +166,42 @@ class _Report:
         dataset = origin.partition("/")[0]
         return f"#{section_id(dataset)}" if dataset in self._datasets else None
 
-    def _results(self, tables: Sequence[tuple[PlannedTable, Mapping[str, Any]]]) -> Iterator[dict[str, Any]]:
+    def _results(self, tables: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield the papers with tables that have a number of ours: their tables and figures, without notes."""
         from markupsafe import Markup
 
         figures = {path.stem: path for path in self.inputs.figures}
         papers: dict[str, dict[str, Any]] = {}
-        for planned, content in tables:
-            blocks = list(self._shown(blocks_from_json(content["blocks"])))
-            if not any(isinstance(block, Table) for block in blocks):
+        for table in tables:
+            parts = list(self._shown(table["parts"]))
+            if not any(part["type"] == "Table" for part in parts):
                 continue
-            name, figure = f"{planned.paper}_{planned.name}", ""
+            name, figure = f"{table['paper']}_{table['name']}", ""
             if name in figures:
                 svg = embedded_svg(figures[name].read_text(encoding="utf-8"), name)
                 figure = Markup(scrolling(f"{svg}\n", f"figure {name}"))
-            paper = papers.setdefault(planned.paper, {"title": planned.title, "tables": []})
-            stand_ins = ", ".join(f"{ours} in place of {paper}" for paper, ours in planned.stand_ins.items())
-            paper["tables"].append({
-                "id": f"table-{name}", "heading": heading_of(planned), "figure": figure, "stand_ins": stand_ins,
-                "blocks": self._html(blocks),
-            })  # fmt: skip
+            paper = papers.setdefault(table["paper"], {"title": table["title"], "tables": []})
+            stand_ins = ", ".join(f"{ours} in place of {theirs}" for theirs, ours in table["stand_ins"].items())
+            html = Markup(linked("".join(part["html"] for part in parts), self._link))
+            entry = {"id": f"table-{name}", "heading": table["heading"], "figure": figure, "stand_ins": stand_ins}
+            paper["tables"].append({**entry, "blocks": html})
         yield from papers.values()
 
-    def _shown(self, blocks: Sequence[Block]) -> Iterator[Block]:
+    def _shown(self, parts: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
         """Yield the tables that have a number of a system besides the baseline, and text of corpora; no notes.
 
         A heading is that of the next table.
         """
-        heading: Heading | None = None
-        for block in blocks:
-            if isinstance(block, Heading):
-                heading = block
-            elif isinstance(block, Paragraph) and block.corpus:
-                yield block
-            elif isinstance(block, Table):
-                origins = {cell.origin for row in block.rows for cell in row if cell.value is not None}
-                if any("/" in own and own.partition("/")[2] != self.inputs.baseline for own in origins):
-                    yield from [heading] if heading else []
-                    heading = None
-                    yield block
+        heading: Mapping[str, Any] | None = None
+        for part in parts:
+            if part["type"] == "Heading":
+                heading = part
+            elif part["corpus"]:
+                yield part
+            elif any("/" in own and own.partition("/")[2] != self.inputs.baseline for own in part["origins"]):
+                yield from [heading] if heading else []
+                heading = None
+                yield part
 
     def _section(self, group: SystemRuns) -> dict[str, Any]:
         from markupsafe import Markup

@@ -1,0 +1,60 @@
+"""Where a cell of a table is measured: its data set, split and runs, and the files of these."""
+
+from typing import Any, NamedTuple
+
+from nmtcore.config.cells import Cell, Column
+from nmtcore.config.planned_tables import PlannedRuns
+from nmtcore.config.project import Project
+from nmtcore.config.runs import RunSettings
+
+Source = dict[str, Any]
+"""What a cell is measured from, as plain values: `files`, by seed where they are those of runs, and more facts."""
+
+
+class Place(NamedTuple):
+    """A cell, and the runs that it measures."""
+
+    project: Project
+    cell: Cell
+    column: Column
+    runs: PlannedRuns | None
+    baseline: PlannedRuns | None = None
+    """The runs of the table's first baseline for the same test, where the system is another."""
+    configured: bool = False
+    """Whether the table is no paper's, but one of the systems of config.yaml."""
+
+    @property
+    def run(self) -> RunSettings | None:
+        """The settings of the first seed; None without runs."""
+        return self.run_of(self.runs) if self.runs else None
+
+    @property
+    def split(self) -> str:
+        """The cell's split; of a cell that names none, the main test."""
+        return self.cell.split or self.project.dataset(self.cell.dataset).main_test
+
+    def run_of(self, runs: PlannedRuns) -> RunSettings:
+        """Return the settings of the first seed of some runs."""
+        return self.project.run(runs.dataset, runs.system, self.project.settings.scale, runs.seeds[0])
+
+    def by_seed(self, file_type: str, *, first: bool = False, **names: str) -> dict[str, str]:
+        """Return a file of each seed, or of the first one."""
+        return seed_files(self.project, self.runs, file_type, first=first, **names)
+
+    def path(self, file_type: str, **names: str) -> str:
+        """Return a file of the cell's data set."""
+        return self.project.layout.path(file_type, dataset=self.cell.dataset, **names)
+
+
+def seed_files(project: Project, runs: PlannedRuns, file_type: str, *, first: bool = False, **names: str) -> Source:
+    """Return a file of each seed of some runs, or of the first one."""
+    names |= {"scale": project.settings.scale, "dataset": runs.dataset, "system": runs.system}
+    seeds = runs.seeds[:1] if first else runs.seeds
+    return {str(seed): project.layout.path(file_type, **names, seed=seed) for seed in seeds}
+
+
+def source_paths(value: Any) -> list[str]:
+    """List the paths in the `files` of a source."""
+    if isinstance(value, dict):
+        return [path for own in value.values() for path in source_paths(own)]
+    return [] if value is None else [value]

@@ -1,0 +1,188 @@
+"""Sizes of data sets: pairs, words and subwords of splits, types of tags, shares of words, what a filter drops."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.features import FEATURES
+from nmtcore.config.filters import FILTERS
+from nmtcore.errors import UserError
+from nmtcore.files import read_json
+from nmtcore.layout import file_name
+from nmtcore.measures.place import Place, Source
+from nmtcore.planning.annotation import selection_file
+from nmtcore.planning.features import segmentation_folder
+
+ENGLISH = "en"
+"""The language whose words and subwords some measures count."""
+
+NOTES = {
+    "pairs": """
+Pairs: of train those that training reads, after filters and selection by annotation, with copied sentences if the data
+set adds some; other splits are not filtered. Whole data sets are counted, even if the scale trains on a part of them.
+""",
+    "tokens": "Tokens: words before they are split into subwords, of the same pairs.",
+    "_subwords": "Subwords: entries of the vocabulary at this scale, which may limit its size, without special ones.",
+    "types": """
+Types: labels that occur in the training pairs. With specials: and our 2 special entries; the paper's may be others.
+""",
+    "english_words": """
+Shares are of the words of the English side of the training pairs, each occurrence counted, at the segmentation of this
+scale. All training pairs are counted, even if the scale trains on a part of them.
+""",
+}
+"""What is counted, by a part of the measure's name."""
+
+
+def _missing(place: Place) -> str:
+    """Say why a cell has no size; nothing if its data set, or the one that stands in for it, has the split."""
+    cell, column = place.cell, place.column
+    if cell.dataset is None:
+        return cell.reason
+    dataset = place.project.dataset(cell.dataset)
+    if cell.published is None and column.split is not None and column.split not in dataset.splits:
+        papers_own = (column.dataset or cell.row) == dataset.name
+        names = f"{dataset.name} has no" if papers_own else f"neither the paper's data set nor {dataset.name} has the"
+        return f"{names} split {column.split}"
+    return ""
+
+
+def pairs_source(place: Place) -> Source | str:
+    """Return the last report on a split: training reads the pairs that are selected, if there is a selection."""
+    split = place.cell.split or "train"
+    if reason := _missing(place):
+        return reason
+    if split == "train" and place.project.dataset(place.cell.dataset).selection is not None:
+        return {"files": {"report": place.path("selection_report")}, "keys": ["kept"]}
+    return {"files": {"report": place.path("pairs_report", split=split)}, "keys": ["kept"]}
+
+
+def copies_source(place: Place) -> Source | str:
+    """Return the report on copied sentences."""
+    if reason := _missing(place):
+        return reason
+    selection = place.project.dataset(place.cell.dataset).selection
+    if selection is None or selection.copies is None:
+        return f"{place.cell.dataset} adds no copied sentences"
+    return {"files": {"report": place.path("selection_report")}, "keys": ["copies", "kept"]}
+
+
+def dropped_source(place: Place) -> Source | str:
+    """Return the report on what langdetect drops from the training pairs."""
+    if reason := _missing(place):
+        return reason
+    if "langdetect" not in map(FILTERS.name_of, place.project.dataset(place.cell.dataset).filters):
+        return f"{place.cell.dataset} is not filtered by langdetect, so nobody counted the pairs that it would drop"
+    return {"files": {"report": place.path("pairs_report", split="train")}, "keys": ["dropped", "langdetect"]}
+
+
+def reported(source: Source) -> list[float]:
+    """Read a number of a report. Raises `UserError` if the report lacks it."""
+    path, keys = source["files"]["report"], source["keys"]
+    value = read_json(Path(path))
+    for key in keys:
+        if not isinstance(value, dict) or key not in value:
+            raise UserError(f"{path} has no '{'.'.join(keys)}': delete it and run the workflow again.")
+        value = value[key]
+    return [value]
+
+
+def words_source(place: Place) -> Source | str:
+    """Return the pairs whose words are counted."""
+    if reason := _missing(place):
+        return reason
+    split = place.cell.split or "train"
+    selection = selection_file(place.project, dataset=place.cell.dataset, split=split)
+    files = {"pairs": place.path("pairs", split=split), "selection": selection[0] if selection else None}
+    return {"files": files, "side": place.cell.metric.partition("_")[0]}
+
+
+def words(source: Source) -> list[float]:
+    """Count the words of a side of the selected pairs."""
+    return [_word_count(source["files"]["pairs"], source["files"]["selection"], source["side"])]
+
+
+@cache
+def _word_count(pairs: str, selection: str | None, side: str) -> int:
+    import pyarrow.compute as pc
+
+    from nmtcore.annotation.selection import selected_batches
+
+    column = f"{side}_words"
+    batches = selected_batches(Path(pairs), None if selection is None else Path(selection), columns=["id", column])
+    return sum(pc.sum(pc.list_value_length(batch.column(column))).as_py() or 0 for batch in batches)
+
+
+def vocabulary_source(place: Place) -> Source | str:
+    """Return the segmentation whose vocabulary is counted: that of the English side, or of the other one."""
+    if reason := _missing(place):
+        return reason
+    dataset, english = place.project.dataset(place.cell.dataset), place.cell.metric == "english_subwords"
+    sides = [side for side in SIDES if (dataset.language(side) == ENGLISH) == english]
+    if len(sides) != 1:
+        return f"{dataset.name} does not have one English side"
+    folder = segmentation_folder(place.project, dataset=dataset.name, segmentation=_segmentation(place))
+    return {"files": {"segmentation": folder}, "side": sides[0]}
+
+
+def _segmentation(place: Place) -> str:
+    project = place.project
+    return project.segmentation(project.dataset(place.cell.dataset), project.scale(project.settings.scale)).name
+
+
+def vocabulary(source: Source) -> list[float]:
+    """Count the entries of a vocabulary without the special ones."""
+    from nmtcore.segmentation.vocabulary import SPECIALS, Vocabulary
+
+    path = Path(source["files"]["segmentation"]) / file_name("vocabulary", side=source["side"])
+    return [len(Vocabulary.load(path)) - len(SPECIALS)]
+
+
+def types_source(place: Place) -> Source | str:
+    """Return the label vocabulary of an item such as `target.ccg`."""
+    if reason := _missing(place):
+        return reason
+    dataset, item = place.project.dataset(place.cell.dataset), place.cell.item or ""
+    side, _, labels = item.partition(".")
+    annotation = next((feature.annotation for feature in FEATURES.values() if labels in feature.labels), None)
+    if side not in SIDES or annotation is None:
+        return f"{item} is no side with labels of ours"
+    annotator = dataset.syntax.get(side, {}).get(annotation)
+    if annotator is None:
+        return f"{dataset.name} names no annotator for {annotation} on the {side} side"
+    path = place.path("labels", annotator=annotator, side=side)
+    return {"files": {"labels": path}, "labels": labels, "specials": place.cell.metric == "types_with_specials"}
+
+
+def types(source: Source) -> list[float]:
+    """Count the entries of a label vocabulary."""
+    from nmtcore.annotation.labels import LABEL_SPECIALS, read_labels
+
+    entries = read_labels(Path(source["files"]["labels"]), [source["labels"]])[source["labels"]]
+    return [len(entries) - (0 if source["specials"] else len(LABEL_SPECIALS))]
+
+
+def share_source(place: Place) -> Source | str:
+    """Return the subwords of the English side of the training pairs, and the most subwords of the words that count."""
+    if reason := _missing(place):
+        return reason
+    dataset = place.project.dataset(place.cell.dataset)
+    sides = [side for side in SIDES if dataset.language(side) == ENGLISH]
+    if not sides:
+        return f"{dataset.name} has no English side"
+    tokens = place.path("tokens", segmentation=_segmentation(place), split="train", side=sides[0])
+    return {"files": {"tokens": tokens}, "most": 1 if place.cell.metric == "english_words_unsplit" else 7}
+
+
+def share(source: Source) -> list[float]:
+    """Return the share of words with at most so many subwords; nothing if there are no words."""
+    counts: list[Any] = _subword_counts(source["files"]["tokens"])
+    return [sum(counts[: source["most"] + 1]) / sum(counts)] if sum(counts) else []
+
+
+@cache
+def _subword_counts(tokens: str) -> list[int]:
+    from nmtcore.evaluation.subword_counts import subword_counts
+
+    return subword_counts(Path(tokens))

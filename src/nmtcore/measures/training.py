@@ -1,0 +1,104 @@
+"""Training, from its log: losses, updates, speed, and the time that it took."""
+
+from functools import cache
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from nmtcore.measures.place import Place, Source, seed_files
+
+NO_LOG = "its translations were made elsewhere, so it has no training log"
+
+NOTES = """
+Loss: translation loss per target token, with label smoothing and without the losses of components, in the first and
+last line of the training log. Tokens/s: target tokens without padding, median over the log's lines.
+"""
+TIME_NOTES = """
+Time: the median over the lines of the training log of the seconds per update, times the number of updates, plus the
+median time of a validation times their number; for the whole run, as long as it is at this scale. Relative: this time
+per update divided by the mean of the baseline's runs on the same data set. Times can only be compared if all runs were
+trained on the same kind of machine, with nothing else running there.
+"""
+
+
+def log_source(place: Place) -> Source | str:
+    """Return the training logs of the cell's runs, or say why there are none."""
+    if place.runs is None:
+        return place.cell.reason or f"{place.cell.system} is no system of ours"
+    if place.run.external is not None:
+        return NO_LOG
+    return {"files": {"history": place.by_seed("history")}}
+
+
+def relative_source(place: Place) -> Source | str:
+    """Return the training logs of the cell's runs, and of the baseline's."""
+    source, baseline = log_source(place), place.baseline
+    if isinstance(source, str):
+        return source
+    if baseline is None or not baseline.seeds or place.run_of(baseline).external is not None:
+        return "there is no run of the baseline to compare with"
+    return {"files": {**source["files"], "baseline": seed_files(place.project, baseline, "history")}}
+
+
+def _facts(name: str) -> Any:
+    """Return the function that reads a fact about training from the log of each seed; a log may lack it."""
+
+    def values(source: Source) -> list[float]:
+        facts = [training_facts(path)[name] for path in source["files"]["history"].values()]
+        return [] if None in facts else facts
+
+    return values
+
+
+first_loss, last_loss, updates = _facts("first_loss"), _facts("last_loss"), _facts("updates")
+tokens_per_second, seconds = _facts("tokens_per_second"), _facts("seconds")
+
+
+@cache
+def training_facts(history: str) -> dict[str, Any]:
+    """Summarise a training log: the losses of its first and last line, updates, tokens per second and seconds.
+
+    The losses are translation losses; None if there were no training pairs. Raises `UserError` if the log is broken or
+    records no update.
+    """
+    from nmtcore.errors import UserError
+    from nmtcore.files import explain_content
+    from nmtcore.training.log import TRANSLATION_LOSS, read_history
+
+    steps, elapsed = [], 0.0
+    for entry in read_history(Path(history)):
+        elapsed = entry.get("seconds", elapsed)
+        steps += [entry] if "loss" in entry else []
+    if not steps:
+        raise UserError(f"{history} records no update: delete it and train again.")
+    with explain_content(Path(history)):
+        return {
+            "first_loss": steps[0].get(TRANSLATION_LOSS),
+            "last_loss": steps[-1].get(TRANSLATION_LOSS),
+            "updates": steps[-1]["update"],
+            "tokens_per_second": median(step["tokens_per_second"] for step in steps),
+            "seconds": elapsed,
+        }
+
+
+def _times(attribute: str) -> Any:
+    """Return the function that reads an attribute of the `TrainingTime` of each seed."""
+    return lambda source: [getattr(_time(path), attribute) for path in source["files"]["history"].values()]
+
+
+seconds_per_update, seconds_per_validation = _times("seconds_per_update"), _times("seconds_per_validation")
+validations, training_time = _times("validations"), _times("seconds")
+_whole = _times("seconds_per_update_with_validation")
+
+
+def relative_time(source: Source) -> list[float]:
+    """Return the time per update of each seed, divided by the mean of the baseline's."""
+    baseline = fmean(_whole({"files": {"history": source["files"]["baseline"]}}))
+    return [time / baseline for time in _whole(source)]
+
+
+@cache
+def _time(history: str) -> Any:
+    from nmtcore.evaluation import training_times
+
+    return training_times.training_time(Path(history))

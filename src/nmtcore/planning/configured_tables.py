@@ -1,0 +1,188 @@
+"""The tables of the configured systems, specified as those of the papers are."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from nmtcore.config.datasets import GOLD
+from nmtcore.config.paper_tables import PaperTables, PaperTableSettings, PaperTablesSettings
+from nmtcore.config.project import Project
+from nmtcore.config.published import PaperSettings, PublishedTableSettings, make_paper
+from nmtcore.config.runs import RunSettings
+from nmtcore.errors import UserError
+from nmtcore.measures.measured import test_annotations
+from nmtcore.planning.configured import configured_runs
+
+TRAINING = ("first_loss", "last_loss", "updates", "tokens_per_second", "seconds")
+"""What the table of systems says about training."""
+
+PRODUCTIONS = (
+    *(f"VERB_{tag}" for tag in ("NOUN", "PRON", "ADV", "VERB")),
+    *(f"NOUN_{tag}" for tag in ("DET", "ADP", "NOUN", "ADJ")),
+)
+"""The productions in the table, as HEAD_DEPENDENT."""
+
+GOLD_TREES, LEFT = "gold", "left"
+"""The names of trees that need no run: those of the treebank, and chains to the next word."""
+
+
+def configured_spec(project: Project, name: str) -> PaperTables:
+    """Specify a table of the configured systems. Raises `UserError` if there is nothing to tabulate."""
+    runs = configured_runs(project)[0]
+    kind, settings = _SPECS[name](project, _first_runs(runs))
+    where = Path("config.yaml")
+    tables = {name: settings}
+    others = {GOLD_TREES: "the trees of the treebank", LEFT: "chains to the next word"}
+    values = PaperSettings(title=name.capitalize(), others=others, tables=tables)
+    paper = make_paper(project, "", where, values)
+    own = PaperTablesSettings(tables={name: PaperTableSettings(kind=kind)})
+    return PaperTables(name="", path=where, paper=paper, settings=own)
+
+
+def compared_baseline(project: Project) -> str:
+    """Return the system that others are compared with. Raises `UserError` if it is none of the configured systems."""
+    baseline, systems = project.settings.baseline, project.settings.systems
+    if baseline is None:
+        return "transformer_base" if "transformer_base" in systems or not systems else systems[0]
+    if baseline not in systems:
+        raise UserError(
+            f"config.yaml: baseline: {baseline} is none of the configured systems ({', '.join(systems)}): add it to "
+            "`systems`, or name another."
+        )
+    return baseline
+
+
+def _first_runs(runs: Iterable[RunSettings]) -> list[RunSettings]:
+    """Return the first run of each system on each data set."""
+    return list({(run.dataset, run.system): run for run in reversed(list(runs))}.values())[::-1]
+
+
+def _needed(found: Sequence[Any], what: str) -> None:
+    if not found:
+        raise UserError(f"{what}, in config.yaml or on the command line.")
+
+
+def _empty(names: Iterable[str], columns: Sequence[str]) -> dict[str, tuple[None, ...]]:
+    return {name: (None,) * len(columns) for name in names}
+
+
+def _systems(project: Project, runs: list[RunSettings]) -> tuple[str, PublishedTableSettings]:
+    _needed(runs, "A table of systems needs `datasets` and `systems`")
+    columns: list[str] = []
+    for name in project.settings.datasets:
+        dataset, own = project.dataset(name), [run for run in runs if run.dataset == name]
+        for split in dataset.tests:
+            metrics = ["bleu", *dataset.evaluation.metrics]
+            metrics += ["uas"] if any(split in run.parsed_tests for run in own) else []
+            columns += [f"{name}/{split}/{metric}" for metric in metrics]
+        if any(run.tree_comparison == "induced" for run in own if run.gold):
+            columns += [f"{name}/{split}/directed+undirected" for split in dataset.source_treebanks(GOLD)]
+        columns += [f"{name}/train/{metric}" for metric in TRAINING]
+    systems = tuple(project.settings.systems)
+    baseline = compared_baseline(project)
+    settings = PublishedTableSettings(
+        place="Systems",
+        description="scores, differences from the baseline, and training",
+        baselines=(baseline,) if baseline in systems else (),
+        columns=tuple(columns),
+        rows=_empty(systems, columns),
+    )
+    return "scores", settings
+
+
+def _constructions(project: Project, runs: list[RunSettings]) -> tuple[str, PublishedTableSettings]:
+    baseline = _compared(project, runs, "A table of constructions")
+    annotated = {
+        name: split
+        for name in project.settings.datasets
+        if test_annotations(project, name, split := project.dataset(name).main_test)
+    }
+    _needed(
+        [*annotated],
+        "A table of constructions needs `systems`, and `datasets` whose `syntax` names an annotator for ccg of the "
+        "target side or for constituency",
+    )
+    pairs = [(name, system) for name in annotated for system in project.settings.systems if system != baseline]
+    columns = tuple(f"{name}/{annotated[name]}/{system}/bleu_gain" for name, system in pairs)
+    settings = PublishedTableSettings(
+        place="BLEU by construction",
+        row="item",
+        column="dataset/split/system/metric",
+        baselines=(baseline,),
+        columns=columns,
+        rows=_empty(["total"], columns),
+    )
+    return "constructions", settings
+
+
+def _examples(project: Project, runs: list[RunSettings]) -> tuple[str, PublishedTableSettings]:
+    baseline = _compared(project, runs, "A table of examples")
+    others = (system for system in project.settings.systems if system != baseline)
+    columns = tuple(f"{name}/{project.dataset(name).main_test}" for name in project.settings.datasets)
+    return "examples", PublishedTableSettings(
+        place="Examples", column="dataset/split", columns=columns, rows=_empty((baseline, *others), columns)
+    )
+
+
+def _compared(project: Project, runs: list[RunSettings], subject: str) -> str:
+    """Return the baseline. Raises `UserError` if it is the only configured system."""
+    baseline = compared_baseline(project)
+    _needed(
+        [system for system in project.settings.systems if system != baseline],
+        f"{subject} compares a baseline with other systems: name at least two `systems`",
+    )
+    _needed(runs, f"{subject} needs `datasets`")
+    return baseline
+
+
+def _gates(project: Project, runs: list[RunSettings]) -> tuple[str, PublishedTableSettings]:
+    gated = [run for run in runs if run.has_gates]
+    _needed(
+        gated,
+        "A table of gates needs `datasets`, and `systems` that have a gate in the decoder (such as sa_nmt_shared)",
+    )
+    tests = dict.fromkeys(f"{run.dataset}/{run.tests[0]}" for run in gated)
+    rows = _empty(dict.fromkeys(run.system for run in gated), [*tests])
+    return "gates", PublishedTableSettings(
+        place="Gates by tag", column="dataset/split", columns=tuple(tests), rows=rows
+    )
+
+
+def _productions(project: Project, runs: list[RunSettings]) -> tuple[str, PublishedTableSettings]:
+    columns: list[str] = []
+    for name in project.settings.datasets:
+        dataset = project.dataset(name)
+        for split in dataset.source_treebanks(GOLD) if dataset.gold_annotator else ():
+            systems = [run.system for run in runs if run.dataset == name and split in run.gold]
+            columns += [f"{name}/{split}/{system}" for system in (GOLD_TREES, LEFT, *systems)]
+    _needed(
+        columns, "A table of productions needs `datasets` with a gold treebank of the source side (a split gold_NAME)"
+    )
+    return "scores", PublishedTableSettings(
+        place="Productions",
+        metric="share",
+        row="item",
+        column="dataset/split/system",
+        columns=tuple(columns),
+        rows=_empty(PRODUCTIONS, columns),
+    )
+
+
+def _curves(project: Project, runs: list[RunSettings]) -> tuple[str, PublishedTableSettings]:
+    trained = [run for run in runs if run.external is None]
+    _needed(
+        trained, "A figure of curves needs `datasets`, and `systems` that are trained here: external ones have none"
+    )
+    columns = tuple(dict.fromkeys(run.dataset for run in trained))
+    rows = _empty(dict.fromkeys(run.system for run in trained), columns)
+    return "curves", PublishedTableSettings(place="Validation scores", column="dataset", columns=columns, rows=rows)
+
+
+_SPECS = {
+    "systems": _systems,
+    "constructions": _constructions,
+    "gates": _gates,
+    "productions": _productions,
+    "examples": _examples,
+    "curves": _curves,
+}

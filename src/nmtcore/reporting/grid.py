@@ -1,0 +1,339 @@
+"""Tables of numbers: ours next to the published ones, and differences from the baselines or those of claims."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from statistics import fmean
+from textwrap import fill
+from typing import Any, NamedTuple
+
+from nmtcore.config.cells import Cell, Column, Row
+from nmtcore.config.claims import trained_name
+from nmtcore.config.paper_tables import SETTINGS
+from nmtcore.config.planned_tables import PlannedTable
+from nmtcore.evaluation.agreement import MEANING, expected_agreement
+from nmtcore.evaluation.compare import SAMPLES, Difference, holm
+from nmtcore.evaluation.counts import length_ratio
+from nmtcore.measures import MEASURES, is_of_translations
+from nmtcore.measures.settings import DIFFERS
+from nmtcore.measures.sizes import NOTES as SIZE_NOTES
+from nmtcore.measures.trees import UNTRAINED
+from nmtcore.reporting.difference_columns import estimate_cell, estimate_column
+from nmtcore.reporting.empty_translations import empty_translations
+from nmtcore.reporting.results import Results, measure_label
+from nmtcore.reporting.seed_items import seed_items
+from nmtcore.reporting.table import (
+    Block,
+    Heading,
+    Paragraph,
+    SeedMean,
+    Table,
+    TableCell,
+    grouped_table,
+    item_blocks,
+    make_table,
+    note,
+    number_columns,
+    text_columns,
+    with_origin,
+)
+from nmtcore.reporting.table import Column as Shown
+
+WITH_LENGTHS = ("bleu", "multi_bleu")
+"""The scores that count the length of the translations."""
+
+WIDEST = 20
+"""The most columns of a table that is not divided."""
+
+GAINS, LOSSES = ("dD", "vV"), ("xX", "yY")
+"""Our marks of gains and of losses against the first and the second baseline: p < 0.05 and p < 0.01."""
+
+_PUBLISHED_MARKS = """
+Marks of published scores are the paper's: d and D, p < 0.05 and p < 0.01 against the first baseline; v and V the same
+against the second.
+"""
+_OUR_MARKS = """
+Ours have the same marks for gains, and x, X (y, Y against the second baseline) for losses, by the p of the difference,
+which is below 0.05 if the 95 % interval excludes 0; comparisons with one seed have none.
+"""
+_MEANS = "Means over seeds, ± their standard deviation if there are several."
+_DIFFERENCES = f"""
+Length: that of the translations divided by that of the references. Difference: from the baseline's mean, ± half its
+95 % interval, which joins the variance over seeds with that over {SAMPLES:,} paired bootstrap samples of the sentences.
+p: from the same variances; Holm: corrected for all comparisons by the same measure. What several columns, rows or
+claims show is compared once. In the CSV: the smallest difference that would be detected with a probability of 80 %, and
+judges: {MEANING}
+"""
+_WIDTH = 120
+"""Characters of a line of the notes."""
+
+
+class _Place(NamedTuple):
+    """Where a table shows a comparison."""
+
+    column: str
+    row: str
+    baseline: str
+    published: float | None
+
+
+class _Comparison(NamedTuple):
+    """A system compared with a baseline, once for all its places."""
+
+    cell: Cell
+    baseline: Cell
+    places: list[_Place]
+
+    def names(self, field: str) -> str:
+        """Join the names of a field of the places."""
+        return ", ".join(dict.fromkeys(getattr(place, field) for place in self.places))
+
+
+class _Compared(NamedTuple):
+    """A comparison, its result, and its p-value, corrected over the comparisons by the same measure."""
+
+    comparison: _Comparison
+    result: Difference
+    holm: float | None
+
+
+def grid_blocks(table: PlannedTable, results: Results) -> list[Block]:
+    """Show our values next to the published ones, and compare them."""
+    compared = _compared(table, results)
+    blocks: list[Block] = [
+        *item_blocks(empty_translations(table)),
+        *divided_by_dataset(table.columns, lambda columns: _overview(table, columns, results, compared)),
+    ]
+    if compared:
+        blocks += [Heading("Differences"), _details(compared, results)]
+    blocks += [note(fill(" ".join(text.split()), _WIDTH)) for text in _notes(table, results, compared)]
+    return [*blocks, *item_blocks(_items(table, results))]
+
+
+def _compared(table: PlannedTable, results: Results) -> list[_Compared]:
+    """Compare the cells of all columns with the baselines or, without baselines, those of claims."""
+    comparisons = _comparisons(table, results)
+    found = {key: results.compare(own.cell, own.baseline) for key, own in comparisons.items()}
+    corrected: dict[Any, float | None] = {}
+    for measure in dict.fromkeys(own.cell.measure for own in comparisons.values()):
+        corrected |= holm({key: found[key].p for key, own in comparisons.items() if own.cell.measure == measure})
+    return [_Compared(own, found[key], corrected[key]) for key, own in comparisons.items()]
+
+
+def _comparisons(table: PlannedTable, results: Results) -> dict[Any, _Comparison]:
+    comparisons: dict[Any, _Comparison] = {}
+    pairs = _pairs_with_baselines(table, results) if table.baselines else _claimed_pairs(table, results)
+    for cell, baseline, place in sorted(pairs, key=lambda pair: pair[0].measure == "chrf"):
+        key = (cell.measure, cell.runs, baseline.runs or baseline.system, cell.split)
+        own = comparisons.setdefault(key, _Comparison(cell, baseline, []))
+        own.places.append(place)
+    return comparisons
+
+
+_Pair = tuple[Cell, Cell, _Place]
+
+
+def _pairs_with_baselines(table: PlannedTable, results: Results) -> Iterator[_Pair]:
+    """Yield the cells of a column and those that they are compared with; of added columns, those of chrF alone."""
+    for column in table.columns:
+        if column.added and column.measure != "chrf":
+            continue
+        for position, baseline in enumerate(table.baselines):
+            against = table.cell(baseline, column.name)
+            for row in table.rows:
+                cell = table.cell(row.name, column.name)
+                if (
+                    row.name not in table.baselines[: position + 1]
+                    and not row.name.endswith(UNTRAINED)
+                    and cell.runs not in (None, against.runs)
+                    and results.is_scored(cell)
+                    and results.is_scored(against)
+                ):
+                    published = _minus(cell.published, against.published)
+                    yield cell, against, _Place(column.name, row.name, baseline, published)
+
+
+def _claimed_pairs(table: PlannedTable, results: Results) -> Iterator[_Pair]:
+    """Yield the cells that claims compare."""
+    for planned in table.claims:
+        if (
+            planned.cell
+            and planned.baseline
+            and isinstance(_result(planned.cell, planned.baseline, results), Difference)
+        ):
+            claim = planned.claim
+            names = [trained_name(own, claim.dataset) for own in (claim.system, claim.baseline)]
+            column = "/".join(filter(None, (claim.dataset, claim.split, claim.metric)))
+            yield planned.cell, planned.baseline, _Place(column, *names, claim.difference)
+
+
+def _result(cell: Cell, baseline: Cell, results: Results) -> Any:
+    return results.compare_claimed(cell, baseline) if cell.item is None else ""
+
+
+def _minus(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else round(first - second, 10)
+
+
+def divided_by_dataset(columns: Sequence[Column], make: Callable[[Sequence[Column]], Table]) -> list[Block]:
+    """Make one table of the paper's columns or, if it is wider than `WIDEST`, one for each data set.
+
+    The name of the data set then stands above the table instead of in the names of its columns; raw values keep both.
+    """
+    whole = make(columns)
+    datasets = dict.fromkeys(column.dataset for column in columns)
+    if len(whole.columns) <= WIDEST or len(datasets) < 2:
+        return [whole]
+    blocks: list[Block] = []
+    for dataset in datasets:
+        part = make([column for column in columns if column.dataset == dataset])
+        prefix = f"{dataset}/"
+        shorter = tuple(
+            replace(column, name=column.name.replace(prefix, ""), raw_name=column.raw_name or column.name)
+            for column in part.columns
+        )
+        blocks += [Paragraph(f"Data set {dataset or 'unknown'}:"), replace(part, columns=shorter)]
+    return blocks
+
+
+def _overview(table: PlannedTable, shown: Sequence[Column], results: Results, compared: Sequence[_Compared]) -> Table:
+    """Tabulate some columns."""
+    marks = _marks(table, compared)
+    columns = text_columns(_first(table))
+    for column in shown:
+        measure = MEASURES.get(column.measure)
+        if _is_published(table, column):
+            columns += number_columns(f"{column.name}, published", digits=column.digits)
+        content = measure.content if measure else "mean"
+        columns += number_columns(
+            column.name, content=content, digits=max(column.digits, measure.digits if measure else 2)
+        )
+    rows = []
+    for row in table.rows:
+        cells: list[Any] = [row.name + (" (added)" if row.added else "")]
+        for column in shown:
+            cell = table.cell(row.name, column.name)
+            if _is_published(table, column):
+                mark = f" {cell.marks}" if cell.marks and cell.published is not None else ""
+                cells.append(TableCell(cell.published, mark))
+            cells.append(_shown(cell, results, marks.get((row.name, column.name), "")))
+        rows.append(cells)
+    return make_table(columns, rows)
+
+
+def _first(table: PlannedTable) -> str:
+    """Name what the rows are."""
+    names = {"item": "item", "dataset": "data set"}
+    row: Row | None = table.rows[0] if table.rows else None
+    return next((name for axis, name in names.items() if row and getattr(row, axis) is not None), "system")
+
+
+def _is_published(table: PlannedTable, column: Column) -> bool:
+    """Return whether the paper has a number in a column, which tables of the user's own do not."""
+    return any(table.cell(row.name, column.name).published is not None for row in table.rows)
+
+
+def _shown(cell: Cell, results: Results, mark: str) -> TableCell:
+    """Make our cell."""
+    values, measure = results.values(cell), cell.measure
+    if not values:
+        return TableCell(None, reason=results.reason(cell))
+    if measure in SETTINGS:
+        return _setting(values[0], cell.published)
+    origin = cell.runs or cell.dataset or ""
+    known = MEASURES.get(measure)
+    if known is None or known.content == "mean":
+        return TableCell(SeedMean.over(values), f" {mark}" if mark else "", origin=origin)
+    return TableCell(fmean(values) if len(values) > 1 else values[0], origin=origin)
+
+
+def _setting(value: float, published: float | None) -> TableCell:
+    digits = len(f"{value:.10f}".rstrip("0").partition(".")[2])
+    differs = published is not None and abs(value - published) > 1e-9
+    return TableCell(value, DIFFERS if differs else "", digits=digits if differs or published is None else None)
+
+
+def _marks(table: PlannedTable, compared: Sequence[_Compared]) -> dict[tuple[str, str], str]:
+    """Return the marks of cells, by row and column: those of differences whose interval excludes 0."""
+    marks: dict[tuple[str, str], str] = {}
+    for comparison, result, _ in compared:
+        for place in comparison.places if table.baselines else ():
+            baseline = table.baselines.index(place.baseline)
+            if baseline < len(GAINS) and result.with_training_noise and result.p is not None and result.p < 0.05:
+                mark = (GAINS if result.delta > 0 else LOSSES)[baseline][result.p < 0.01]
+                marks[place.row, place.column] = marks.get((place.row, place.column), "") + mark
+    return marks
+
+
+def _details(compared: Sequence[_Compared], results: Results) -> Table:
+    with_length = any(own.comparison.cell.measure in WITH_LENGTHS for own in compared)
+    columns = [
+        *text_columns("column", "measure", "system", "baseline"),
+        Shown(name="published", content="number", digits=2, signed=True),
+        *number_columns("score", content="mean", digits=2),
+        *number_columns(*["length"] * with_length, digits=2),
+        estimate_column(),
+        *number_columns("p", "Holm", content="p_value"),
+        *(Shown(name=name, content="number", digits=digits, detail=True)
+          for name, digits in (("seeds", 0), ("detectable", 2), ("judges, %", 0))),
+    ]  # fmt: skip
+    groups: dict[tuple[str, str, str], list[list[Any]]] = {}
+    for comparison, result, corrected in compared:
+        runs, baseline = comparison.cell.runs, comparison.baseline.runs or comparison.baseline.dataset
+        measure, counts = comparison.cell.measure, results.counts(comparison.cell)
+        length = fmean(map(length_ratio, counts)) if measure in WITH_LENGTHS else None
+        judges = expected_agreement(measure, result.delta)
+        names = (comparison.names("column"), measure_label(measure), comparison.names("baseline"))
+        groups.setdefault(names, []).append(
+            [
+                *(names[0], names[1], comparison.names("row")),
+                *with_origin([names[2]], baseline),
+                _published(comparison.places),
+                *with_origin([SeedMean.over(results.values(comparison.cell)), *[length] * with_length], runs),
+                *with_origin([estimate_cell(result), result.p, corrected], runs),
+                *with_origin([len(counts), result.detectable, judges], runs),
+            ]
+        )
+    return grouped_table(columns, list(groups.values()))
+
+
+def _published(places: Sequence[_Place]) -> TableCell:
+    """Make the cell of the published difference, or of the reason why there is none: different ones in one place."""
+    published = {place.column: place.published for place in places if place.published is not None}
+    if len(set(published.values())) > 1:
+        return TableCell(None, reason=", ".join(f"{value:+.2f} in {column}" for column, value in published.items()))
+    return TableCell(next(iter(published.values()), None))
+
+
+def _notes(table: PlannedTable, results: Results, compared: Sequence[_Compared]) -> Iterator[str]:
+    """Yield what explains the numbers that a table has."""
+    measures = list(dict.fromkeys(column.measure for column in table.columns))
+    marked = any(cell.marks for cell in table.cells)
+    if marked or compared:
+        text = (_PUBLISHED_MARKS if marked else "") + (_OUR_MARKS if compared and table.baselines else "")
+        yield from [text] if text else []
+    if any(cell.runs and cell.source for cell in table.cells):
+        yield _MEANS
+    yield from [_DIFFERENCES] if compared else []
+    known = (MEASURES[measure].notes for measure in measures if measure in MEASURES)
+    sizes = (text for part, text in SIZE_NOTES.items() if any(part in measure for measure in measures))
+    yield from dict.fromkeys(text for text in (*known, *sizes) if text)
+    if set(measures) & set(SETTINGS):
+        cells = [cell for cell in table.cells if cell.published is not None and cell.source]
+        different = [cell for cell in cells if _setting(cell.source["value"], cell.published).mark]
+        yield f"{len(different) or 'None'} of the {len(cells)} published settings differ here."
+
+
+def _items(table: PlannedTable, results: Results) -> Iterator[str]:
+    """Yield sentences about signatures, seeds and unfinished runs."""
+    signed = set()
+    for cell in table.cells:
+        measure = cell.measure
+        if (
+            is_of_translations(measure)
+            and results.is_scored(cell)
+            and (measure, cell.dataset, cell.split) not in signed
+        ):
+            signed.add((measure, cell.dataset, cell.split))
+            signature = results.counts(cell)[0].signature
+            yield f"{measure_label(measure)} of {cell.dataset}, {cell.split}: {signature}."
+    yield from seed_items(table)

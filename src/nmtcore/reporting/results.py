@@ -1,0 +1,146 @@
+"""The values of the cells of a table, and their differences; each is computed once."""
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nmtcore.config.cells import Cell
+from nmtcore.errors import UserError
+from nmtcore.evaluation.compare import (
+    Difference,
+    SampledScores,
+    bootstrap_weights,
+    difference_of,
+    sampled_scores,
+    score_interval,
+)
+from nmtcore.evaluation.counts import SentenceCounts
+from nmtcore.evaluation.metrics import METRICS
+from nmtcore.evaluation.subsets import FEW
+from nmtcore.measures import MEASURES, Measure, measure_named
+
+WHOLE = "the whole test"
+"""The name of the part of a test that is all of it."""
+
+
+class Part(NamedTuple):
+    """Some sentences of a test."""
+
+    name: str
+    rows_B: np.ndarray
+    """Their positions, from 0."""
+
+
+class Undecided(NamedTuple):
+    """A difference that decides nothing, and why."""
+
+    difference: Difference
+    reason: str
+
+
+Compared = Difference | Undecided | str
+"""A difference, with or without the power to decide, or the reason why there is none."""
+
+
+def measure_label(measure: str) -> str:
+    """Return the name of a measure in tables."""
+    return METRICS[measure].label if measure in METRICS else MEASURES[measure].label if measure in MEASURES else measure
+
+
+class Results:
+    """The values of a table's cells, and their differences."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, list[SentenceCounts]] = {}
+        self._sampled: dict[Any, SampledScores] = {}
+        self._weights: dict[int, np.ndarray] = {}
+
+    def measure(self, cell: Cell) -> Measure | None:
+        """Return what a cell measures."""
+        return measure_named(cell.measure)
+
+    def reason(self, cell: Cell) -> str:
+        """Say why a cell has no value; empty if it has one, or if nobody expects one."""
+        measure = self.measure(cell)
+        return measure.lacks(cell.source) if cell.source and measure and measure.lacks else cell.reason
+
+    def values(self, cell: Cell, part: Part | None = None) -> list[float]:
+        """Return the value of a cell, or of a part of its test, for each seed; none if there is a reason why not."""
+        measure = self.measure(cell)
+        if not cell.source or measure is None or self.reason(cell):
+            return []
+        if measure.values is not None:
+            return measure.values(cell.source)
+        return [own.corpus_score() for own in self._parts(cell, part)]
+
+    def counts(self, cell: Cell) -> list[SentenceCounts]:
+        """Return the counts of each seed of a cell with a score."""
+        key = _key(cell)
+        if key not in self._counts:
+            self._counts[key] = self.measure(cell).counts(cell.source)
+        return self._counts[key]
+
+    def is_scored(self, cell: Cell) -> bool:
+        """Return whether a cell has scores that can be compared."""
+        measure = self.measure(cell)
+        return bool(cell.source and measure and measure.counts and not self.reason(cell))
+
+    def interval(self, cell: Cell, part: Part | None = None) -> tuple[float, float]:
+        """Return the 95 % interval of the mean score of a cell, or of a part of its test."""
+        return score_interval(self._scores(cell, part))
+
+    def compare(self, cell: Cell, baseline: Cell, part: Part | None = None) -> Difference:
+        """Compare two cells by their scores on the same sentences. Raises `UserError` if these differ."""
+        if self._test(cell) != self._test(baseline):
+            raise UserError(
+                f"{cell.runs} and {baseline.runs} have different references of {cell.split}, so that they cannot be "
+                "compared: delete the results of the older one and run the workflow again."
+            )
+        own, other = self._scores(cell, part), self._scores(baseline, part)
+        if baseline.runs is None:
+            # Such a baseline is not trained: its variance over seeds is known to be 0.
+            runs = len(own.scores)
+            other = SampledScores([*other.scores] * runs, np.repeat(other.sampled_RA, runs, axis=0))
+        return difference_of(own, other)
+
+    def compare_claimed(self, cell: Cell, baseline: Cell, part: Part | None = None) -> Compared:
+        """Compare the cells of a claim, or say why nothing can be compared; few sentences decide nothing."""
+        for own in (cell, baseline):
+            if reason := self.reason(own):
+                return reason
+            if not self.is_scored(own):
+                label = measure_label(own.measure)
+                return f"{own.runs or own.system} has no {label}" if own.metric else "there is no score to compare"
+        if cell.dataset != baseline.dataset and self._test(cell) != self._test(baseline):
+            return f"{cell.runs} and {baseline.runs} are not tested on the same sentences"
+        if part is None:
+            return self.compare(cell, baseline)
+        count = len(part.rows_B)
+        few = f"the subset ({part.name}) has {count:,} of the test's sentences, and fewer than {FEW} are too few"
+        if count < 2:
+            return few
+        difference = self.compare(cell, baseline, part)
+        return Undecided(difference, few) if count < FEW else difference
+
+    def _test(self, cell: Cell) -> str:
+        """Return the checksum of what the sentences of a cell are compared with."""
+        return self.counts(cell)[0].test
+
+    def _parts(self, cell: Cell, part: Part | None) -> list[SentenceCounts]:
+        counts = self.counts(cell)
+        return counts if part is None else [own.rows(part.rows_B) for own in counts]
+
+    def _scores(self, cell: Cell, part: Part | None) -> SampledScores:
+        key = (_key(cell), None if part is None else part.rows_B.tobytes())
+        if key not in self._sampled:
+            parts = self._parts(cell, part)
+            sentences = len(parts[0])
+            if sentences not in self._weights:
+                self._weights[sentences] = bootstrap_weights(sentences)
+            self._sampled[key] = sampled_scores(parts, self._weights[sentences])
+        return self._sampled[key]
+
+
+def _key(cell: Cell) -> str:
+    return json.dumps(cell.source, sort_keys=True)

@@ -1,0 +1,129 @@
+"""The values of measures: counted in small files by hand."""
+
+import json
+
+import pytest
+from evaluation.test_subword_counts import write_tokens
+from reporting.runs import write_translations
+from reporting.treebank_tables import HARD, SHARED, TREES, UNTRAINED, TreebankTable, right_words
+from sacrebleu import corpus_bleu
+
+from nmtcore.errors import UserError
+from nmtcore.files import write_json, write_lines
+from nmtcore.layout import Layout
+from nmtcore.measures import MEASURES, scores, sizes, training, trees
+
+REFERENCES = ["the red dog sees a cat near the river", "an old tree stands in the town", "she sees it"]
+LINES = ["the red dog saw a cat near a river", "an old tree stood in town", "she sees him"]
+
+
+def counts_source(tmp_path, *seeds, column="bleu"):
+    layout, files = Layout(results=str(tmp_path), scales=("quick",)), {}
+    for seed, lines in enumerate(seeds, start=1):
+        write_translations(layout, "new", seed, lines, REFERENCES)
+        files[str(seed)] = layout.path("counts", scale="quick", dataset="d", system="new", seed=seed)
+    return {"files": {"counts": files}, "split": "test", "column": column}
+
+
+def test_scores_are_sacrebleus(tmp_path):
+    source = counts_source(tmp_path, LINES, REFERENCES)
+    expected = [corpus_bleu(lines, [REFERENCES], tokenize="none").score for lines in (LINES, REFERENCES)]
+    assert [own.corpus_score() for own in scores.stored_counts(source)] == pytest.approx(expected, abs=1e-9)
+    with pytest.raises(UserError, match=r"test.parquet has no counts of comet: delete it, and run the workflow"):
+        scores.stored_counts({**source, "column": "comet"})
+
+
+def test_seeds_of_other_tests_are_refused(tmp_path):
+    source = counts_source(tmp_path, LINES, LINES)
+    write_translations(Layout(results=str(tmp_path), scales=("quick",)), "new", 2, LINES, LINES)
+    with pytest.raises(UserError, match="are of different sentences, so that they cannot be compared"):
+        scores.stored_counts(source)
+
+
+def test_shares_of_words_and_numbers_of_reports(tmp_path):
+    tokens = str(write_tokens(tmp_path / "t.parquet", [[0], [0, 0], [0, 1, 1, 1]]))
+    assert [sizes.share({"files": {"tokens": tokens}, "most": most}) for most in (1, 2, 7)] == [[0.5], [0.75], [1]]
+    empty = str(write_tokens(tmp_path / "none.parquet", []))
+    assert sizes.share({"files": {"tokens": empty}, "most": 1}) == []
+    report = str(tmp_path / "train.json")
+    write_json(tmp_path / "train.json", {"kept": 7, "dropped": {"langdetect": 12}})
+    files = {"report": report}
+    assert sizes.reported({"files": files, "keys": ["kept"]}) == [7]
+    assert sizes.reported({"files": files, "keys": ["dropped", "langdetect"]}) == [12]
+    with pytest.raises(UserError, match=r"train.json has no 'copies.kept': delete it and run the workflow again"):
+        sizes.reported({"files": files, "keys": ["copies", "kept"]})
+
+
+def write_log(path, seconds, *, loss=None):
+    step = {"update": 10, "updates": 10, "seconds": 10 * seconds, "loss": 1.0, "tokens_per_second": 100 / seconds}
+    more = {} if loss is None else {"loss/translation": loss}
+    write_lines(path, [json.dumps(step | more)])
+    return str(path)
+
+
+def test_times_are_relative_to_the_baselines_mean(tmp_path):
+    own = {str(seed): write_log(tmp_path / f"own.{seed}.jsonl", seconds) for seed, seconds in ((1, 4), (2, 6))}
+    base = {str(seed): write_log(tmp_path / f"base.{seed}.jsonl", seconds) for seed, seconds in ((1, 1), (2, 3))}
+    source = {"files": {"history": own, "baseline": base}}
+    assert training.relative_time(source) == [2, 3]
+    assert training.relative_time({"files": {"history": base, "baseline": base}}) == [0.5, 1.5]
+    names = ("seconds_per_update", "updates", "validations", "training_time", "tokens_per_second", "seconds")
+    assert [MEASURES[name].values(source) for name in names] == [
+        [4, 6],
+        [10, 10],
+        [0, 0],
+        [40, 60],
+        [25, 100 / 6],
+        [40, 60],
+    ]
+
+
+def test_a_log_without_translation_losses_has_none(tmp_path):
+    plain = {"files": {"history": {"1": write_log(tmp_path / "a.jsonl", 1)}}}
+    both = {"files": {"history": {"1": write_log(tmp_path / "b.jsonl", 1, loss=2.5)}}}
+    assert (training.first_loss(plain), training.last_loss(both)) == ([], [2.5])
+    write_lines(tmp_path / "c.jsonl", [json.dumps({"seconds": 1.0})])
+    with pytest.raises(UserError, match=r"c.jsonl records no update: delete it and train again"):
+        training.updates({"files": {"history": {"1": str(tmp_path / "c.jsonl")}}})
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    made = TreebankTable(tmp_path)
+    made.write_run("shared", SHARED, HARD)
+    return made
+
+
+@pytest.mark.parametrize("undirected", [False, True])
+def test_induced_trees_have_the_heads_of_gold_trees(treebank, undirected):
+    measure = "undirected_gold_edges" if undirected else "directed"
+    source = treebank.induction("shared", measure)
+    parts = [right_words(own, undirected=undirected) for own in (SHARED, HARD, UNTRAINED)]
+    shares = [100 * right / words for right, words in parts]
+    assert [own.corpus_score() for own in trees.induction_counts(source)] == pytest.approx(shares[:2])
+    untrained = {**source, "column": f"untrained_{measure}"}
+    assert [own.corpus_score() for own in trees.induction_counts(untrained)] == pytest.approx(shares[2:] * 2)
+    left = [None if own is None else [*range(2, len(own) + 1), 0] for own in TREES]
+    right, words = right_words(left, undirected=undirected)
+    (own,) = trees.induction_counts(treebank.induction("left", measure))
+    assert own.corpus_score() == pytest.approx(100 * right / words)
+    assert trees.without_words(source) == ""
+
+
+def test_shares_of_gold_trees_chains_and_systems(treebank):
+    """Dependents of verbs, gold: PRON, NOUN; NOUN, ADV (home), ADV (fast). Left: PRON; NOUN."""
+    # Seed 1: PRON (she); NOUN (dog), ADV (home); seed 2 as gold.
+    shares = [trees.production_shares(treebank.production(name, "VERB", "NOUN")) for name in ("gold", "left", "shared")]
+    assert shares == [[40], [50], pytest.approx([100 / 3, 40])]
+    assert trees.production_shares(treebank.production("gold", "VERB", "DET")) == [0]
+    missing = treebank.production("gold", "X", "NOUN")
+    assert trees.production_shares(missing) == []
+    assert MEASURES["share"].lacks(missing) == "these trees have no dependents of X"
+
+
+def test_runs_that_parse_other_numbers_of_sentences_are_refused(treebank):
+    source = treebank.induction("left", "directed")
+    assert trees.sentences(source) == len(TREES)
+    treebank.write_run("few", SHARED[:2], untrained=UNTRAINED[:2])
+    with pytest.raises(UserError, match=r"has 4 sentences and .* 2, so that they cannot be"):
+        trees.sentences(treebank.induction("left", "directed"))

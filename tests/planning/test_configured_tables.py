@@ -1,0 +1,115 @@
+"""The tables of the configured systems, which are planned as those of the papers are."""
+
+import pytest
+from planning.conftest import parsed
+from workflow.calling import little
+
+from nmtcore.errors import UserError
+from nmtcore.planning.configured_tables import compared_baseline
+from nmtcore.planning.paper_tables import paper_table_inputs, planned_table
+
+TAGGERS = {
+    "tagger": {"tool": "spacy", "model": "xx_ccg", "tags": "ccg"},
+    "parser": {"tool": "corenlp", "analysis": "constituents"},
+}
+TAGGED = little(annotators=TAGGERS, syntax={"target": {"ccg": "tagger"}, "source": {"constituency": "parser"}})
+TWO = {"systems": ["transformer_base", "nmt"]}
+
+
+def refusal(project, table):
+    with pytest.raises(UserError) as error:
+        planned_table(project, table)
+    return str(error.value)
+
+
+def test_the_baseline_is_the_transformer_or_the_first_system(make_project):
+    for systems, baseline in (
+        (["nmt", "transformer_base"], "transformer_base"),
+        (["nmt", "pascal"], "nmt"),
+        ([], "transformer_base"),
+    ):
+        assert compared_baseline(make_project({"systems": systems})) == baseline
+    chosen = make_project({"systems": ["nmt", "transformer_base"], "baseline": "nmt"})
+    assert compared_baseline(chosen) == "nmt"
+    other = make_project({"systems": ["nmt", "pascal"], "baseline": "transformer_base"}, plain=little())
+    assert refusal(other, "systems") == (
+        "config.yaml: baseline: transformer_base is none of the configured systems (nmt, pascal): add it to `systems`, "
+        "or name another."
+    )
+
+
+def test_systems_have_scores_trees_and_training(make_project):
+    systems = {"systems": ["transformer_base", "depparse_l1", "sa_nmt_shared"], "seeds": [1]}
+    japanese = little(evaluation={"tokenize": "ja", "metrics": ["ribes"]})
+    table = planned_table(make_project(systems, parsed=parsed(), japanese=japanese), "systems")
+    assert (table.scale, table.baselines, table.stand_ins) == ("smoke", ("transformer_base",), {})
+    names = [column.name for column in table.columns]
+    assert names[:2] == ["parsed/test/bleu", "chrF of parsed/test"]
+    assert {"parsed/test/uas", "parsed/gold_bank/undirected", "japanese/test/ribes", "japanese/train/seconds"} <= {
+        *names
+    }
+    assert "japanese/test/uas" not in names
+    rows = {row.name for row in table.rows}
+    assert {"transformer_base", "sa_nmt_shared, untrained", "left"} <= rows
+    assert table.cell("depparse_l1", "parsed/test/uas").source["column"] == "uas"
+    assert table.cell("sa_nmt_shared, untrained", "parsed/test/bleu").source == {}
+    assert table.cell("depparse_l1", "japanese/test/bleu").reason.startswith("japanese has no annotator")
+
+
+def test_constructions_are_those_of_annotated_data_sets(make_project):
+    project = make_project(TWO, tagged=TAGGED, plain=little())
+    inputs = paper_table_inputs(project, paper_table="constructions")
+    assert set(inputs) == {
+        *(f"results/smoke/tagged/{system}/seed{seed}/counts" for system in TWO["systems"] for seed in (1, 2)),
+        "results/tagged/annotation/tagger/test.target.parquet",
+        "results/tagged/annotation/parser/test.source.parquet",
+    }
+    plain = make_project(TWO, plain=little())
+    assert "needs `systems`, and `datasets` whose `syntax` names an annotator for ccg" in refusal(
+        plain, "constructions"
+    )
+
+
+def test_examples_are_from_the_lowest_seed(make_project):
+    project = make_project({**TWO, "seeds": [3, 2]}, tagged=TAGGED, plain=little())
+    assert set(paper_table_inputs(project, paper_table="examples")) == {
+        *(
+            f"results/smoke/{name}/{system}/seed2/hypotheses"
+            for name in ("tagged", "plain")
+            for system in TWO["systems"]
+        ),
+        *(f"results/{name}/corpus/test.parquet" for name in ("tagged", "plain")),
+        "results/tagged/annotation/tagger/test.target.parquet",
+    }
+    alone = make_project({"systems": ["nmt"]}, plain=little())
+    assert "A table of examples compares a baseline with other systems: name at least two" in refusal(alone, "examples")
+
+
+def test_gates_productions_and_curves(make_project):
+    systems = {"systems": ["nmt", "sa_nmt_shared"], "seeds": [1]}
+    project = make_project(systems, parsed=parsed())
+    folder = "results/smoke/parsed"
+    assert paper_table_inputs(project, paper_table="gates") == [f"{folder}/sa_nmt_shared/seed1/gates/test.parquet"]
+    assert set(paper_table_inputs(project, paper_table="productions")) == {
+        f"{folder}/sa_nmt_shared/seed1/gold",
+        "results/parsed/corpus/gold_bank.parquet",
+        "results/parsed/annotation/gold/gold_bank.source.parquet",
+    }
+    columns = [column.name for column in planned_table(project, "productions").columns]
+    assert columns == [f"parsed/gold_bank/{name}" for name in ("gold", "left", "sa_nmt_shared")]
+    assert paper_table_inputs(project, paper_table="curves") == [
+        f"{folder}/{system}/seed1/training.jsonl" for system in systems["systems"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ("systems", "A table of systems needs `datasets` and `systems`, in config.yaml or on the command line."),
+        ("gates", "A table of gates needs `datasets`, and `systems` that have a gate in the decoder"),
+        ("productions", "A table of productions needs `datasets` with a gold treebank of the source side"),
+        ("curves", "A figure of curves needs `datasets`, and `systems` that are trained here"),
+    ],
+)
+def test_a_table_of_nothing_is_a_sentence(make_project, table, sentence):
+    assert refusal(make_project({"systems": []}, plain=little()), table).startswith(sentence)

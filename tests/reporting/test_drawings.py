@@ -1,0 +1,225 @@
+"""Figures and tables of gates, trees, attention, its sharpness, curves and times."""
+
+import json
+
+import pytest
+from evaluation.test_gates import gate_row
+from reporting.attention_runs import HEADS, IDS, SENTENCES, AttentionRuns
+from reporting.planned import items, planned, shown, tables, unlinked
+
+from nmtcore.files import write_lines
+from nmtcore.inference.schemas import GATES_SCHEMA
+from nmtcore.parquet import write_rows
+from nmtcore.reporting.curves_table import best_point
+from nmtcore.reporting.paper_table import KINDS
+from nmtcore.reporting.results import Results
+
+NOT_TRAINED = "gone on d is not trained yet (unfinished_runs: leave_out)"
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return AttentionRuns(tmp_path)
+
+
+def cell(system, files=None, *, reason="", row=None, column="", **source):
+    own = (
+        {"runs": f"d/{system}", "source": {"files": files, "split": "test", **source}} if files else {"reason": reason}
+    )
+    return {"row": row or system, "column": column, "system": system, **own}
+
+
+def content_of(runs, table):
+    """Return what a figure draws, and the blocks of its page."""
+    kind, results = KINDS[table.table_kind], Results()
+    data = kind.data(table, results, runs.layout)
+    blocks = kind.blocks(table, results, data)
+    assert unlinked(blocks) == []
+    return data, blocks
+
+
+def texts(runs, table, data):
+    KINDS[table.table_kind].draw(data, runs.outputs["figure"], title="Figure 1: what it shows. Scale quick.")
+    return runs.texts()
+
+
+@pytest.mark.parametrize("table_kind", ["gates", "trees", "attention", "sharpness"])
+def test_a_figure_without_runs_is_a_sentence(runs, table_kind):
+    table = planned(table_kind, [cell("gone", reason=NOT_TRAINED)])
+    data, blocks = content_of(runs, table)
+    sentence = f"gone is missing: {NOT_TRAINED}."
+    assert items(blocks) == [sentence]
+    assert texts(runs, table, data) == ["Figure 1: what it shows. Scale quick.", sentence]
+
+
+def write_gates(runs, seed, norms):
+    words = [([0, 1], ["DET", "NOUN"]), ([0, 0], ["VERB"])]
+    rows = [{"id": i, **gate_row(*own, norm)} for i, (own, norm) in enumerate(zip(words, norms, strict=True))]
+    path = runs.path("gates", "sa", seed)
+    write_rows(path, GATES_SCHEMA, rows)
+    return str(path)
+
+
+def test_counts_of_tags_stand_beside_the_published_ones(runs):
+    norms = {"1": [[2, 1, 0.5], [4, 2, 3]], "2": [[1, 3, 0.5], [4, 2, 3]]}
+    files = {"gates": {seed: write_gates(runs, int(seed), own) for seed, own in norms.items()}}
+    cells = [
+        {**cell("sa", files, row=tag, column="highest"), "item": tag, "metric": "highest", "published": count}
+        for tag, count in {"VERB": 1022, "NOUN": 636, "PART": 95}.items()
+    ]
+    table = planned("gates", cells, seeds={"sa": [1, 2]})
+    data, blocks = content_of(runs, table)
+    assert [row[:6] for row in shown(tables(blocks)[0])] == [
+        ["VERB", "1,022", "1.0 ± 0.0", "50.00", "33.33", "50.00"],
+        ["NOUN", "636", "0.5 ± 0.7", "25.00", "33.33", "25.00"],
+        ["PART", "95", "(no word of the test has the tag PART)", "", "", ""],
+        ["DET (added)", "", "0.5 ± 0.7", "25.00", "33.33", "25.00"],
+        ["`</s>`", "", "", "", "", ""],
+    ]
+    drawn = texts(runs, table, data)
+    assert "sa, seed 1, d, test, scale quick: the first references with at most 25 subwords" in drawn
+    gone = {**cell("gone", reason=NOT_TRAINED, row="VERB", column="highest"), "item": "VERB", "metric": "highest"}
+    _, blocks = content_of(runs, planned("gates", [{**gone, "published": 1022}]))
+    assert shown(tables(blocks)[0])[0][:3] == ["VERB", "1,022", f"({NOT_TRAINED})"]
+
+
+def test_trees_of_the_first_sentence_that_all_runs_parsed(runs):
+    cells = []
+    for system, heads in (("sa", [2, 3, 4, 5, 6, 7, 8, 0]), ("hard", HEADS)):
+        folder = runs.write_parses(system, heads, ids=[7, 9])
+        files = {"pairs": str(runs.pairs), "trees": str(runs.trees), "gold_parses": {"1": str(folder)}}
+        cells.append(cell(system, files))
+    table = planned("trees", [*cells, cell("gone", reason=NOT_TRAINED)], seeds={"sa": [1, 2], "hard": [1]})
+    data, blocks = content_of(runs, table)
+    rows = shown(tables(blocks)[0])
+    assert rows[0] == ["A", "4 the", "2 <b>", "4 the", ""]
+    assert rows[5] == ["sleep", "root", "7 s", "root", ""]
+    assert [row[-1] for row in rows] == [""] * 7 + ["yes"]
+    drawn = set(texts(runs, table, data))
+    assert {"gold", "sa, seed 1, scale quick", "hard, seed 1, scale quick", f"gone is missing: {NOT_TRAINED}."} <= drawn
+
+
+def attention(runs, system, path, trees=None, **source):
+    files = {"attention": {"1": str(path)}, "pairs": str(runs.pairs), "trees": trees and str(trees)}
+    return cell(system, files, **{"encoder_heads": False, "claimed": [], **source})
+
+
+def test_attention_of_transformers_and_of_recurrent_systems(runs):
+    encoder, maps = runs.write_attention("mine", ids=IDS[1:]), runs.write_attention("sa", layers=0, selection=True)
+    cells = [
+        attention(runs, "mine", encoder, runs.trees, encoder_heads=True, claimed=["1.0"]),
+        attention(runs, "sa", maps),
+    ]
+    table = planned("attention", cells, seeds={"mine": [1], "sa": [1]})
+    data, blocks = content_of(runs, table)
+    rows = shown(tables(blocks)[0])
+    assert [row[:3] for row in rows] == [
+        *(["mine", "1", f"layer {layer}, head {head}"] for layer in (0, 1) for head in (0, 1)),
+        ["sa", "1", "decoder to source"], ["sa", "1", "heads (head_selection)"],
+    ]  # fmt: skip
+    weights = data["encoders"][0]["heads"]["1.0"]
+    assert rows[2][3] == f"{sum(max(row) for row in weights) / len(weights):.3f}"
+    selected = data["maps"][0]["runs"][0]["maps"][1]["weights"]
+    maxima = [max(row[column] for row in selected) for column in range(len(selected))]
+    assert rows[5][3] == f"{sum(maxima) / len(maxima):.3f}"
+    drawn = set(texts(runs, table, data))
+    assert {"layer 1, head 0", "heads (head_selection)", "sa, seed 1", *SENTENCES[2]} <= drawn
+
+
+def test_sentences_of_other_lengths_are_drawn_if_no_other_fits(runs):
+    path = runs.write_attention("sa", layers=0, ids=IDS[:1])
+    table = planned("attention", [attention(runs, "sa", path)], seeds={"sa": [1]})
+    data, _ = content_of(runs, table)
+    chosen = data["maps"][0]["sentence"]["chosen"]
+    assert chosen == "the first sentence with 2 words, since none has 8 to 15 and no number is nearer"
+    assert any(chosen in text for text in texts(runs, table, data))
+
+
+def sharpness(systems, facts):
+    cells = [
+        cell(name, {"attention": {str(seed): str(path) for seed, path in enumerate(paths, start=1)}}, claimed=claimed)
+        for name, (claimed, paths) in systems.items()
+    ]
+    seeds = {name: list(range(1, len(paths) + 1)) for name, (_, paths) in systems.items()}
+    return planned("sharpness", cells, seeds=seeds, facts=facts)
+
+
+def test_sharpness_of_layers(runs):
+    paths = [runs.write_attention("mine", seed=seed) for seed in (1, 2)]
+    systems = {"mine": (["1.0"], paths), "other": ([], [runs.write_attention("other")])}
+    table = sharpness(systems, {"first_sentences": 100, "bins_from": 0.2})
+    data, blocks = content_of(runs, table)
+    rows = shown(tables(blocks)[0])
+    assert [row[:7] for row in rows] == [
+        [name, "d", "test", seeds, "4", layer, ""] for name, seeds in (("mine", "2"), ("other", "1")) for layer in "01"
+    ]
+    counts = data["systems"][0]["layers"]["1"]
+    assert rows[1][7:] == [f"{counts['mean_maximum']:.3f}", f"{counts['mean_entropy']:.3f}", "yes"]
+    assert items(blocks) == ["d, test: 4 sentences instead of the paper's 100."]
+    assert data["lowest_bin"] == 2
+    assert {"mine", "other", "layer 0", "layer 1"} <= set(texts(runs, table, data))
+
+
+def test_a_model_with_fewer_layers_shows_its_last(runs):
+    paths = {name: runs.write_attention(name, layers=layers) for name, layers in (("deep", 3), ("flat", 2))}
+    systems = {name: (["2.1"] if name == "deep" else [], [path]) for name, path in paths.items()}
+    table = sharpness(systems, {"layer": 2, "first_sentences": 4})
+    data, blocks = content_of(runs, table)
+    assert items(blocks) == ["flat has layers 0 to 1: layer 1 stands for layer 2."]
+    by_head = [row for row in shown(tables(blocks)[0]) if row[6]]
+    assert [(row[0], row[5], row[6], row[9]) for row in by_head] == [
+        ("deep", "2", "0", ""), ("deep", "2", "1", "yes"), ("flat", "1", "0", ""), ("flat", "1", "1", ""),
+    ]  # fmt: skip
+    assert {"layer 2, head 0", "layer 1, head 1"} <= set(texts(runs, table, data))
+
+
+def write_log(runs, system, seed, *validations, seconds=2.0):
+    path = runs.layout.path("history", scale="quick", dataset="d", system=system, seed=seed)
+    lines = [{"update": 10 * (i + 1), "validation": own, "best": True, "seconds": seconds}
+             for i, own in enumerate(validations)]  # fmt: skip
+    write_lines(path, [json.dumps(line) for line in lines])
+    return path
+
+
+def test_best_and_last_scores_of_curves(runs):
+    bleu = {"1": (1.0, 5.0, 5.0, 3.0), "2": (1.0, 2.0, 7.0, 6.0)}
+    base = {seed: write_log(runs, "base", seed, *({"perplexity": 9.0, "bleu": own} for own in scores))
+            for seed, scores in bleu.items()}  # fmt: skip
+    nmt = {"1": write_log(runs, "nmt", 1, *({"perplexity": own} for own in (8.0, 6.0, 7.0)))}
+    cells = [cell("base", {"history": base}, beam=1), cell("nmt", {"history": nmt}, beam=1)]
+    table = planned("curves", [*cells, cell("late", reason="not trained yet")], seeds={"base": [1, 2], "nmt": [1]})
+    data, blocks = content_of(runs, table)
+    scores, perplexity = tables(blocks)
+    assert shown(scores) == [
+        ["base", "d", "2", "6.00 ± 1.41", "25 ± 7", "4.50 ± 2.12", "40 ± 0"],
+        ["nmt", "d", "", *["(its validations compute no BLEU)"] * 4],
+        ["late", "d", "", *["(not trained yet)"] * 4],
+    ]
+    assert shown(perplexity)[1] == ["nmt", "d", "1", "6.00", "20", "7.00", "30"]
+    assert {"dev BLEU, greedy search", "dev perplexity", "base", "nmt"} <= set(texts(runs, table, data))
+    nothing = planned("curves", [cell("late", reason="not trained yet")])
+    assert "No run of these systems is finished." in texts(runs, nothing, content_of(runs, nothing)[0])
+    assert best_point([(1, 2.0), (2, 3.0), (3, 3.0)], "bleu") == (2, 3.0)
+    assert best_point([(1, 2.0), (2, 1.5), (3, 1.5)], "perplexity") == (2, 1.5)
+
+
+def test_times_have_a_bar_for_each_number(runs):
+    def log(name, seconds):
+        path = runs.outputs["figure"].parent / f"{name}.jsonl"
+        write_lines(path, [json.dumps({"update": 10, "updates": 10, "seconds": 10 * seconds})])
+        return {"1": str(path)}
+
+    base, own = log("base", 2), log("own", 6)
+    cells = [
+        {**cell(name, {"history": files, "baseline": base}, column="relative_time"), "metric": "relative_time",
+         "published": published}
+        for name, files, published in (("base", base, 1.0), ("own", own, 1.5))
+    ]  # fmt: skip
+    cells.append({**cell("late", reason="not trained yet", column="relative_time"), "metric": "relative_time"})
+    table = planned("time", cells, seeds={"base": [1], "own": [1]}, baselines=("base",))
+    data, blocks = content_of(runs, table)
+    assert shown(tables(blocks)[0]) == [["base", "1", "1.00"], ["own", "2", "3.00"], ["late", "", "(not trained yet)"]]
+    drawn = texts(runs, table, data)
+    assert {"published", "here", "own", "1.50", "3.00", "training time relative to base"} <= set(drawn)
+    assert "late" not in drawn
+    assert "No time is published, and no run is finished." in texts(runs, table, {**data, "cells": []})

@@ -1,0 +1,318 @@
+"""Tables of numbers: scores equal sacreBLEU's, each cell depends on its own runs, differences are counted once."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reporting.planned import claim, planned, planned_claim, scored, shown, tables, unlinked
+from reporting.runs import Results as Folder
+from reporting.runs import write_comet_scores
+from reporting.treebank_tables import HARD, SHARED, UNTRAINED, TreebankTable, right_words
+from sacrebleu.metrics import BLEU, CHRF
+
+from nmtcore.config.claims import TrainedSystem
+from nmtcore.config.typed import plain
+from nmtcore.errors import UserError
+from nmtcore.evaluation.compare import holm
+from nmtcore.reporting.claims_page import judged_claims
+from nmtcore.reporting.grid import grid_blocks
+from nmtcore.reporting.paper_table import linked, read_claims, write_claims, write_paper_page, write_paper_table
+from nmtcore.reporting.results import Results
+
+REFERENCES = [f"the {colour} dog sees a {noun} near the {place}" for colour in ("red", "old", "big")
+              for noun in ("cat", "house", "child") for place in ("river", "old tree", "town")]  # fmt: skip
+GOOD = [line.replace("near", "at") for line in REFERENCES]
+BETTER = [line if i % 3 else line.replace("sees", "saw") for i, line in enumerate(REFERENCES)]
+BAD = [" ".join(reversed(line.split())) for line in REFERENCES]
+SYSTEMS = {"base": [BAD, GOOD], "new": [BETTER, GOOD], "control": [GOOD]}
+SEEDS = {name: list(range(1, len(seeds) + 1)) for name, seeds in SYSTEMS.items()}
+COLUMN, CHRF_COLUMN = "real/test/bleu", "chrF of real/test"
+PUBLISHED = {"base": (20.5, ""), "new": (22.0, "d")}
+MISSING = "missing on d has no finished run (unfinished_runs: leave_out)"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = Folder(tmp_path, REFERENCES, REFERENCES)
+    for name, seeds in SYSTEMS.items():
+        for seed, lines in enumerate(seeds, start=1):
+            made.write_run(name, seed, lines)
+    return made
+
+
+def column_cells(folder, column, metric, published=None):
+    cells = [
+        {"row": name, "column": column, "published": (published or {}).get(name, (None, ""))[0],
+         "marks": (published or {}).get(name, (None, ""))[1], **scored(folder.layout, name, own, metric)}
+        for name, own in SEEDS.items()
+    ]  # fmt: skip
+    return cells
+
+
+def plan(folder, *columns, **changes):
+    cells = [
+        *column_cells(folder, COLUMN, "bleu", PUBLISHED),
+        {"row": "missing", "column": COLUMN, "published": 21.0, "metric": "bleu", "reason": MISSING},
+        {"row": "Other (2019)", "column": COLUMN, "published": 19.0, "metric": "bleu"},
+        *column_cells(folder, CHRF_COLUMN, "chrf"),
+        *columns,
+    ]
+    names = dict.fromkeys(cell["column"] for cell in cells)
+    known = {(cell["row"], cell["column"]) for cell in cells}
+    for row in dict.fromkeys(cell["row"] for cell in cells):
+        cells += [{"row": row, "column": name, "metric": "bleu"} for name in names if (row, name) not in known]
+    values = {
+        "baselines": ("base",), "seeds": SEEDS, "stand_ins": {"real": "d"},
+        "rows": {"control": {"added": True}, "Other (2019)": {"elsewhere": True}},
+        "columns": {COLUMN: {"digits": 1}, CHRF_COLUMN: {"metric": "chrf", "added": True}},
+    }  # fmt: skip
+    return planned("scores", cells, **values | changes)
+
+
+def blocks_of(table):
+    return grid_blocks(table, Results())
+
+
+def details(table):
+    """Return the rows of the table of differences, by the column, the measure and the system."""
+    return {tuple(row[:3]): row[3:] for row in shown(tables(blocks_of(table))[1])}
+
+
+def test_scores_and_differences_are_sacrebleus(folder):
+    table = plan(folder)
+    results = Results()
+    for name, seeds in SYSTEMS.items():
+        for metric, column in ((BLEU(tokenize="none"), COLUMN), (CHRF(), CHRF_COLUMN)):
+            expected = [metric.corpus_score(lines, [REFERENCES]).score for lines in seeds]
+            assert results.values(table.cell(name, column)) == pytest.approx(expected, abs=1e-9)
+    new, base = (table.cell(name, COLUMN) for name in ("new", "base"))
+    means = [np.mean(results.values(cell)) for cell in (new, base)]
+    assert results.compare(new, base).delta == pytest.approx(means[0] - means[1])
+    own = details(table)[COLUMN, "BLEU", "new"]
+    lengths = [BLEU(tokenize="none").corpus_score(lines, [REFERENCES]) for lines in SYSTEMS["new"]]
+    length = np.mean([score.sys_len / score.ref_len for score in lengths])
+    assert own[0:2] == ["base", "+1.50"]
+    assert own[2].startswith(f"{means[0]:.2f} ± ")
+    assert own[3] == f"{length:.2f}"
+    assert own[4].startswith(f"{means[0] - means[1]:+.2f} ± ")
+    assert own[7] == "2"
+    assert unlinked(blocks_of(table)) == []
+    origins = {cell.origin for row in tables(blocks_of(table))[1].rows for cell in row}
+    assert origins == {"", "d/base", "d/new", "d/control"}
+
+
+def test_p_values_are_corrected_over_the_comparisons_by_the_same_measure(folder):
+    table = plan(folder)
+    results, rows = Results(), details(table)
+    assert list(rows) == [(column, measure, name) for column, measure in ((COLUMN, "BLEU"), (CHRF_COLUMN, "chrF"))
+                          for name in ("new", "control")]  # fmt: skip
+    for column in (COLUMN, CHRF_COLUMN):
+        p = {
+            name: results.compare(table.cell(name, column), table.cell("base", column)).p for name in ("new", "control")
+        }
+        corrected = holm(p)
+        own = {name: row[6] for (where, _, name), row in rows.items() if where == column}
+        assert own == {name: "< 0.001" if value < 0.001 else f"{value:.3f}" for name, value in corrected.items()}
+
+
+def test_columns_that_one_stand_in_serves_are_compared_once(folder):
+    other = "other/test/bleu"
+    table = plan(folder, *column_cells(folder, other, "bleu", {"base": (20.0, ""), "new": (19.7, "")}))
+    alone, both = details(plan(folder)), details(table)
+    assert [name for name, *_ in both] == [f"{COLUMN}, {other}"] * 2 + [CHRF_COLUMN] * 2
+    assert [row[2:] for row in both.values()] == [row[2:] for row in alone.values()]
+    assert both[f"{COLUMN}, {other}", "BLEU", "new"][1] == f"(+1.50 in {COLUMN}, -0.30 in {other})"
+    same = plan(folder, *column_cells(folder, other, "bleu", {"base": (10.0, ""), "new": (11.5, "")}))
+    assert details(same)[f"{COLUMN}, {other}", "BLEU", "new"][1] == "+1.50"
+
+
+def worse(lines, every, shift=0):
+    """Reverse the words of some lines."""
+    return [" ".join(reversed(line.split())) if i % every == shift else line for i, line in enumerate(lines)]
+
+
+MARKED = {
+    "low": [worse(GOOD, 4, shift) for shift in (0, 1, 2)],
+    "little": [worse(GOOD, 6, shift) for shift in (0, 1, 2)],
+    "worst": [worse(GOOD, 2, shift) for shift in (0, 1, 0)],
+    "high": [worse(REFERENCES, 13, shift) for shift in (0, 1, 2)],
+    "mixed": [worse(GOOD, 2), worse(GOOD, 4, 3), worse(REFERENCES, 13)],
+    "single": [REFERENCES],
+}
+
+
+@pytest.mark.parametrize(
+    ("baselines", "marks"),
+    [
+        (("low", "worst"), {"little": "dV", "worst": "X", "high": "DV"}),
+        (("high", "little"), {"low": "Xy", "little": "X", "worst": "XY"}),
+        (("single",), {}),
+    ],
+)
+def test_marks_are_those_of_the_joint_interval(tmp_path, baselines, marks):
+    """`mixed` loses much, nothing and gains much, beside `low`: neither is a mark. With one seed there is none."""
+    made = Folder(tmp_path, REFERENCES, REFERENCES)
+    for name, seeds in MARKED.items():
+        for seed, lines in enumerate(seeds, start=1):
+            made.write_run(name, seed, lines)
+    seeds = {name: list(range(1, len(own) + 1)) for name, own in MARKED.items()}
+    cells = [{"row": name, "column": COLUMN, **scored(made.layout, name, own)} for name, own in seeds.items()]
+    table = planned("scores", cells, seeds=seeds, baselines=baselines)
+    rows = {row[0]: row[1].split()[-1] for row in shown(tables(blocks_of(table))[0])}
+    assert {name: mark for name, mark in rows.items() if mark.isalpha()} == marks
+    results = Results()
+    for name in MARKED.keys() - set(baselines):
+        result = results.compare(table.cell(name, COLUMN), table.cell(baselines[0], COLUMN))
+        low, high = result.interval
+        assert (result.p < 0.05) == (not low <= 0 <= high)
+
+
+def test_the_table_has_published_numbers_ours_marks_and_reasons(folder):
+    blocks = blocks_of(plan(folder))
+    overview = tables(blocks)[0]
+    assert [column.name for column in overview.columns] == ["system", f"{COLUMN}, published", COLUMN, CHRF_COLUMN]
+    rows = {row[0]: row[1:] for row in shown(overview)}
+    assert rows["new"][0] == "22.0 d"
+    assert rows["missing"] == ["21.0", f"({MISSING})", ""]
+    assert rows["Other (2019)"] == ["19.0", "", ""]
+    assert rows["control (added)"][0] == ""
+    text = " ".join(str(block) for block in blocks)
+    assert "One seed (control on d): an interval from one seed leaves training noise out" in text
+    assert "BLEU of d, test: nrefs:1|" in text
+
+
+def test_a_table_without_our_scores_does_not_explain_them(folder):
+    cells = [{"row": "new", "column": COLUMN, "metric": "bleu", "published": 2.0, "marks": "d", "reason": "not run"}]
+    text = " ".join(map(str, blocks_of(planned("scores", cells))))
+    assert "Marks of published scores are the paper's" in text
+    assert "Judges" not in text
+    assert "Means over seeds" not in text
+    assert "Judges" in " ".join(map(str, blocks_of(plan(folder))))
+
+
+def test_comet_is_scored_and_compared_like_other_metrics(folder):
+    random = np.random.default_rng(1)
+    segments = {(name, seed): random.random(len(REFERENCES)) for name, own in SEEDS.items() for seed in own}
+    for (name, seed), own in segments.items():
+        write_comet_scores(folder.layout, name, seed, list(own), REFERENCES)
+    cells = [
+        {"row": name, "column": COLUMN, **scored(folder.layout, name, own, "comet")} for name, own in SEEDS.items()
+    ]
+    table = planned("scores", cells, seeds=SEEDS, baselines=("base",))
+    results = Results()
+    new, base = (table.cell(name, COLUMN) for name in ("new", "base"))
+    expected = {name: [100 * segments[name, seed].mean() for seed in (1, 2)] for name in ("new", "base")}
+    assert results.values(new) == pytest.approx(expected["new"])
+    assert results.compare(new, base).delta == pytest.approx(np.mean(expected["new"]) - np.mean(expected["base"]))
+
+
+def test_another_translation_changes_the_cells_of_its_run_and_no_others(folder):
+    def values():
+        table = plan(folder)
+        results = Results()
+        return {name: results.values(table.cell(name, COLUMN)) for name in SYSTEMS}
+
+    before = values()
+    folder.write_run("new", 2, BAD)
+    after = values()
+    assert [name for name in SYSTEMS if before[name] != after[name]] == ["new"]
+
+
+def test_mostly_empty_translations_are_named_on_top(folder):
+    folder.write_run("new", 1, [""] * 20 + BETTER[20:])
+    assert blocks_of(plan(folder))[0].texts == ("d/new, seed 1, test: 20 of 27 translations are empty.",)
+
+
+def test_scores_of_other_sentences_are_not_compared(folder):
+    other = Folder(Path(folder.layout.results).parent / "other", REFERENCES, GOOD)
+    other.write_run("control", 1, GOOD)
+    cells = [{"row": name, "column": COLUMN, **scored(made.layout, name, [1])}
+             for name, made in (("base", folder), ("control", other))]  # fmt: skip
+    with pytest.raises(UserError, match="d/control and d/base have different references of test"):
+        blocks_of(planned("scores", cells, seeds={"base": [1], "control": [1]}, baselines=("base",)))
+    claimed = planned_claim(cells[1] | {"dataset": "e"}, cells[0])
+    assert Results().compare_claimed(claimed.cell, claimed.baseline) == (
+        "d/control and d/base are not tested on the same sentences"
+    )
+
+
+def test_settings_that_differ_are_marked(folder):
+    cells = [
+        {
+            "row": "d",
+            "column": name,
+            "metric": name,
+            "published": published,
+            "dataset": None,
+            "source": {"value": ours},
+        }
+        for name, published, ours in (("beta2", 0.98, 0.98), ("learning_rate", 0.0007, 0.001), ("heads", None, 2))
+    ]
+    table = planned("scores", cells, rows={"d": {"dataset": "d", "system": None}}, columns={"beta2": {"digits": 2}})
+    blocks = blocks_of(table)
+    assert shown(tables(blocks)[0]) == [["d", "0.98", "0.98", "0", "0.001 ≠", "2"]]
+    assert "1 of the 2 published settings differ here." in str(blocks)
+    assert unlinked(blocks) == ["beta2", "heads", "learning_rate"], "settings come from no run"
+
+
+def test_claims_are_compared_in_a_table_without_baselines(tmp_path):
+    treebank = TreebankTable(tmp_path)
+    treebank.write_run("shared", SHARED, HARD)
+    treebank.write_run("hard", HARD, UNTRAINED)
+    cells = [
+        {"row": name, "column": "directed", "metric": "directed", "system": name, "split": "gold_bank",
+         "runs": f"d/{name}" if name != "left" else None, "source": treebank.induction(name, "directed")}
+        for name in ("shared", "hard", "left")
+    ]  # fmt: skip
+    own = claim("hard", "left", metric="directed", says="better", baseline_from_elsewhere=True)
+    table = planned("scores", cells, seeds=treebank.seeds, claims=(planned_claim(cells[1], cells[2], claim=own),))
+    overview, differences = tables(blocks_of(table))
+    shares = {name: [100 * right / words for right, words in map(right_words, seeds)]
+              for name, seeds in (("shared", (SHARED, HARD)), ("hard", (HARD, UNTRAINED)))}  # fmt: skip
+    assert [row[1].value.mean for row in overview.rows][:2] == pytest.approx([np.mean(own) for own in shares.values()])
+    (row,) = shown(differences)
+    left = shown(overview)[2][1]
+    assert row[:4] == ["real/test/directed", "directed", "hard", "left"]
+    assert float(row[6].split()[0]) == pytest.approx(np.mean(shares["hard"]) - float(left), abs=0.1)
+
+
+def test_claims_are_judged_collected_and_read_again(folder, tmp_path):
+    names = ("new", "base", "control")
+    new, base, control = (scored(folder.layout, name, SEEDS[name]) for name in names)
+    controlled = claim(controls=(TrainedSystem("control", "real"),))
+    good = planned_claim(new, base, claim=controlled)
+    own = good.cell
+    controls = ((controlled.controls[0], own, good.baseline, ""), (controlled.controls[0], None, None, "no parser"))
+    claims = (
+        good,
+        planned_claim(new, base, claim=claim(says="x"), undecided="the scale smoke is too small for a verdict"),
+        planned_claim(control, base).__class__(claim=claim("missing"), reason=MISSING),
+    )
+    table = plan(folder, claims=claims)
+    results = Results()
+    judged = judged_claims(table, results.compare_claimed)
+    assert judged[0].verdict.difference == results.compare(own, good.baseline)
+    assert (judged[0].seeds, judged[0].baseline_seeds, judged[0].runs) == (2, 2, "d/new")
+    assert (judged[1].verdict.answer, judged[1].verdict.reason) == (
+        "not decided", "the scale smoke is too small for a verdict",
+    )  # fmt: skip
+    assert (judged[2].verdict.answer, judged[2].verdict.reason) == ("not run", MISSING)
+    assert len(controls) == 2
+    files = {"json": tmp_path / "t.json", "table": tmp_path / "t.md"}
+    text = write_paper_table(json.loads(json.dumps(plain(table))), layout=folder.layout, **files)
+    assert text.startswith("## Table 1\n\nScale quick; data sets that stand in for the paper's: d for real.\n")
+    ledger = {"json": tmp_path / "claims.json", "table": tmp_path / "claims.md"}
+    text = write_claims([files["json"]], scale="quick", **ledger)
+    assert read_claims(ledger["json"]) == judged
+    assert text.startswith("Scale quick; data sets that stand in for the papers': d for real.\n")
+    assert "1 comparisons were not run (missing on d has no finished run" in text
+    write_paper_page([files["json"]] * 2, tmp_path / "p2020.md")
+    page = (tmp_path / "p2020.md").read_text(encoding="utf-8")
+    assert page.startswith("P 2020\n\n## Table 1\n")
+    assert page.count("## Differences") == 2
+    assert {path.suffix for path in tmp_path.glob("p2020.*")} == {".md", ".csv", ".tex", ".html"}
+    html = "".join(part["html"] for part in json.loads(files["json"].read_text(encoding="utf-8"))["parts"])
+    assert '<a href="#d/new">' in html
+    assert "<a " not in linked(html)
+    assert '<a href="#runs">' in linked(html, lambda origin: "#runs" if origin == "d/new" else None)

@@ -1,0 +1,252 @@
+"""Tables of parts of a test: by constructions, phrases and lengths; scores are those of their sentences."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from evaluation.test_metrics import own_bleu
+from reporting.planned import items, planned, planned_claim, scored, shown, tables, unlinked
+from reporting.runs import EVALUATION
+from reporting.runs import Results as Folder
+
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.errors import UserError
+from nmtcore.evaluation.compare import Difference
+from nmtcore.reporting.constructions_figure import count_bars, gain_points
+from nmtcore.reporting.lengths_figure import length_points
+from nmtcore.reporting.parts import (
+    LONG,
+    compare_parts,
+    construction_blocks,
+    construction_entries,
+    draw_constructions,
+    draw_lengths,
+    length_blocks,
+    length_entries,
+)
+from nmtcore.reporting.results import Results, Undecided
+
+WORDS = ["the cat sees a dog .", "does he see it ?", "a cat and a dog", "he tries to sleep .", "who is it now ?"] * 16
+QUESTION, CONJUNCTION, CONTROL = ["S[q]/NP", "NP"], ["NP", "conj", "NP"], [r"(S\NP)/(S[to]\NP)"]
+SUPERTAGS = [["NP"], QUESTION, CONJUNCTION, CONTROL, QUESTION] * 16
+PLACES = {"question": [1, 4], "conjunction": [2], "control": [3]}
+GAINS = {"question": 1.44, "conjunction": 1.0, "control": 0.1}
+LENGTHS = [4, 10, 11, 15, 20, 25, 25, 70] * 10
+SETTINGS = EvaluationSettings(**EVALUATION)
+
+
+def translate(step, references=WORDS):
+    """Replace every `step`-th word of the references."""
+    words = [line.split() for line in references]
+    return [
+        " ".join("xyz" if (i + k) % step == 0 else word for k, word in enumerate(line)) for i, line in enumerate(words)
+    ]
+
+
+def bleu(step, rows):
+    return own_bleu([translate(step)[i] for i in rows], [WORDS[i] for i in rows], SETTINGS)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = Folder(tmp_path, [" ".join(["w"] * length) for length in LENGTHS], WORDS)
+    for system, step in (("base", 3), ("better", 9)):
+        for seed in (1, 2):
+            made.write_run(system, seed, translate(step + seed))
+    return made
+
+
+@pytest.fixture
+def annotations(folder):
+    return {"target.ccg": folder.write_annotation("target", "ccg", SUPERTAGS)[2]}
+
+
+def compared(folder, files, *, seeds=(1, 2), column="bleu"):
+    """Plan what a cell has that is compared with `base` on parts of the test."""
+    own, base = (scored(folder.layout, name, seeds, column) for name in ("better", "base"))
+    source = {**own["source"], "files": {**own["source"]["files"], **files, "baseline": base["source"]["files"]}}
+    return {**own, "source": source, "baseline_runs": "d/base"}
+
+
+def gains(folder, annotations, **changes):
+    own = compared(folder, {"annotations": annotations}) | {"metric": "bleu_gain", **changes}
+    cells = [{"row": row, "column": "bleu_gain", "item": row, "published": gain, **own} for row, gain in GAINS.items()]
+    seeds = {"base": [1, 2], "better": [1, 2]}
+    return planned("constructions", cells, seeds=seeds, baselines=("base",), columns={"bleu_gain": {"digits": 2}})
+
+
+def lengths(folder, columns=("ours",), **changes):
+    files = {"pairs": folder.layout.path("pairs", dataset="d", split="test")}
+    base = scored(folder.layout, "base", (1, 2))
+    base["source"]["files"] |= files
+    values = {"base": base, "better": compared(folder, files) | changes}
+    cells = [{"row": name, "column": column, **own} for column in columns for name, own in values.items()]
+    return planned(
+        "lengths", cells, seeds={"base": [1, 2], "better": [1, 2]}, baselines=("base",),
+        facts={"share_of_long_sentences": 0.3},
+    )  # fmt: skip
+
+
+def entries_of(table):
+    return construction_entries(table, Results())
+
+
+def test_gains_on_constructions_are_those_of_their_sentences(folder, annotations):
+    table = gains(folder, annotations)
+    counts, entries = entries_of(table)
+    (shown_table,) = tables(construction_blocks(table, counts, entries))
+    assert unlinked([shown_table]) == []
+    rows = shown(shown_table)
+    assert [row[:3] + row[5:6] for row in rows] == [
+        ["question", "32", "40.0", "+1.44"],
+        ["conjunction", "16 (few)", "20.0", "+1.00"],
+        ["control", "16 (few)", "20.0", "+0.10"],
+        ["all sentences", "80", "100.0", ""],
+        ["prepositional", "0 (none)", "0.0", ""],
+        ["relative_subordinate", "0 (none)", "0.0", ""],
+    ]
+    assert [row[6] for row in rows[4:]] == ["(no sentences)"] * 2
+    for entry, places in zip(entries, PLACES.values(), strict=False):
+        positions = [i for i in range(80) if i % 5 in places]
+        base, better = ([bleu(step + seed, positions) for seed in (1, 2)] for step in (3, 9))
+        assert (entry["baseline_scores"], entry["scores"]) == (pytest.approx(base), pytest.approx(better))
+        assert entry["difference"]["delta"] == pytest.approx((sum(better) - sum(base)) / 2)
+    points = list(gain_points(entries))
+    assert [point["difference"] for point in points if "published" in point["system"]] == list(GAINS.values())
+
+
+def test_counts_stand_beside_the_published_ones(annotations, folder, tmp_path):
+    source = {"files": {"annotations": annotations}, "split": "test"}
+    cells = [
+        {"row": row, "column": "sentences", "metric": "sentences", "item": row, "published": value, "source": source}
+        for row, value in {"question": 112, "control": 479, "total": 3007}.items()
+    ]
+    table = planned("constructions", cells)
+    counts, entries = entries_of(table)
+    (shown_table,) = tables(construction_blocks(table, counts, entries))
+    assert unlinked([shown_table]) == []
+    assert shown(shown_table) == [
+        ["question", "112", "3.7", "32", "40.0"],
+        ["control", "479", "15.9", "16 (few)", "20.0"],
+        ["total", "3,007", "100.0", "80", "100.0"],
+    ]
+    assert [(bar["of"], bar["label"]) for bar in count_bars(counts)][:2] == [("published", "112"), ("d, test", "32")]
+    draw_constructions((counts, entries), tmp_path / "counts.svg", title="Table 5.8")
+    assert ">3,007<" in (tmp_path / "counts.svg").read_text()
+
+
+def test_phrases_are_parts_too_but_not_those_of_all_sentences(folder):
+    trees = ["(S (NP a) (VP b))" if i % 2 else "(S (NP a))" for i in range(80)]
+    path = folder.write_annotation("source", "constituency", trees)[2]
+    _, entries = entries_of(gains(folder, {"source.constituency": path}))
+    parts = {entry["row"]: entry["sentences"] for entry in entries if entry["difference"]}
+    assert parts == {"all sentences": 80, "VP in the source": 40}
+
+
+def test_claims_about_parts_are_compared_on_their_sentences(folder, annotations):
+    table = gains(folder, annotations)
+    results = Results()
+    base = {**scored(folder.layout, "base", (1, 2)), "metric": "bleu_gain"}
+    base["source"]["files"]["annotations"] = annotations
+
+    def compare(item):
+        own = planned_claim(compared(folder, {"annotations": annotations}) | {"metric": "bleu_gain"}, base, item=item)
+        return compare_parts(table, results, own.cell, own.baseline)
+
+    assert compare("question").delta == entries_of(table)[1][0]["difference"]["delta"]
+    control = compare("control")
+    assert isinstance(control, Undecided)
+    assert control.reason == (
+        "the subset (control_raising) has 16 of the test's sentences, and fewer than 30 are too few"
+    )
+    assert compare("passive") == "passive is no construction"
+    assert isinstance(compare(None), Difference)
+    assert compare("prepositional").startswith("the subset (prepositional) has 0 of the test's sentences")
+
+
+def test_cells_without_runs_or_annotation_have_the_reason(folder, annotations, tmp_path):
+    table = gains(folder, annotations, runs=None, source={}, reason="no tags")
+    counts, entries = entries_of(table)
+    assert [row[6] for row in shown(tables(construction_blocks(table, counts, entries))[0])] == ["(no tags)"] * 3
+    draw_constructions((counts, entries), tmp_path / "drawn.svg", title="Figure 5.2")
+    assert "No test of this figure has supertags" in (tmp_path / "drawn.svg").read_text()
+    short = folder.write_annotation("target", "ccg", SUPERTAGS[:7])[2]
+    with pytest.raises(UserError, match=r"parquet has 7 sentences, but 80 were translated: delete the older"):
+        entries_of(gains(folder, {"target.ccg": short}))
+
+
+BINS = {"at least 25 words": range(25, 99), "1 to 10": range(1, 11), "11 to 20": range(11, 21),
+        "21 to 30": range(21, 31), "over 60": range(61, 99)}  # fmt: skip
+
+
+def test_each_bin_has_the_scores_of_its_sentences(folder):
+    table = lengths(folder)
+    entries = {(own["subset"], own["row"]): own for own in length_entries(table, Results())}
+    assert list(entries) == [(name, row) for name in BINS for row in ("base", "better")]
+    for (name, row), entry in entries.items():
+        rows = [i for i, length in enumerate(LENGTHS) if length in BINS[name]]
+        own = [bleu((3 if row == "base" else 9) + seed, rows) for seed in (1, 2)]
+        assert (entry["sentences"], entry["scores"]) == (len(rows), pytest.approx(own))
+        low, high = entry["interval"]
+        assert low < sum(own) / 2 < high
+    assert entries["1 to 10", "base"]["difference"] is None
+    means = [sum(entries["1 to 10", row]["scores"]) / 2 for row in ("better", "base")]
+    assert entries["1 to 10", "better"]["difference"]["delta"] == pytest.approx(means[0] - means[1])
+    blocks = length_blocks(table, list(entries.values()))
+    assert unlinked(blocks) == []
+    _, bins = tables(blocks)
+    assert shown(bins)[2][:5] == ["d, test", "1 to 10", "base", "20 (few)", "25.0"]
+
+
+def test_published_gains_on_long_sentences_stand_beside_ours(folder):
+    table = lengths(folder)
+    cell, base = table.cell("better", "ours"), table.cell("base", "ours")
+    own = planned_claim(plain_cell(cell), plain_cell(base), item=LONG)
+    claim = own.claim._replace(difference=2, system=own.claim.system._replace(system="better"))
+    table = replace(table, claims=(replace(own, claim=claim),))
+    results = Results()
+    gain = compare_parts(table, results, own.cell, own.baseline)
+    (row,) = shown(tables(length_blocks(table, length_entries(table, results)))[0])
+    assert row[:7] == ["ours", "better", "base", "at least 25 words", "30", "2.0", f"{gain.delta:+.2f}"]
+    assert compare_parts(table, results, replace(own.cell, item="questions"), own.baseline) == (
+        "questions is no subset by length"
+    )
+
+
+def plain_cell(cell):
+    return {key: getattr(cell, key) for key in ("system", "runs", "dataset", "metric", "source")}
+
+
+def test_a_data_set_that_stands_in_for_several_is_measured_once(folder):
+    once, table = lengths(folder), lengths(folder, ("one", "two"))
+    entries = length_entries(table, Results())
+    assert len(entries) == len(length_entries(once, Results()))
+    blocks = length_blocks(table, entries)
+    assert [row[0] for row in shown(tables(blocks)[0])] == ["one", "two"]
+    assert "d, test: the same for the columns one, two." in items(blocks)
+
+
+def test_a_single_sentence_has_a_score_but_no_intervals(tmp_path):
+    folder = Folder(tmp_path, ["a b"] + ["a"] * 4, ["a b c d e"] * 5)
+    for name, line in (("base", "a b c d f"), ("better", "a b c d e")):
+        for seed in (1, 2):
+            folder.write_run(name, seed, [line] * 5)
+    table = replace(lengths(folder), facts={})
+    entries = length_entries(table, Results())
+    assert [(entry["sentences"], entry["interval"]) for entry in entries[:2]] == [(1, None)] * 2
+    (gain,) = tables(length_blocks(table, entries))[0].rows
+    assert (gain[6].value > 0, gain[7].value) == (True, None)
+
+
+def test_the_figure_has_a_panel_per_test_with_all_systems_and_bins(folder, tmp_path):
+    table = lengths(folder)
+    entries = length_entries(table, Results())
+    draw_lengths(entries, tmp_path / "lengths.svg", title="Figure 3: scores. Scale quick.")
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "lengths.svg").read_text())
+    assert {"1 to 10 (20)", "11 to 20 (30)", "21 to 30 (20)", "over 60 (10)"} <= set(texts)
+    points = list(length_points(entries))
+    assert all(point["low"] <= point["score"] <= point["high"] for point in points)
+    assert len(points) == 8
+    missing = lengths(folder, runs=None, source={}, reason="d names no parser")
+    shown_tables = tables(length_blocks(missing, length_entries(missing, Results())))
+    assert all("(d names no parser)" in str(shown(own)) for own in shown_tables)
