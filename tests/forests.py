@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 from hypothesis import strategies as st
 
 
@@ -25,9 +24,3 @@ def climb(heads: Sequence[int], word: int) -> list[int]:
     while path[-1]:
         path.append(heads[path[-1] - 1])
     return path
-
-
-def flat(sentences: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Concatenate sentences; return their values and their lengths."""
-    values = np.array([value for sentence in sentences for value in sentence], dtype=np.int32)
-    return values, np.array([len(sentence) for sentence in sentences], dtype=np.int64)

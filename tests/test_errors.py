@@ -6,7 +6,6 @@ import socket
 import sys
 
 import pytest
-from reporting.recorded_runs import layout_of, write_run
 from without_override import run_without_override
 
 from nmtcore.cli import main
@@ -90,23 +89,6 @@ def test_commands_explain_paths_that_the_system_refuses(command, arguments, name
         main([command, *(str(tmp_path / name) if part == "PATH" else part for part in arguments)])
     assert exit.value.code == 2
     assert capsys.readouterr().err.startswith(f"nmtcore {command}: ")
-
-
-@pytest.fixture
-def closed_folder(tmp_path):
-    """Return a folder of a results folder that has a run, but may not be read or written."""
-    write_run(layout_of(tmp_path))
-    folder = tmp_path / "results/small"
-    folder.chmod(0)
-    yield folder
-    folder.chmod(0o755)
-
-
-def test_a_folder_without_permission_to_read_is_named(closed_folder):
-    for folder in (closed_folder, closed_folder.parent):
-        ended = run_without_override("results", str(folder))
-        assert ended.stderr == f"nmtcore results: No permission for {closed_folder}: " + ADVICE
-        assert ended.returncode == 2
 
 
 def test_files_that_cannot_be_written_are_called_by_their_final_names(tmp_path):

@@ -79,21 +79,6 @@ def _is_abandoned(path: Path, *, pid: int | None) -> bool:
         return False
 
 
-def files_below(folder: Path, name: str) -> list[Path]:
-    """List the files called `name` in a folder and all folders below it, sorted; links to folders are not followed.
-
-    Raises `UserError` if one of the folders cannot be read, so that none of its files is missed.
-    """
-
-    def fail(error: OSError) -> None:
-        if not isinstance(error, FileNotFoundError):  # deleted meanwhile
-            raise error
-
-    with explain_os_errors(folder):
-        paths = [Path(inside) / name for inside, _, names in os.walk(folder, onerror=fail) if name in names]
-        return sorted(path for path in paths if path.exists())
-
-
 def check_output_path(path: str | Path) -> None:
     """Raise `UserError` if `path` exists and is not a regular file, which writing would replace."""
     path = Path(path)

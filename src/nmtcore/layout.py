@@ -88,6 +88,7 @@ FILES = {
     "summary": "{root}/{dataset}/{system}.{score}",
     "all_runs": "{results}/runs.parquet",
     "all_scores": "{results}/scores.parquet",
+    "checklist": "{results}/checklist.md",
     # Figures, and tables that are not in `TABLES`; one with its own name lies in a folder of that name
     "paper_figure": "{results}/figures/{table}{paper_table}.svg",
     "paper_page_table": "{results}/tables/{table}{paper}.md",

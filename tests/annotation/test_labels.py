@@ -47,8 +47,8 @@ def test_only_selected_rows_are_counted(tmp_path):
 @pytest.mark.parametrize(
     ("annotation", "fault"),
     [
-        (Annotation(head=[0, 3], deprel=["a", "b"]), "/a: a head is out of range: annotate again"),
-        (Annotation(head=[0, 1], deprel=["a"]), "/a: a sentence has more heads than labels, or fewer"),
+        (Annotation(head=[0, 3], deprel=["a", "b"]), "/a, pair 7: a head is out of range: annotate again"),
+        (Annotation(head=[0, 1], deprel=["a"]), "/a, pair 7: 2 heads and 1 labels: annotate again"),
     ],
 )
 def test_inconsistent_heads_and_labels_are_an_error_that_names_the_pair(tmp_path, annotation, fault):

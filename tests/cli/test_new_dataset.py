@@ -290,7 +290,7 @@ def test_text_without_spaces_between_words_must_be_segmented_first(text, capsys)
         (text / f"{split}.de").write_text("".join(f"{line}\n" for line in own), encoding="utf-8")
     line = mistake(capsys, arguments("--folder", "mine", target="zh"))
     assert line.endswith(
-        "train: The target side has `words: spaces`, but the text looks unsegmented (average 10 characters "
+        "train: The target side has `words: moses`, but the text looks unsegmented (average 10 characters "
         "per word): segment it first, with spaces between words."
     )
     for split, own in sentences.items():

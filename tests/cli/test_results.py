@@ -73,6 +73,15 @@ def test_systems_are_compared_with_the_baseline(results, capsysbinary, monkeypat
     assert [len(row) for row in rows] == [7, 5, 7]
 
 
+def test_runs_with_scores_of_treebanks_alone_have_no_row(results, capsysbinary):
+    folder, _ = results
+    gold = {"gold_d": {"argmax": {"uas": 1.0, "sentences": 4}}}
+    write_scores(Layout(results=str(folder)), "alone", 1, file_type="gold_scores", **{"gold.uas": gold})
+    write_scores(Layout(results=str(folder)), "alone", 1, file_type="scores")
+    (title, _, *rows), _ = listed(capsysbinary, folder)
+    assert (title, len(rows)) == (["quick, d, test"], 3)
+
+
 def test_lines_are_as_wide_as_the_terminal(results, capsysbinary, monkeypatch):
     monkeypatch.setenv("COLUMNS", "70")
     _, text = listed(capsysbinary, results[0])

@@ -88,20 +88,3 @@ def test_a_one_sided_treebank_holds_out_no_training_pairs(side, bench):
     assert report["dropped"] == {"held_out": 0}
     gold_rows, _ = bench.filter(dataset, "gold_x")
     assert [row[f"{side}_words"] for row in gold_rows] == [SYNTACTIC]
-
-
-@pytest.mark.parametrize("side", SIDES)
-@pytest.mark.parametrize("words", ["moses", "given"])
-@pytest.mark.parametrize("language", ["de", "en", "cs", "tr", "ru"])
-def test_real_treebanks_keep_all_trees(language, words, side, bench, shared):
-    data = (shared / "data" / "ud" / f"{language}_pud.conllu").read_text("utf-8")
-    gold = bench.corpus("conllu", **{side: bench.file("pud.conllu", data)})
-    rows, report = bench.read(with_gold(bench, gold, words=words), "gold_x")
-    blocks = [[line.split("\t") for line in block.split("\n")] for block in data.strip("\n").split("\n\n")]
-    assert len(rows) == len(blocks) == 1000
-    for row, block in zip(rows, blocks, strict=True):
-        columns = [column for column in block if column[0].isdigit()]
-        assert row[f"{side}_words"] == [column[1].replace(" ", "\u00a0") for column in columns]
-        assert row[f"{side}_annotation"]["head"] == [int(column[6]) for column in columns]
-    assert report["null_annotations"] == {"source": {}, "target": {}}
-    assert report["words"][other(side)] == 0

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from nmtcore.config.project import Project
-from nmtcore.demo import SIZES, Pair, combinations, generate, held_out, swap
+from nmtcore.demo import SIZES, Pair, combinations, generate, held_out
 from nmtcore.demo.sentences import compose
 
 GOLDEN = "67695abc339cedfe08a6575e4a2a0f652e9f44a3057a506b4a9eb8ecb0534eed"
@@ -123,12 +123,6 @@ def test_the_corpus_is_the_same_on_every_machine(splits):
 def test_an_unknown_split_is_an_error():
     with pytest.raises(ValueError, match="dev"):
         next(generate(split="valid", count=1))
-
-
-def test_swap_exchanges_the_sides():
-    pair = next(generate(split="train", count=1))
-    assert (swap(pair).source, swap(pair).target) == (pair.target, pair.source)
-    assert swap(swap(pair)) == pair
 
 
 @pytest.mark.parametrize("side", ["source", "target"])

@@ -139,25 +139,6 @@ def test_holms_correction():
     assert holm({"a": None}) == {"a": None}
 
 
-def test_chrf_is_compared_in_the_same_way():
-    texts, references = systems()
-    counted = {name: [count("chrf", lines, references, EVALUATION) for lines in seeds] for name, seeds in texts.items()}
-    compared = compare_systems(counted, baseline="base")["better"].difference
-    weights_AB = bootstrap_weights(12)
-    sampled = {
-        name: np.mean([[seed.rows(np.repeat(np.arange(12), w.astype(int))).corpus_score() for w in weights_AB[:40]]
-                       for seed in seeds], axis=0)
-        for name, seeds in counted.items()
-    }  # fmt: skip
-    own = {
-        name: np.mean([seed.sampled_scores(weights_AB[:40]) for seed in seeds], axis=0)
-        for name, seeds in counted.items()
-    }
-    assert own["better"] == pytest.approx(sampled["better"], rel=1e-12)
-    whole = [np.mean([s.sampled_scores(weights_AB) for s in counted[n]], axis=0) for n in counted]
-    assert compared.sentence_error == pytest.approx(float(np.std(whole[1] - whole[0], ddof=1)))
-
-
 @pytest.mark.parametrize("seeds", [([30.0], [29.0, 28.0]), ([30.0, 31.0], [29.0]), ([30.0], [29.0])])
 def test_with_one_seed_the_interval_is_the_bootstraps_alone(seeds):
     sampled_A = np.array([1.0, 2.0, 3.0])

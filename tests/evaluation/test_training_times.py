@@ -40,17 +40,6 @@ def test_times_of_updates_and_validations_are_medians(tmp_path):
     assert time.seconds_per_update_with_validation == 102 / 45
 
 
-def test_an_undisturbed_run_takes_as_long_as_its_log_says(tmp_path):
-    records, seconds = [], 0.0
-    for update in range(10, 110, 10):
-        seconds += 10 * 0.25
-        records.append(line(update, 10, seconds))
-        if update % 50 == 0:
-            seconds += 3.0
-            records.append(validation(update, seconds))
-    assert training_time(write_log(tmp_path / "training.jsonl", *records)).seconds == records[-1]["seconds"]
-
-
 def test_logs_without_times_are_refused(tmp_path):
     for record, sentence in (
         (validation(10, 2.0), "records no updates, so there is no training time"),

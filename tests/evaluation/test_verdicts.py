@@ -118,13 +118,6 @@ def test_a_difference_with_a_reason_decides_nothing():
     assert (verdict.answer, verdict.reason, verdict.also_by) == ("not decided", "too few sentences", ())
 
 
-def test_scales_say_whether_they_decide():
-    decides = {name: PROJECT.scale(name).verdicts for name in PROJECT.scale_names}
-    assert decides == {"demo": False, "paper": True, "quick": True, "small": True, "smoke": False}
-    converges = {name: PROJECT.scale(name).converges for name, verdicts in decides.items() if verdicts}
-    assert converges == {"paper": True, "quick": False, "small": False}
-
-
 def test_what_was_not_run_has_a_reason():
     verdict = judge_claim(CLAIMS["gain"], None, reason="no corpus")
     assert (verdict.answer, verdict.reason, verdict.difference) == ("not run", "no corpus", None)

@@ -317,7 +317,7 @@ def test_the_name_of_a_paper_means_all_its_tables(project):
     assert both[0] == "tran2018_table_4"
     assert sorted(both) == sorted(paper_tables_of(project, "tran2018"))
     for name, suggestion in (
-        ("nosuch", "pham2018_table_6_1"),
+        ("nosuch", "aycock2021"),
         ("pham", "pham2018"),
         ("pham2018_table_61", "table_6_1"),
     ):

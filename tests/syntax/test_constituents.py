@@ -101,6 +101,7 @@ def test_words_are_compared_with_and_without_escapes():
         ("(NP he) (NP she)", "more than one, at character 9"),
         ("(NP he))", "more than one, at character 8"),
         ("(NP he) she", "character 9"),
+        ("(NP " * 600, "more than 500 levels"),
     ],
 )
 def test_a_broken_tree_is_an_error_that_names_the_character(text, fault):

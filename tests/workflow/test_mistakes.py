@@ -210,11 +210,9 @@ def test_a_file_that_exists_is_a_target_although_no_rule_makes_it(planner, tmp_p
 
 
 @pytest.mark.needs("Snakemake")
-def test_a_run_warns_once_of_all_that_is_not_read_used_or_there(empty, root):
+def test_a_run_warns_once_of_all_that_is_not_read_or_there(empty):
     """A plan's jobs, which plan again on a cluster, do not warn."""
-    own = empty.folder / "config/datasets/demo_en2de.yaml"
-    empty.write("datasets/My-Set", {"extends": "demo_en2de"})
-    own.write_text((root / "config/datasets/demo_en2de.yaml").read_text() + "# mine\n")
+    own = empty.write("datasets/My-Set", {"extends": "demo_en2de"})
     (own.parent / ".#mine.yaml").write_text("extends: demo_en2de\n")
     for subfolder in SUBFOLDERS:
         path = empty.folder / f"config/{subfolder}/broken_{subfolder}.yaml"
@@ -233,8 +231,6 @@ def test_a_run_warns_once_of_all_that_is_not_read_used_or_there(empty, root):
         "mirrors: the folder /nope does not exist.",
         "models: the folder parser does not exist.",
     ]
-    sentence = f"config/datasets/demo_en2de.yaml is used in place of {root}/config/datasets/demo_en2de.yaml."
-    assert lines.count(sentence) == 1
     (broken, misnamed) = (line for line in lines if line.startswith("Not read: "))
     assert misnamed.startswith("Not read: config/datasets/My-Set.yaml: a name consists of small letters")
     assert "config/systems/broken_systems.yaml, line 2: not valid YAML" in broken, (
@@ -250,42 +246,16 @@ def test_a_run_warns_once_of_all_that_is_not_read_used_or_there(empty, root):
 
 
 @pytest.mark.needs("Snakemake")
-def test_results_may_be_in_the_working_folder(empty):
-    settings = ["paths={results: .}", "datasets=[demo_en2de]", "scale=smoke", "systems=[depparse_l1]"]
-    empty.run("./demo_en2de/corpus/raw/dev.parquet", settings=settings)
-    assert {path.name for path in (empty.folder / "demo_en2de/corpus/raw").iterdir()} == {"dev.json", "dev.parquet"}
-    assert (empty.folder / "logs/demo_en2de/corpus/raw.dev.log").exists()
-    targets = ("demo_en2de/depparse_l1.uas", "smoke/demo_en2de/depparse_l1.uas", "train")
-    planned = empty.plan("demo_en2de/corpus/raw/dev.parquet", *targets, settings=settings).output
-    assert planned.count("rule train_model:") == 2, "one at each scale, of which one is configured"
-    assert "output: demo_en2de/corpus/raw/dev.parquet" not in planned
-    refused = empty.call("-n", "demo_en2de/corpus/trian.parquet", settings=settings)
-    assert "unknown split 'trian'" in refused.output
-
-
-@pytest.mark.needs("Snakemake")
-def test_a_results_folder_may_begin_with_a_dot(empty):
-    planned = empty.plan("./out/smoke/demo_en2de/transformer_base.bleu", settings=["paths={results: ./out}"])
-    assert "summarise_seeds" in planned.rules
-
-
-@pytest.mark.needs("Snakemake")
 def test_results_may_be_outside_the_working_folder(empty, tmp_path):
     """Snakemake compares targets with outputs as they are written; another path to the same file is corrected."""
     target = "smoke/demo_en2de/transformer_base.bleu"
     absolute, relative = f"{tmp_path}/out/{target}", f"../out/{target}"
-    for results, written, others in (
-        (f"{tmp_path}/work/../out/", absolute, [relative, f"{tmp_path}/work/../out/{target}", target]),
-        ("../out", relative, [absolute]),
-    ):
-        settings = [f"paths={{results: {results}}}"]
-        assert "summarise_seeds" in empty.plan(written, settings=settings).rules
-        for other in others:
-            refused = empty.call("-n", other, settings=settings)
-            assert f"Error: {other}: no rule makes this. Did you mean {written}?\n" in refused.output
+    assert "summarise_seeds" in empty.plan(absolute, settings=[f"paths={{results: {tmp_path}/work/../out/}}"]).rules
     (tmp_path / "out/smoke/demo_en2de").mkdir(parents=True)
     (tmp_path / "out" / target).touch()
-    assert f"Did you mean {relative}?" in empty.call("-n", absolute, settings=["paths={results: ../out}"]).output
+    for results, written, other in ((f"{tmp_path}/out/", absolute, relative), ("../out", relative, absolute)):
+        refused = empty.call("-n", other, settings=[f"paths={{results: {results}}}"])
+        assert f"Error: {other}: no rule makes this. Did you mean {written}?\n" in refused.output
 
 
 @pytest.mark.needs("Snakemake")

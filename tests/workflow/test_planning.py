@@ -20,6 +20,7 @@ def test_files_to_download_by_hand_are_named_and_stop_a_run(empty):
     path.parent.mkdir(parents=True)
     path.write_bytes(b"")
     planned = empty.plan(BY_HAND)
+    assert re.search(r"^  czeng17/data\.export-format\.9\.gz: .*; licence: ", planned.output, re.M)
     messages = sentences(planned.output)
     assert len(messages) == 9, "there are ten files, and one is there"
     for number, sentence in enumerate(messages):

@@ -92,13 +92,13 @@ def complete_rules():
     names = {name: workflow.modifier.avail_rulename(name) for name in JOBS}
     ours = {name: workflow.get_rule(own) for name, own in names.items() if own}
     modifier = workflow.modifier.path_modifier
-    for name, own_rule in ours.items():
-        own_rule.log_modifier = own_rule.benchmark_modifier = modifier
-        if not own_rule.log:
-            own_rule.set_log(LAYOUT.log(name))
-        own_rule.benchmark = own_rule.benchmark or LAYOUT.benchmark(name)
-        own_rule.conda_env = own_rule.conda_env or "../../envs/core.yaml"
-    small = {one.name for one in ours.values() if not one.ruleinfo.resources}
+    for name, each in ours.items():
+        each.log_modifier = each.benchmark_modifier = modifier
+        if not each.log:
+            each.set_log(LAYOUT.log(name))
+        each.benchmark = each.benchmark or LAYOUT.benchmark(name)
+        each.conda_env = each.conda_env or "../../envs/core.yaml"
+    small = {each.name for each in ours.values() if not each.ruleinfo.resources}
     workflow._localrules = set(EARLIER_LOCAL_RULES) | small
 
 

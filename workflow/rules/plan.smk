@@ -101,7 +101,7 @@ def report_costs(trainings):
 
 
 def finish_plan():
-    """Do what is due when all jobs of the plan have succeeded."""
+    """Forget what the jobs of the plan were to replace, as all have succeeded."""
     delete_plan_record(LAYOUT)
 
 

@@ -85,6 +85,7 @@ rule index_runs:
     output:
         runs=LAYOUT.pattern("all_runs"),
         scores=LAYOUT.pattern("all_scores"),
+        checklist=LAYOUT.pattern("checklist"),
     params:
         version=VERSIONS["reporting"],
         states=planned(run_states),

@@ -9,9 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nmtcore.annotation.selection import selected_batches
 from nmtcore.config.features import LABEL_COLUMNS
@@ -20,7 +18,7 @@ from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json
 from nmtcore.parquet import paired_batches, row_writer
 from nmtcore.syntax.constituents import linearise, parse_constituents, same_words
-from nmtcore.syntax.supertags import dg_a_codes, dg_b_codes
+from nmtcore.syntax.supertags import dg_a, dg_b
 
 NO_LABEL, UNKNOWN_LABEL = 0, 1
 """The ids of "<none>" (padding, or no annotation) and of "<unk>" (a label that is not in the training data)."""
@@ -28,7 +26,7 @@ LABEL_SPECIALS = ("<none>", "<unk>")
 """The first entries of every label vocabulary."""
 STORED_LABELS = ("deprel", "upos", "xpos", "ccg")
 """Columns of an annotation that are labels."""
-SUPERTAGS = {"dg_a": dg_a_codes, "dg_b": dg_b_codes}
+SUPERTAGS = {"dg_a": dg_a, "dg_b": dg_b}
 """Labels that are computed from trees, with the functions that compute them."""
 RANDOM = "random"
 """Random tags replace CCG supertags, and have the same vocabulary."""
@@ -68,29 +66,22 @@ def read_labels(path: Path, columns: Sequence[str] = LABEL_COLUMNS) -> dict[str,
 
 
 def label_lists(annotation: pa.RecordBatch, column: str, *, where: object) -> pa.ListArray:
-    """Return the labels of every sentence of `annotation`: one list of strings (or dictionary-encoded) per sentence.
+    """Return the labels of every sentence of `annotation`: one list of strings per sentence.
 
     The list is null for a sentence without these labels; supertags need its heads and dependency labels. Raises
-    UserError, naming the file `where`, if there are not as many labels as heads or a head is out of range.
+    UserError, naming the pair and the file `where`, if there are not as many labels as heads or a head is out of range.
     """
     if column not in SUPERTAGS:
         return annotation.column(column)
-    parsed = pc.and_(annotation.column("head").is_valid(), annotation.column("deprel").is_valid())
-    heads, deprels = (annotation.column(name).filter(parsed) for name in ("head", "deprel"))
-    lengths_B = heads.value_lengths().to_numpy()
-    flat = deprels.flatten().fill_null(LABEL_SPECIALS[NO_LABEL]).dictionary_encode()
-    heads_W, deprels_W = heads.flatten().to_numpy(zero_copy_only=False), flat.indices.to_numpy()
-    try:
-        if not heads.value_lengths().equals(deprels.value_lengths()):
-            raise ValueError("a sentence has more heads than labels, or fewer")
-        tags = SUPERTAGS[column](heads_W, deprels_W, lengths_B, labels=flat.dictionary.to_pylist())
-    except ValueError as error:
-        raise UserError(f"{where}: {error}: annotate again.") from error
-    strings = pa.DictionaryArray.from_arrays(pa.array(tags.codes_W, pa.int32()), pa.array(tags.strings, pa.string()))
-    all_lengths = np.zeros(len(parsed), np.int64)
-    all_lengths[parsed.to_numpy(zero_copy_only=False)] = lengths_B
-    offsets = pa.array(np.concatenate([[0], np.cumsum(all_lengths)]), pa.int32())
-    return pa.ListArray.from_arrays(offsets, strings, mask=pc.invert(parsed))
+    tags: list[list[str] | None] = []
+    columns = (annotation.column(name).to_pylist() for name in ("id", "head", "deprel"))
+    for id_, heads, deprels in zip(*columns, strict=True):
+        labels = None if deprels is None else [deprel or LABEL_SPECIALS[NO_LABEL] for deprel in deprels]
+        try:
+            tags.append(None if heads is None or labels is None else SUPERTAGS[column](heads, labels))
+        except ValueError as error:
+            raise UserError(f"{where}, pair {id_}: {error}: annotate again.") from error
+    return pa.array(tags, WORDS)
 
 
 def write_linearised_parses(*, annotation: Path, corpus: Path, side: str, output: Path) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from nmtcore.annotation.base import INVALID, AnnotationTask, NumberedSentence, guarded, open_annotator
@@ -17,7 +16,7 @@ from nmtcore.errors import UserError
 from nmtcore.files import write_json
 from nmtcore.parquet import paired_batches, read_batches, row_count, row_writer
 from nmtcore.syntax.annotation import COLUMNS, Annotation
-from nmtcore.syntax.trees import forest_shape
+from nmtcore.syntax.trees import tree_shape
 
 ANNOTATION_SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), *ANNOTATION_FIELDS])
 """`annotation/{annotator}/{split}.{side}.parquet`: one row per pair of `corpus/{split}.parquet`, in the same order."""
@@ -109,16 +108,15 @@ class _Summary:
         self.given.update({name: int(has_annotation(batch, name).sum()) for name in COLUMNS_BY_ANNOTATION})
         for column, labels in self.labels.items():
             labels.update(batch.column(column).flatten().unique().drop_null().to_pylist())
-        heads = batch.column("head").drop_null()
-        shape = forest_shape(heads.flatten().to_numpy(), heads.value_lengths().to_numpy())
+        shapes = [tree_shape(heads) for heads in batch.column("head").drop_null().to_pylist()]
         self.count.update(
             sentences=batch.num_rows,
-            trees=len(heads),
-            several_roots=int((shape.roots_B > 1).sum()),
-            nonprojective=int((~shape.projective_B).sum()),
-            depth=int(shape.depth_B.sum()),
+            trees=len(shapes),
+            several_roots=sum(shape.roots > 1 for shape in shapes),
+            nonprojective=sum(not shape.is_projective for shape in shapes),
+            depth=sum(shape.depth for shape in shapes),
         )
-        self.deepest = max(self.deepest, int(np.max(shape.depth_B, initial=0)))
+        self.deepest = max([self.deepest, *(shape.depth for shape in shapes)])
 
     def report(self, output: Path) -> dict[str, Any]:
         """Return the report. Raises UserError if no sentence has an annotation."""

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from nmtcore import __version__
 from nmtcore.cli.check import add_check
-from nmtcore.cli.checklist import add_checklist
 from nmtcore.cli.export import add_export
 from nmtcore.cli.logprob import add_logprob
 from nmtcore.cli.missing_packages import explain_missing_package
@@ -27,6 +26,7 @@ from nmtcore.memory import keep_freed_memory
 
 GONE = {
     "attention": "`nmtcore translate MODEL --attention FILE` writes the weights, and `nmtcore show` draws them.",
+    "checklist": "`snakemake --cores 1 results/checklist.md` writes the answers, beside the tables of all runs.",
     "contrast": "`nmtcore logprob MODEL --pairs FILE` tells how often the model prefers the right translations.",
     "cost": "`snakemake -n tables` ends with what its trainings take.",
     "curves": "`snakemake --cores 2 results/figures/curves.svg` draws the training of the systems in config.yaml.",
@@ -89,13 +89,12 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_translate(commands)
     add_parse(commands)
+    add_score(commands)
     add_logprob(commands)
     add_show(commands)
     add_export(commands)
-    add_score(commands)
-    add_results(commands)
     add_new(commands)
     add_check(commands)
-    add_checklist(commands)
     add_schema(commands)
+    add_results(commands)
     return top

@@ -58,7 +58,8 @@ def _score_texts(chosen: argparse.Namespace) -> None:
         for score in score_text_pairs(bundle, *texts, model_folders=folders):
             row = "\t\t\t"
             if score is not None:
-                row = f"{score.log_probability:.6f}\t{score.per_token:.6f}\t{score.tokens}\t{score.unknown}"
+                total, tokens, unknown_tokens = score
+                row = f"{total:.6f}\t{total / tokens:.6f}\t{tokens}\t{unknown_tokens}"
                 unknown += score.unknown > 0
             without_words += score is None
             write_output(f"{header}{row}\n")

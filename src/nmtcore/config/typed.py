@@ -4,7 +4,6 @@ import dataclasses
 import difflib
 import functools
 import re
-import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -187,13 +186,9 @@ def mistake(sentence: str, place: tuple = ()) -> InitErrorDetails:
     return InitErrorDetails(type=PydanticCustomError(SENTENCE, sentence), loc=place, input=None)
 
 
-_SHOW = reprlib.Repr()
-_SHOW.maxlevel, _SHOW.maxstring, _SHOW.maxother = 3, 80, 80
-
-
 def shown_value(value: Any) -> str:
     """Return a value of a configuration file as a message shows it: at most 80 characters."""
-    return "nothing" if value is None else shortened(_SHOW.repr(value))
+    return "nothing" if value is None else shortened(repr(value))
 
 
 def plain(settings: Any) -> Any:

@@ -63,11 +63,6 @@ def generate_with_meanings(*, split: str, count: int, seed: int = 1) -> Iterator
             yield pair, meaning
 
 
-def swap(pair: Pair) -> Pair:
-    """Return the pair with its sides exchanged: German source, English target."""
-    return Pair(origin=pair.origin, source=pair.target, target=pair.source)
-
-
 def _pair(meaning: Clause, split: str, seed: int, *, origin: str) -> Pair | None:
     """Realise a sentence in both languages; return None if it does not belong to the split."""
     if any(map(held_out, combinations(meaning))) == (split == "train"):

@@ -1,12 +1,11 @@
 """Agreement between two annotations of a split; if the second is a gold treebank, the accuracy of the first."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import count_matches, is_punctuation, percent
@@ -29,91 +28,50 @@ def compare_annotations(
 
     Files are streamed batch by batch. Raises `UserError` if the files hold different pairs or words.
     """
-    comparison = _Comparison()
-    row = 0
-    for batch in _aligned_batches(corpus, f"{side}_words", first, second):
-        for values in zip(*(column.to_pylist() for column in batch), strict=True):
-            _check_word_counts(values, (first, second), row)
-            comparison.add(*values)
-            row += 1
-    result = {"first": annotators[0], "second": annotators[1], "side": side, **comparison.result()}
+    counts = {measure: np.zeros(4, dtype=int) for measure in MEASURES}
+    nulls: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    sentences = compared = 0
+    for rows in zip(*(_annotated(corpus, f"{side}_words", path) for path in (first, second)), strict=True):
+        (words, own), (_, other) = rows
+        sentences += 1
+        for reasons, (_, annotation) in zip(nulls, rows, strict=True):
+            if annotation["reason"] is not None:
+                reasons[annotation["reason"].split(":")[0]] += 1
+        matches = {measure: right for measure, right in _matches(own, other).items() if right is not None}
+        marks = is_punctuation(words, other["upos"]) if matches else []
+        for measure, right in matches.items():
+            counts[measure] += count_matches(right, marks)
+        compared += "uas" in matches
+    percentages: dict[str, float | None] = {}
+    for measure, own_counts in counts.items():
+        right, words, right_without, words_without = own_counts.tolist()
+        percentages[measure] = percent(right, words)
+        percentages[f"{measure}_without_punctuation"] = percent(right_without, words_without)
+    _, words, _, words_without = counts["uas"].tolist()
+    result = {
+        **{"first": annotators[0], "second": annotators[1], "side": side},
+        **{"sentences": sentences, "compared": compared},
+        **{"words": words, "words_without_punctuation": words_without},
+        "nulls": {name: dict(own.most_common()) for name, own in zip(("first", "second"), nulls, strict=True)},
+        **percentages,
+    }
     write_json(output, result)
     return result
 
 
-class _AlignedBatch(NamedTuple):
-    words: pa.Array
-    first: pa.RecordBatch
-    second: pa.RecordBatch
-
-
-def _aligned_batches(corpus: Path, words: str, first: Path, second: Path) -> Iterator[_AlignedBatch]:
-    """Yield the words and both annotations of the same rows, batch by batch."""
-    streams = [paired_batches(corpus, path, columns=([words], _COLUMNS)) for path in (first, second)]
-    remaining: list[Any] = [None, None]
-    while True:
-        remaining = [pair or next(stream, None) for stream, pair in zip(streams, remaining, strict=True)]
-        if None in remaining:
-            return
-        (corpus_batch, first_batch), (_, second_batch) = remaining
-        rows = min(first_batch.num_rows, second_batch.num_rows)
-        yield _AlignedBatch(
-            corpus_batch.slice(0, rows).column(words), first_batch.slice(0, rows), second_batch.slice(0, rows)
-        )
-        remaining = [
-            tuple(batch.slice(rows) for batch in pair) if pair[0].num_rows > rows else None for pair in remaining
-        ]
-
-
-def _check_word_counts(values: tuple[list[str], dict, dict], paths: Sequence[Path], row: int) -> None:
-    words, *annotations = values
-    for path, annotation in zip(paths, annotations, strict=True):
-        for column in _COLUMNS[:-1]:
-            if annotation[column] is not None and len(annotation[column]) != len(words):
-                raise UserError(
-                    f"{path}, row {row}: {len(annotation[column])} values in '{column}', but {len(words)} words: "
-                    "the annotation is of another corpus; delete it and annotate again."
-                )
-
-
-class _Comparison:
-    """Running counts of the comparison, sentence by sentence."""
-
-    def __init__(self) -> None:
-        self.sentences = 0
-        self.compared = 0
-        self.counts = {measure: np.zeros(4, dtype=int) for measure in MEASURES}
-        self.nulls: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-
-    def add(self, words: list[str], first: dict[str, Any], second: dict[str, Any]) -> None:
-        self.sentences += 1
-        for nulls, annotation in zip(self.nulls, (first, second), strict=True):
-            if annotation["reason"] is not None:
-                nulls[annotation["reason"].split(":")[0]] += 1
-        marks: list[bool] | None = None
-        for measure, matches in _matches(first, second).items():
-            if matches is not None:
-                marks = is_punctuation(words, second["upos"]) if marks is None else marks
-                self.counts[measure] += count_matches(matches, marks)
-                self.compared += measure == "uas"
-
-    def result(self) -> dict[str, Any]:
-        percentages: dict[str, float | None] = {}
-        for measure, counts in self.counts.items():
-            right, words, right_without, words_without = counts.tolist()
-            percentages[measure] = percent(right, words)
-            percentages[f"{measure}_without_punctuation"] = percent(right_without, words_without)
-        _, words, _, words_without = self.counts["uas"].tolist()
-        return {
-            "sentences": self.sentences,
-            "compared": self.compared,
-            "words": words,
-            "words_without_punctuation": words_without,
-            "nulls": {
-                name: dict(nulls.most_common()) for name, nulls in zip(("first", "second"), self.nulls, strict=True)
-            },
-            **percentages,
-        }
+def _annotated(corpus: Path, words: str, path: Path) -> Iterator[tuple[list[str], dict[str, Any]]]:
+    """Yield the words and the annotation of each sentence. Raises `UserError` if they do not belong together."""
+    row = 0
+    for pairs, annotations in paired_batches(corpus, path, columns=([words], _COLUMNS)):
+        for sentence, annotation in zip(pairs.column(words).to_pylist(), annotations.to_pylist(), strict=True):
+            for column in _COLUMNS[:-1]:
+                if annotation[column] is not None and len(annotation[column]) != len(sentence):
+                    raise UserError(
+                        f"{path}, row {row}: {len(annotation[column])} values in '{column}', but {len(sentence)} "
+                        "words: the annotation is of another corpus; delete it and annotate again."
+                    )
+            yield sentence, annotation
+            row += 1
 
 
 def _matches(first: dict[str, Any], second: dict[str, Any]) -> dict[str, list[bool] | None]:

@@ -4,7 +4,6 @@ A weight is that of a source token for another, `</s>` included; the weights of 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,32 +21,6 @@ ROWS_IN_MEMORY = 256
 """Attention maps that are read at a time."""
 
 
-@dataclass
-class _Counts:
-    """Counts and sums over the weights of a head."""
-
-    bins: np.ndarray = field(default_factory=lambda: np.zeros(BINS, dtype=np.int64))
-    queries: int = 0
-    maxima: float = 0.0
-    entropies: float = 0.0
-
-    def add(self, other: "_Counts") -> None:
-        """Add the counts of other weights."""
-        self.bins = self.bins + other.bins
-        self.queries += other.queries
-        self.maxima += other.maxima
-        self.entropies += other.entropies
-
-    def summary(self) -> dict[str, Any]:
-        """Return the counts as plain values, and the means over the queries."""
-        return {
-            "counts": self.bins.tolist(),
-            "queries": self.queries,
-            "mean_maximum": self.maxima / self.queries,
-            "mean_entropy": self.entropies / self.queries,
-        }
-
-
 def count_sharpness(attention: Sequence[Path]) -> dict[str, Any]:
     """Count the weights of the encoder's heads in files of attention (`inference.attention`), one file per seed.
 
@@ -57,7 +30,7 @@ def count_sharpness(attention: Sequence[Path]) -> dict[str, Any]:
 
     Raises `UserError` if a file has no encoder heads, or other sentences or heads than the first.
     """
-    heads: dict[tuple[int, int], _Counts] = {}
+    heads: dict[tuple[int, int], np.ndarray] = {}
     first: tuple[set[int], set[tuple[int, int]]] | None = None
     for path in attention:
         ids, names = set(), set()
@@ -65,7 +38,7 @@ def count_sharpness(attention: Sequence[Path]) -> dict[str, Any]:
             ids.update(batch.column("id").to_pylist())
             pairs = zip(batch.column("layer").to_pylist(), batch.column("head").to_pylist(), strict=True)
             for name, counts in zip(pairs, _counts_of_maps(batch.column("weights")), strict=True):
-                heads.setdefault(name, _Counts()).add(counts)
+                heads[name] = heads.get(name, 0) + counts
                 names.add(name)
         if not names:
             raise UserError(f"{path} has no attention of encoder heads: leave this system out; only transformers do.")
@@ -77,14 +50,25 @@ def count_sharpness(attention: Sequence[Path]) -> dict[str, Any]:
             )
     if first is None:
         raise ValueError("there is no file to read")
-    layers: dict[int, _Counts] = {}
+    layers: dict[int, np.ndarray] = {}
     for (layer, _), counts in sorted(heads.items()):
-        layers.setdefault(layer, _Counts()).add(counts)
+        layers[layer] = layers.get(layer, 0) + counts
     return {
         "sentences": len(first[0]),
         "edges": [k / BINS for k in range(BINS + 1)],
-        "layers": {str(layer): counts.summary() for layer, counts in layers.items()},
-        "heads": {f"{layer}.{head}": counts.summary() for (layer, head), counts in sorted(heads.items())},
+        "layers": {str(layer): _summary(counts) for layer, counts in layers.items()},
+        "heads": {f"{layer}.{head}": _summary(counts) for (layer, head), counts in sorted(heads.items())},
+    }
+
+
+def _summary(counts: np.ndarray) -> dict[str, Any]:
+    """Return counts (`_counts_of_maps`) as plain values, and the means over the queries."""
+    *bins, queries, maxima, entropies = counts.tolist()
+    return {
+        "counts": [int(count) for count in bins],
+        "queries": int(queries),
+        "mean_maximum": maxima / queries,
+        "mean_entropy": entropies / queries,
     }
 
 
@@ -97,9 +81,10 @@ def _encoder_batches(path: Path) -> Iterator[pa.RecordBatch]:
             yield own
 
 
-def _counts_of_maps(weights: pa.ListArray) -> Iterator[_Counts]:
+def _counts_of_maps(weights: pa.ListArray) -> np.ndarray:
     """Count the weights of each of some maps, which are lists of rows of weights.
 
+    Returns a row for each map: the weights by bin, the queries, and the sums of maxima and entropies over the queries.
     For the entropy each row is divided by its sum, which differs a little from 1 if the weights are rounded.
     """
     rows = weights.flatten()
@@ -115,5 +100,4 @@ def _counts_of_maps(weights: pa.ListArray) -> Iterator[_Counts]:
     logarithms = np.log2(exact, where=exact > 0, out=np.zeros_like(exact))
     sums, products = (np.add.reduceat(numbers, row_starts) for numbers in (exact, exact * logarithms))
     entropies = np.add.reduceat(np.log2(sums) - products / sums, map_starts)
-    for values_of_map in zip(bins, queries.tolist(), maxima.tolist(), entropies.tolist(), strict=True):
-        yield _Counts(*values_of_map)
+    return np.column_stack([bins, queries, maxima, entropies])

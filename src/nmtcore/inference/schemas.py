@@ -115,14 +115,6 @@ class GatedSentence(NamedTuple):
     norms: np.ndarray
 
 
-def shades(norms_T: np.ndarray) -> np.ndarray:
-    """Scale the norms of a sentence to [0, 1]; all are 1 if they are equal."""
-    if not len(norms_T):
-        return norms_T
-    lowest, highest = norms_T.min(), norms_T.max()
-    return (norms_T - lowest) / (highest - lowest) if highest > lowest else np.ones_like(norms_T)
-
-
 class ContrastScore(NamedTuple):
     """The log-probabilities (natural) of a right and a wrong translation of the same source, whole sentences."""
 

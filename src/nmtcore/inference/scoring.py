@@ -45,11 +45,6 @@ class TargetScore(NamedTuple):
     unknown: int
     """Subwords that the vocabulary lacks, and whose probability is that of `<unk>`."""
 
-    @property
-    def per_token(self) -> float:
-        """The log-probability divided by the number of tokens."""
-        return self.log_probability / self.tokens
-
 
 def check_scores_targets(bundle: Bundle) -> None:
     """Raise `UserError` if a model generates tags among the words of its translations.

@@ -27,7 +27,7 @@ NEWEST = 2
 """How many of the newest checkpoints are kept (`nmtcore.training.checkpoints.KEPT`)."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Cost:
     """What some trainings take."""
 
@@ -44,6 +44,17 @@ class Cost:
     """Systems whose number of updates is unknown."""
     untimed: set[str] = field(default_factory=set)
     """Systems whose seconds per update are unknown."""
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(
+            runs=self.runs + other.runs,
+            updates=self.updates + other.updates,
+            hours=self.hours + other.hours,
+            disk_bytes=self.disk_bytes + other.disk_bytes,
+            at_most=self.at_most or other.at_most,
+            open_ended=self.open_ended | other.open_ended,
+            untimed=self.untimed | other.untimed,
+        )
 
 
 class Speeds:
@@ -88,17 +99,16 @@ def planned_costs(project: Project, runs: Iterable[RunSettings], *, on_gpu: bool
     """
     speeds, costs = Speeds(project, "gpu" if on_gpu else "cpu"), defaultdict[str, Cost](Cost)
     for run in runs:
-        cost = costs[run.dataset]
-        cost.runs += 1
-        cost.disk_bytes += run_bytes(run, run.parameter_count(vocabulary_sizes(project, run)))
         updates, seconds = run_updates(run, training_pairs(project, run)), speeds.seconds(run)
-        if updates is None:
-            cost.open_ended.add(run.system)
-        elif seconds is None:
-            cost.untimed.add(run.system)
-        cost.updates += updates or 0
-        cost.hours += (updates or 0) * (seconds or 0) / 3600
-        cost.at_most = cost.at_most or ends_by_validation(run)
+        costs[run.dataset] += Cost(
+            runs=1,
+            updates=updates or 0,
+            hours=(updates or 0) * (seconds or 0) / 3600,
+            disk_bytes=run_bytes(run, run.parameter_count(vocabulary_sizes(project, run))),
+            at_most=ends_by_validation(run),
+            open_ended={run.system} if updates is None else set(),
+            untimed={run.system} if updates and seconds is None else set(),
+        )
     return dict(costs), speeds
 
 
@@ -148,28 +158,17 @@ def run_bytes(run: RunSettings, parameters: int) -> int:
 
 def cost_lines(costs: dict[str, Cost], speeds: Speeds, *, free: int | None = None) -> list[str]:
     """Return a table of the costs, and what there is to say about them, as lines; `free` is the free disk space."""
-    total = Cost(
-        **{
-            key: sum(getattr(cost, key) for cost in costs.values())
-            for key in ("runs", "updates", "hours", "disk_bytes")
-        },
-        at_most=any(cost.at_most for cost in costs.values()),
-        open_ended=set().union(*(cost.open_ended for cost in costs.values())),
-        untimed=set().union(*(cost.untimed for cost in costs.values())),
-    )
-    width = max(map(len, (*costs, "data set")))
+    total = sum(costs.values(), start=Cost())
     unit = "GPU-hours" if speeds.device == "gpu" else "core-hours"
-    lines = [
-        "What these trainings take, as estimated, without their data:",
-        f"{'data set':{width}}  trainings       updates    {unit:>10}     disk",
-    ]
+    rows = [("data set", "trainings", "updates", unit, "disk")]
     for name, cost in (*costs.items(), ("total", total)):
-        most = "<= " if cost.at_most else ""
-        updates, hours = f"{most}{cost.updates:,.0f}", f"{most}{_hours(cost.hours)}"
-        more = " + ?" if cost.open_ended or cost.untimed else ""
-        lines.append(
-            f"{name:{width}}  {cost.runs:9,}  {updates:>14}  {hours + more:>12}  {cost.disk_bytes / 1e9:8,.1f} GB"
-        )
+        most, more = "<= " if cost.at_most else "", " + ?" if cost.open_ended or cost.untimed else ""
+        hours = f"{cost.hours:,.0f}" if cost.hours >= 10 else f"{cost.hours:.2g}"
+        disk = f"{cost.disk_bytes / 1e9:,.1f} GB"
+        rows.append((name, f"{cost.runs:,}", f"{most}{cost.updates:,.0f}", f"{most}{hours}{more}", disk))
+    width = max(len(name) for name, *_ in rows)
+    lines = ["What these trainings take, as estimated, without their data:"]
+    lines += [f"{name:{width}}  {own[0]:>9}  {own[1]:>14}  {own[2]:>12}  {own[3]:>11}" for name, *own in rows]
     own = f"that of {speeds.finished} finished runs of this folder, else " if speeds.finished else ""
     lines.append(f"Speed: {own}that of speeds.yaml.")
     if total.at_most:
@@ -183,7 +182,3 @@ def cost_lines(costs: dict[str, Cost], speeds: Speeds, *, free: int | None = Non
     if free is not None and free < total.disk_bytes:
         lines.append(f"Only {free / 1e9:,.1f} GB of disk space are free.")
     return lines
-
-
-def _hours(hours: float) -> str:
-    return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"

@@ -1,15 +1,13 @@
-"""Answers to the reproducibility checklist of ACL conferences (Dodge et al. 2019), from the runs of a folder."""
+"""Answers to the reproducibility checklist of ACL conferences (Dodge et al. 2019), from the tables of all runs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmtcore.errors import UserError
 from nmtcore.evaluation.lines import DEV
 from nmtcore.evaluation.metrics import label_of
 from nmtcore.layout import Layout
 from nmtcore.reporting.manifest import FINISHED, merged_data, read_manifest
 from nmtcore.reporting.results_listing import UAS_NOTE
-from nmtcore.reporting.run_index import read_runs, read_scores
 from nmtcore.reporting.terminal_table import spread_text
 
 if TYPE_CHECKING:
@@ -61,11 +59,11 @@ class _Question(NamedTuple):
 
 
 def checklist(layout: Layout) -> str:
-    """Answer the questions as Markdown. Raises `UserError` if there are no runs in the results folder."""
-    runs, scores = read_runs(layout), read_scores(layout)
-    if runs.empty:
-        raise UserError(f"There are no runs in {layout.results}: name a results folder.")
-    scores["label"] = scores.measure.map(label_of)
+    """Answer the questions as Markdown, from `runs.parquet`, `scores.parquet` and the manifests of a results folder."""
+    import pandas as pd
+
+    runs, scores = (pd.read_parquet(layout.path(name)) for name in ("all_runs", "all_scores"))
+    scores = scores[scores.subset == ""].assign(label=lambda own: own.measure.map(label_of))
     described: dict[str, list[Mapping[str, Any]]] = {}
     for manifest in filter(None, map(read_manifest, layout.existing("manifest"))):
         described.setdefault(manifest["dataset"], []).append(manifest["data"])

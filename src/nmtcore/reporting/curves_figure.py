@@ -24,7 +24,7 @@ AXES = {
 METRICS = ("bleu", "perplexity")
 """The scores of validations."""
 
-POINTS = 60
+POINTS = 40
 """Points of a loss curve; each is the mean of several lines of the log if there are more."""
 
 MARKED = 20
@@ -234,7 +234,7 @@ def _panel(entries: Sequence[Mapping[str, Any]], metric: str, looks: Mapping[str
     elements = [svg_text(4, 12, name, size=TEXT_SIZE), _axes(x, y)]
     for system, own in points.items():
         for line in dict.fromkeys(point["line"] for point in own):
-            places = [(f"{x(p['update']):.1f}", f"{y(p['score']):.1f}") for p in own if p["line"] == line]
+            places = [(f"{x(p['update']):.0f}", f"{y(p['score']):.0f}") for p in own if p["line"] == line]
             is_mean = line == "mean"
             if len(places) > 1:
                 joined = " ".join(map(",".join, places))

@@ -1,8 +1,11 @@
 """The scores of a results folder as text for the terminal: one row per system, compared with a baseline."""
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import Difference, bootstrap_weights, difference_of, sampled_scores
@@ -42,9 +45,10 @@ def results_listing(folder: Path, *, baseline: str = "transformer_base", every: 
     scores = scores[scores.label != ""]
     if every:
         return _all_scores(scores)
-    first = scores.groupby(_TEST[:2], sort=False).split.transform("first")
+    bleu = scores[scores.measure == "bleu"]
+    first = bleu.groupby(_TEST[:2], sort=False).split.first().reset_index()
     blocks = []
-    for test, own in scores[scores.split == first].groupby(_TEST, sort=False):
+    for test, own in scores[scores.measure.isin(("bleu", "chrf"))].merge(first).groupby(_TEST, sort=False):
         names = dict(zip(_TEST, test, strict=True))
         blocks.append(f"{names['scale']}, {names['dataset']}, {names['split']}\n{_table(layout, own, names, baseline)}")
     note = fill_terminal(_NOTES.format(baseline=baseline))
@@ -77,6 +81,11 @@ def _table(layout: Layout, scores: "pd.DataFrame", names: dict[str, str], baseli
     return fitting_table(header, rows, dispensable=(1, 6, 5))
 
 
+@cache
+def _weights(sentences: int) -> np.ndarray:
+    return bootstrap_weights(sentences)
+
+
 def _difference(layout: Layout, names: dict[str, str], seeds: dict[str, Sequence[int]]) -> Difference | None:
     """Compare two systems by a measure; None if their tests are not the same sentences."""
     file, measure = file_name("split_counts", split=names["split"]), names["measure"]
@@ -90,7 +99,7 @@ def _difference(layout: Layout, names: dict[str, str], seeds: dict[str, Sequence
     ]
     if len({own.test for parts in counts for own in parts}) > 1:
         return None
-    weights_AB = bootstrap_weights(len(counts[0][0]))
+    weights_AB = _weights(len(counts[0][0]))
     return difference_of(*(sampled_scores(parts, weights_AB) for parts in counts))
 
 

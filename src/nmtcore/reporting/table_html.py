@@ -37,8 +37,13 @@ def _table(whole: Table, form: Format, options: Mapping[str, Any]) -> str:
     for group in table.groups:
         lines.append("<tbody>")
         for row in group:
-            cells = zip(table.columns, row, tails, strict=True)
-            lines.append("<tr>" + "".join(_cell(*own, reasons, options.get("link")) for own in cells) + "</tr>")
+            cells, linked = [], ""
+            for column, cell, tail in zip(table.columns, row, tails, strict=True):
+                # A row has one link to the same place, since most of its numbers come from there.
+                link = options.get("link") if cell.origin != linked else None
+                linked = cell.origin if cell.origin and cell.value is not None else linked
+                cells.append(_cell(column, cell, tail, reasons, link))
+            lines.append(f"<tr>{''.join(cells)}</tr>")
         lines.append("</tbody>")
     notes = [f"<sup>{letter}</sup> {own_html(reason)}" for reason, letter in reasons.items()]
     notes += map(own_html, notes_below(whole, table))

@@ -60,10 +60,10 @@ class Subwords(NamedTuple):
 
 
 class SegmentedSentences(NamedTuple):
-    """B sentences in J subwords, sentence after sentence; each subword is one of the pieces of their distinct words."""
+    """B sentences in J subwords, sentence after sentence."""
 
     pieces: list[str]
-    """The pieces of the distinct words, word after word."""
+    """The distinct pieces, in the order of their first occurrence."""
     piece_of_subword_J: np.ndarray
     """The index of each subword in `pieces`."""
     word_of_subword_J: np.ndarray
@@ -110,28 +110,15 @@ class Segmenter:
         return Subwords(pieces, [word for word, word_pieces in enumerate(segmented) for _ in word_pieces])
 
     def segment_batch(self, sentences: pa.ListArray) -> SegmentedSentences:
-        """Segment sentences (lists of strings) at once, with a loop over distinct words only."""
-        words_B = sentences.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-        encoded = sentences.flatten().dictionary_encode()
-        if encoded.null_count:
-            raise ValueError("a word is null")
-        # Of the distinct words: their pieces, how many, and the index of the first.
-        segmented = list(map(self._pieces_of, encoded.dictionary.to_pylist()))
-        sizes = np.fromiter(map(len, segmented), np.int64, len(segmented))
-        starts = np.cumsum(sizes) - sizes
-
-        type_W = encoded.indices.to_numpy(zero_copy_only=False)
-        size_W = sizes[type_W]
-        end_W = np.cumsum(size_W)
-        offset_J = np.arange(int(size_W.sum())) - np.repeat(end_W - size_W, size_W)
-        first_word_B = np.cumsum(words_B) - words_B
-        number_W = np.arange(len(type_W)) - np.repeat(first_word_B, words_B)
-        subwords_before = np.concatenate([[0], end_W])
+        """Segment sentences (lists of strings; null is a sentence without words) at once."""
+        segmented = [self.segment(words or ()) for words in sentences.to_pylist()]
+        index: dict[str, int] = {}
+        piece_of_subword = [index.setdefault(piece, len(index)) for own in segmented for piece in own.pieces]
         return SegmentedSentences(
-            pieces=list(chain.from_iterable(segmented)),
-            piece_of_subword_J=np.repeat(starts[type_W], size_W) + offset_J,
-            word_of_subword_J=np.repeat(number_W, size_W).astype(np.int32),
-            subwords_B=subwords_before[first_word_B + words_B] - subwords_before[first_word_B],
+            pieces=list(index),
+            piece_of_subword_J=np.array(piece_of_subword, np.int64),
+            word_of_subword_J=np.array([word for own in segmented for word in own.word_of_subword], np.int32),
+            subwords_B=np.array([len(own.pieces) for own in segmented], np.int64),
         )
 
     def join(self, pieces: Sequence[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """Constituency trees in brackets, `(ROOT (S (NP (PRP He)) (VP (VBZ sleeps))))`, and their linearisation."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 _TOKEN = re.compile(r"[()]|[^() \t\r\n]+")
@@ -15,6 +15,8 @@ _ESCAPES = {
     "\\/": "/",
     "\\*": "*",
 }
+MAX_DEPTH = 500
+"""Levels of brackets; a tree of a sentence has at most some dozens."""
 _ESCAPED = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
@@ -35,8 +37,7 @@ class Constituent:
 def parse_constituents(text: str) -> Constituent:
     """Parse one bracketed tree. Raises ValueError, naming the character (from 1), if the text is no single tree.
 
-    Spaces, tabs and line breaks separate labels and words; a no-break space is part of a word. The depth is unlimited,
-    since there is no recursion.
+    Spaces, tabs and line breaks separate labels and words; a no-break space is part of a word.
     """
     tokens = list(_TOKEN.finditer(text))
     top = Constituent("")
@@ -50,6 +51,8 @@ def parse_constituents(text: str) -> Constituent:
             child = Constituent("" if following in "()" else following)
             path[-1].children.append(child)
             path.append(child)
+            if len(path) > MAX_DEPTH:
+                raise ValueError(f"more than {MAX_DEPTH} levels at character {match.start() + 1}")
         elif token == ")":
             if not path[-1].children:
                 raise ValueError(f"a constituent without words at character {match.start() + 1}")
@@ -65,7 +68,7 @@ def parse_constituents(text: str) -> Constituent:
 
 def leaves(tree: Constituent) -> list[str]:
     """List the words of a tree from left to right, escaped as in the tree."""
-    return [step for step in _walk(tree) if isinstance(step, str)]
+    return [word for child in tree.children for word in ([child] if isinstance(child, str) else leaves(child))]
 
 
 def same_words(tree: Constituent, words: Sequence[str]) -> bool:
@@ -83,8 +86,10 @@ _ROOT_LABELS = ("", "ROOT", "TOP")
 
 def phrase_labels(tree: Constituent) -> set[str]:
     """Return the labels of a tree's phrases, without preterminals, the outermost bracket and functions (`NP-SBJ`)."""
-    phrases = (step for step in _walk(tree) if isinstance(step, Constituent) and not step.preterminal)
-    return {re.split("[-=]", phrase.label)[0] or phrase.label for phrase in phrases if phrase.label not in _ROOT_LABELS}
+    if tree.preterminal:
+        return set()
+    own = set() if tree.label in _ROOT_LABELS else {re.split("[-=]", tree.label)[0] or tree.label}
+    return own.union(*(phrase_labels(child) for child in tree.children if isinstance(child, Constituent)))
 
 
 def linearise(tree: Constituent) -> list[str]:
@@ -94,19 +99,10 @@ def linearise(tree: Constituent) -> list[str]:
     a phrase of tags alone is `(NP )`; unary chains stay. (The paper shows labels on opening brackets; closing brackets
     without labels are an assumption.)
     """
-    tokens: list[str] = []
-    hidden = 0
-    for step in _walk(tree):
-        if isinstance(step, Constituent):
-            if step.preterminal:
-                hidden = 1
-            else:
-                tokens.append(f"({step.label}")
-        elif step is None:
-            if not hidden:
-                tokens.append(")")
-            hidden = 0
-    return tokens
+    if tree.preterminal:
+        return []
+    children = (child for child in tree.children if isinstance(child, Constituent))
+    return [f"({tree.label}", *(token for child in children for token in linearise(child)), ")"]
 
 
 def constituency_fault(text: str, words: int) -> str | None:
@@ -116,14 +112,3 @@ def constituency_fault(text: str, words: int) -> str | None:
     except ValueError as error:
         return f"the constituency tree is broken: {error}"
     return None if tree_words == words else f"the constituency tree has {tree_words} words for {words} words"
-
-
-def _walk(tree: Constituent) -> Iterator[Constituent | str | None]:
-    """Walk a tree depth first: yield each constituent, then its children, then None at its end; a word as a string."""
-    stack: list[Constituent | str | None] = [tree]
-    while stack:
-        step = stack.pop()
-        yield step
-        if isinstance(step, Constituent):
-            stack.append(None)
-            stack += reversed(step.children)

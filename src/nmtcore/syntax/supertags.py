@@ -10,65 +10,38 @@ left has the same tag as a word without dependents whose head is on its left.
 Labels keep their subtypes (`nsubj:pass`). Several roots and crossing edges are allowed.
 """
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
-import numpy as np
-
-from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, governors_among_all
+from nmtcore.syntax.trees import HEAD_OF_ROOT, check_heads
 
 ROOT_PARENT = "root"
 """The label of a root's parent in DG-A."""
 
-_HEAD_SIDES = ("", "|L", "|R")
-_DEPENDENT_SIDES = ("", "|L", "|R", "|L+R")
 
+def dg_a(heads: Sequence[int], deprels: Sequence[str]) -> list[str]:
+    """Compute the DG-A tag of each word of a sentence.
 
-class WordTags(NamedTuple):
-    """One tag per word."""
-
-    codes_W: np.ndarray
-    """Indices into `strings`, int64."""
-    strings: list[str]
-    """The distinct tags."""
-
-
-def dg_a_codes(heads_W: np.ndarray, deprels_W: np.ndarray, lengths_B: np.ndarray, *, labels: Sequence[str]) -> WordTags:
-    """Compute the DG-A tags of all words of B sentences. Raises ValueError if a head is out of range.
-
-    Args:
-        heads_W: heads of all words, one sentence after the other; 1-based, 0 = root.
-        deprels_W: indices into `labels`.
-        lengths_B: words per sentence.
-        labels: the dependency labels.
+    Heads are 1-based, 0 = root. Raises ValueError if a head is out of range or there is not one label for each head.
     """
-    governors_W = governors_among_all(heads_W, lengths_B)
-    parent_labels = [*labels, ROOT_PARENT]
-    parents_W = np.append(deprels_W, len(labels))[governors_W]  # the governor of a root is -1: the last entry
-    combinations_W = deprels_W.astype(np.int64) * len(parent_labels) + parents_W
-    return _number_tags(
-        combinations_W, lambda code: "|".join(parent_labels[k] for k in divmod(code, len(parent_labels)))
-    )
+    _check(heads, deprels)
+    parents = [ROOT_PARENT, *deprels]
+    return [f"{deprel}|{parents[head]}" for head, deprel in zip(heads, deprels, strict=True)]
 
 
-def dg_b_codes(heads_W: np.ndarray, deprels_W: np.ndarray, lengths_B: np.ndarray, *, labels: Sequence[str]) -> WordTags:
-    """Compute the DG-B tags of all words of B sentences; arguments and errors are as for `dg_a_codes`."""
-    governors_W = governors_among_all(heads_W, lengths_B)
-    words_W = np.arange(len(governors_W))
-    left_W, right_W = np.zeros((2, len(governors_W)), dtype=np.int64)
-    has_head_W = governors_W != GOVERNOR_OF_ROOT
-    left_W[governors_W[has_head_W & (words_W < governors_W)]] = 1
-    right_W[governors_W[has_head_W & (words_W > governors_W)]] = 1
-    head_side_W = np.where(has_head_W, np.where(governors_W < words_W, 1, 2), 0)
-    combinations_W = (deprels_W.astype(np.int64) * 3 + head_side_W) * 4 + left_W + 2 * right_W
-    return _number_tags(
-        combinations_W, lambda code: labels[code // 12] + _HEAD_SIDES[code // 4 % 3] + _DEPENDENT_SIDES[code % 4]
-    )
+def dg_b(heads: Sequence[int], deprels: Sequence[str]) -> list[str]:
+    """Compute the DG-B tag of each word of a sentence; arguments and errors are as for `dg_a`."""
+    _check(heads, deprels)
+    has_left = {head for word, head in enumerate(heads, start=1) if word < head}
+    has_right = {head for word, head in enumerate(heads, start=1) if word > head}
+    tags = []
+    for word, (head, deprel) in enumerate(zip(heads, deprels, strict=True), start=1):
+        head_side = "" if head == HEAD_OF_ROOT else "L" if head < word else "R"
+        dependent_sides = "+".join(["L"] * (word in has_left) + ["R"] * (word in has_right))
+        tags.append("|".join(filter(None, (deprel, head_side, dependent_sides))))
+    return tags
 
 
-def _number_tags(combinations_W: np.ndarray, tag_of: Callable[[int], str]) -> WordTags:
-    """Number the tags of the words' combinations; combinations with the same tag string share a number."""
-    occurring, numbers_W = np.unique(combinations_W, return_inverse=True)
-    strings: dict[str, int] = {}
-    codes = [strings.setdefault(tag_of(code), len(strings)) for code in occurring.tolist()]
-    return WordTags(np.array(codes, dtype=np.int64)[numbers_W], list(strings))
+def _check(heads: Sequence[int], deprels: Sequence[str]) -> None:
+    check_heads(heads)
+    if len(heads) != len(deprels):
+        raise ValueError(f"{len(heads)} heads and {len(deprels)} labels")

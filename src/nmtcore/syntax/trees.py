@@ -1,4 +1,4 @@
-"""Three representations of a word's head, the sentinels for roots and unknown heads, and the shapes of many trees.
+"""Three representations of a word's head, the sentinels for roots and unknown heads, and the shapes of trees.
 
 The three keep their names from file to tensor:
 
@@ -54,69 +54,46 @@ def find_cycle(heads: Sequence[int]) -> list[int]:
     return []
 
 
-class ForestShape(NamedTuple):
-    """Measurements of B forests."""
+class TreeShape(NamedTuple):
+    """Measurements of a tree, or of a forest under the artificial root."""
 
-    roots_B: np.ndarray
+    roots: int
     """Number of words whose head is `HEAD_OF_ROOT`."""
-    depth_B: np.ndarray
+    depth: int
     """Edges from the artificial root to the deepest word; 0 for a sentence without words."""
-    projective_B: np.ndarray
+    is_projective: bool
     """Whether no edges cross, so that the subtree of every word is contiguous."""
 
 
-def governors_among_all(heads_W: np.ndarray, lengths_B: np.ndarray) -> np.ndarray:
-    """Convert heads to indices into all W words: (W,) int64, from 0; `GOVERNOR_OF_ROOT` for roots.
-
-    Raises ValueError if a head is out of range or the number of heads is not the sum of the lengths.
-
-    Args:
-        heads_W: heads of all words, one sentence after the other; 1-based, 0 = root.
-        lengths_B: words per sentence.
-    """
-    heads_W, lengths_B = heads_W.astype(np.int64), lengths_B.astype(np.int64)
-    if len(heads_W) != lengths_B.sum():
-        raise ValueError(f"{len(heads_W)} heads for {lengths_B.sum()} words")
-    if np.any(heads_W < 0) or np.any(heads_W > np.repeat(lengths_B, lengths_B)):
+def check_heads(heads: Sequence[int]) -> None:
+    """Raise ValueError if a head (1-based, 0 = root) is no word of the sentence."""
+    if not all(0 <= head <= len(heads) for head in heads):
         raise ValueError("a head is out of range")
-    first_word_W = np.repeat(np.cumsum(lengths_B) - lengths_B, lengths_B)
-    return np.where(heads_W == HEAD_OF_ROOT, GOVERNOR_OF_ROOT, first_word_W + governors_of(heads_W))
 
 
-def word_depths(heads_W: np.ndarray, lengths_B: np.ndarray) -> np.ndarray:
-    """Count the edges from the artificial root to each word: (W,) int64; 1 for a root.
+def word_depths(heads: Sequence[int]) -> list[int]:
+    """Count the edges from the artificial root to each word: 1 for a root.
 
-    Arguments are as for `governors_among_all`. All words climb towards the root together, one edge per step. Raises
-    ValueError if a head is out of range or the heads form a cycle.
+    Raises ValueError if a head is out of range or the heads form a cycle.
     """
-    governors_W = governors_among_all(heads_W, lengths_B)
-    depth_W = np.ones_like(governors_W)
-    # Words that have not reached a root yet, and the governors that they have reached.
-    words, reached = np.arange(len(governors_W)), governors_W
-    for _ in range(int(np.max(lengths_B, initial=0))):
-        climbing = reached != GOVERNOR_OF_ROOT
-        words, reached = words[climbing], reached[climbing]
-        if not len(reached):
-            break
-        depth_W[words] += 1
-        reached = governors_W[reached]
-    if np.any(reached != GOVERNOR_OF_ROOT):
+    check_heads(heads)
+    if find_cycle(heads):
         raise ValueError("the heads form a cycle")
-    return depth_W
+    depths = {HEAD_OF_ROOT: 0}
+    for word in range(1, len(heads) + 1):
+        path = []
+        while word not in depths:
+            path.append(word)
+            word = heads[word - 1]
+        for below in reversed(path):
+            depths[below] = depths[heads[below - 1]] + 1
+    return [depths[word] for word in range(1, len(heads) + 1)]
 
 
-def forest_shape(heads_W: np.ndarray, lengths_B: np.ndarray) -> ForestShape:
-    """Measure the shapes of B forests; arguments and errors are as for `word_depths`."""
-    depth_W = word_depths(heads_W, lengths_B)
-    sentence_W = np.repeat(np.arange(len(lengths_B)), lengths_B)
-    depth_B = np.zeros(len(lengths_B), np.int64)
-    np.maximum.at(depth_B, sentence_W, depth_W)
-    trees = np.split(heads_W, np.cumsum(lengths_B))[:-1]
-    return ForestShape(
-        roots_B=np.bincount(sentence_W[heads_W == HEAD_OF_ROOT], minlength=len(lengths_B)),
-        depth_B=depth_B,
-        projective_B=np.array([_is_projective(heads_W) for heads_W in trees], dtype=bool),
-    )
+def tree_shape(heads: Sequence[int]) -> TreeShape:
+    """Measure the shape of a tree; errors are as for `word_depths`."""
+    depth = max(word_depths(heads), default=0)
+    return TreeShape(list(heads).count(HEAD_OF_ROOT), depth, _is_projective(np.asarray(heads, np.int64)))
 
 
 def _is_projective(heads_W: np.ndarray) -> bool:

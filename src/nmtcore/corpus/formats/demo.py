@@ -1,7 +1,6 @@
 """The formats `demo` and `demo_contrastive`: the synthetic demo corpus, generated while it is read."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from nmtcore.corpus.contrasts import ContrastEntry, Contrastive, WrongTranslation
 from nmtcore.corpus.formats.rows import Format, Inputs, Row
@@ -9,19 +8,15 @@ from nmtcore.corpus.pairs import Side
 
 
 class Demo(Format):
-    """Pairs of the demo corpus."""
+    """Pairs of the demo corpus, whose realisations serve as sides: they have a text, words and an annotation."""
 
     def rows(self, inputs: Inputs) -> Iterator[Row]:
         """Yield finished pairs."""
-        from nmtcore.demo import generate, swap
+        from nmtcore.demo import generate
 
         options = self.options
         pairs = generate(split=options.split, count=options.pairs, seed=options.seed)
-        return ((swap(pair) if options.swap else pair,) for pair in pairs)
-
-    def parse(self, row: Row) -> tuple[Side, Side]:
-        """Return the sides of a finished pair."""
-        return _side(row[0].source), _side(row[0].target)
+        return ((pair.target, pair.source) if options.swap else (pair.source, pair.target) for pair in pairs)
 
 
 class DemoContrastive(Contrastive):
@@ -29,23 +24,16 @@ class DemoContrastive(Contrastive):
 
     def entries(self, inputs: Inputs) -> Iterator[ContrastEntry]:
         """Yield the sentences that have wrong translations; only their sources have trees."""
-        from nmtcore.demo import SIZES, swap
+        from nmtcore.demo import SIZES
         from nmtcore.demo.contrasts import generate_contrasts
 
         options = self.options
         count = SIZES[options.split] if options.count is None else options.count
-        generated = generate_contrasts(
-            split=options.split, count=count, seed=options.seed, target="en" if options.swap else "de"
-        )
-        for corpus_pair, errors in generated:
-            pair = swap(corpus_pair) if options.swap else corpus_pair
+        language = "en" if options.swap else "de"
+        for pair, errors in generate_contrasts(split=options.split, count=count, seed=options.seed, target=language):
+            source, right = (pair.target, pair.source) if options.swap else (pair.source, pair.target)
             wrong = [
                 WrongTranslation(Side(text=own.text, words=own.words), own.phenomenon, own.distance) for own in errors
             ]
             if wrong:
-                right = Side(text=pair.target.text, words=pair.target.words)
-                yield ContrastEntry(_side(pair.source), right, wrong, pair.origin)
-
-
-def _side(realisation: Any) -> Side:
-    return Side(text=realisation.text, words=realisation.words, annotation=realisation.annotation)
+                yield ContrastEntry(source, Side(text=right.text, words=right.words), wrong, pair.origin)

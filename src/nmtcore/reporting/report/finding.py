@@ -1,10 +1,10 @@
 """What the report begins with: the finding in a sentence, the runs with their differences drawn, and the claims."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from typing import Any
-
-from markupsafe import Markup, escape
 
 from nmtcore.config.claims import trained_name
 from nmtcore.evaluation.compare import FALSE_ALARMS, Difference
@@ -16,6 +16,9 @@ from nmtcore.reporting.report.runs import SystemRuns, mean_length_ratio
 
 MARKED = "Systems with a mark of significance are better"
 """What the papers claim by marks in their tables."""
+
+SHOWN = 12
+"""Systems of a data set that are shown; others are folded."""
 
 NAMED = 3
 """Compared systems up to which the finding names each."""
@@ -34,8 +37,8 @@ def run_tables(
     for dataset in dict.fromkeys(group.dataset for group in groups):
         own = [group for group in groups if group.dataset == dataset]
         split = tests[dataset]["split"] if dataset in tests else "test"
-        found = [compared[group.origin] for group in own if group.origin in compared]
-        bounds = [0.0, *(bound for difference in found for bound in difference.interval)]
+        intervals = [compared[group.origin].interval for group in own if group.origin in compared]
+        bounds = [0.0, *(bound for interval in intervals for bound in interval)]
         looks = system_looks([group.system for group in own])
         rows = [
             {
@@ -50,14 +53,16 @@ def run_tables(
             }
             for group in own
         ]
-        # The baseline, which has no difference, comes first.
-        rows.sort(key=lambda row: row["difference"] is not None)
-        several_seeds = len({row["seeds"] for row in rows}) > 1
-        tables.append({"dataset": dataset, "split": split, "rows": rows, "seeds": several_seeds})
+        # The baseline, which has no difference, comes first, then the largest gain.
+        rows.sort(key=lambda row: -math.inf if row["difference"] is None else -row["difference"].delta)
+        table = {"dataset": dataset, "split": split, "seeds": len({row["seeds"] for row in rows}) > 1}
+        tables.append({**table, "rows": rows[:SHOWN], "more": rows[SHOWN:]})
     return tables
 
 
 def _whiskers(difference: Difference, low: float, high: float, colour: str) -> Any:
+    from markupsafe import Markup
+
     margin = 0.04 * (high - low) or 1.0
     left, scale = low - margin, 100 / (high - low + 2 * margin)
     zero, middle, *ends = (f"{(value - left) * scale:.1f}%" for value in (0, difference.delta, *difference.interval))
@@ -71,9 +76,11 @@ def _whiskers(difference: Difference, low: float, high: float, colour: str) -> A
 
 def finding(tables: Sequence[Mapping[str, Any]], *, baseline: str) -> Any:
     """Say in a sentence per data set what the differences are, as HTML."""
+    from markupsafe import Markup
+
     sentences = []
     for table in tables:
-        rows = [row for row in table["rows"] if row["difference"] is not None]
+        rows = [row for row in (*table["rows"], *table["more"]) if row["difference"] is not None]
         if len(rows) > NAMED:
             sentences.append(_counted(rows, baseline, table["dataset"]))
         elif rows:

@@ -28,12 +28,12 @@ from nmtcore.reporting.report.examples import draw_examples, example_tree
 from nmtcore.reporting.report.finding import Ledger, finding, run_tables, seeds_sentence
 from nmtcore.reporting.report.runs import (
     SystemRuns,
-    differences,
     empty_seeds,
     group_runs,
     read_settings,
     run_blocks,
     run_curves,
+    run_differences,
     run_examples,
 )
 from nmtcore.reporting.run_index import current_manifests
@@ -123,7 +123,7 @@ class _Report:
             for runs in table["runs"].values()
             for seed in (*runs["seeds"], *runs["unfinished"])
         }
-        compared = differences(self.layout, self.groups, self.inputs.tests, baseline=self.inputs.baseline)
+        compared = run_differences(self.layout, self.groups, self.inputs.tests, baseline=self.inputs.baseline)
         rows = run_tables(self.layout, self.groups, compared, self.inputs.tests, descriptions=self.inputs.descriptions)
         signatures = {key: own for run in self.manifests for key, own in (run.get("signatures") or {}).items()}
         return {

@@ -1,6 +1,6 @@
 "use strict";
 // Long tables are sorted by a click on a column's name (a third click restores the order) and filtered by words.
-const LONG = 15;
+const LONG = 12;
 
 function valueOf(row, column, numeric) {
   const cell = row.cells[column];

@@ -74,14 +74,14 @@ def group_runs(manifests: Iterable[Mapping[str, Any]]) -> list[SystemRuns]:
     ]
 
 
-def differences(
+def run_differences(
     layout: Layout, groups: Sequence[SystemRuns], tests: Mapping[str, Mapping[str, Any]], *, baseline: str
 ) -> dict[str, Difference]:
     """Compare the BLEU of runs with that of the baseline on the main test of their data set, by DATASET/SYSTEM.
 
     Runs of other sentences than the baseline's are not compared.
     """
-    found = {}
+    compared = {}
     for dataset, test in tests.items():
         own = {group.system: group for group in groups if group.dataset == dataset}
         base = own.pop(baseline).counts(layout, test["split"]) if baseline in own else []
@@ -92,8 +92,8 @@ def differences(
         for group in own.values():
             counts = group.counts(layout, test["split"])
             if counts and {seed.test for seed in (*counts, *base)} == {base[0].test}:
-                found[group.origin] = difference_of(sampled_scores(counts, weights_AB), sampled)
-    return found
+                compared[group.origin] = difference_of(sampled_scores(counts, weights_AB), sampled)
+    return compared
 
 
 def mean_length_ratio(layout: Layout, group: SystemRuns, split: str) -> float | None:

@@ -1,4 +1,4 @@
-"""`nmtcore checklist`: answers from the runs of a folder."""
+"""Answers to the reproducibility checklist, from the tables of all runs."""
 
 import json
 from pathlib import Path
@@ -6,15 +6,18 @@ from pathlib import Path
 import pytest
 from reporting.recorded_runs import ATTEMPT, SOURCES, layout_of, names_of, write_log, write_run
 
-from nmtcore.cli import main
 from nmtcore.files import write_json
+from nmtcore.layout import Layout
+from nmtcore.reporting.checklist import checklist
 from nmtcore.reporting.manifest import write_manifest
+from nmtcore.reporting.run_index import index_runs
 
 
-def answers(capsysbinary, folder):
+def answers(folder):
     """Return the answers by question."""
-    main(["checklist", str(folder)])
-    text = capsysbinary.readouterr().out.decode()
+    layout = Layout(results=str(folder))
+    index_runs(layout, {})
+    text = checklist(layout)
     blocks = [block.partition("**\n\n") for block in text.split("\n**")[1:]]
     return {
         question: [line[2:] for line in lines.splitlines() if line.startswith("- ")] for question, _, lines in blocks
@@ -34,8 +37,8 @@ def results(tmp_path):
     return tmp_path / "results"
 
 
-def test_questions_are_answered_from_the_manifests(results, capsysbinary):
-    by_question = answers(capsysbinary, results)
+def test_questions_are_answered_from_the_manifests(results):
+    by_question = answers(results)
     assert len(by_question) == 16
     assert by_question["How many runs were trained and evaluated?"] == [
         "base on d (scale small): 2 runs (seeds 1, 2)",
@@ -59,38 +62,35 @@ def test_questions_are_answered_from_the_manifests(results, capsysbinary):
     assert by_question["Which measures, and how were they computed?"] == ["BLEU: `nrefs:1`", "chrF: `nc:6`"]
 
 
-def test_the_sizes_of_splits_say_what_is_left(results, tmp_path, capsysbinary):
+def test_the_sizes_of_splits_say_what_is_left(results, tmp_path):
     question = "How large are its splits, and how much did reading, filters and selection leave?"
     unread = "not read when the run was scored: no result had asked for it"
-    assert answers(capsysbinary, results)[question] == [f"d: train: {unread}", f"d: test: {unread}"]
+    assert answers(results)[question] == [f"d: train: {unread}", f"d: test: {unread}"]
     layout = layout_of(tmp_path)
     for file_type, report in {"raw_report": {"pairs": 20, "kept": 19}, "pairs_report": {"kept": 18}}.items():
         write_json(Path(layout.path(file_type, dataset="d", split="train")), report)
     write_json(Path(layout.path("selection_report", dataset="d")), {"kept": 17})
     write_manifest(layout, names_of("base", 1), SOURCES)
-    train, _ = answers(capsysbinary, results)[question]
+    train, _ = answers(results)[question]
     assert train == "d: train: 20 lines, 19 read, 18 left after the filters, 17 left after selection"
 
 
-def test_heads_say_what_they_are_compared_with(results, capsysbinary):
+def test_heads_say_what_they_are_compared_with(results):
     path = results / "small/d/base/seed1/scores.json"
     scores = json.loads(path.read_text())
     path.write_text(json.dumps({**scores, "uas": {"test": {"argmax": {"uas": 96.6, "sentences": 2}}}}))
-    *_, last = answers(capsysbinary, results)["What are mean and spread of the results (over seeds)?"]
+    *_, last = answers(results)["What are mean and spread of the results (over seeds)?"]
     assert last.startswith("UAS: ")
     assert "(for a diagonalparse system: with the previous word)" in last
 
 
-def test_a_run_of_which_nothing_else_is_known_is_answered(tmp_path, capsysbinary):
+def test_a_run_of_which_nothing_else_is_known_is_answered(tmp_path):
     write_log(tmp_path / "small/d/a/seed1/checkpoints/0", None)
-    by_question = answers(capsysbinary, tmp_path)
+    by_question = answers(tmp_path)
     assert by_question["Which languages?"] == ["not recorded"]
     assert by_question["How many parameters does each model have?"] == ["a on d (scale small): not recorded"]
 
 
-def test_a_folder_without_runs_is_one_sentence(tmp_path, capsys):
-    with pytest.raises(SystemExit) as exit:
-        main(["checklist", str(tmp_path)])
-    assert (exit.value.code, capsys.readouterr().err) == (
-        2, f"nmtcore checklist: There are no runs in {tmp_path}: name a results folder.\n"
-    )  # fmt: skip
+def test_a_folder_without_runs_has_no_answers(tmp_path):
+    by_question = answers(tmp_path)
+    assert by_question["Which languages?"] == by_question["On which hardware?"] == ["not recorded"]
