@@ -31,9 +31,9 @@ def cell(system, files=None, *, reason="", row=None, column="", **source):
 
 def content_of(runs, table):
     """Return what a figure draws, and the blocks of its page."""
-    kind, results = KINDS[table.table_kind], Results()
-    data = kind.data(table, results, runs.layout)
-    blocks = kind.blocks(table, results, data)
+    table_kind, results = KINDS[table.table_kind], Results()
+    data = table_kind.data(table, results, runs.layout)
+    blocks = table_kind.blocks(table, results, data)
     assert unlinked(blocks) == []
     return data, blocks
 
