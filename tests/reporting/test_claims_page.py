@@ -50,7 +50,8 @@ def test_a_claim_has_one_row_and_its_comparisons_below():
         JudgedClaim(claim=claim, verdict=judge_claim(claim, ours), runs=f"d/{number}")
         for number, (claim, ours) in enumerate(zip(claims, deltas, strict=False))
     ]
-    _, table, comparisons = claims_page(judged, scale="quick").tables
+    page = claims_page(judged, scale="quick")
+    _, table, comparisons = page.tables
     (row,) = [[cell.value for cell in row] for row in table.rows]
     assert row[:6] == ["tran2018", "Table 2", says, "not better", "upheld 2, contradicted 1", 3]
     assert row[6:] == [pytest.approx(sum(claim.difference for claim in claims[:3]) / 3), -1, 2.0]
