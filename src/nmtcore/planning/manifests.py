@@ -68,7 +68,7 @@ def run_states(project: Project) -> dict[str, Any]:
 
     `supertags` are the files with those of the references of each data set's tests: {data set: {split: path}}.
     """
-    files = [path for kind in RUN_FILES for path in project.layout.existing(kind)]
+    files = [path for file_type in RUN_FILES for path in project.layout.existing(file_type)]
     supertags: dict[str, dict[str, str]] = {}
     for name in sorted({parsed["dataset"] for path in files if (parsed := project.layout.parse(path))}):
         with suppress(UserError):  # the configuration no longer has it

@@ -212,16 +212,16 @@ def current_manifests(layout: Layout, scale: str, warn: Callable[[str], None]) -
 
     `warn` gets a sentence for each run that has a broken file.
     """
-    found = []
+    manifests = []
     for names in (own for own in started_runs(layout) if own["scale"] == scale):
         path = Path(layout.path("manifest", **names))
         try:
             manifest = read_manifest(path) or {"data": None, "external": None, "translations": None}
             scores, signatures = _labelled_scores(score_rows(layout, names, {}))
-            found.append({**manifest, **run_record(layout, names), "scores": scores, "signatures": signatures})
+            manifests.append({**manifest, **run_record(layout, names), "scores": scores, "signatures": signatures})
         except UserError as error:
             warn(f"{path.parent} is left out: {error}")
-    return found
+    return manifests
 
 
 def _labelled_scores(rows: Iterator[Mapping[str, Any]]) -> tuple[dict[str, dict[str, float]], dict[str, str]]:
