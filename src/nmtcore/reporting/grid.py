@@ -6,7 +6,7 @@ from statistics import fmean
 from textwrap import fill
 from typing import Any, NamedTuple
 
-from nmtcore.config.cells import Cell, Column, Row
+from nmtcore.config.cells import GridCell, GridColumn, GridRow
 from nmtcore.config.claims import trained_name
 from nmtcore.config.paper_tables import SETTINGS
 from nmtcore.config.planned_tables import PlannedTable
@@ -23,6 +23,7 @@ from nmtcore.reporting.results import Results, measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
     Block,
+    Column,
     Heading,
     Paragraph,
     SeedMean,
@@ -36,7 +37,6 @@ from nmtcore.reporting.table import (
     text_columns,
     with_origin,
 )
-from nmtcore.reporting.table import Column as Shown
 
 WITH_LENGTHS = ("bleu", "multi_bleu")
 """The scores that count the length of the translations."""
@@ -79,8 +79,8 @@ class _Place(NamedTuple):
 class _Comparison(NamedTuple):
     """A system compared with a baseline, once for all its places."""
 
-    cell: Cell
-    baseline: Cell
+    cell: GridCell
+    baseline: GridCell
     places: list[_Place]
 
     def names(self, field: str) -> str:
@@ -112,11 +112,11 @@ def grid_blocks(table: PlannedTable, results: Results) -> list[Block]:
 def _compared(table: PlannedTable, results: Results) -> list[_Compared]:
     """Compare the cells of all columns with the baselines or, without baselines, those of claims."""
     comparisons = _comparisons(table, results)
-    found = {key: results.compare(own.cell, own.baseline) for key, own in comparisons.items()}
+    differences = {key: results.compare(own.cell, own.baseline) for key, own in comparisons.items()}
     corrected: dict[Any, float | None] = {}
     for measure in dict.fromkeys(own.cell.measure for own in comparisons.values()):
-        corrected |= holm({key: found[key].p for key, own in comparisons.items() if own.cell.measure == measure})
-    return [_Compared(own, found[key], corrected[key]) for key, own in comparisons.items()]
+        corrected |= holm({key: differences[key].p for key, own in comparisons.items() if own.cell.measure == measure})
+    return [_Compared(own, differences[key], corrected[key]) for key, own in comparisons.items()]
 
 
 def _comparisons(table: PlannedTable, results: Results) -> dict[Any, _Comparison]:
@@ -129,7 +129,7 @@ def _comparisons(table: PlannedTable, results: Results) -> dict[Any, _Comparison
     return comparisons
 
 
-_Pair = tuple[Cell, Cell, _Place]
+_Pair = tuple[GridCell, GridCell, _Place]
 
 
 def _pairs_with_baselines(table: PlannedTable, results: Results) -> Iterator[_Pair]:
@@ -166,7 +166,7 @@ def _claimed_pairs(table: PlannedTable, results: Results) -> Iterator[_Pair]:
             yield planned.cell, planned.baseline, _Place(column, *names, claim.difference)
 
 
-def _result(cell: Cell, baseline: Cell, results: Results) -> Any:
+def _result(cell: GridCell, baseline: GridCell, results: Results) -> Any:
     return results.compare_claimed(cell, baseline) if cell.item is None else ""
 
 
@@ -174,7 +174,7 @@ def _minus(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else round(first - second, 10)
 
 
-def divided_by_dataset(columns: Sequence[Column], make: Callable[[Sequence[Column]], Table]) -> list[Block]:
+def divided_by_dataset(columns: Sequence[GridColumn], make: Callable[[Sequence[GridColumn]], Table]) -> list[Block]:
     """Make one table of the paper's columns or, if it is wider than `WIDEST`, one for each data set.
 
     The name of the data set then stands above the table instead of in the names of its columns; raw values keep both.
@@ -195,7 +195,9 @@ def divided_by_dataset(columns: Sequence[Column], make: Callable[[Sequence[Colum
     return blocks
 
 
-def _overview(table: PlannedTable, shown: Sequence[Column], results: Results, compared: Sequence[_Compared]) -> Table:
+def _overview(
+    table: PlannedTable, shown: Sequence[GridColumn], results: Results, compared: Sequence[_Compared]
+) -> Table:
     """Tabulate some columns."""
     marks = _marks(table, compared)
     columns = text_columns(_first(table))
@@ -223,16 +225,16 @@ def _overview(table: PlannedTable, shown: Sequence[Column], results: Results, co
 def _first(table: PlannedTable) -> str:
     """Name what the rows are."""
     names = {"item": "item", "dataset": "data set"}
-    row: Row | None = table.rows[0] if table.rows else None
+    row: GridRow | None = table.rows[0] if table.rows else None
     return next((name for axis, name in names.items() if row and getattr(row, axis) is not None), "system")
 
 
-def _is_published(table: PlannedTable, column: Column) -> bool:
+def _is_published(table: PlannedTable, column: GridColumn) -> bool:
     """Return whether the paper has a number in a column, which tables of the user's own do not."""
     return any(table.cell(row.name, column.name).published is not None for row in table.rows)
 
 
-def _shown(cell: Cell, results: Results, mark: str) -> TableCell:
+def _shown(cell: GridCell, results: Results, mark: str) -> TableCell:
     """Make our cell."""
     values, measure = results.values(cell), cell.measure
     if not values:
@@ -268,12 +270,12 @@ def _details(compared: Sequence[_Compared], results: Results) -> Table:
     with_length = any(own.comparison.cell.measure in WITH_LENGTHS for own in compared)
     columns = [
         *text_columns("column", "measure", "system", "baseline"),
-        Shown(name="published", content="number", digits=2, signed=True),
+        Column(name="published", content="number", digits=2, signed=True),
         *number_columns("score", content="mean", digits=2),
         *number_columns(*["length"] * with_length, digits=2),
         estimate_column(),
         *number_columns("p", "Holm", content="p_value"),
-        *(Shown(name=name, content="number", digits=digits, detail=True)
+        *(Column(name=name, content="number", digits=digits, detail=True)
           for name, digits in (("seeds", 0), ("detectable", 2), ("judges, %", 0))),
     ]  # fmt: skip
     groups: dict[tuple[str, str, str], list[list[Any]]] = {}
