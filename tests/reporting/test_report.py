@@ -204,7 +204,7 @@ def test_a_large_page_is_reported(tmp_path, monkeypatch):
 
 def test_a_page_without_any_run(tmp_path):
     layout, inputs = report_folder(tmp_path, ["base"])
-    empty = type(inputs)(**{**vars(inputs), "scale": "tiny", "runs": [], "tests": {}})
+    empty = type(inputs)(**{**vars(inputs), "scale": "tiny", "tests": {}})
     write_report(empty, layout=layout, page=tmp_path / "report.html")
     links = Elements((tmp_path / "report.html").read_text(encoding="utf-8")).attributes("href")
     assert not any(link.startswith("#runs-") for link in links)
