@@ -65,7 +65,7 @@ def test_the_page_of_a_treebank_has_its_trees(show, browser, tmp_path):
         assert opened.text("summary >> nth=1").startswith("2. dog .\n")
         assert opened.text("details[open] section h2 >> nth=0") == "Gold tree of gold.conllu"
         data = json.loads(opened.evaluate("document.getElementById('data').textContent"))
-        assert data["sentences"][0]["gold"] == [[3, 3, 0], ["det", "nmod", "root"]]
+        assert data["sentences"][0]["gold"] == [3, 3, 0]
 
 
 def test_the_page_says_that_the_model_reads_the_gold_trees(monkeypatch, capsysbinary, tmp_path):
