@@ -113,7 +113,7 @@ def items(blocks: Iterable[Block]) -> list[str]:
 
 
 OF_NO_RUN = re.compile(
-    "published|.*, published(, %|, mean)?"  # the paper's numbers
+    "(.*, )?published(, %|, mean)?"  # the paper's numbers
     "|claims|upheld.*|contradicted|not decided|not run|comparisons|ours, (least|most)"  # counts of claims
     "|layer|head"  # names of rows
 )

@@ -65,7 +65,7 @@ def plan(folder, *columns, **changes):
     values = {
         "baselines": ("base",), "seeds": SEEDS, "stand_ins": {"real": "d"},
         "rows": {"control": {"added": True}, "Other (2019)": {"elsewhere": True}},
-        "columns": {COLUMN: {"digits": 1}, CHRF_COLUMN: {"metric": "chrf", "added": True}},
+        "columns": {COLUMN: {"digits": 1}, CHRF_COLUMN: {"measure": "chrf", "added": True}},
     }  # fmt: skip
     return planned("scores", cells, **values | changes)
 
@@ -186,9 +186,9 @@ def test_a_table_without_our_scores_does_not_explain_them(folder):
     cells = [{"row": "new", "column": COLUMN, "metric": "bleu", "published": 2.0, "marks": "d", "reason": "not run"}]
     text = " ".join(map(str, blocks_of(planned("scores", cells))))
     assert "Marks of published scores are the paper's" in text
-    assert "Judges" not in text
+    assert "Holm: corrected" not in text
     assert "Means over seeds" not in text
-    assert "Judges" in " ".join(map(str, blocks_of(plan(folder))))
+    assert "Holm: corrected" in " ".join(map(str, blocks_of(plan(folder))))
 
 
 def test_comet_is_scored_and_compared_like_other_metrics(folder):

@@ -136,7 +136,7 @@ def test_counts_stand_beside_the_published_ones(annotations, folder, tmp_path):
 
 
 def test_phrases_are_parts_too_but_not_those_of_all_sentences(folder):
-    trees = ["(S (NP a) (VP b))" if i % 2 else "(S (NP a))" for i in range(80)]
+    trees = ["(S (NP (D a)) (VP (V b)))" if i % 2 else "(S (NP (D a)))" for i in range(80)]
     path = folder.write_annotation("source", "constituency", trees)[2]
     _, entries = entries_of(gains(folder, {"source.constituency": path}))
     parts = {entry["row"]: entry["sentences"] for entry in entries if entry["difference"]}
