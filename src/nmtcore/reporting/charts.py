@@ -135,18 +135,3 @@ def chart_svg(chart: "altair.TopLevelMixin") -> str:
     )  # fmt: skip
     plain.save(drawing, format="svg")
     return re.sub(r"(<svg[^>]*>)", rf"\1{DARK_STYLE}", drawing.getvalue(), count=1)
-
-
-TITLE_CHARACTERS = 90
-
-
-def wrapped_title(text: str) -> Any:
-    """Leave out the title of a figure, which its caption has."""
-    import altair as alt
-
-    return alt.Title("")
-
-
-def write_empty_chart(reason: str, path: Path, *, title: str) -> None:
-    """Write a figure that only says why there is nothing to draw."""
-    draw_nothing(path, title=title, reason=reason)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -201,12 +202,15 @@ def _overview(table: PlannedTable, shown: Sequence[Column], results: Results, co
     columns = text_columns(_first(table))
     for column in shown:
         measure = MEASURES.get(column.measure)
+        group, ours = _headings(table, column)
         if _is_published(table, column):
-            columns += number_columns(f"{column.name}, published", digits=column.digits)
+            raw_name = f"{column.name}, published"
+            columns.append(
+                Shown(name="published", raw_name=raw_name, group=group, content="number", digits=column.digits)
+            )
         content = measure.content if measure else "mean"
-        columns += number_columns(
-            column.name, content=content, digits=max(column.digits, measure.digits if measure else 2)
-        )
+        digits = max(column.digits, measure.digits if measure else 2)
+        columns.append(Shown(name=ours, raw_name=column.name, group=group, content=content, digits=digits))
     rows = []
     for row in table.rows:
         cells: list[Any] = [row.name + (" (added)" if row.added else "")]
@@ -218,6 +222,16 @@ def _overview(table: PlannedTable, shown: Sequence[Column], results: Results, co
             cells.append(_shown(cell, results, marks.get((row.name, column.name), "")))
         rows.append(cells)
     return make_table(columns, rows)
+
+
+def _headings(table: PlannedTable, column: Column) -> tuple[str, str]:
+    """Name what a column measures in words, and our values by the data set that they are of if it is another one."""
+    measure, place = measure_label(column.measure), " ".join(filter(None, (column.dataset, column.split)))
+    if not any(map(partial(_is_published, table), table.columns)):
+        return (place, measure) if place else ("", column.name)
+    cells = [table.cell(row.name, column.name) for row in table.rows]
+    others = {cell.dataset for cell in cells if cell.runs and cell.dataset not in (None, column.dataset)}
+    return (f"{measure}, {place}" if place else column.name), ", ".join(["ours", *sorted(filter(None, others))])
 
 
 def _first(table: PlannedTable) -> str:

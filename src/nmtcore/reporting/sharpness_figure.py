@@ -95,9 +95,7 @@ def sharpness_bars(
                 }
 
 
-def sharpness_chart(
-    bars: Sequence[Mapping[str, Any]], *, by_head: bool, title: Sequence[str] = ()
-) -> "altair.FacetChart":
+def sharpness_chart(bars: Sequence[Mapping[str, Any]], *, by_head: bool) -> "altair.FacetChart":
     """Draw `sharpness_bars`, at least one; those of claimed heads are black.
 
     A row has the panels of a layer, one per system, or `by_head` those of a system, one per head.
