@@ -26,7 +26,7 @@ _SIGNS = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}", '"': r"\textquotedbl{}",
     "[": "{[}", "]": "{]}", "*": "{*}", "-": "{-}", "±": r"$\pm$", "→": r"$\rightarrow$", "−": "$-$", "Δ": r"$\Delta$",
-    "–": "--", "\u200b": r"\allowbreak{}",
+    "–": "--", "≠": r"$\neq$", "\u200b": r"\allowbreak{}",
 }  # fmt: skip
 """Characters with a meaning in LaTeX. Brackets and the asterisk have one after the end of a row, and two hyphens are a
 dash, `!` and `?` before a grave accent are turned around. Where there is a zero-width space, a line may break."""
@@ -120,7 +120,7 @@ def _meanings(table: Table) -> Iterator[str]:
 
 def _parts(table: Table) -> Iterator[tuple[list[_Laid], tuple[tuple[Row, ...], ...]]]:
     """Divide a table that is too wide or too long for a page; each part has the first column."""
-    laid = [_laid(table, position) for position in range(len(table.columns))]
+    laid = _below_headings(table, [_laid(table, position) for position in range(len(table.columns))])
     first, rest, parts = laid[0], laid[1:], []
     room = TEXT_WIDTH - min(first.width, NARROWEST) - COLUMN_SPACE
     part: list[_Laid] = []
@@ -147,6 +147,22 @@ def _laid(table: Table, position: int) -> _Laid:
         tail = any(more for _, more in pairs)
     name = wrap(column.name, max(9, int(values / FONT_SIZE * 1.6)), break_long_words=False) or [""]
     return _Laid(position, name, max(values, *(text_width(line, FONT_SIZE) for line in name)), tail=tail)
+
+
+def _below_headings(table: Table, laid: list[_Laid]) -> list[_Laid]:
+    """Widen columns so that the heading above them has room."""
+    widened: list[_Laid] = []
+    for name, width in header_groups(table):
+        own = laid[len(widened) : len(widened) + width]
+        least = max((text_width(line, FONT_SIZE) for line in _heading_lines(name, own)), default=0) / width
+        widened += [column._replace(width=max(column.width, least)) for column in own]
+    return widened
+
+
+def _heading_lines(name: str, columns: Sequence[_Laid]) -> list[str]:
+    """Break the heading above some columns into lines."""
+    room = sum(column.width for column in columns)
+    return wrap(name, max(10, int(room / FONT_SIZE * 1.6)), break_long_words=False)
 
 
 def _least(table: Table, column: _Laid) -> float:
@@ -209,8 +225,7 @@ def _header(table: Table, columns: list[_Laid], form: Format) -> Iterator[str]:
         upper, rules = [], []
         for name, width in groups:
             span = sum(1 + own.tail for own in columns[position : position + width])
-            room = sum(own.width for own in columns[position : position + width])
-            text = _stacked(wrap(name, max(10, int(room / FONT_SIZE * 1.8)), break_long_words=False), "c", form)
+            text = _stacked(_heading_lines(name, columns[position : position + width]), "c", form)
             upper.append(f"\\multicolumn{{{span}}}{{c}}{{{text}}}" if name else " & ".join([""] * span))
             if name:
                 rules.append(f"\\cmidrule(lr){{{place}-{place + span - 1}}}")
