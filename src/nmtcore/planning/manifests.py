@@ -12,7 +12,6 @@ from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
 from nmtcore.layout import ParsedPath
-from nmtcore.planning.analysis import target_supertags
 
 
 def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
@@ -66,18 +65,23 @@ def run_states(project: Project) -> dict[str, Any]:
     """Return what the tables of all runs and scores depend on: the `times` of the runs' files, and `supertags`.
 
     A run's time is that of its scores or, without scores, of its log. `supertags` are those of the references of the
-    data sets' tests (`target_supertags`).
+    data sets' tests, by data set and split, where `syntax` names an annotator for them.
     """
     states = {}
     for file_type in ("history", "scores", "comet_scores", "gold_scores"):
         for path in project.layout.existing(file_type):
             states[str(path)] = project.layout.parse(path), path.stat().st_mtime_ns
-    tests = []
+    supertags: dict[str, dict[str, str]] = {}
     for name in sorted({path["dataset"] for path, _ in states.values() if path is not None}):
         with suppress(UserError):  # the configuration no longer has it
-            tests += [(name, split) for split in project.dataset(name).tests]
+            dataset = project.dataset(name)
+            if annotator := dataset.syntax.get("target", {}).get("ccg"):
+                names = {"dataset": name, "annotator": annotator, "side": "target"}
+                supertags[name] = {
+                    split: project.layout.path("annotation", **names, split=split) for split in dataset.tests
+                }
     times = {path: time for path, (_, time) in sorted(states.items())}
-    return {"supertags": target_supertags(project, tests), "times": times}
+    return {"supertags": supertags, "times": times}
 
 
 def described_runs(project: Project, paths: Iterable[ParsedPath | None]) -> list[dict[str, Any]]:
