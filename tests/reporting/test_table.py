@@ -101,6 +101,7 @@ LATEX = r"""% A & B. Needs \usepackage{booktabs} and \usepackage[T1]{fontenc}; U
 \centering
 \caption{Scores \& more. Of 1 difference, 0 are clearly above 0 and 1 is clearly below.}
 \label{tab:p2020-1}
+\smallskip
 \footnotesize
 \setlength{\tabcolsep}{4pt}
 \begin{tabular}{@{}llrr@{}lr@{}lrl@{}}

@@ -210,7 +210,10 @@ def _overview(table: PlannedTable, shown: Sequence[Column], results: Results, co
             )
         content = measure.content if measure else "mean"
         digits = max(column.digits, measure.digits if measure else 2)
-        columns.append(Shown(name=ours, raw_name=column.name, group=group, content=content, digits=digits))
+        # chrF that the paper lacks stands beside its difference.
+        detail = bool(compared) and column.added and column.measure == "chrf"
+        heading = {"name": ours, "raw_name": column.name, "group": group}
+        columns.append(Shown(**heading, content=content, digits=digits, detail=detail))
     rows = []
     for row in table.rows:
         cells: list[Any] = [row.name + (" (added)" if row.added else "")]

@@ -12,7 +12,7 @@ from nmtcore.reporting.table import TEXTS, Estimate, Heading, Items, Page, Parag
 
 TEXT_WIDTH = 450
 """Points within the margins of the class article on A4, 2.5 cm wide."""
-FONT_SIZE = 7.4
+FONT_SIZE = 6.9
 """Of a table, for `text_width`, which is made for wider letters than those of \\footnotesize."""
 BREAK = r"\\"
 COLUMN_SPACE = 8
@@ -204,8 +204,8 @@ def _pages(table: Table, columns: list[_Laid]) -> Iterator[tuple[tuple[Row, ...]
 def _float(table: Table, columns: list[_Laid], form: Format, caption: str, label: str, notes: Sequence[str]) -> str:
     formats = "".join("r@{}l" if own.tail else table.columns[own.position].alignment[0] for own in columns)
     lines = [
-        "\\begin{table}[tbp]", "\\centering", f"\\caption{{{caption}}}", f"\\label{{{label}}}", "\\footnotesize",
-        "\\setlength{\\tabcolsep}{4pt}", f"\\begin{{tabular}}{{@{{}}{formats}@{{}}}}", "\\toprule",
+        "\\begin{table}[tbp]", "\\centering", f"\\caption{{{caption}}}", f"\\label{{{label}}}", "\\smallskip",
+        "\\footnotesize", "\\setlength{\\tabcolsep}{4pt}", f"\\begin{{tabular}}{{@{{}}{formats}@{{}}}}", "\\toprule",
         *_header(table, columns, form),
     ]  # fmt: skip
     for group in table.groups:
@@ -243,7 +243,7 @@ def _header(table: Table, columns: list[_Laid], form: Format) -> Iterator[str]:
 def _stacked(lines: Sequence[str], side: str, form: Format) -> str:
     """Set a name in one or several lines."""
     texts = [form.marked(line) for line in lines]
-    return texts[0] if len(texts) == 1 else f"\\shortstack[{side}]{{{BREAK.join(texts)}}}"
+    return texts[0] if len(texts) == 1 else f"\\shortstack[{side}]{{\\strut {BREAK.join(texts)}}}"
 
 
 def _cell(table: Table, row: Row, own: _Laid, form: Format) -> str:
