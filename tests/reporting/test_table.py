@@ -103,7 +103,7 @@ LATEX = r"""% A & B. Needs \usepackage{booktabs} and \usepackage[T1]{fontenc}; U
 \label{tab:p2020-1}
 \smallskip
 \footnotesize
-\setlength{\tabcolsep}{4pt}
+\setlength{\tabcolsep}{3pt}
 \begin{tabular}{@{}llrr@{}lr@{}lrl@{}}
 \toprule
  &  & \multicolumn{5}{c}{demo en{-}de} &  &  \\

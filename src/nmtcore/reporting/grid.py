@@ -210,8 +210,8 @@ def _overview(table: PlannedTable, shown: Sequence[Column], results: Results, co
             )
         content = measure.content if measure else "mean"
         digits = max(column.digits, measure.digits if measure else 2)
-        # chrF that the paper lacks stands beside its difference.
-        detail = bool(compared) and column.added and column.measure == "chrf"
+        # What the paper lacks, such as chrF, stands beside its difference.
+        detail = bool(compared) and column.added
         heading = {"name": ours, "raw_name": column.name, "group": group}
         columns.append(Shown(**heading, content=content, digits=digits, detail=detail))
     rows = []
@@ -284,7 +284,9 @@ def _marks(table: PlannedTable, compared: Sequence[_Compared]) -> dict[tuple[str
 def _details(compared: Sequence[_Compared], results: Results) -> Table:
     with_length = any(own.comparison.cell.measure in WITH_LENGTHS for own in compared)
     columns = [
-        *text_columns("column", "measure", "system", "baseline"),
+        *text_columns("column"),
+        Shown(name="measure", detail=True),
+        *text_columns("system", "baseline"),
         Shown(name="published", content="number", digits=2, signed=True),
         *number_columns("score", content="mean", digits=2),
         *number_columns(*["length"] * with_length, digits=2),

@@ -112,7 +112,7 @@ def sharpness_chart(bars: Sequence[Mapping[str, Any]], *, by_head: bool) -> "alt
         .encode(
             x=alt.X("low:Q", title="weight", axis=axis, scale=alt.Scale(domain=[bars[0]["low"], 1.0], nice=False)),
             x2="high:Q",
-            y=alt.Y("share:Q", title="%"),
+            y=alt.Y("share:Q", title="%", axis=alt.Axis(tickCount=2)),
             y2=alt.Y2Datum(0),
             color=alt.condition("datum.claimed", alt.value(CLAIMED), alt.value(UNCLAIMED)),
         )

@@ -10,12 +10,12 @@ from nmtcore.reporting.blocks import Format, aligned_parts, header_groups, notes
 from nmtcore.reporting.svg import text_width
 from nmtcore.reporting.table import TEXTS, Estimate, Heading, Items, Page, Paragraph, Row, SeedMean, Table
 
-TEXT_WIDTH = 450
+TEXT_WIDTH = 445
 """Points within the margins of the class article on A4, 2.5 cm wide."""
 FONT_SIZE = 6.9
 """Of a table, for `text_width`, which is made for wider letters than those of \\footnotesize."""
 BREAK = r"\\"
-COLUMN_SPACE = 8
+COLUMN_SPACE = 6
 NARROWEST = 70
 """Points of a column of text that is broken into lines."""
 LONGEST = 55
@@ -145,7 +145,7 @@ def _laid(table: Table, position: int) -> _Laid:
         pairs = [aligned_parts(column, cell) for cell in cells]
         values = sum(max(text_width(text, FONT_SIZE) for text in side) for side in zip(*pairs, strict=True))
         tail = any(more for _, more in pairs)
-    name = wrap(column.name, max(9, int(values / FONT_SIZE * 1.6)), break_long_words=False) or [""]
+    name = _wrapped(column.name, max(9, int(values / FONT_SIZE * 1.6))) or [""]
     return _Laid(position, name, max(values, *(text_width(line, FONT_SIZE) for line in name)), tail=tail)
 
 
@@ -162,7 +162,13 @@ def _below_headings(table: Table, laid: list[_Laid]) -> list[_Laid]:
 def _heading_lines(name: str, columns: Sequence[_Laid]) -> list[str]:
     """Break the heading above some columns into lines."""
     room = sum(column.width for column in columns)
-    return wrap(name, max(10, int(room / FONT_SIZE * 1.6)), break_long_words=False)
+    return _wrapped(name, max(10, int(room / FONT_SIZE * 1.6)))
+
+
+def _wrapped(name: str, characters: int) -> list[str]:
+    """Break a name into lines, also within names of systems and data sets."""
+    lines = wrap(re.sub(r"(?<=[_/])", " ", name), characters, break_long_words=False, break_on_hyphens=False)
+    return [re.sub(r"(?<=[_/]) ", "", line) for line in lines]
 
 
 def _least(table: Table, column: _Laid) -> float:
@@ -205,7 +211,7 @@ def _float(table: Table, columns: list[_Laid], form: Format, caption: str, label
     formats = "".join("r@{}l" if own.tail else table.columns[own.position].alignment[0] for own in columns)
     lines = [
         "\\begin{table}[tbp]", "\\centering", f"\\caption{{{caption}}}", f"\\label{{{label}}}", "\\smallskip",
-        "\\footnotesize", "\\setlength{\\tabcolsep}{4pt}", f"\\begin{{tabular}}{{@{{}}{formats}@{{}}}}", "\\toprule",
+        "\\footnotesize", "\\setlength{\\tabcolsep}{3pt}", f"\\begin{{tabular}}{{@{{}}{formats}@{{}}}}", "\\toprule",
         *_header(table, columns, form),
     ]  # fmt: skip
     for group in table.groups:
