@@ -9,7 +9,6 @@ from evaluation.test_metrics import count, draw, own_bleu
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.evaluation.compare import (
-    OTHER_SEED,
     SAMPLES,
     SEED,
     SampledScores,
@@ -19,7 +18,6 @@ from nmtcore.evaluation.compare import (
     holm,
     sampled_scores,
     score_interval,
-    signed_sum,
 )
 from nmtcore.evaluation.student import student_tail
 
@@ -34,11 +32,6 @@ def sampled_runs(scores, mean_A, *, twice=0.0):
         own_RA[0] = wave_A / np.std(wave_A, ddof=1) * math.sqrt(twice * runs * (runs - 1) / 2)
         own_RA[1] = -own_RA[0]
     return SampledScores(scores, mean_A + own_RA)
-
-
-def difference_of_gains(system, baseline, other_system, other_baseline):
-    """Compare a gain with that of another system over another baseline."""
-    return signed_sum((1, system), (-1, baseline), (-1, other_system), (1, other_baseline))
 
 
 def systems(sentences=12, seeds=2):
@@ -206,82 +199,3 @@ def test_noise_that_is_counted_twice_is_that_of_single_runs_on_samples():
     assert sampled.counted_twice > 0
     assert sampled_scores(seeds[:1], weights_AB).counted_twice == 0
     assert sampled_scores(seeds[:1] * 3, weights_AB).counted_twice == pytest.approx(0)
-    # Between two parts of a test, the noise is that of the runs' gaps.
-    halves = [
-        sampled_scores([seed.rows(half) for seed in seeds], weights_AB[:, half]) for half in np.arange(12).reshape(2, 6)
-    ]
-    gaps = halves[0].sampled_RA - halves[1].sampled_RA
-    assert halves[0].minus(halves[1]).counted_twice == pytest.approx(own_noise(gaps.tolist()) / 3)
-
-
-def four_systems(seed):
-    """Statistics of two seeds of a system and a baseline on a test of its own: 30 sentences, of which some are bad."""
-    _, references = draw(30, seed=seed)
-    return [
-        [count("bleu", draw(30, seed=seed + k, wrong=wrong)[0], references, EVALUATION) for k in (1, 2)]
-        for wrong in (0.2, 0.4)
-    ]
-
-
-def own_samples(seeds, rows_AB):
-    """Score samples of sentences one by one: the mean over seeds for each."""
-    return np.array([statistics.fmean(own.rows(rows_B).corpus_score() for own in seeds) for rows_B in rows_AB])
-
-
-@pytest.mark.parametrize("same_test", [True, False])
-def test_a_difference_of_differences_is_that_of_a_plain_loop(same_test):
-    """A bootstrap by brute force: new sentences are drawn for each test, or once if both have the same sentences."""
-    first = four_systems(1)
-    second = [four_systems(1)[0][::-1], four_systems(1)[1][:1] * 2] if same_test else four_systems(7)
-    rows_AB = np.random.default_rng(SEED).choice(30, size=(SAMPLES, 30))
-    others_AB = rows_AB if same_test else np.random.default_rng(OTHER_SEED).choice(30, size=(SAMPLES, 30))
-    brute_A = own_samples(first[0], rows_AB) - own_samples(first[1], rows_AB)
-    brute_A = brute_A - (own_samples(second[0], others_AB) - own_samples(second[1], others_AB))
-    weights = [bootstrap_weights(30), bootstrap_weights(30, seed=SEED if same_test else OTHER_SEED)]
-    sampled = [sampled_scores(seeds, own) for pair, own in zip((first, second), weights, strict=True) for seeds in pair]
-    result = difference_of_gains(*sampled)
-    means = [statistics.fmean(own.corpus_score() for own in seeds) for seeds in (*first, *second)]
-    assert result.delta == pytest.approx(means[0] - means[1] - (means[2] - means[3]))
-    assert result.sentence_error == pytest.approx(statistics.stdev(brute_A))
-    parts = [statistics.variance(own.corpus_score() for own in seeds) / 2 for seeds in (*first, *second)]
-    assert result.seed_error**2 == pytest.approx(sum(parts))
-    assert result.degrees == pytest.approx(result.error**4 / sum(part**2 for part in parts))
-    single = [max(sum(parts), statistics.variance(brute_A)), sum(parts) + statistics.variance(brute_A)]
-    assert result.error**2 == pytest.approx(max(single[0], single[1] - sum(own.counted_twice for own in sampled)))
-    assert result.error**2 < single[1]
-    if not same_test:  # the variances of independent tests add up, but for the noise of 1,000 samples
-        errors = [difference_of(*pair).sentence_error for pair in (sampled[:2], sampled[2:])]
-        assert result.sentence_error == pytest.approx(math.hypot(*errors), rel=0.05)
-
-
-def test_independent_samples_of_two_tests_do_not_vary_together():
-    """Even of tests with the same number of sentences, in whose scores the same positions stand out."""
-    values_B = np.random.default_rng(1).exponential(size=400)
-    means = [bootstrap_weights(400, seed=seed) @ values_B / 400 for seed in (SEED, OTHER_SEED, SEED)]
-    assert abs(np.corrcoef(means[0], means[1])[0, 1]) < 0.1
-    assert np.corrcoef(means[0], means[2])[0, 1] == pytest.approx(1)
-
-
-def test_scores_that_occur_twice_in_a_difference_of_differences_count_once():
-    rng = np.random.default_rng(2)
-    a, b, c = (sampled_runs(rng.normal(30, 1, 3).tolist(), rng.normal(30, 1, 50), twice=k / 100) for k in (1, 2, 3))
-    cancelled = difference_of_gains(a, b, c, b)
-    plain = difference_of(a, c)
-    for key in ("delta", "seed_error", "sentence_error", "error", "degrees", "interval", "detectable", "p"):
-        assert getattr(cancelled, key) == pytest.approx(getattr(plain, key)), key
-    doubled = difference_of_gains(a, b, b, c)
-    variances = [statistics.variance(own.scores) / 3 for own in (a, b, c)]
-    assert doubled.delta == pytest.approx(statistics.fmean(a.scores) + statistics.fmean(c.scores)
-                                          - 2 * statistics.fmean(b.scores))  # fmt: skip
-    assert doubled.seed_error**2 == pytest.approx(variances[0] + 4 * variances[1] + variances[2])
-    assert doubled.sentence_error == pytest.approx(np.std(a.mean_A - 2 * b.mean_A + c.mean_A, ddof=1))
-    assert doubled.error**2 == pytest.approx(doubled.seed_error**2 + doubled.sentence_error**2 - 0.01 - 4 * 0.02 - 0.03)
-
-
-@pytest.mark.parametrize("position", range(4))
-def test_one_system_with_one_seed_hides_the_training_noise_of_all(position):
-    rng = np.random.default_rng(3)
-    four = [sampled_runs(rng.normal(30, 1, 3).tolist(), rng.normal(30, 1, 50), twice=0.01) for _ in range(4)]
-    four[position] = SampledScores(four[position].scores[:1], four[position].sampled_RA[:1])
-    result = difference_of_gains(*four)
-    assert (result.with_training_noise, result.error) == (False, result.sentence_error)

@@ -15,7 +15,7 @@ from training.launched import UPDATES, Launched, lock_holder, write_job
 
 from nmtcore.errors import UserError
 from nmtcore.experiment import launch
-from nmtcore.experiment.launch import launch_training, run_process, train_distributed
+from nmtcore.experiment.launch import launch_training
 from nmtcore.training.checkpoints import Checkpoints
 
 
@@ -78,24 +78,6 @@ def test_processes_share_the_threads_of_the_job(tmp_path: Path, started, threads
     with pytest.raises(UserError, match="gpus: 5 requests one GPU for each of 5 processes, but 4 GPUs are visible"):
         launch_training(replace(job, gpus=5))
     assert len(started) == 1
-
-
-def test_the_error_of_a_process_is_that_of_this_attempt(tmp_path: Path, monkeypatch, started):
-    job = write_job(tmp_path)
-    (tmp_path / "checkpoints").mkdir()
-    (tmp_path / "checkpoints/job.failed.txt").write_text("The error of an earlier attempt.\n")
-    with pytest.raises(UserError, match="ended with status 3"):
-        train_distributed(job)
-
-    def fail(job):
-        raise UserError("The GPU's memory is full.")
-
-    monkeypatch.setattr(launch, "train_run", fail)
-    monkeypatch.setattr("os._exit", lambda status: None)
-    monkeypatch.setattr(launch, "run_processes", lambda command, count: [run_process(Path(command[-1])) or 1])
-    with pytest.raises(UserError) as caught:
-        train_distributed(job)
-    assert str(caught.value) == "The GPU's memory is full."
 
 
 CHILD = r"""

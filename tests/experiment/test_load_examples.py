@@ -105,25 +105,20 @@ def test_transformed_pairs_are_written_again_if_anything_has_changed(folder: Pat
     check(run, 4)
 
 
-@pytest.mark.parametrize(("count", "limit"), [(2, None), (3, 4)])
-def test_fewer_parses_than_pairs_are_an_error(folder: Path, count, limit):
-    rows = [{"id": i} for i in (0, 4, 7)[:count]]
-    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, rows)
-    run = two_tasks(limit)
-    transforms = Transforms.of(run, run_vocabularies(run, folder, {}), {})
-    with pytest.raises(
-        UserError, match=rf"dev\.source\.parquet has 4 rows, .*brackets\.parquet has {count}: delete the"
-    ):
-        load_training(run, transforms, folder, "dev")
-
-
 @pytest.mark.parametrize("size", [10_000, 1])
-def test_parses_of_other_pairs_are_an_error(folder: Path, monkeypatch, size):
+@pytest.mark.parametrize(
+    ("ids", "limit", "sentence"),
+    [
+        ((0, 4), None, r"dev\.source\.parquet has \d rows, .*brackets\.parquet has 2: delete the"),
+        ((0, 4, 7), 4, r"dev\.source\.parquet has 4 rows, .*brackets\.parquet has 3: delete the"),
+        ((0, 4, 8, 9), None, r"Row 2 is pair 7 in .*dev\.source\.parquet, but pair 8 in .*brackets"),
+    ],
+)
+def test_fewer_parses_than_pairs_and_those_of_other_pairs_are_errors(folder, monkeypatch, ids, limit, sentence, size):
     monkeypatch.setattr("nmtcore.experiment.load_examples.PAIRS_PER_BLOCK", size)
-    rows = [{"id": i} for i in (0, 4, 8, 9)]
-    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, rows)
-    run = two_tasks(None)
-    with pytest.raises(UserError, match=r"Row 2 is pair 7 in .*dev\.source\.parquet, but pair 8 in .*brackets"):
+    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, [{"id": i} for i in ids])
+    run = two_tasks(limit)
+    with pytest.raises(UserError, match=sentence):
         load_training(run, Transforms.of(run, run_vocabularies(run, folder, {}), {}), folder, "dev")
 
 

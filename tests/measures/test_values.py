@@ -100,12 +100,12 @@ def test_induced_trees_have_the_heads_of_gold_trees(treebank, undirected):
     source = treebank.induction("shared", measure)
     parts = [right_words(own, undirected=undirected) for own in (SHARED, HARD, UNTRAINED)]
     shares = [100 * right / words for right, words in parts]
-    assert [own.corpus_score() for own in trees.induction_counts(source)] == pytest.approx(shares[:2])
+    assert [own.corpus_score() for own in trees.treebank_counts(source)] == pytest.approx(shares[:2])
     untrained = {**source, "column": f"untrained_{measure}"}
-    assert [own.corpus_score() for own in trees.induction_counts(untrained)] == pytest.approx(shares[2:] * 2)
+    assert [own.corpus_score() for own in trees.treebank_counts(untrained)] == pytest.approx(shares[2:] * 2)
     left = [None if own is None else [*range(2, len(own) + 1), 0] for own in TREES]
     right, words = right_words(left, undirected=undirected)
-    (own,) = trees.induction_counts(treebank.induction("left", measure))
+    (own,) = trees.treebank_counts(treebank.induction("left", measure))
     assert own.corpus_score() == pytest.approx(100 * right / words)
     assert trees.without_words(source) == ""
 
@@ -113,17 +113,17 @@ def test_induced_trees_have_the_heads_of_gold_trees(treebank, undirected):
 def test_shares_of_gold_trees_chains_and_systems(treebank):
     """Dependents of verbs, gold: PRON, NOUN; NOUN, ADV (home), ADV (fast). Left: PRON; NOUN."""
     # Seed 1: PRON (she); NOUN (dog), ADV (home); seed 2 as gold.
-    shares = [trees.production_shares(treebank.production(name, "VERB", "NOUN")) for name in ("gold", "left", "shared")]
+    shares = [trees.tag_shares(treebank.production(name, "VERB", "NOUN")) for name in ("gold", "left", "shared")]
     assert shares == [[40], [50], pytest.approx([100 / 3, 40])]
-    assert trees.production_shares(treebank.production("gold", "VERB", "DET")) == [0]
+    assert trees.tag_shares(treebank.production("gold", "VERB", "DET")) == [0]
     missing = treebank.production("gold", "X", "NOUN")
-    assert trees.production_shares(missing) == []
+    assert trees.tag_shares(missing) == []
     assert MEASURES["share"].lacks(missing) == "these trees have no dependents of X"
 
 
 def test_runs_that_parse_other_numbers_of_sentences_are_refused(treebank):
     source = treebank.induction("left", "directed")
-    assert trees.sentences(source) == len(TREES)
+    assert trees.sentence_count(source) == len(TREES)
     treebank.write_run("few", SHARED[:2], untrained=UNTRAINED[:2])
     with pytest.raises(UserError, match=r"has 4 sentences and .* 2, so that they cannot be"):
-        trees.sentences(treebank.induction("left", "directed"))
+        trees.sentence_count(treebank.induction("left", "directed"))

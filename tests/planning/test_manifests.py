@@ -11,7 +11,6 @@ from workflow.calling import little
 from nmtcore.config.project import Project
 from nmtcore.files import write_json
 from nmtcore.planning.manifests import (
-    described_runs,
     manifest_sources,
     read_datasets,
     run_states,
@@ -100,10 +99,3 @@ def test_data_sets_are_described_when_a_split_was_read(make_project):
     assert described != read_datasets(project), "the table is made again"
     write_json(Path(project.layout.path("raw_report", dataset="gone", split="test")), {})
     assert read_datasets(project)["datasets"] == described["datasets"], "the configuration has no data set called gone"
-
-
-def test_other_files_are_no_runs(make_project):
-    project = make_project(mine=little())
-    parse = project.layout.parse
-    paths = ["results/smoke/mine/transformer_base/seed1/scores.json", "elsewhere/scores.json"]
-    assert [run["names"]["seed"] for run in described_runs(project, map(parse, paths))] == ["1"]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from nmtcore.config.cells import Cell, Column, Row
+from nmtcore.config.cells import GridCell, GridColumn, GridRow
 from nmtcore.config.claims import Claim, TrainedSystem
 from nmtcore.config.planned_tables import PlannedClaim, PlannedRuns, PlannedTable
 from nmtcore.config.typed import build, plain
@@ -36,15 +36,15 @@ def planned(
         **{
             "paper": "p2020", "name": "table_1", "table_kind": table_kind, "title": "P 2020", "place": "Table 1",
             "description": "", "scale": "quick",
-            "rows": tuple(Row(name=name, **{"system": name, **(rows or {}).get(name, {})}) for name in names),
+            "rows": tuple(GridRow(name=name, **{"system": name, **(rows or {}).get(name, {})}) for name in names),
             "columns": tuple(
-                Column(
+                GridColumn(
                     **{"name": name, "dataset": "real", "split": "test", **_measured({"metric": metric})}
                     | (columns or {}).get(name, {})
                 )
                 for name, metric in shown.items()
             ),
-            "cells": tuple(Cell(**{"dataset": "d", "split": "test", **_measured(cell)}) for cell in cells),
+            "cells": tuple(GridCell(**{"dataset": "d", "split": "test", **_measured(cell)}) for cell in cells),
             "runs": runs,
             **more,
         }
@@ -84,7 +84,7 @@ def planned_claim(
 ) -> PlannedClaim:
     """Plan a claim about two cells."""
     own, other = (
-        Cell(**{"row": "", "column": "", "dataset": "d", "split": "test", "item": item, **_measured(values)})
+        GridCell(**{"row": "", "column": "", "dataset": "d", "split": "test", "item": item, **_measured(values)})
         for values in (cell, baseline)
     )
     made = changes.pop("claim", None) or claim(own.system, other.system, item=item)

@@ -14,6 +14,7 @@ from nmtcore.corpus.pairs import ANNOTATION_FIELDS, PAIR_SCHEMA
 from nmtcore.files import write_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
+from nmtcore.reporting.manifest import write_manifest
 from nmtcore.reporting.paper_table import write_claims, write_paper_table
 from nmtcore.reporting.report.page import ReportInputs
 from nmtcore.syntax.annotation import Annotation
@@ -32,6 +33,8 @@ def report_folder(folder: Path, systems: list[str], *, seeds: int = 1) -> tuple[
     for number, (system, seed) in enumerate(names):
         _write_report_run(layout, system, seed, number)
     _write_test(layout)
+    for run in names:
+        write_manifest(layout, names_of(*run), {**SOURCES, "description": HOSTILE})
     tables = Path(layout.path("paper_json", table="", paper_table="p2020_table_1"))
     figure = Path(layout.path("paper_figure", table="", paper_table="p2020_table_1"))
     claims = Path(layout.path("claim_json", table=""))
@@ -43,7 +46,6 @@ def report_folder(folder: Path, systems: list[str], *, seeds: int = 1) -> tuple[
         tables=[tables],
         figures=[figure],
         claims=claims,
-        runs=[{"names": names_of(*run), "sources": {**SOURCES, "description": HOSTILE}} for run in names],
         descriptions={systems[0]: HOSTILE},
         tests={"d": {"split": "test", "evaluation": EVALUATION, "sentences": None, "trees": _trees(layout)}},
         baseline=systems[0],

@@ -59,8 +59,8 @@ def test_curves_of_systems_and_seeds(tmp_path, layout):
         ("d", "other", [1], ["bleu", "perplexity"]),
         ("other_set", "nmt", [1], ["perplexity"]),
     ]
-    assert entries[0]["curves"]["bleu"] == {"1": [[1000, 10], [2000, 12], [3000, 13]], "2": [[1000, 11], [2000, 14]]}
-    assert entries[1]["curves"]["bleu"] == {"1": [[1000, 9], [3000, 15]]}
+    assert entries[0]["curves"]["bleu"] == {"1": [(1000, 10), (2000, 12), (3000, 13)], "2": [(1000, 11), (2000, 14)]}
+    assert entries[1]["curves"]["bleu"] == {"1": [(1000, 9), (3000, 15)]}
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
     axes = {"dev BLEU in validation, greedy search, d", "dev perplexity, other_set"}
     assert {*axes, "updates", "base", "other", "nmt"} <= set(texts)

@@ -29,9 +29,9 @@ def shown_tables(table):
         cell if "value" in cell.source else replace(cell, runs=None, source={}, reason=cell.reason or "not computed")
         for cell in table.cells
     )
-    empty, kind = replace(table, cells=cells, runs={}, claims=()), KINDS[table.table_kind]
+    empty, table_kind = replace(table, cells=cells, runs={}, claims=()), KINDS[table.table_kind]
     results = Results()
-    return tables(kind.blocks(empty, results, kind.data(empty, results, Layout())))
+    return tables(table_kind.blocks(empty, results, table_kind.data(empty, results, Layout())))
 
 
 def test_all_published_numbers_are_shown(plans):

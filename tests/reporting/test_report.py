@@ -88,7 +88,7 @@ def test_text_stays_text(page):
 def test_each_score_of_the_table_leads_to_its_runs(page):
     table = page[page.index('id="table-p2020_table_1"') : page.index('<section id="systems"')]
     linked = re.findall(r'<td class="right"><a href="#runs-d-(\w+)">[\d.]+<span class="tail"[^>]*> ± [\d.]+', table)
-    assert linked == ["base", "other", "other"], "BLEU; chrF beside it leads there, too; and the comparison"
+    assert linked == ["base", "other", "other"], "BLEU, and BLEU of the difference; chrF beside it leads there, too"
     assert "<tr><td>absent</td>" not in table
     assert "Not run: 1 of 3 rows; the CSV says why." in table
 
@@ -204,7 +204,7 @@ def test_a_large_page_is_reported(tmp_path, monkeypatch):
 
 def test_a_page_without_any_run(tmp_path):
     layout, inputs = report_folder(tmp_path, ["base"])
-    empty = type(inputs)(**{**vars(inputs), "scale": "tiny", "runs": [], "tests": {}})
+    empty = type(inputs)(**{**vars(inputs), "scale": "tiny", "tests": {}})
     write_report(empty, layout=layout, page=tmp_path / "report.html")
     links = Elements((tmp_path / "report.html").read_text(encoding="utf-8")).attributes("href")
     assert not any(link.startswith("#runs-") for link in links)

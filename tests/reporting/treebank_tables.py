@@ -67,11 +67,11 @@ class TreebankTable:
             score_gold(settings, parses=folder, **inputs, **outputs)
         self.seeds[system] = list(range(1, len(seeds) + 1))
         self.folders[system] = {
-            kind: {
-                str(seed): self.layout.path(kind, scale="quick", dataset=dataset, system=system, seed=seed)
+            file_type: {
+                str(seed): self.layout.path(file_type, scale="quick", dataset=dataset, system=system, seed=seed)
                 for seed in self.seeds[system]
             }
-            for kind in ("gold_parses", "gold_counts")
+            for file_type in ("gold_parses", "gold_counts")
         }
 
     def induction(self, system: str, measure: str) -> dict[str, Any]:
@@ -93,8 +93,10 @@ class TreebankTable:
             return {**own, "files": files, "trees": None}
         return {**own, "files": self._treebank("gold_parses"), "trees": system}
 
-    def _treebank(self, kind: str) -> dict[str, Any]:
-        compared = {f"{name}/{seed}": path for name, own in self.folders.items() for seed, path in own[kind].items()}
+    def _treebank(self, file_type: str) -> dict[str, Any]:
+        compared = {
+            f"{name}/{seed}": path for name, own in self.folders.items() for seed, path in own[file_type].items()
+        }
         return {"pairs": str(self.pairs), "trees": str(self.trees), "compared": compared}
 
 

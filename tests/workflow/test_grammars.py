@@ -112,9 +112,9 @@ def test_the_table_of_productions_has_gold_trees_chains_and_predicted_trees(tabu
         (line,) = (line for line in lines if line.startswith(f"| {item} |"))
         head, dependent = item.split("_")
         for name, cell in zip(names, line.split("|")[2:-1], strict=True):
-            found = shares(zip(trees[name], tags, strict=True))
-            if head in found:
-                assert float(cell) == pytest.approx(plain_share(found[head].get(dependent, 0)), abs=0.051)
+            counted = shares(zip(trees[name], tags, strict=True))
+            if head in counted:
+                assert float(cell) == pytest.approx(plain_share(counted[head].get(dependent, 0)), abs=0.051)
 
 
 def plain_share(share):

@@ -16,16 +16,6 @@ from nmtcore.planning.runs import (
 )
 
 
-localrules:
-    import_translations,
-    score_tests,
-    score_gold,
-    prepare_comet,
-    score_comet,
-    summarise_seeds,
-    demo,
-
-
 rule import_translations:
     input:
         translations=planned(translation_files),
@@ -33,14 +23,8 @@ rule import_translations:
         reports=planned(raw_reports),
     output:
         hypotheses=directory(LAYOUT.pattern("hypotheses")),
-    log:
-        LAYOUT.log("import_translations"),
-    benchmark:
-        LAYOUT.benchmark("import_translations")
     wildcard_constraints:
         system=EXTERNAL,
-    conda:
-        "../../envs/core.yaml"
     params:
         **run_params(import_settings, "external", "evaluation", "sentences"),
         version=VERSIONS["evaluation"],
@@ -58,12 +42,6 @@ rule score_tests:
         scores=LAYOUT.pattern("scores"),
         counts=directory(LAYOUT.pattern("counts")),
         manifest=LAYOUT.pattern("manifest"),
-    log:
-        LAYOUT.log("score_tests"),
-    benchmark:
-        LAYOUT.benchmark("score_tests")
-    conda:
-        "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
         settings=scoring_param(ScoringSettings.of_tests),
@@ -79,12 +57,6 @@ rule score_gold:
     output:
         scores=LAYOUT.pattern("gold_scores"),
         counts=directory(LAYOUT.pattern("gold_counts")),
-    log:
-        LAYOUT.log("score_gold"),
-    benchmark:
-        LAYOUT.benchmark("score_gold")
-    conda:
-        "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
         settings=scoring_param(ScoringSettings.of_gold),
@@ -98,12 +70,6 @@ rule prepare_comet:
         corpus=planned(pair_files, splits="tests"),
     output:
         temp(LAYOUT.pattern("comet_input")),
-    log:
-        LAYOUT.log("prepare_comet"),
-    benchmark:
-        LAYOUT.benchmark("prepare_comet")
-    conda:
-        "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
         model=lambda wildcards: SETTINGS.comet.model,
@@ -117,10 +83,6 @@ rule run_comet:
         LAYOUT.pattern("comet_input"),
     output:
         temp(LAYOUT.pattern("comet_output")),
-    log:
-        LAYOUT.log("run_comet"),
-    benchmark:
-        LAYOUT.benchmark("run_comet")
     conda:
         "../../envs/comet.yaml"
     threads: SETTINGS.threads
@@ -143,12 +105,6 @@ rule score_comet:
     output:
         counts=directory(LAYOUT.pattern("comet_counts")),
         scores=LAYOUT.pattern("comet_scores"),
-    log:
-        LAYOUT.log("score_comet"),
-    benchmark:
-        LAYOUT.benchmark("score_comet")
-    conda:
-        "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
         model=lambda wildcards: SETTINGS.comet.model,
@@ -162,12 +118,6 @@ rule summarise_seeds:
         planned(seed_scores, notes=missing_seed_notes),
     output:
         LAYOUT.pattern("summary"),
-    log:
-        LAYOUT.log("summarise_seeds"),
-    benchmark:
-        LAYOUT.benchmark("summarise_seeds")
-    conda:
-        "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
         seeds=planned(summary_seeds),
@@ -185,12 +135,6 @@ rule demo:
         **table_files("demo"),
         json=LAYOUT.pattern("demo_json"),
         text=LAYOUT.pattern("demo_text"),
-    log:
-        LAYOUT.log("demo"),
-    benchmark:
-        LAYOUT.benchmark("demo")
-    conda:
-        "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
     script:

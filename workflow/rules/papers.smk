@@ -55,13 +55,6 @@ for name, (files, made, facts) in PAPER_TABLES.items():
             files,
         output:
             **made,
-        log:
-            LAYOUT.log(name),
-        benchmark:
-            LAYOUT.benchmark(name)
-        localrule: True
-        conda:
-            "../../envs/core.yaml"
         params:
             **facts,
             version=VERSIONS["reporting"],

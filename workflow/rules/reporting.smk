@@ -65,13 +65,6 @@ for name, (files, facts) in PLAIN_TABLES.items():
             **files,
         output:
             **table_files(name),
-        log:
-            LAYOUT.log(f"{name}_table"),
-        benchmark:
-            LAYOUT.benchmark(f"{name}_table")
-        localrule: True
-        conda:
-            "../../envs/core.yaml"
         params:
             version=VERSIONS["reporting"],
             made=name,

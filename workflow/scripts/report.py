@@ -12,7 +12,6 @@ with job(snakemake):
             tables=[Path(path) for path in snakemake.input.tables],
             figures=[Path(path) for path in snakemake.input.figures],
             claims=Path(snakemake.input.claims),
-            runs=snakemake.params.runs["runs"],
             descriptions=snakemake.params.descriptions,
             tests=snakemake.params.tests,
             baseline=snakemake.params.baseline,

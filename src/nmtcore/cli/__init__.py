@@ -28,7 +28,7 @@ GONE = {
     "attention": "`nmtcore translate MODEL --attention FILE` writes the weights, and `nmtcore show` draws them.",
     "checklist": "`snakemake --cores 1 results/checklist.md` writes the answers, beside the tables of all runs.",
     "contrast": "`nmtcore logprob MODEL --pairs FILE` tells how often the model prefers the right translations.",
-    "cost": "`snakemake -n tables` ends with what its trainings take.",
+    "cost": "`snakemake -n tables` says what its trainings take.",
     "curves": "`snakemake --cores 2 results/figures/curves.svg` draws the training of the systems in config.yaml.",
     "demo": "type `make demo`, or `snakemake --cores 3 demo` in a folder of your own.",
     "gates": "`nmtcore show` colours translations by their gates, and the workflow's target "

@@ -16,7 +16,7 @@ Number = Annotated[float, Range(least=-1000, most=1e9)]
 
 
 @settings_class
-class Row:
+class GridRow:
     """A row of a table; what it does not name is None."""
 
     name: str
@@ -34,7 +34,7 @@ class Row:
 
 
 @settings_class
-class Column:
+class GridColumn:
     """A column of a table, for one metric; what it does not name is None."""
 
     name: str
@@ -53,7 +53,7 @@ class Column:
 
 
 @settings_class
-class Cell:
+class GridCell:
     """A number of a paper, and what it measures: there or, of a planned table, here. What does not apply is None."""
 
     row: str

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
-from nmtcore.config.cells import Column, Row
+from nmtcore.config.cells import GridColumn, GridRow
 from nmtcore.config.published import MARGIN, MARKS, ClaimSettings, Direction, Paper, PublishedTable, row_system
 
 
@@ -102,13 +102,13 @@ def _baselines(sentence: ClaimSettings, table: PublishedTable) -> tuple[str | No
     return sentence.baselines or table.baselines[:1]
 
 
-def _row_named(table: PublishedTable, name: str) -> Row:
+def _row_named(table: PublishedTable, name: str) -> GridRow:
     """Return a row of a table, or a row without numbers for a system that the table does not have."""
     rows = {row.name: row for row in table.rows}
-    return rows.get(name, Row(name=name, system=row_system(name)))
+    return rows.get(name, GridRow(name=name, system=row_system(name)))
 
 
-_Cell = tuple[Row, Column]
+_Cell = tuple[GridRow, GridColumn]
 
 
 def _claim(
@@ -147,7 +147,7 @@ def _claim(
     )
 
 
-def _trained(table: PublishedTable, row: Row, column: Column) -> TrainedSystem:
+def _trained(table: PublishedTable, row: GridRow, column: GridColumn) -> TrainedSystem:
     return TrainedSystem(row.system or row.name, table.trained_dataset(row, column))
 
 

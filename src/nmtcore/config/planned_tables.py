@@ -7,7 +7,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
-from nmtcore.config.cells import Cell, Column, Number, Row
+from nmtcore.config.cells import GridCell, GridColumn, GridRow, Number
 from nmtcore.config.claims import Claim, TrainedSystem
 from nmtcore.config.paper_tables import TableKind
 from nmtcore.config.ranges import Seed, settings_class
@@ -35,9 +35,9 @@ class PlannedControl(NamedTuple):
     """A control of a claim, which takes the place of its system."""
 
     trained: TrainedSystem
-    cell: Cell | None = None
+    cell: GridCell | None = None
     """Its score; None: `reason` says why there is none."""
-    baseline: Cell | None = None
+    baseline: GridCell | None = None
     """The score of the claim's baseline, or of the same control in its place, where that is the system itself as
     trained on other data."""
     reason: str = ""
@@ -48,9 +48,9 @@ class PlannedClaim:
     """A claim about the table, and the scores that decide it."""
 
     claim: Claim
-    cell: Cell | None = None
+    cell: GridCell | None = None
     """The score of the system; None: `reason` says why there is none."""
-    baseline: Cell | None = None
+    baseline: GridCell | None = None
     """The score of the baseline, which may be no system of ours."""
     controls: tuple[PlannedControl, ...] = ()
     reason: str = ""
@@ -77,9 +77,9 @@ class PlannedTable:
     facts: dict[str, Number] = field(default_factory=dict)
     sentence: str = ""
     """Of a table of examples: the source sentence that it shows if the test has it."""
-    rows: tuple[Row, ...] = ()
-    columns: tuple[Column, ...] = ()
-    cells: tuple[Cell, ...] = ()
+    rows: tuple[GridRow, ...] = ()
+    columns: tuple[GridColumn, ...] = ()
+    cells: tuple[GridCell, ...] = ()
     """A cell for each row and column, row by row."""
     runs: dict[str, PlannedRuns] = field(default_factory=dict)
     """The runs by DATASET/SYSTEM."""
@@ -87,10 +87,10 @@ class PlannedTable:
     code: dict[str, str] = field(default_factory=dict)
     """The checksums of metrics of the user's own, so that the table is made again if one changes."""
 
-    def cell(self, row: str, column: str) -> Cell:
+    def cell(self, row: str, column: str) -> GridCell:
         """Return a cell. Raises `KeyError` if there is none."""
         return self._by_place[row, column]
 
     @cached_property
-    def _by_place(self) -> dict[tuple[str, str], Cell]:
+    def _by_place(self) -> dict[tuple[str, str], GridCell]:
         return {(cell.row, cell.column): cell for cell in self.cells}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.cells import AXES, Axis, Cell, Column, Number, Row
+from nmtcore.config.cells import AXES, Axis, GridCell, GridColumn, GridRow, Number
 from nmtcore.config.files import named_files
 from nmtcore.config.ranges import Positive, settings_class
 from nmtcore.config.typed import build, choose
@@ -135,9 +135,9 @@ class PublishedTable(NamedTuple):
     """The system of the whole table."""
     metric: str | None
     """The metric of the whole table."""
-    rows: tuple[Row, ...]
-    columns: tuple[Column, ...]
-    cells: Mapping[tuple[str, str], Cell]
+    rows: tuple[GridRow, ...]
+    columns: tuple[GridColumn, ...]
+    cells: Mapping[tuple[str, str], GridCell]
     """The numbers by the names of row and column; a cell without a number is left out."""
     facts: Mapping[str, float]
     trained_on: Mapping[str, Mapping[str, str]]
@@ -148,7 +148,7 @@ class PublishedTable(NamedTuple):
         cell = self.cells.get((row, column))
         return None if cell is None else cell.published
 
-    def cell_at(self, row: Row, column: Column) -> Cell:
+    def cell_at(self, row: GridRow, column: GridColumn) -> GridCell:
         """Return a cell, or what a cell without a number would measure."""
         known = self.cells.get((row.name, column.name))
         return known or _cell(self, row, column, None, marks="")
@@ -160,7 +160,7 @@ class PublishedTable(NamedTuple):
         ]
         return max((len(f"{value:.10f}".rstrip("0").partition(".")[2]) for value in values), default=0)
 
-    def trained_dataset(self, row: Row, column: Column) -> str | None:
+    def trained_dataset(self, row: GridRow, column: GridColumn) -> str | None:
         """Return the data set that a row's system was trained on in a column."""
         dataset = row.dataset or column.dataset or self.dataset
         if dataset is None:
@@ -280,7 +280,7 @@ def _check_axes(settings: PublishedTableSettings, *, where: str) -> None:
         raise UserError(f"{where}: {', '.join(named + fixed)}: rows, columns and table must name different things.")
 
 
-def _columns(name: str, settings: PublishedTableSettings, *, where: str) -> list[Column]:
+def _columns(name: str, settings: PublishedTableSettings, *, where: str) -> list[GridColumn]:
     """Return the columns of a column's metrics."""
     axes, parts = settings.column.split("/"), name.split("/")
     if len(axes) != len(parts):
@@ -289,21 +289,21 @@ def _columns(name: str, settings: PublishedTableSettings, *, where: str) -> list
     metrics = named.pop("metric", "").split("+")
     prefix = "/".join(part for axis, part in zip(axes, parts, strict=True) if axis != "metric")
     if "metric" not in axes:
-        return [Column(name=name, **named)]
-    return [Column(name="/".join(filter(None, (prefix, metric))), metric=metric, **named) for metric in metrics]
+        return [GridColumn(name=name, **named)]
+    return [GridColumn(name="/".join(filter(None, (prefix, metric))), metric=metric, **named) for metric in metrics]
 
 
-def _row(name: str, settings: PublishedTableSettings) -> Row:
+def _row(name: str, settings: PublishedTableSettings) -> GridRow:
     filtered = settings.row == "system" and name.endswith(FILTERED)
-    return Row(name=name, filtered=filtered, **{settings.row: row_system(name) if filtered else name})
+    return GridRow(name=name, filtered=filtered, **{settings.row: row_system(name) if filtered else name})
 
 
-def _quoted_row(name: str) -> Row:
-    return Row(name=name, elsewhere=True)
+def _quoted_row(name: str) -> GridRow:
+    return GridRow(name=name, elsewhere=True)
 
 
 def _checked(
-    row: str, numbers: Sequence[Numbers], columns: Sequence[Sequence[Column]], *, where: str
+    row: str, numbers: Sequence[Numbers], columns: Sequence[Sequence[GridColumn]], *, where: str
 ) -> Iterator[tuple[float | None, ...]]:
     """Yield the numbers of each column of a row, one per metric."""
     if len(numbers) != len(columns):
@@ -316,11 +316,11 @@ def _checked(
         yield parts
 
 
-def _cell(table: PublishedTable, row: Row, column: Column, value: float | None, *, marks: str) -> Cell:
+def _cell(table: PublishedTable, row: GridRow, column: GridColumn, value: float | None, *, marks: str) -> GridCell:
     def named(axis: str) -> str | None:
         return getattr(row, axis) or getattr(column, axis) or getattr(table, axis, None)
 
-    return Cell(
+    return GridCell(
         row=row.name,
         column=column.name,
         published=value,
@@ -367,7 +367,7 @@ def _claimed_rows(claim: ClaimSettings) -> list[str]:
     return [*claim.systems, *claim.baselines]
 
 
-def _check_second_columns(claim: ClaimSettings, columns: Mapping[str, Column], *, where: str) -> None:
+def _check_second_columns(claim: ClaimSettings, columns: Mapping[str, GridColumn], *, where: str) -> None:
     """Check that the columns of baselines have scores that can be compared."""
     if not claim.baseline_columns:
         return

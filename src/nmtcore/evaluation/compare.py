@@ -15,8 +15,6 @@ SAMPLES = 1000
 """Bootstrap samples per comparison."""
 SEED = 12345
 """Seed of all draws, sacreBLEU's own; comparisons on the same sentences therefore share their samples."""
-OTHER_SEED = SEED + 1
-"""Seed of the samples of other sentences that are independent of the first."""
 TRIALS = 10_000
 """Trials of approximate randomisation, sacreBLEU's number."""
 LEVEL = 0.95
@@ -80,11 +78,6 @@ class SampledScores(NamedTuple):
         own_RA = self.sampled_RA - self.mean_A
         return float(np.var(own_RA, axis=1, ddof=1).mean()) / (runs - 1) if runs > 1 else 0.0
 
-    def minus(self, other: "SampledScores") -> "SampledScores":
-        """Subtract the scores of the same runs on other sentences of the same samples: seeds and samples are paired."""
-        scores = [own - others for own, others in zip(self.scores, other.scores, strict=True)]
-        return SampledScores(scores, self.sampled_RA - other.sampled_RA)
-
 
 def sampled_scores(seeds: Sequence[SentenceCounts], weights_AB: np.ndarray) -> SampledScores:
     """Score a system, with the counts of each seed, on all sentences and on samples (`bootstrap_weights`)."""
@@ -124,32 +117,29 @@ class Difference:
 
 def difference_of(system: SampledScores, baseline: SampledScores) -> Difference:
     """Compare a system with a baseline that has been scored on the same samples; their numbers of seeds may differ."""
-    return signed_sum((1, system), (-1, baseline))
+    return _signed_sum((1, system), (-1, baseline))
 
 
-def signed_sum(*terms: tuple[int, SampledScores]) -> Difference:
-    """Compare a sum of mean scores, each with its sign, with 0: two terms are a difference, four one of differences.
+def score_interval(system: SampledScores) -> tuple[float, float]:
+    """Return the 95 % interval of a system's mean score, by the same variances as that of a difference."""
+    return _signed_sum((1, system)).interval
+
+
+def _signed_sum(*terms: tuple[int, SampledScores]) -> Difference:
+    """Compare a sum of mean scores on the same samples, each with its sign, with 0.
 
     The variance over seeds is the sum of those of all means (Welch-Satterthwaite; the bootstrap's variance counts as
-    known, so it is above in the formula, not below). The samples say how sentences vary together: scores on the same
-    sentences must be of the same samples, those on others of samples that were drawn independently (`OTHER_SEED`).
-    Scores that are given twice, as the same object, count once, with the sum of their signs.
+    known, so it is above in the formula, not below). The samples say how sentences vary together.
     """
-    signs: dict[int, int] = {}
-    for sign, own in terms:
-        signs[id(own)] = signs.get(id(own), 0) + sign
-    summed = [(signs[id(own)], own) for own in {id(own): own for _, own in terms}.values() if signs[id(own)]]
-    delta = sum((sign * fmean(own.scores) for sign, own in summed), 0.0)
-    sampled_A = sum((sign * own.mean_A for sign, own in summed), np.zeros_like(terms[0][1].mean_A))
-    sentence_error = float(np.std(sampled_A, ddof=1))
+    delta = sum(sign * fmean(own.scores) for sign, own in terms)
+    sentence_error = float(np.std(sum(sign * own.mean_A for sign, own in terms), ddof=1))
     seed_error, error, degrees = None, sentence_error, math.inf
-    variances = [own.seed_variance for _, own in summed]
+    variances = [own.seed_variance for _, own in terms]
     if None not in variances:
-        parts = [(sign**2 * part, len(own.scores)) for (sign, own), part in zip(summed, variances, strict=True)]
-        seed_error = math.sqrt(sum(part for part, _ in parts))
-        twice = sum(sign**2 * own.counted_twice for sign, own in summed)
+        seed_error = math.sqrt(sum(variances))
+        twice = sum(own.counted_twice for _, own in terms)
         error = math.sqrt(max(seed_error**2 + sentence_error**2 - twice, seed_error**2, sentence_error**2))
-        below = sum(part**2 / (seeds - 1) for part, seeds in parts)
+        below = sum(part**2 / (len(own.scores) - 1) for part, (_, own) in zip(variances, terms, strict=True))
         degrees = error**4 / below if below else math.inf
     quantile = student_quantile(0.5 + LEVEL / 2, degrees)
     p_without_error = None if delta else 1.0
@@ -163,11 +153,6 @@ def signed_sum(*terms: tuple[int, SampledScores]) -> Difference:
         detectable=(quantile + student_quantile(POWER, degrees)) * error,
         p=2 * student_tail(abs(delta) / error, degrees) if error else p_without_error,
     )
-
-
-def score_interval(system: SampledScores) -> tuple[float, float]:
-    """Return the 95 % interval of a system's mean score, by the same variances as that of a difference."""
-    return signed_sum((1, system)).interval
 
 
 def holm(p_values: Mapping[Key, float | None]) -> dict[Key, float | None]:

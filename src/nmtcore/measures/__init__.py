@@ -55,7 +55,7 @@ def _induction(label: str, *also: str) -> Measure:
     return Measure(
         label,
         trees.induction_source,
-        counts=trees.induction_counts,
+        counts=trees.treebank_counts,
         lacks=trees.without_words,
         digits=1,
         also=also,
@@ -88,9 +88,9 @@ MEASURES = {
     "undirected": _induction("undirected over gold edges", "undirected_predicted_edges"),
     "undirected_predicted_edges": _induction("undirected over predicted edges"),
     "share": Measure(
-        "share", trees.production_source, trees.production_shares, digits=1, notes=trees.PRODUCTION_NOTES,
+        "share", trees.production_source, trees.tag_shares, digits=1, notes=trees.PRODUCTION_NOTES,
         lacks=lambda source: ""
-        if trees.production_shares(source)
+        if trees.tag_shares(source)
         else f"these trees have no dependents of {source['head']}",
     ),
     "first_loss": _log("loss, first", training.first_loss, digits=2),
@@ -109,8 +109,8 @@ MEASURES = {
     "pairs": _size("pairs", sizes.pairs_source, sizes.reported),
     "copied_sentences": _size("copied sentences", sizes.copies_source, sizes.reported),
     "dropped_by_langdetect": _size("dropped by langdetect", sizes.dropped_source, sizes.reported),
-    "source_tokens": _size("source tokens", sizes.words_source, sizes.words),
-    "target_tokens": _size("target tokens", sizes.words_source, sizes.words),
+    "source_tokens": _size("source tokens", sizes.words_source, sizes.word_numbers),
+    "target_tokens": _size("target tokens", sizes.words_source, sizes.word_numbers),
     "english_subwords": _size("English subwords", sizes.vocabulary_source, sizes.vocabulary),
     "other_subwords": _size("other subwords", sizes.vocabulary_source, sizes.vocabulary),
     "types": _size("types", sizes.types_source, sizes.types),
@@ -151,11 +151,11 @@ def is_of_translations(measure: str) -> bool:
     return measure in (*TRANSLATION_MEASURES, *SEGMENT_MEASURES) or has_own("metrics", measure)
 
 
-def source_of(kind: str, measure: str, place: Place) -> Source | str:
+def source_of(table_kind: str, measure: str, place: Place) -> Source | str:
     """Return what a cell of a table of some kind is measured from, or say why nothing can be measured."""
-    if kind in ("constructions", "lengths"):
-        return KINDS[kind](place, measure)
-    if kind in KINDS:
-        return KINDS[kind](place)
+    if table_kind in ("constructions", "lengths"):
+        return KINDS[table_kind](place, measure)
+    if table_kind in KINDS:
+        return KINDS[table_kind](place)
     known = measure_named(measure)
     return known.source(place) if known else f"{measure or 'nothing'} is no measure"

@@ -88,12 +88,12 @@ def examples_source(place: Place) -> Source | str:
 
 def test_annotations(project: Project, name: str, split: str) -> list[tuple[str, str, str]]:
     """List the side, column and path of each annotation of a test that parts of it are made from."""
-    dataset, found = project.dataset(name), []
+    dataset, annotations = project.dataset(name), []
     for side, column in SUBSETS:
         if annotator := dataset.syntax.get(side, {}).get(column):
             names = {"dataset": name, "annotator": annotator, "split": split, "side": side}
-            found.append((side, column, project.layout.path("annotation", **names)))
-    return found
+            annotations.append((side, column, project.layout.path("annotation", **names)))
+    return annotations
 
 
 def parts_source(place: Place, measure: str) -> Source | str:
@@ -104,8 +104,8 @@ def parts_source(place: Place, measure: str) -> Source | str:
     cell = place.cell
     if cell.reason or cell.dataset is None or cell.split is None:
         return cell.reason
-    found = test_annotations(place.project, cell.dataset, cell.split)
-    annotations = [own for own in found if own[1] == "ccg" or place.configured]
+    everything = test_annotations(place.project, cell.dataset, cell.split)
+    annotations = [own for own in everything if own[1] == "ccg" or place.configured]
     if not annotations:
         phrases = ", or for constituency" if place.configured else ""
         return f"{cell.dataset} names no annotator for ccg of the target side{phrases}"

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from nmtcore.config.cells import Cell, Column
+from nmtcore.config.cells import GridCell, GridColumn
 from nmtcore.config.planned_tables import PlannedRuns
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
@@ -15,8 +15,8 @@ class Place(NamedTuple):
     """A cell, and the runs that it measures."""
 
     project: Project
-    cell: Cell
-    column: Column
+    cell: GridCell
+    column: GridColumn
     runs: PlannedRuns | None
     baseline: PlannedRuns | None = None
     """The runs of the table's first baseline for the same test, where the system is another."""

@@ -98,7 +98,7 @@ def words_source(place: Place) -> Source | str:
     return {"files": files, "side": place.cell.metric.partition("_")[0]}
 
 
-def words(source: Source) -> list[float]:
+def word_numbers(source: Source) -> list[float]:
     """Count the words of a side of the selected pairs."""
     return [_word_count(source["files"]["pairs"], source["files"]["selection"], source["side"])]
 

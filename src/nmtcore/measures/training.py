@@ -24,7 +24,7 @@ trained on the same kind of machine, with nothing else running there.
 def log_source(place: Place) -> Source | str:
     """Return the training logs of the cell's runs, or say why there are none."""
     if place.runs is None:
-        return place.cell.reason or f"{place.cell.system} is no system of ours"
+        return place.cell.reason
     if place.run.external is not None:
         return NO_LOG
     return {"files": {"history": place.by_seed("history")}}

@@ -75,12 +75,14 @@ def induction_source(place: Place) -> Source | str:
     return {"files": {"counts": source["files"]["gold_counts"]}, "split": cell.split, "column": column}
 
 
-def induction_counts(source: Source) -> "list[SentenceCounts]":
+def treebank_counts(source: Source) -> "list[SentenceCounts]":
     """Return the counts of each seed, one entry for a baseline. Raises `UserError` if runs parsed other sentences."""
     if "baseline" not in source:
         return stored_counts(source)
     files = source["files"]
-    return [_baseline_counts(files["pairs"], files["trees"], sentences(source))[source["baseline"]][source["column"]]]
+    return [
+        _baseline_counts(files["pairs"], files["trees"], sentence_count(source))[source["baseline"]][source["column"]]
+    ]
 
 
 @cache
@@ -94,7 +96,7 @@ def _baseline_counts(pairs: str, trees: str, sentences: int) -> dict[str, Any]:
 
 def without_words(source: Source) -> str:
     """Say that no word of a treebank is scored, which is the same for all trees; nothing if some are."""
-    return "" if induction_counts(source)[0].counts_BF[:, 1].any() else f"{source['split']} has no word to score"
+    return "" if treebank_counts(source)[0].counts_BF[:, 1].any() else f"{source['split']} has no word to score"
 
 
 def parse_files(source: Source) -> list[Path]:
@@ -104,7 +106,7 @@ def parse_files(source: Source) -> list[Path]:
     return [output_files(Path(folder), source["split"]).parses for folder in source["files"]["gold_parses"].values()]
 
 
-def sentences(source: Source) -> int:
+def sentence_count(source: Source) -> int:
     """Return the number of sentences that all runs parse of a treebank, or of all its sentences if there are no runs.
 
     Raises `UserError` if the numbers differ.
@@ -138,7 +140,7 @@ def production_source(place: Place) -> Source | str:
     return {**source, "head": head, "dependent": dependent, "trees": None if place.runs else cell.system}
 
 
-def production_shares(source: Source) -> list[float]:
+def tag_shares(source: Source) -> list[float]:
     """Return the share of a production for each seed; none if the trees have no dependents of the head tag."""
     from nmtcore.evaluation.productions import shares_by_seed
 
@@ -146,7 +148,7 @@ def production_shares(source: Source) -> list[float]:
     if source["trees"] is None:
         shares = [_shares_of_parses(str(path), trees) for path in parse_files(source)]
     else:
-        shares = [_shares_of_treebank(trees, sentences(source))[source["trees"]]]
+        shares = [_shares_of_treebank(trees, sentence_count(source))[source["trees"]]]
     return shares_by_seed(shares, head=source["head"], dependent=source["dependent"])
 
 

@@ -29,13 +29,13 @@ GOLD_TREES, LEFT = "gold", "left"
 def configured_spec(project: Project, name: str) -> PaperTables:
     """Specify a table of the configured systems. Raises `UserError` if there is nothing to tabulate."""
     runs = configured_runs(project)[0]
-    kind, settings = _SPECS[name](project, _first_runs(runs))
+    table_kind, settings = _SPECS[name](project, _first_runs(runs))
     where = Path("config.yaml")
     tables = {name: settings}
     others = {GOLD_TREES: "the trees of the treebank", LEFT: "chains to the next word"}
     values = PaperSettings(title=name.capitalize(), others=others, tables=tables)
     paper = make_paper(project, "", where, values)
-    own = PaperTablesSettings(tables={name: PaperTableSettings(kind=kind)})
+    own = PaperTablesSettings(tables={name: PaperTableSettings(kind=table_kind)})
     return PaperTables(name="", path=where, paper=paper, settings=own)
 
 
@@ -57,8 +57,8 @@ def _first_runs(runs: Iterable[RunSettings]) -> list[RunSettings]:
     return list({(run.dataset, run.system): run for run in reversed(list(runs))}.values())[::-1]
 
 
-def _needed(found: Sequence[Any], what: str) -> None:
-    if not found:
+def _needed(present: Sequence[Any], what: str) -> None:
+    if not present:
         raise UserError(f"{what}, in config.yaml or on the command line.")
 
 

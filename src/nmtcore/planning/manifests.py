@@ -1,6 +1,6 @@
 """What a run's manifest says about its data: corpora, parsers, languages, with licences, from the configuration."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,9 @@ from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
-from nmtcore.layout import ParsedPath
+
+RUN_FILES = ("history", "scores", "comet_scores", "gold_scores")
+"""The types of files of runs whose times make the tables of all runs and scores again."""
 
 
 def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
@@ -64,40 +66,19 @@ def _sources(
 def run_states(project: Project) -> dict[str, Any]:
     """Return what the tables of all runs and scores depend on: the `times` of the runs' files, and `supertags`.
 
-    A run's time is that of its scores or, without scores, of its log. `supertags` are those of the references of the
-    data sets' tests, by data set and split, where `syntax` names an annotator for them.
+    `supertags` are the files with those of the references of each data set's tests: {data set: {split: path}}.
     """
-    states = {}
-    for file_type in ("history", "scores", "comet_scores", "gold_scores"):
-        for path in project.layout.existing(file_type):
-            states[str(path)] = project.layout.parse(path), path.stat().st_mtime_ns
+    files = [path for file_type in RUN_FILES for path in project.layout.existing(file_type)]
     supertags: dict[str, dict[str, str]] = {}
-    for name in sorted({path["dataset"] for path, _ in states.values() if path is not None}):
+    for name in sorted({parsed["dataset"] for path in files if (parsed := project.layout.parse(path))}):
         with suppress(UserError):  # the configuration no longer has it
             dataset = project.dataset(name)
             if annotator := dataset.syntax.get("target", {}).get("ccg"):
                 names = {"dataset": name, "annotator": annotator, "side": "target"}
                 supertags[name] = {
-                    split: project.layout.path("annotation", **names, split=split) for split in dataset.tests
+                    split: project.layout.path("annotation", split=split, **names) for split in dataset.tests
                 }
-    times = {path: time for path, (_, time) in sorted(states.items())}
-    return {"supertags": supertags, "times": times}
-
-
-def described_runs(project: Project, paths: Iterable[ParsedPath | None]) -> list[dict[str, Any]]:
-    """Return the `names` (scale, data set, system, seed) and `sources` of the runs of some files, each run once."""
-    keys = ("scale", "dataset", "system", "seed")
-    runs = dict.fromkeys(tuple(path[key] for key in keys) for path in paths if path is not None)
-    named = [dict(zip(keys, run, strict=True)) for run in sorted(runs)]
-    return [{"names": names, "sources": _known_sources(project, names)} for names in named]
-
-
-def _known_sources(project: Project, names: Mapping[str, str]) -> dict[str, Any] | None:
-    try:
-        run = project.run(names["dataset"], names["system"], names["scale"], int(names["seed"]))
-        return manifest_sources(project, run=run)
-    except UserError:
-        return None
+    return {"supertags": supertags, "times": {str(path): path.stat().st_mtime_ns for path in sorted(files)}}
 
 
 def _corpora(project: Project, dataset: DatasetSettings, splits: Iterable[str]) -> list[dict[str, Any]]:

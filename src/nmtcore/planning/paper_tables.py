@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nmtcore.config.cells import Cell, Column, Row
+from nmtcore.config.cells import GridCell, GridColumn, GridRow
 from nmtcore.config.claims import Claim, TrainedSystem, table_claims
 from nmtcore.config.datasets import GOLD, DatasetSettings
 from nmtcore.config.needs import MissingAnnotation
@@ -96,10 +96,10 @@ def paper_table_inputs(project: Project, *, paper_table: str) -> list[str]:
 
 def paper_figure_inputs(project: Project, *, paper_table: str) -> list[str]:
     """List the files that a figure is made from. Raises `UserError` if the table's kind draws none."""
-    kind = table_settings(project, paper_table).kind
-    if kind not in FIGURES_OF_KINDS:
+    table_kind = table_settings(project, paper_table).kind
+    if table_kind not in FIGURES_OF_KINDS:
         file = project.layout.path("paper_table", table="", paper_table=paper_table)
-        raise UserError(f"{paper_table} is a table of {kind}, of which no figure is drawn: ask for {file}.")
+        raise UserError(f"{paper_table} is a table of {table_kind}, of which no figure is drawn: ask for {file}.")
     return paper_table_inputs(project, paper_table=paper_table)
 
 
@@ -216,9 +216,9 @@ class _Planner:
             code=own_checksums("metrics", measures),
         )
 
-    def _columns(self, published: PublishedTable, kind: str) -> Iterator[Column]:
+    def _columns(self, published: PublishedTable, table_kind: str) -> Iterator[GridColumn]:
         """Yield the published columns, each with those of the measures that are shown beside it."""
-        own = published.columns or (Column(name=""),)
+        own = published.columns or (GridColumn(name=""),)
         named = [
             replace(
                 column,
@@ -234,7 +234,7 @@ class _Planner:
         for column in named:
             yield column
             measure = measure_named(column.measure)
-            if measure is None or kind not in ("scores", "time"):
+            if measure is None or table_kind not in ("scores", "time"):
                 continue
             also = ALWAYS if is_of_translations(column.measure) else measure.also
             for name in also:
@@ -244,14 +244,16 @@ class _Planner:
                     more = {"metric": name, "measure": name, "digits": 0, "added": True}
                     yield replace(column, name=_added_name(column, name, also), **more)
 
-    def _rows(self, published: PublishedTable, settings: PaperTableSettings, columns: Sequence[Column]) -> list[Row]:
+    def _rows(
+        self, published: PublishedTable, settings: PaperTableSettings, columns: Sequence[GridColumn]
+    ) -> list[GridRow]:
         """Return the published rows and those that are added: of systems and, to compare trees with, of others."""
         rows = list(published.rows)
         known = {row.name for row in rows}
         for name in dict.fromkeys((*published.systems, *settings.added)):
             if name not in known:
                 added = name not in published.systems
-                rows.append(Row(name=name, system=row_system(name), filtered=name.endswith(FILTERED), added=added))
+                rows.append(GridRow(name=name, system=row_system(name), filtered=name.endswith(FILTERED), added=added))
         induction = [column for column in columns if column.measure in INDUCTION_MEASURES]
         if not induction:
             return rows
@@ -261,9 +263,9 @@ class _Planner:
             if any(self._is_induced(published, row, column) for column in induction)
         }
         rows = [own for row in rows for own in (row, untrained.get(row.name)) if own is not None]
-        return [*rows, *(Row(name=name, system=name, added=True) for name in BRANCHING if name not in known)]
+        return [*rows, *(GridRow(name=name, system=name, added=True) for name in BRANCHING if name not in known)]
 
-    def _is_induced(self, table: PublishedTable, row: Row, column: Column) -> bool:
+    def _is_induced(self, table: PublishedTable, row: GridRow, column: GridColumn) -> bool:
         cell = self._cell(table, row, column)
         run = self._run(self.runs[cell.runs]) if cell.runs and not cell.reason else None
         return run is not None and bool(run.gold) and run.tree_comparison == "induced"
@@ -272,7 +274,7 @@ class _Planner:
         name = (metric or "").removesuffix(GAIN)
         return self.spec.settings.measures.get(name, name)
 
-    def _cell(self, table: PublishedTable, row: Row, column: Column) -> Cell:
+    def _cell(self, table: PublishedTable, row: GridRow, column: GridColumn) -> GridCell:
         cell = table.cell_at(row, column)
         measure = column.measure or self._measure(cell.metric)
         cell = replace(cell, measure=measure)
@@ -286,21 +288,21 @@ class _Planner:
         cell = replace(cell, **ours._asdict(), baseline_runs=baseline)
         return self._with_source(cell, column, baseline)
 
-    def _with_source(self, cell: Cell, column: Column, baseline: str | None = None) -> Cell:
+    def _with_source(self, cell: GridCell, column: GridColumn, baseline: str | None = None) -> GridCell:
         """Add what a cell is measured from, or the reason why nothing can be measured."""
         runs = self.runs.get(cell.runs or "")
         place = Place(self.project, cell, column, runs, self.runs.get(baseline or ""), not self.spec.name)
-        kind = self.spec.settings.tables[self.name].kind
-        source = source_of(kind, cell.measure, place)
+        table_kind = self.spec.settings.tables[self.name].kind
+        source = source_of(table_kind, cell.measure, place)
         return replace(cell, reason=source) if isinstance(source, str) else replace(cell, source=source)
 
-    def _baseline_runs(self, table: PublishedTable, cell: Cell, column: Column) -> str | None:
+    def _baseline_runs(self, table: PublishedTable, cell: GridCell, column: GridColumn) -> str | None:
         """Return the runs of the first baseline; times are relative to it, or to the first row if there is none."""
         relative = column.metric == "relative_time"
         name = (*table.baselines, *([row.name for row in table.rows] if relative else []), "")[0]
         if not name or self._is_other(name) or cell.system is None or (cell.system == name and not relative):
             return None
-        baseline = next((row for row in table.rows if row.name == name), Row(name=name, system=row_system(name)))
+        baseline = next((row for row in table.rows if row.name == name), GridRow(name=name, system=row_system(name)))
         return self._place(baseline.system, table.trained_dataset(baseline, column), cell.split).runs
 
     def _place(self, system: str | None, dataset: str | None, split: str | None) -> _Ours:
@@ -391,15 +393,17 @@ class _Planner:
         undecided = self._undecided(cell.runs for cell in cells)
         return PlannedClaim(claim=claim, cell=cells[0], baseline=cells[1], controls=controls, undecided=undecided)
 
-    def _claimed(self, claim: Claim, trained: TrainedSystem, ours: _Ours) -> Cell:
+    def _claimed(self, claim: Claim, trained: TrainedSystem, ours: _Ours) -> GridCell:
         """Return the cell of a system of a claim."""
         names = {"system": trained.system, "metric": claim.metric, "item": claim.item}
         names["measure"] = self._measure(claim.metric)
-        cell = Cell(row=trained.system, column="", **names, **ours._asdict())
-        return self._with_source(cell, Column(name="", dataset=claim.dataset, split=claim.split, metric=claim.metric))
+        cell = GridCell(row=trained.system, column="", **names, **ours._asdict())
+        return self._with_source(
+            cell, GridColumn(name="", dataset=claim.dataset, split=claim.split, metric=claim.metric)
+        )
 
     def _control(
-        self, claim: Claim, control: TrainedSystem, compared: Mapping[str | None, str], baseline: Cell
+        self, claim: Claim, control: TrainedSystem, compared: Mapping[str | None, str], baseline: GridCell
     ) -> PlannedControl:
         """Plan the comparison of a control with the baseline, or say why it is not run."""
         ours = self._place(control.system, control.dataset, claim.split)
@@ -433,7 +437,7 @@ def _trained_on(claim: Claim) -> str:
     return " and ".join(dict.fromkeys(str(trained.dataset) for trained in names))
 
 
-def _added_name(column: Column, measure: str, also: Sequence[str]) -> str:
+def _added_name(column: GridColumn, measure: str, also: Sequence[str]) -> str:
     """Name the column of a measure that is shown beside another."""
     test = column.name.removesuffix(column.metric or "").removesuffix("/")
     label = MEASURES[measure].label
@@ -442,7 +446,7 @@ def _added_name(column: Column, measure: str, also: Sequence[str]) -> str:
     return f"{column.name}, {label}" if test else label
 
 
-def _parses(cells: Iterable[Cell]) -> dict[_Treebank, dict[str, str]]:
+def _parses(cells: Iterable[GridCell]) -> dict[_Treebank, dict[str, str]]:
     """Return the parses of each treebank by the runs of cells."""
     parses: dict[_Treebank, dict[str, str]] = {}
     for cell in cells:
@@ -453,7 +457,7 @@ def _parses(cells: Iterable[Cell]) -> dict[_Treebank, dict[str, str]]:
     return parses
 
 
-def _with_parses(cell: Cell, parses: Mapping[_Treebank, Mapping[str, str]]) -> Cell:
+def _with_parses(cell: GridCell, parses: Mapping[_Treebank, Mapping[str, str]]) -> GridCell:
     """Add to a cell of trees that need no run the parses of their treebank, so that all have the same sentences."""
     files = cell.source.get("files", {})
     if "trees" not in files or cell.runs is not None:

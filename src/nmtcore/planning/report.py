@@ -8,7 +8,7 @@ from nmtcore.config.paper_tables import FIGURES_OF_KINDS
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.layout import ParsedPath
-from nmtcore.planning.manifests import dataset_sources, described_runs, read_datasets
+from nmtcore.planning.manifests import dataset_sources, read_datasets
 from nmtcore.planning.paper_tables import all_papers, paper_table_jsons, paper_tables_of, planned_table
 
 
@@ -32,20 +32,15 @@ def report_scores(project: Project) -> list[str]:
     return [project.layout.path("scores", **run.names) for run in _table_runs(project)]
 
 
-def report_runs(project: Project) -> dict[str, Any]:
-    """Return the `runs` that the report shows, as `described_runs` does: those of its tables, and all in the folder.
-
-    The report is made again when the `times` of the latter change, as their files are no inputs.
-    """
-    planned, times = _table_runs(project), {}
-    known = {tuple(path.names.values()) for path in planned}
-    others = {}
-    for path in _existing(project):
-        parsed = project.layout.parse(path)
-        if parsed is not None and tuple(parsed.names.values()) not in known:
-            others[str(path.parent)] = parsed
-            times[str(path)] = path.stat().st_mtime_ns
-    return {"runs": described_runs(project, [*planned, *others.values()]), "times": times}
+def report_runs(project: Project) -> dict[str, int]:
+    """Return the times of the files of runs that no table needs, which are no inputs: they make the report again."""
+    known = {tuple(path.names.values()) for path in _table_runs(project)}
+    existing = [(path, project.layout.parse(path)) for path in _existing(project)]
+    return {
+        str(path): path.stat().st_mtime_ns
+        for path, parsed in existing
+        if parsed is not None and tuple(parsed.names.values()) not in known
+    }
 
 
 def report_datasets(project: Project) -> dict[str, dict[str, Any]]:

@@ -7,7 +7,7 @@ from itertools import groupby
 from textwrap import fill
 from typing import Any
 
-from nmtcore.config.cells import Cell
+from nmtcore.config.cells import GridCell
 from nmtcore.config.claims import Claim, TrainedSystem, trained_name
 from nmtcore.config.planned_tables import PlannedClaim, PlannedTable
 from nmtcore.config.published import MARGIN
@@ -79,12 +79,14 @@ class JudgedClaim:
         return claim.paper, claim.place, claim.says or f"significant gain (p < {claim.level})"
 
 
-def judged_claims(table: PlannedTable, compare: Callable[[Cell, Cell], Compared]) -> list[JudgedClaim]:
+def judged_claims(table: PlannedTable, compare: Callable[[GridCell, GridCell], Compared]) -> list[JudgedClaim]:
     """Judge the claims about a table."""
     return [_judged(table, planned, compare) for planned in table.claims]
 
 
-def _judged(table: PlannedTable, planned: PlannedClaim, compare: Callable[[Cell, Cell], Compared]) -> JudgedClaim:
+def _judged(
+    table: PlannedTable, planned: PlannedClaim, compare: Callable[[GridCell, GridCell], Compared]
+) -> JudgedClaim:
     claim, cell, baseline = planned.claim, planned.cell, planned.baseline
     compared: Compared = planned.reason if cell is None or baseline is None else compare(cell, baseline)
     if isinstance(compared, str):
@@ -92,8 +94,8 @@ def _judged(table: PlannedTable, planned: PlannedClaim, compare: Callable[[Cell,
     difference, reason = compared if isinstance(compared, Undecided) else (compared, "")
     controls: dict[TrainedSystem, Difference | str] = {}
     for control in planned.controls:
-        found = compare(control.cell, control.baseline) if control.cell else control.reason
-        controls[control.trained] = found.reason if isinstance(found, Undecided) else found
+        compared = compare(control.cell, control.baseline) if control.cell else control.reason
+        controls[control.trained] = compared.reason if isinstance(compared, Undecided) else compared
     seeds = [len(table.runs[own.runs].seeds) if own.runs else None for own in (cell, baseline)]
     return JudgedClaim(
         claim=claim,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.cells import Cell
+from nmtcore.config.cells import GridCell
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import draw_nothing
@@ -72,7 +72,7 @@ def _scores_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]], met
     return make_table(columns, [_row(cell, by_runs.get(cell.runs), metric) for cell in table.cells])
 
 
-def _row(cell: Cell, entry: Mapping[str, Any] | None, metric: str) -> list[Any]:
+def _row(cell: GridCell, entry: Mapping[str, Any] | None, metric: str) -> list[Any]:
     names = [cell.row, cell.dataset]
     curves = {} if entry is None else entry["curves"].get(metric, {})
     points = [curve for curve in curves.values() if curve]

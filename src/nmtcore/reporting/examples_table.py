@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.cells import Cell
+from nmtcore.config.cells import GridCell
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.typed import build
@@ -59,7 +59,7 @@ def examples_data(table: PlannedTable) -> list[dict[str, Any]]:
     return entries
 
 
-def _compared(table: PlannedTable, first: Cell, second: Cell) -> dict[str, Any]:
+def _compared(table: PlannedTable, first: GridCell, second: GridCell) -> dict[str, Any]:
     """Compare two systems by their lowest seeds: on the paper's sentence, or on those that differ most."""
     files = second.source["files"]
     folders = {

@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from nmtcore.config.cells import Cell
+from nmtcore.config.cells import GridCell
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.gates import count_gates
 from nmtcore.files import write_text
@@ -85,7 +85,7 @@ def gates_blocks(table: PlannedTable, data: Mapping[str, Any]) -> list[Block]:
     return [*blocks, *([note(_NOTES)] if data["counts"] else []), *item_blocks(data["missing"])]
 
 
-def _reason(cell: Cell) -> str:
+def _reason(cell: GridCell) -> str:
     return cell.reason or f"{cell.metric} is not counted, only {COUNTED}"
 
 
@@ -108,7 +108,7 @@ def _counts(table: PlannedTable, summary: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _row(
-    name: str, cell: Cell | None, summary: Mapping[str, Any], totals: Mapping[str, int], *, added: bool
+    name: str, cell: GridCell | None, summary: Mapping[str, Any], totals: Mapping[str, int], *, added: bool
 ) -> list[Any]:
     label = f"{name} (added)" if added else name
     published = None if cell is None else cell.published

@@ -7,7 +7,7 @@ from statistics import fmean
 from textwrap import fill
 from typing import Any, NamedTuple
 
-from nmtcore.config.cells import Cell, Column, Row
+from nmtcore.config.cells import GridCell, GridColumn, GridRow
 from nmtcore.config.claims import trained_name
 from nmtcore.config.paper_tables import SETTINGS
 from nmtcore.config.planned_tables import PlannedTable
@@ -24,6 +24,7 @@ from nmtcore.reporting.results import Results, measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
     Block,
+    Column,
     Heading,
     Paragraph,
     SeedMean,
@@ -37,7 +38,6 @@ from nmtcore.reporting.table import (
     text_columns,
     with_origin,
 )
-from nmtcore.reporting.table import Column as Shown
 
 WITH_LENGTHS = ("bleu", "multi_bleu")
 """The scores that count the length of the translations."""
@@ -80,8 +80,8 @@ class _Place(NamedTuple):
 class _Comparison(NamedTuple):
     """A system compared with a baseline, once for all its places."""
 
-    cell: Cell
-    baseline: Cell
+    cell: GridCell
+    baseline: GridCell
     places: list[_Place]
 
     def names(self, field: str) -> str:
@@ -113,11 +113,11 @@ def grid_blocks(table: PlannedTable, results: Results) -> list[Block]:
 def _compared(table: PlannedTable, results: Results) -> list[_Compared]:
     """Compare the cells of all columns with the baselines or, without baselines, those of claims."""
     comparisons = _comparisons(table, results)
-    found = {key: results.compare(own.cell, own.baseline) for key, own in comparisons.items()}
+    differences = {key: results.compare(own.cell, own.baseline) for key, own in comparisons.items()}
     corrected: dict[Any, float | None] = {}
     for measure in dict.fromkeys(own.cell.measure for own in comparisons.values()):
-        corrected |= holm({key: found[key].p for key, own in comparisons.items() if own.cell.measure == measure})
-    return [_Compared(own, found[key], corrected[key]) for key, own in comparisons.items()]
+        corrected |= holm({key: differences[key].p for key, own in comparisons.items() if own.cell.measure == measure})
+    return [_Compared(own, differences[key], corrected[key]) for key, own in comparisons.items()]
 
 
 def _comparisons(table: PlannedTable, results: Results) -> dict[Any, _Comparison]:
@@ -130,7 +130,7 @@ def _comparisons(table: PlannedTable, results: Results) -> dict[Any, _Comparison
     return comparisons
 
 
-_Pair = tuple[Cell, Cell, _Place]
+_Pair = tuple[GridCell, GridCell, _Place]
 
 
 def _pairs_with_baselines(table: PlannedTable, results: Results) -> Iterator[_Pair]:
@@ -167,7 +167,7 @@ def _claimed_pairs(table: PlannedTable, results: Results) -> Iterator[_Pair]:
             yield planned.cell, planned.baseline, _Place(column, *names, claim.difference)
 
 
-def _result(cell: Cell, baseline: Cell, results: Results) -> Any:
+def _result(cell: GridCell, baseline: GridCell, results: Results) -> Any:
     return results.compare_claimed(cell, baseline) if cell.item is None else ""
 
 
@@ -175,7 +175,7 @@ def _minus(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else round(first - second, 10)
 
 
-def divided_by_dataset(columns: Sequence[Column], make: Callable[[Sequence[Column]], Table]) -> list[Block]:
+def divided_by_dataset(columns: Sequence[GridColumn], make: Callable[[Sequence[GridColumn]], Table]) -> list[Block]:
     """Make one table of the paper's columns or, if it is wider than `WIDEST`, one for each data set.
 
     The name of the data set then stands above the table instead of in the names of its columns; raw values keep both.
@@ -196,7 +196,9 @@ def divided_by_dataset(columns: Sequence[Column], make: Callable[[Sequence[Colum
     return blocks
 
 
-def _overview(table: PlannedTable, shown: Sequence[Column], results: Results, compared: Sequence[_Compared]) -> Table:
+def _overview(
+    table: PlannedTable, shown: Sequence[GridColumn], results: Results, compared: Sequence[_Compared]
+) -> Table:
     """Tabulate some columns."""
     marks = _marks(table, compared)
     columns = text_columns(_first(table))
@@ -206,14 +208,14 @@ def _overview(table: PlannedTable, shown: Sequence[Column], results: Results, co
         if _is_published(table, column):
             raw_name = f"{column.name}, published"
             columns.append(
-                Shown(name="published", raw_name=raw_name, group=group, content="number", digits=column.digits)
+                Column(name="published", raw_name=raw_name, group=group, content="number", digits=column.digits)
             )
         content = measure.content if measure else "mean"
         digits = max(column.digits, measure.digits if measure else 2)
         # What the paper lacks, such as chrF, stands beside its difference.
         detail = bool(compared) and column.added
         heading = {"name": ours, "raw_name": column.name, "group": group}
-        columns.append(Shown(**heading, content=content, digits=digits, detail=detail))
+        columns.append(Column(**heading, content=content, digits=digits, detail=detail))
     rows = []
     for row in table.rows:
         cells: list[Any] = [row.name + (" (added)" if row.added else "")]
@@ -227,7 +229,7 @@ def _overview(table: PlannedTable, shown: Sequence[Column], results: Results, co
     return make_table(columns, rows)
 
 
-def _headings(table: PlannedTable, column: Column) -> tuple[str, str]:
+def _headings(table: PlannedTable, column: GridColumn) -> tuple[str, str]:
     """Name what a column measures in words, and our values by the data set that they are of if it is another one."""
     measure, place = measure_label(column.measure), " ".join(filter(None, (column.dataset, column.split)))
     if not any(map(partial(_is_published, table), table.columns)):
@@ -240,16 +242,16 @@ def _headings(table: PlannedTable, column: Column) -> tuple[str, str]:
 def _first(table: PlannedTable) -> str:
     """Name what the rows are."""
     names = {"item": "item", "dataset": "data set"}
-    row: Row | None = table.rows[0] if table.rows else None
+    row: GridRow | None = table.rows[0] if table.rows else None
     return next((name for axis, name in names.items() if row and getattr(row, axis) is not None), "system")
 
 
-def _is_published(table: PlannedTable, column: Column) -> bool:
+def _is_published(table: PlannedTable, column: GridColumn) -> bool:
     """Return whether the paper has a number in a column, which tables of the user's own do not."""
     return any(table.cell(row.name, column.name).published is not None for row in table.rows)
 
 
-def _shown(cell: Cell, results: Results, mark: str) -> TableCell:
+def _shown(cell: GridCell, results: Results, mark: str) -> TableCell:
     """Make our cell."""
     values, measure = results.values(cell), cell.measure
     if not values:
@@ -285,14 +287,14 @@ def _details(compared: Sequence[_Compared], results: Results) -> Table:
     with_length = any(own.comparison.cell.measure in WITH_LENGTHS for own in compared)
     columns = [
         *text_columns("column"),
-        Shown(name="measure", detail=True),
+        Column(name="measure", detail=True),
         *text_columns("system", "baseline"),
-        Shown(name="published", content="number", digits=2, signed=True),
+        Column(name="published", content="number", digits=2, signed=True),
         *number_columns("score", content="mean", digits=2),
         *number_columns(*["length"] * with_length, digits=2),
         estimate_column(),
         *number_columns("p", "Holm", content="p_value"),
-        *(Shown(name=name, content="number", digits=digits, detail=True)
+        *(Column(name=name, content="number", digits=digits, detail=True)
           for name, digits in (("seeds", 0), ("detectable", 2), ("judges, %", 0))),
     ]  # fmt: skip
     groups: dict[tuple[str, str, str], list[list[Any]]] = {}

@@ -99,9 +99,9 @@ def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, ta
     as HTML, in which the target of a link is the runs or the data set that a number comes from (`linked`).
     """
     planned = build(PlannedTable, plan, where=str(table))
-    results, kind = Results(), KINDS[planned.table_kind]
+    results, table_kind = Results(), KINDS[planned.table_kind]
     keys = {"paper": planned.paper, "table": planned.name, "scale": planned.scale, **_stand_in_key(planned)}
-    content = kind.blocks(planned, results, kind.data(planned, results, layout))
+    content = table_kind.blocks(planned, results, table_kind.data(planned, results, layout))
     blocks = (Paragraph(scale_text(planned)), *(_with_keys(block, keys) for block in content))
     claims = judged_claims(planned, lambda cell, baseline: compare_parts(planned, results, cell, baseline))
     names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
@@ -113,9 +113,9 @@ def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, ta
 def draw_paper_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) -> None:
     """Draw the figure of a table from its plan, as SVG."""
     planned = build(PlannedTable, plan, where=str(figure))
-    kind = KINDS[planned.table_kind]
-    data = kind.data(planned, Results(), layout)
-    kind.draw(data, figure, title=f"{heading_of(planned)}. {scale_text(planned)}")
+    table_kind = KINDS[planned.table_kind]
+    data = table_kind.data(planned, Results(), layout)
+    table_kind.draw(data, figure, title=f"{heading_of(planned)}. {scale_text(planned)}")
 
 
 def write_paper_page(tables: Sequence[Path], page: Path) -> None:
@@ -147,8 +147,8 @@ def linked(html: str, target: Callable[[str], str | None] = lambda _: None) -> s
     """Give the links of a table's HTML (`write_paper_table`) their targets; without a target, there is no link."""
 
     def replaced(match: re.Match[str]) -> str:
-        found = target(match[1])
-        return match[2] if found is None else f'<a href="{found}">{match[2]}</a>'
+        link = target(match[1])
+        return match[2] if link is None else f'<a href="{link}">{match[2]}</a>'
 
     return re.sub(r'<a href="#([^"]*)">(.*?)</a>', replaced, html)
 

@@ -51,7 +51,7 @@ def _comparison_row(entry: dict[str, Any]) -> list[Any]:
     return [
         *(entry[key] for key in ("dataset", "split", "side", "annotator", "other", "sentences", "compared")),
         *(entry[score] for score in _SCORES),
-        TableCell(speed, digits=0 if speed is None or speed >= 10 else 1),
+        TableCell(speed, digits=1 if speed and speed < 10 else None),
         "; ".join(
             f"{entry[key]}: {counts(entry['nulls'][nulls])}"
             for key, nulls in (("annotator", "first"), ("other", "second"))

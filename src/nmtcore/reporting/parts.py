@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nmtcore.config.cells import Cell
+from nmtcore.config.cells import GridCell
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.compare import SAMPLES
 from nmtcore.evaluation.lengths import length_bins, long_sentences
@@ -20,10 +20,11 @@ from nmtcore.reporting.constructions_figure import count_bars, count_panel, diff
 from nmtcore.reporting.difference_columns import difference_columns
 from nmtcore.reporting.empty_translations import empty_translations
 from nmtcore.reporting.lengths_figure import length_panel, length_points
-from nmtcore.reporting.results import Compared, Part, Results, measure_label
+from nmtcore.reporting.results import Compared, PartOfTest, Results, measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
     Block,
+    Column,
     Heading,
     Interval,
     SeedMean,
@@ -38,7 +39,6 @@ from nmtcore.reporting.table import (
     text_columns,
     with_origin,
 )
-from nmtcore.reporting.table import Column as Shown
 
 ALL = "all sentences"
 """The name of the part that is the whole test."""
@@ -77,7 +77,7 @@ class _Parts(NamedTuple):
     """The parts of a test, by name, and how many of its sentences could not be analysed."""
 
     sentences: int
-    parts: dict[str, Part]
+    parts: dict[str, PartOfTest]
     unanalysed: int
 
 
@@ -87,7 +87,7 @@ class _Test:
     def __init__(self, table: PlannedTable) -> None:
         self.share = float(table.facts.get(SHARE, DEFAULT_SHARE))
 
-    def parts_of(self, cell: Cell) -> _Parts:
+    def parts_of(self, cell: GridCell) -> _Parts:
         """Return the parts of a cell's test."""
         files = cell.source["files"]
         translated = len(stored_counts(cell.source)[0]) if "counts" in files else None
@@ -100,14 +100,14 @@ class _Test:
 def _by_construction(annotations: tuple[tuple[str, str], ...], translated: int | None) -> _Parts:
     """Read all sentences and those with each construction or phrase."""
     sentences = row_count(Path(annotations[0][1])) if translated is None else translated
-    parts, unanalysed = {ALL: Part(ALL, np.arange(sentences))}, 0
+    parts, unanalysed = {ALL: PartOfTest(ALL, np.arange(sentences))}, 0
     for name, path in annotations:
         side, _, column = name.partition(".")
         subsets = read_subsets(Path(path), column, sentences=sentences)
         unanalysed = max(unanalysed, subsets.unanalysed)
         for subset, rows_B in subsets.rows.items():
             label = subset if column == "ccg" else f"{subset} in the {side}"
-            parts[label] = Part(label, rows_B)
+            parts[label] = PartOfTest(label, rows_B)
     return _Parts(sentences, parts, unanalysed)
 
 
@@ -116,11 +116,13 @@ def _by_length(pairs: str, translated: int, share: float) -> _Parts:
     """Read the longest sentences, and those of each bin of lengths."""
     words = [len(own) for own in read_translated(Path(pairs), "source_words", sentences=translated)]
     longest = long_sentences(words, share=share)
-    parts = {LONG: Part(f"at least {longest.fewest_words} words", longest.rows_B)}
-    return _Parts(translated, parts | {name: Part(name, rows_B) for name, rows_B in length_bins(words).items()}, 0)
+    parts = {LONG: PartOfTest(f"at least {longest.fewest_words} words", longest.rows_B)}
+    return _Parts(
+        translated, parts | {name: PartOfTest(name, rows_B) for name, rows_B in length_bins(words).items()}, 0
+    )
 
 
-def compare_parts(table: PlannedTable, results: Results, cell: Cell, baseline: Cell) -> Compared:
+def compare_parts(table: PlannedTable, results: Results, cell: GridCell, baseline: GridCell) -> Compared:
     """Compare the cells of a claim, on the part of the test that it names."""
     if cell.item is None or not cell.source or not baseline.source:
         return results.compare_claimed(cell, baseline)
@@ -132,7 +134,7 @@ def compare_parts(table: PlannedTable, results: Results, cell: Cell, baseline: C
     return results.compare_claimed(cell, baseline, part)
 
 
-def _scored(results: Results, cell: Cell, baseline: Cell | None, part: Part | None) -> dict[str, Any]:
+def _scored(results: Results, cell: GridCell, baseline: GridCell | None, part: PartOfTest | None) -> dict[str, Any]:
     """Score a cell on a part of its test and compare it with the baseline, as plain values.
 
     `interval` is None for a single sentence, which says nothing about others.
@@ -154,7 +156,7 @@ def _scored(results: Results, cell: Cell, baseline: Cell | None, part: Part | No
     return values
 
 
-def _baseline_of(cell: Cell) -> Cell | None:
+def _baseline_of(cell: GridCell) -> GridCell | None:
     """Return the cell of the table's first baseline for the same test."""
     if "baseline" not in cell.source.get("files", {}):
         return None
@@ -174,8 +176,8 @@ def _counts(table: PlannedTable, tests: _Test) -> Iterator[dict[str, Any]]:
     for cell in table.cells:
         if cell.metric != COUNT:
             continue
-        found = tests.parts_of(cell) if cell.source else _Parts(0, {}, 0)
-        part = found.parts.get(_part_of(cell))
+        divided = tests.parts_of(cell) if cell.source else _Parts(0, {}, 0)
+        part = divided.parts.get(_part_of(cell))
         count = None if part is None else len(part.rows_B)
         yield {
             "row": cell.row,
@@ -184,22 +186,24 @@ def _counts(table: PlannedTable, tests: _Test) -> Iterator[dict[str, Any]]:
             "published": cell.published,
             "published_share": percentage(cell.published, totals.get(cell.column)),
             "sentences": count,
-            "share": percentage(count, found.sentences),
-            "unanalysed": found.unanalysed,
-            "test_sentences": found.sentences,
+            "share": percentage(count, divided.sentences),
+            "unanalysed": divided.unanalysed,
+            "test_sentences": divided.sentences,
             "reason": None if part else cell.reason or f"{cell.item} is no construction",
         }
 
 
 def _gains(table: PlannedTable, results: Results, tests: _Test) -> Iterator[dict[str, Any]]:
     """Yield the entries of each comparison, those of the table's rows first."""
-    comparisons: dict[tuple[Any, ...], list[Cell]] = {}
+    comparisons: dict[tuple[Any, ...], list[GridCell]] = {}
     for cell in table.cells:
         if cell.metric != COUNT and cell.system not in (None, *table.baselines[:1]):
             comparisons.setdefault((cell.column, cell.system, cell.runs, cell.baseline_runs), []).append(cell)
     for first, *others in comparisons.values():
-        found = tests.parts_of(first) if first.source else _Parts(0, {}, 0)
-        parts = {name: part for name, part in found.parts.items() if name == ALL or len(part.rows_B) < found.sentences}
+        divided = tests.parts_of(first) if first.source else _Parts(0, {}, 0)
+        parts = {
+            name: part for name, part in divided.parts.items() if name == ALL or len(part.rows_B) < divided.sentences
+        }
         rows = [(cell, parts.pop(_part_of(cell), None)) for cell in (first, *others)]
         for cell, part in (*rows, *((None, part) for part in parts.values())):
             values = _scored(results, cell or first, _baseline_of(cell or first), part)
@@ -207,19 +211,19 @@ def _gains(table: PlannedTable, results: Results, tests: _Test) -> Iterator[dict
                 values |= {"reason": f"{cell.item} is no construction"}
             yield {
                 **values,
-                "share": percentage(values["sentences"], found.sentences),
+                "share": percentage(values["sentences"], divided.sentences),
                 "row": cell.row if cell else part.name,
                 "column": first.column,
                 "test": f"{first.dataset}, {first.split}",
                 "dataset": first.dataset,
                 "baseline": table.baselines[0] if table.baselines else "no baseline",
                 "published": cell.published if cell else None,
-                "unanalysed": found.unanalysed,
-                "test_sentences": found.sentences,
+                "unanalysed": divided.unanalysed,
+                "test_sentences": divided.sentences,
             }
 
 
-def _part_of(cell: Cell) -> str:
+def _part_of(cell: GridCell) -> str:
     return ALL if cell.item is None else ITEMS.get(cell.item, cell.item)
 
 
@@ -287,7 +291,7 @@ def _gain_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]]) -> Ta
         *number_columns("sentences"),
         *number_columns("share, %", digits=1),
         *number_columns(f"{label} of {first['baseline']}", f"{label} of {first['system']}", content="mean", digits=1),
-        *([Shown(name=f"{first['column']}, published", content="number", digits=digits, signed=True)] * published),
+        *([Column(name=f"{first['column']}, published", content="number", digits=digits, signed=True)] * published),
         *difference_columns(first["column"] if published else "difference"),
     ]
     rows = []
@@ -326,14 +330,14 @@ def length_entries(table: PlannedTable, results: Results) -> list[dict[str, Any]
     for (measure, _), columns in joined.items():
         cells = [table.cell(row.name, columns[0]) for row in table.rows]
         cell = next((cell for cell in cells if cell.source), None)
-        found = _Parts(0, {LONG: Part(LONG, np.arange(0))}, 0) if cell is None else tests.parts_of(cell)
+        divided = _Parts(0, {LONG: PartOfTest(LONG, np.arange(0))}, 0) if cell is None else tests.parts_of(cell)
         names = {"columns": columns, "test": columns[0], "measure": measure, "dataset": None}
         if cell is not None:
             names |= {"test": f"{cell.dataset}, {cell.split}", "dataset": cell.dataset}
-        for name, part in found.parts.items():
+        for name, part in divided.parts.items():
             for own in cells:
                 values = _scored(results, own, _baseline_of(own), part)
-                share = percentage(len(part.rows_B), found.sentences)
+                share = percentage(len(part.rows_B), divided.sentences)
                 entries.append(
                     {**values, **names, "row": own.row, "subset": part.name, "long": name == LONG, "share": share}
                 )
@@ -395,8 +399,8 @@ def _bins_table(entries: Sequence[Mapping[str, Any]]) -> Table:
         *text_columns("test", "words", "system"),
         *number_columns("sentences"),
         *number_columns("share, %", digits=1),
-        Shown(name=label, content="mean", digits=1),
-        Shown(name=f"95 % interval of {label}", content="interval", digits=1),
+        Column(name=label, content="mean", digits=1),
+        Column(name=f"95 % interval of {label}", content="interval", digits=1),
         *difference_columns(),
     ]
     groups: dict[tuple[str, ...], list[list[Any]]] = {}

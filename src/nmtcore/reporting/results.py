@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nmtcore.config.cells import Cell
+from nmtcore.config.cells import GridCell
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import (
     Difference,
@@ -24,7 +24,7 @@ WHOLE = "the whole test"
 """The name of the part of a test that is all of it."""
 
 
-class Part(NamedTuple):
+class PartOfTest(NamedTuple):
     """Some sentences of a test."""
 
     name: str
@@ -56,16 +56,16 @@ class Results:
         self._sampled: dict[Any, SampledScores] = {}
         self._weights: dict[int, np.ndarray] = {}
 
-    def measure(self, cell: Cell) -> Measure | None:
+    def measure(self, cell: GridCell) -> Measure | None:
         """Return what a cell measures."""
         return measure_named(cell.measure)
 
-    def reason(self, cell: Cell) -> str:
+    def reason(self, cell: GridCell) -> str:
         """Say why a cell has no value; empty if it has one, or if nobody expects one."""
         measure = self.measure(cell)
         return measure.lacks(cell.source) if cell.source and measure and measure.lacks else cell.reason
 
-    def values(self, cell: Cell, part: Part | None = None) -> list[float]:
+    def values(self, cell: GridCell, part: PartOfTest | None = None) -> list[float]:
         """Return the value of a cell, or of a part of its test, for each seed; none if there is a reason why not."""
         measure = self.measure(cell)
         if not cell.source or measure is None or self.reason(cell):
@@ -74,23 +74,23 @@ class Results:
             return measure.values(cell.source)
         return [own.corpus_score() for own in self._parts(cell, part)]
 
-    def counts(self, cell: Cell) -> list[SentenceCounts]:
+    def counts(self, cell: GridCell) -> list[SentenceCounts]:
         """Return the counts of each seed of a cell with a score."""
         key = _key(cell)
         if key not in self._counts:
             self._counts[key] = self.measure(cell).counts(cell.source)
         return self._counts[key]
 
-    def is_scored(self, cell: Cell) -> bool:
+    def is_scored(self, cell: GridCell) -> bool:
         """Return whether a cell has scores that can be compared."""
         measure = self.measure(cell)
         return bool(cell.source and measure and measure.counts and not self.reason(cell))
 
-    def interval(self, cell: Cell, part: Part | None = None) -> tuple[float, float]:
+    def interval(self, cell: GridCell, part: PartOfTest | None = None) -> tuple[float, float]:
         """Return the 95 % interval of the mean score of a cell, or of a part of its test."""
         return score_interval(self._scores(cell, part))
 
-    def compare(self, cell: Cell, baseline: Cell, part: Part | None = None) -> Difference:
+    def compare(self, cell: GridCell, baseline: GridCell, part: PartOfTest | None = None) -> Difference:
         """Compare two cells by their scores on the same sentences. Raises `UserError` if these differ."""
         if self._test(cell) != self._test(baseline):
             raise UserError(
@@ -104,7 +104,7 @@ class Results:
             other = SampledScores([*other.scores] * runs, np.repeat(other.sampled_RA, runs, axis=0))
         return difference_of(own, other)
 
-    def compare_claimed(self, cell: Cell, baseline: Cell, part: Part | None = None) -> Compared:
+    def compare_claimed(self, cell: GridCell, baseline: GridCell, part: PartOfTest | None = None) -> Compared:
         """Compare the cells of a claim, or say why nothing can be compared; few sentences decide nothing."""
         for own in (cell, baseline):
             if reason := self.reason(own):
@@ -123,15 +123,15 @@ class Results:
         difference = self.compare(cell, baseline, part)
         return Undecided(difference, few) if count < FEW else difference
 
-    def _test(self, cell: Cell) -> str:
+    def _test(self, cell: GridCell) -> str:
         """Return the checksum of what the sentences of a cell are compared with."""
         return self.counts(cell)[0].test
 
-    def _parts(self, cell: Cell, part: Part | None) -> list[SentenceCounts]:
+    def _parts(self, cell: GridCell, part: PartOfTest | None) -> list[SentenceCounts]:
         counts = self.counts(cell)
         return counts if part is None else [own.rows(part.rows_B) for own in counts]
 
-    def _scores(self, cell: Cell, part: Part | None) -> SampledScores:
+    def _scores(self, cell: GridCell, part: PartOfTest | None) -> SampledScores:
         key = (_key(cell), None if part is None else part.rows_B.tobytes())
         if key not in self._sampled:
             parts = self._parts(cell, part)
@@ -142,5 +142,5 @@ class Results:
         return self._sampled[key]
 
 
-def _key(cell: Cell) -> str:
+def _key(cell: GridCell) -> str:
     return json.dumps(cell.source, sort_keys=True)

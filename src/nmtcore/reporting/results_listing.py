@@ -56,10 +56,12 @@ def results_listing(folder: Path, *, baseline: str = "transformer_base", every: 
 
 
 def _table(layout: Layout, scores: "pd.DataFrame", names: dict[str, str], baseline: str) -> str:
-    """Tabulate the systems of one test."""
+    """Tabulate the systems of one test, the baseline first."""
     rows = []
     seeds = {system: sorted(set(own.seed)) for system, own in scores.groupby("system", sort=False)}
-    for system, own in scores.groupby("system", sort=False):
+    systems = dict(list(scores.groupby("system")))
+    for system in sorted(systems, key=lambda name: (name != baseline, name)):
+        own = systems[system]
         values = {measure: part.value.tolist() for measure, part in own.groupby("measure")}
         ratios = own[own.measure == "bleu"].length_ratio
         differences = {}

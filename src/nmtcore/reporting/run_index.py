@@ -1,7 +1,7 @@
 """All runs and all scores of a results folder, as two long tables: `runs.parquet` and `scores.parquet`."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from nmtcore.evaluation.subsets import read_subsets
 from nmtcore.files import explain_content, read_json
 from nmtcore.layout import Layout, file_name
 from nmtcore.parquet import row_count, write_rows
-from nmtcore.reporting.manifest import RUN_KEYS, describe_data, read_manifest, run_record
+from nmtcore.reporting.manifest import RUN_KEYS, read_manifest, run_record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,29 +207,21 @@ def _rows_of_constructions(path: Path, annotation: str) -> Iterator[dict[str, An
                 }
 
 
-def current_manifests(
-    layout: Layout, runs: Sequence[Mapping[str, Any]], warn: Callable[[str], None]
-) -> list[tuple[Path, dict[str, Any]]]:
-    """Return, for runs that were started, the path of the manifest and all that is known of the run now.
+def current_manifests(layout: Layout, scale: str, warn: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Return what is known now of all runs at a scale: manifest, record, `scores` by split and label, `signatures`.
 
-    That is its record, the `scores` by split and label, their `signatures`, and its `data`. `runs` have `names` and the
-    `sources` that planning knows. `warn` gets a sentence for each run that has a broken file.
+    `warn` gets a sentence for each run that has a broken file.
     """
-    found = []
-    for run in runs:
-        names, sources = run["names"], run["sources"]
+    manifests = []
+    for names in (own for own in started_runs(layout) if own["scale"] == scale):
         path = Path(layout.path("manifest", **names))
         try:
-            if not path.parent.is_dir():
-                continue
             manifest = read_manifest(path) or {"data": None, "external": None, "translations": None}
             scores, signatures = _labelled_scores(score_rows(layout, names, {}))
-            record = run_record(layout, names) | {"scores": scores, "signatures": signatures}
-            data = manifest["data"] if sources is None else describe_data(layout, names["dataset"], sources)
-            found.append((path, {**manifest, **record, "status": record["state"], "data": data}))
+            manifests.append({**manifest, **run_record(layout, names), "scores": scores, "signatures": signatures})
         except UserError as error:
             warn(f"{path.parent} is left out: {error}")
-    return found
+    return manifests
 
 
 def _labelled_scores(rows: Iterator[Mapping[str, Any]]) -> tuple[dict[str, dict[str, float]], dict[str, str]]:

@@ -59,8 +59,6 @@ class ReportInputs:
     """The SVG of the papers' figures."""
     claims: Path
     """The JSON of the ledger."""
-    runs: Sequence[Mapping[str, Any]]
-    """The runs of the results folder, as `write_manifests` takes them."""
     descriptions: Mapping[str, str]
     """What the systems are, by name."""
     tests: Mapping[str, Mapping[str, Any]]
@@ -78,8 +76,7 @@ def write_report(inputs: ReportInputs, *, layout: Layout, page: Path, warn: Call
     """
     from jinja2 import Environment, StrictUndefined
 
-    manifests = [manifest for _, manifest in current_manifests(layout, inputs.runs, warn)]
-    report = _Report(inputs, layout, [own for own in manifests if own["scale"] == inputs.scale], warn)
+    report = _Report(inputs, layout, current_manifests(layout, inputs.scale, warn), warn)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     body = environment.from_string(_package_file(TEMPLATE)).render(report.content())
     title = f"Report, scale {inputs.scale}"
