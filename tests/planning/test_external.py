@@ -25,7 +25,7 @@ from nmtcore.planning.external import (
     translation_files,
     translation_states,
 )
-from nmtcore.planning.paper_tables import paper_table_notes, planned_table
+from nmtcore.planning.paper_tables import paper_table_inputs, paper_table_notes, planned_table
 from nmtcore.planning.runs import gold_features, measured_features, seed_scores, summary_seeds
 from nmtcore.planning.targets import unknown_target
 from nmtcore.reporting.seed_items import run_items
@@ -230,8 +230,11 @@ def test_only_trained_systems_have_models_and_heads(make):
     assert configured_scores(project, runs=runs) == [f"{folder}/llm.bleu", f"{folder}/transformer_base.bleu"]
     base = [f"{folder}/transformer_base/seed{seed}" for seed in (1, 2)]
     assert configured_models(project, runs=runs) == [f"{path}/model" for path in base]
+    assert paper_table_inputs(project, paper_table="curves") == [f"{path}/training.jsonl" for path in base]
     assert len(configured_heads(project, runs=runs)) == 2
     external = [run for run in runs if run.system == "llm"]
+    with pytest.raises(UserError, match="A figure of curves needs `datasets`, and `systems` that are trained here"):
+        planned_table(make({"parsed": {"test": ["a", "b"]}}, {"systems": ["llm"]}), "curves")
     with pytest.raises(UserError, match="A table of heads needs"):
         configured_heads(project, runs=external)
 
