@@ -223,7 +223,7 @@ def test_tables_record_the_seeds_without_translations(make, tmp_path):
         assert f"llm on parsed: without {which}" in list(run_items(planned_table(project, "mine_t")))
 
 
-def test_only_trained_systems_have_models_and_curves(make):
+def test_only_trained_systems_have_models_and_heads(make):
     project = make({"parsed": {"test": ["a", "b"]}}, {"systems": ["llm", "transformer_base"]})
     runs, _ = configured_runs(project)
     folder = "results/smoke/parsed"

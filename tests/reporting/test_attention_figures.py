@@ -35,7 +35,7 @@ def drawn(runs, entry, draw):
 
 def charted(runs, entries, *, layer=None, claimed):
     bars = list(sharpness_bars(entries, layer=layer, claimed=claimed))
-    chart = sharpness_chart(bars, by_head=layer is not None, title=["Figure 1", "Scale quick."])
+    chart = sharpness_chart(bars, by_head=layer is not None)
     write_svg(chart, runs.outputs["figure"])
     return bars, runs.outputs["figure"].read_text(encoding="utf-8")
 

@@ -228,6 +228,6 @@ def test_times_have_a_bar_for_each_number(runs):
     data, blocks = content_of(runs, table)
     assert shown(tables(blocks)[0]) == [["base", "1", "1.00"], ["own", "2", "3.00"], ["late", "", "(not trained yet)"]]
     drawn = texts(runs, table, data)
-    assert {"published", "here", "own", "1.50", "3.00", "training time relative to base"} <= set(drawn)
+    assert {"published", "here", "own", "1.50", "3.00", "time relative to base"} <= set(drawn)
     assert "late" not in drawn
     assert "No time is published, and no run is finished." in texts(runs, table, {**data, "cells": []})

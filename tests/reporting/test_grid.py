@@ -171,7 +171,11 @@ def test_marks_are_those_of_the_joint_interval(tmp_path, baselines, marks):
 def test_the_table_has_published_numbers_ours_marks_and_reasons(folder):
     blocks = blocks_of(plan(folder))
     overview = tables(blocks)[0]
-    assert [column.name for column in overview.columns] == ["system", f"{COLUMN}, published", COLUMN, CHRF_COLUMN]
+    raw_names = ["system", f"{COLUMN}, published", COLUMN, CHRF_COLUMN]
+    assert [column.raw_name or column.name for column in overview.columns] == raw_names
+    headings = [("", "system"), *[(f"{name}, real test", "ours, d") for name in ("BLEU", "chrF")]]
+    headings.insert(1, ("BLEU, real test", "published"))
+    assert [(column.group, column.name) for column in overview.columns] == headings
     rows = {row[0]: row[1:] for row in shown(overview)}
     assert rows["new"][0] == "22.0 d"
     assert rows["missing"] == ["21.0", f"({MISSING})", ""]
@@ -253,7 +257,7 @@ def test_settings_that_differ_are_marked(folder):
     blocks = blocks_of(table)
     assert shown(tables(blocks)[0]) == [["d", "0.98", "0.98", "0", "0.001 ≠", "2"]]
     assert "1 of the 2 published settings differ here." in str(blocks)
-    assert unlinked(blocks) == ["beta2", "heads", "learning_rate"], "settings come from no run"
+    assert unlinked(blocks) == ["ours"], "settings come from no run"
 
 
 def test_claims_are_compared_in_a_table_without_baselines(tmp_path):

@@ -6,7 +6,7 @@ from reporting.report_folder import HOSTILE, report_folder
 
 from nmtcore.reporting.report.page import write_report
 
-SYSTEMS = ["base", *(f"system_{letter}" for letter in "abcdefghijk")]
+SYSTEMS = ["base", *(f"system_{letter}" for letter in "abcdefghijkl")]
 
 
 @pytest.fixture(scope="module")

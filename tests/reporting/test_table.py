@@ -5,11 +5,8 @@ import html
 import io
 import math
 import re
-import shutil
-import subprocess
 
 import pytest
-from conftest import skip_unless_ci
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -104,8 +101,9 @@ LATEX = r"""% A & B. Needs \usepackage{booktabs} and \usepackage[T1]{fontenc}; U
 \centering
 \caption{Scores \& more. Of 1 difference, 0 are clearly above 0 and 1 is clearly below.}
 \label{tab:p2020-1}
+\smallskip
 \footnotesize
-\setlength{\tabcolsep}{4pt}
+\setlength{\tabcolsep}{3pt}
 \begin{tabular}{@{}llrr@{}lr@{}lrl@{}}
 \toprule
  &  & \multicolumn{5}{c}{demo en{-}de} &  &  \\
@@ -191,40 +189,6 @@ def test_all_formats_are_written(tmp_path):
         assert (tmp_path / f"scores{ending}").read_text(encoding="utf-8") == formatted(PAGE)
 
 
-def compiled(folder, text):
-    """Compile LaTeX as a paper of class article; return what does not fit, and the text of the pages."""
-    if shutil.which("pdflatex") is None:
-        skip_unless_ci("pdflatex is not installed")
-    packages = r"\usepackage[a4paper,margin=2.5cm]{geometry}\usepackage[T1]{fontenc}\usepackage{booktabs}"
-    paper = rf"\documentclass{{article}}{packages}\extrafloats{{100}}\begin{{document}}{text}\end{{document}}"
-    (folder / "paper.tex").write_text(paper, encoding="utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    log = (folder / "paper.log").read_text(encoding="utf-8", errors="replace")
-    wide = [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)]
-    high = re.findall(r"Float too large for page by ([\d.]+)pt", log)
-    printed = subprocess.run(["pdftotext", "-layout", "paper.pdf", "-"], cwd=folder, check=True, capture_output=True)
-    return [points for points in wide if points > 5] + high, printed.stdout.decode()
-
-
-@pytest.mark.needs("LaTeX")
-def test_tables_of_any_size_fit_into_a_paper(tmp_path):
-    wide = [Column(name=f"{word} {n}", content="mean", digits=2, group=f"data set number {n // 3} of many")
-            for n, word in enumerate(["BLEU", "published", "directed precision"] * 6)]  # fmt: skip
-    numbers = [SeedMean(99.99, 12.34), 1, TableCell(3, mark="**")] * 6
-    texts = [Column(name=f"text {n}", content="corpus") for n in range(7)]
-    words = ["transformer_base_pascal_rate_longer", "x" * 64, "a/b/c_d-" * 9, "of many words " * 20, "", "y", "z"]
-    page = Page(title="A paper", blocks=(
-        *PAGE.blocks,
-        Heading("Wide"), make_table([Column(name="system"), *wide], [[f"system_{n}", *numbers] for n in range(90)]),
-        Heading("Texts"), make_table([*texts, Column(name="n", content="number")], [[*words, 1]] * 30),
-    ))  # fmt: skip
-    overfull, text = compiled(tmp_path, page_latex(page))
-    assert overfull == []
-    assert all(text.count(f"system_{n} ") >= 3 for n in range(90)), "in each part of the table"
-    assert all(f"number {n}" in text for n in range(6))
-
-
 def read_csv(text):
     return list(csv.reader(io.StringIO(text, newline=""), strict=True))
 
@@ -259,7 +223,8 @@ UNESCAPED = {r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\textasciic
              r"\textgreater{}": ">", r"\textbar{}": "|", r"\textasciigrave{}": "`", r"\textquotesingle{}": "'",
              r"\textquotedbl{}": '"', "{[}": "[", "{]}": "]", "{*}": "*", "{-}": "-", r"$\pm$": "±",
              r"$\rightarrow$": "→", "$-$": "−", r"\{": "{", r"\}": "}", r"\$": "$", r"\&": "&", r"\#": "#",
-             r"\%": "%", r"\_": "_", "--": "–", r"$\Delta$": "Δ", r"\allowbreak{}": "\u200b"}  # fmt: skip
+             r"\%": "%", r"\_": "_", "--": "–",
+             r"$\Delta$": "Δ", r"$\neq$": "≠", r"\allowbreak{}": "\u200b"}  # fmt: skip
 
 
 @given(TEXTS)

@@ -33,6 +33,12 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 """Marks of systems."""
 
 
+_NOT_DRAWN = re.compile(
+    r' (?:class|aria-[a-z]*|role|pointer-events)="[^"]*"| (?:opacity|stroke-width)="1"|<path[^>]*display="none"[^>]*/>'
+)
+"""What Vega writes for its own scripts, and defaults: a third of a chart."""
+
+
 class SystemLooks(NamedTuple):
     """How a system is drawn."""
 
@@ -134,19 +140,5 @@ def chart_svg(chart: "altair.TopLevelMixin") -> str:
         .configure_view(stroke=None)
     )  # fmt: skip
     plain.save(drawing, format="svg")
-    return re.sub(r"(<svg[^>]*>)", rf"\1{DARK_STYLE}", drawing.getvalue(), count=1)
-
-
-TITLE_CHARACTERS = 90
-
-
-def wrapped_title(text: str) -> Any:
-    """Leave out the title of a figure, which its caption has."""
-    import altair as alt
-
-    return alt.Title("")
-
-
-def write_empty_chart(reason: str, path: Path, *, title: str) -> None:
-    """Write a figure that only says why there is nothing to draw."""
-    draw_nothing(path, title=title, reason=reason)
+    svg = re.sub(r"(<svg[^>]*>)", rf"\1{DARK_STYLE}", drawing.getvalue(), count=1)
+    return _NOT_DRAWN.sub("", svg)

@@ -7,7 +7,7 @@ from typing import Any
 from nmtcore.config.cells import GridCell
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.layout import Layout
-from nmtcore.reporting.charts import write_empty_chart
+from nmtcore.reporting.charts import draw_nothing
 from nmtcore.reporting.curves_figure import curve_entries, draw_validation_curves, drawn_metrics
 from nmtcore.reporting.seed_items import measured_cells, run_items
 from nmtcore.reporting.table import (
@@ -53,7 +53,7 @@ def curves_blocks(table: PlannedTable, data: Mapping[str, Any]) -> list[Block]:
 def draw_curves(data: Mapping[str, Any], figure: Path, *, title: str) -> None:
     """Draw the curves, with a panel per data set and score."""
     if not data["entries"]:
-        write_empty_chart("No run of these systems is finished.", figure, title=title)
+        draw_nothing(figure, title=title, reason="No run of these systems is finished.")
         return
     draw_validation_curves(data["entries"], figure, beams=data["beams"], title=title)
 

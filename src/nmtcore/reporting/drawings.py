@@ -3,7 +3,6 @@ recurrent systems, the sharpness of heads, and the trees that systems predict.""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 from nmtcore.config.planned_tables import PlannedTable
@@ -13,7 +12,7 @@ from nmtcore.layout import Layout
 from nmtcore.measures.trees import parse_files
 from nmtcore.parquet import read_rows
 from nmtcore.reporting.attention_figure import attention_drawing, attention_entry
-from nmtcore.reporting.charts import TITLE_CHARACTERS, write_svg
+from nmtcore.reporting.charts import write_svg
 from nmtcore.reporting.induced_trees_figure import drawn_trees, induced_trees_entry
 from nmtcore.reporting.maps_figure import maps_drawing, maps_entry
 from nmtcore.reporting.seed_items import measured_cells, missing_runs
@@ -144,8 +143,7 @@ def draw_sharpness(data: Mapping[str, Any], figure: Path, *, title: str) -> None
         write_text(figure, titled_svg(title, [], sentences))
         return
     by_head = data["systems"][0]["layer"] is not None
-    lines = [line for text in (title, *sentences) for line in wrap(text, TITLE_CHARACTERS)]
-    write_svg(sharpness_chart(bars, by_head=by_head, title=lines), figure)
+    write_svg(sharpness_chart(bars, by_head=by_head), figure)
 
 
 def sharpness_blocks(data: Mapping[str, Any]) -> list[Block]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -203,12 +204,18 @@ def _overview(
     columns = text_columns(_first(table))
     for column in shown:
         measure = MEASURES.get(column.measure)
+        group, ours = _headings(table, column)
         if _is_published(table, column):
-            columns += number_columns(f"{column.name}, published", digits=column.digits)
+            raw_name = f"{column.name}, published"
+            columns.append(
+                Column(name="published", raw_name=raw_name, group=group, content="number", digits=column.digits)
+            )
         content = measure.content if measure else "mean"
-        columns += number_columns(
-            column.name, content=content, digits=max(column.digits, measure.digits if measure else 2)
-        )
+        digits = max(column.digits, measure.digits if measure else 2)
+        # What the paper lacks, such as chrF, stands beside its difference.
+        detail = bool(compared) and column.added
+        heading = {"name": ours, "raw_name": column.name, "group": group}
+        columns.append(Column(**heading, content=content, digits=digits, detail=detail))
     rows = []
     for row in table.rows:
         cells: list[Any] = [row.name + (" (added)" if row.added else "")]
@@ -220,6 +227,16 @@ def _overview(
             cells.append(_shown(cell, results, marks.get((row.name, column.name), "")))
         rows.append(cells)
     return make_table(columns, rows)
+
+
+def _headings(table: PlannedTable, column: GridColumn) -> tuple[str, str]:
+    """Name what a column measures in words, and our values by the data set that they are of if it is another one."""
+    measure, place = measure_label(column.measure), " ".join(filter(None, (column.dataset, column.split)))
+    if not any(map(partial(_is_published, table), table.columns)):
+        return (place, measure) if place else ("", column.name)
+    cells = [table.cell(row.name, column.name) for row in table.rows]
+    others = {cell.dataset for cell in cells if cell.runs and cell.dataset not in (None, column.dataset)}
+    return (f"{measure}, {place}" if place else column.name), ", ".join(["ours", *sorted(filter(None, others))])
 
 
 def _first(table: PlannedTable) -> str:
@@ -269,7 +286,9 @@ def _marks(table: PlannedTable, compared: Sequence[_Compared]) -> dict[tuple[str
 def _details(compared: Sequence[_Compared], results: Results) -> Table:
     with_length = any(own.comparison.cell.measure in WITH_LENGTHS for own in compared)
     columns = [
-        *text_columns("column", "measure", "system", "baseline"),
+        *text_columns("column"),
+        Column(name="measure", detail=True),
+        *text_columns("system", "baseline"),
         Column(name="published", content="number", digits=2, signed=True),
         *number_columns("score", content="mean", digits=2),
         *number_columns(*["length"] * with_length, digits=2),

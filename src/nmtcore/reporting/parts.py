@@ -15,7 +15,7 @@ from nmtcore.evaluation.lengths import length_bins, long_sentences
 from nmtcore.evaluation.subsets import FEW, read_subsets, read_translated
 from nmtcore.measures.scores import stored_counts
 from nmtcore.parquet import row_count
-from nmtcore.reporting.charts import draw_nothing, wrapped_title, write_svg
+from nmtcore.reporting.charts import draw_nothing, write_svg
 from nmtcore.reporting.constructions_figure import count_bars, count_panel, difference_panel, gain_points
 from nmtcore.reporting.difference_columns import difference_columns
 from nmtcore.reporting.empty_translations import empty_translations
@@ -441,7 +441,7 @@ def draw_constructions(data: Any, figure: Path, *, title: str) -> None:
     if not panels:
         draw_nothing(figure, title=title, reason="No test of this figure has supertags, or no system has scores.")
         return
-    write_svg(alt.vconcat(*panels, title=wrapped_title(title)), figure)
+    write_svg(alt.vconcat(*panels), figure)
 
 
 def draw_lengths(entries: Sequence[Mapping[str, Any]], figure: Path, *, title: str) -> None:
@@ -455,4 +455,4 @@ def draw_lengths(entries: Sequence[Mapping[str, Any]], figure: Path, *, title: s
     systems = list(dict.fromkeys(point["system"] for point in points))
     tests = list(dict.fromkeys(point["test"] for point in points))
     panels = [length_panel([point for point in points if point["test"] == test], systems) for test in tests]
-    write_svg(alt.vconcat(*panels, title=wrapped_title(title)), figure)
+    write_svg(alt.vconcat(*panels), figure)

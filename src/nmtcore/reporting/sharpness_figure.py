@@ -95,9 +95,7 @@ def sharpness_bars(
                 }
 
 
-def sharpness_chart(
-    bars: Sequence[Mapping[str, Any]], *, by_head: bool, title: Sequence[str] = ()
-) -> "altair.FacetChart":
+def sharpness_chart(bars: Sequence[Mapping[str, Any]], *, by_head: bool) -> "altair.FacetChart":
     """Draw `sharpness_bars`, at least one; those of claimed heads are black.
 
     A row has the panels of a layer, one per system, or `by_head` those of a system, one per head.
@@ -114,7 +112,7 @@ def sharpness_chart(
         .encode(
             x=alt.X("low:Q", title="weight", axis=axis, scale=alt.Scale(domain=[bars[0]["low"], 1.0], nice=False)),
             x2="high:Q",
-            y=alt.Y("share:Q", title="%"),
+            y=alt.Y("share:Q", title="%", axis=alt.Axis(tickCount=2)),
             y2=alt.Y2Datum(0),
             color=alt.condition("datum.claimed", alt.value(CLAIMED), alt.value(UNCLAIMED)),
         )

@@ -10,12 +10,12 @@ from nmtcore.reporting.blocks import Format, aligned_parts, header_groups, notes
 from nmtcore.reporting.svg import text_width
 from nmtcore.reporting.table import TEXTS, Estimate, Heading, Items, Page, Paragraph, Row, SeedMean, Table
 
-TEXT_WIDTH = 450
+TEXT_WIDTH = 445
 """Points within the margins of the class article on A4, 2.5 cm wide."""
-FONT_SIZE = 7.4
+FONT_SIZE = 6.9
 """Of a table, for `text_width`, which is made for wider letters than those of \\footnotesize."""
 BREAK = r"\\"
-COLUMN_SPACE = 8
+COLUMN_SPACE = 6
 NARROWEST = 70
 """Points of a column of text that is broken into lines."""
 LONGEST = 55
@@ -26,7 +26,7 @@ _SIGNS = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}", '"': r"\textquotedbl{}",
     "[": "{[}", "]": "{]}", "*": "{*}", "-": "{-}", "±": r"$\pm$", "→": r"$\rightarrow$", "−": "$-$", "Δ": r"$\Delta$",
-    "–": "--", "\u200b": r"\allowbreak{}",
+    "–": "--", "≠": r"$\neq$", "\u200b": r"\allowbreak{}",
 }  # fmt: skip
 """Characters with a meaning in LaTeX. Brackets and the asterisk have one after the end of a row, and two hyphens are a
 dash, `!` and `?` before a grave accent are turned around. Where there is a zero-width space, a line may break."""
@@ -120,7 +120,7 @@ def _meanings(table: Table) -> Iterator[str]:
 
 def _parts(table: Table) -> Iterator[tuple[list[_Laid], tuple[tuple[Row, ...], ...]]]:
     """Divide a table that is too wide or too long for a page; each part has the first column."""
-    laid = [_laid(table, position) for position in range(len(table.columns))]
+    laid = _below_headings(table, [_laid(table, position) for position in range(len(table.columns))])
     first, rest, parts = laid[0], laid[1:], []
     room = TEXT_WIDTH - min(first.width, NARROWEST) - COLUMN_SPACE
     part: list[_Laid] = []
@@ -145,8 +145,30 @@ def _laid(table: Table, position: int) -> _Laid:
         pairs = [aligned_parts(column, cell) for cell in cells]
         values = sum(max(text_width(text, FONT_SIZE) for text in side) for side in zip(*pairs, strict=True))
         tail = any(more for _, more in pairs)
-    name = wrap(column.name, max(9, int(values / FONT_SIZE * 1.6)), break_long_words=False) or [""]
+    name = _wrapped(column.name, max(9, int(values / FONT_SIZE * 1.6))) or [""]
     return _Laid(position, name, max(values, *(text_width(line, FONT_SIZE) for line in name)), tail=tail)
+
+
+def _below_headings(table: Table, laid: list[_Laid]) -> list[_Laid]:
+    """Widen columns so that the heading above them has room."""
+    widened: list[_Laid] = []
+    for name, width in header_groups(table):
+        own = laid[len(widened) : len(widened) + width]
+        least = max((text_width(line, FONT_SIZE) for line in _heading_lines(name, own)), default=0) / width
+        widened += [column._replace(width=max(column.width, least)) for column in own]
+    return widened
+
+
+def _heading_lines(name: str, columns: Sequence[_Laid]) -> list[str]:
+    """Break the heading above some columns into lines."""
+    room = sum(column.width for column in columns)
+    return _wrapped(name, max(10, int(room / FONT_SIZE * 1.6)))
+
+
+def _wrapped(name: str, characters: int) -> list[str]:
+    """Break a name into lines, also within names of systems and data sets."""
+    lines = wrap(re.sub(r"(?<=[_/])", " ", name), characters, break_long_words=False, break_on_hyphens=False)
+    return [re.sub(r"(?<=[_/]) ", "", line) for line in lines]
 
 
 def _least(table: Table, column: _Laid) -> float:
@@ -188,8 +210,8 @@ def _pages(table: Table, columns: list[_Laid]) -> Iterator[tuple[tuple[Row, ...]
 def _float(table: Table, columns: list[_Laid], form: Format, caption: str, label: str, notes: Sequence[str]) -> str:
     formats = "".join("r@{}l" if own.tail else table.columns[own.position].alignment[0] for own in columns)
     lines = [
-        "\\begin{table}[tbp]", "\\centering", f"\\caption{{{caption}}}", f"\\label{{{label}}}", "\\footnotesize",
-        "\\setlength{\\tabcolsep}{4pt}", f"\\begin{{tabular}}{{@{{}}{formats}@{{}}}}", "\\toprule",
+        "\\begin{table}[tbp]", "\\centering", f"\\caption{{{caption}}}", f"\\label{{{label}}}", "\\smallskip",
+        "\\footnotesize", "\\setlength{\\tabcolsep}{3pt}", f"\\begin{{tabular}}{{@{{}}{formats}@{{}}}}", "\\toprule",
         *_header(table, columns, form),
     ]  # fmt: skip
     for group in table.groups:
@@ -209,8 +231,7 @@ def _header(table: Table, columns: list[_Laid], form: Format) -> Iterator[str]:
         upper, rules = [], []
         for name, width in groups:
             span = sum(1 + own.tail for own in columns[position : position + width])
-            room = sum(own.width for own in columns[position : position + width])
-            text = _stacked(wrap(name, max(10, int(room / FONT_SIZE * 1.8)), break_long_words=False), "c", form)
+            text = _stacked(_heading_lines(name, columns[position : position + width]), "c", form)
             upper.append(f"\\multicolumn{{{span}}}{{c}}{{{text}}}" if name else " & ".join([""] * span))
             if name:
                 rules.append(f"\\cmidrule(lr){{{place}-{place + span - 1}}}")
@@ -228,7 +249,7 @@ def _header(table: Table, columns: list[_Laid], form: Format) -> Iterator[str]:
 def _stacked(lines: Sequence[str], side: str, form: Format) -> str:
     """Set a name in one or several lines."""
     texts = [form.marked(line) for line in lines]
-    return texts[0] if len(texts) == 1 else f"\\shortstack[{side}]{{{BREAK.join(texts)}}}"
+    return texts[0] if len(texts) == 1 else f"\\shortstack[{side}]{{\\strut {BREAK.join(texts)}}}"
 
 
 def _cell(table: Table, row: Row, own: _Laid, form: Format) -> str:

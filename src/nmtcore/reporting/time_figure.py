@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from nmtcore.config.planned_tables import PlannedTable
-from nmtcore.reporting.charts import COLOURS, wrapped_title, write_empty_chart, write_svg
+from nmtcore.reporting.charts import COLOURS, TEXT_SIZE, draw_nothing, plot_width, write_svg
 from nmtcore.reporting.results import Results
 
 PUBLISHED, OURS = "published", "here"
@@ -32,25 +32,28 @@ def draw_time(data: Mapping[str, Any], figure: Path, *, title: str) -> None:
 
     bars = list(time_bars(data["cells"]))
     if not bars:
-        write_empty_chart("No time is published, and no run is finished.", figure, title=title)
+        draw_nothing(figure, title=title, reason="No time is published, and no run is finished.")
         return
     systems = list(dict.fromkeys(bar["system"] for bar in bars))
+    width = plot_width(systems) - 30
     columns = list(dict.fromkeys(bar["dataset"] for bar in bars))
     panels = []
     for dataset in columns:
         chart = alt.Chart(alt.InlineData(values=[bar for bar in bars if bar["dataset"] == dataset])).encode(
             y=alt.Y("system:N", title=None, sort=systems, scale=alt.Scale(paddingInner=0.25)),
             yOffset=alt.YOffset("source:N", scale=alt.Scale(domain=[PUBLISHED, OURS])),
-            x=alt.X("time:Q", title=f"training time relative to {data['baseline']}", scale=alt.Scale(zero=True)),
+            x=alt.X("time:Q", title=[dataset, f"time relative to {data['baseline']}"], scale=alt.Scale(zero=True)),
         )
         fill = alt.Color(
-            "source:N", title=None, scale=alt.Scale(domain=[PUBLISHED, OURS], range=["#ffffff", COLOURS[1]])
+            "source:N", title=None, scale=alt.Scale(domain=[PUBLISHED, OURS], range=["#ffffff00", COLOURS[1]])
         )
-        labels = chart.mark_text(align="left", dx=4, fontSize=10).encode(text=alt.Text("time:Q", format=".2f"))
-        layers = alt.layer(chart.mark_bar(stroke="#000000", strokeWidth=0.8).encode(color=fill), labels)
+        labels = chart.mark_text(align="left", dx=4, fontSize=TEXT_SIZE, fill="currentColor").encode(
+            text=alt.Text("time:Q", format=".2f")
+        )
+        layers = alt.layer(chart.mark_bar(stroke="currentColor", strokeWidth=0.8).encode(color=fill), labels)
         height = alt.Step(12, **{"for": "offset"})
-        panels.append(layers.properties(title=alt.Title(dataset, anchor="start"), width=460, height=height))
-    write_svg(alt.vconcat(*panels).properties(title=wrapped_title(title)), figure)
+        panels.append(layers.properties(width=width, height=height))
+    write_svg(alt.vconcat(*panels), figure)
 
 
 def time_bars(cells: list[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 "use strict";
 // Long tables are sorted by a click on a column's name (a third click restores the order) and filtered by words.
-const LONG = 12;
+const LONG = 13;
 
 function valueOf(row, column, numeric) {
   const cell = row.cells[column];

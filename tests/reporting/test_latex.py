@@ -1,0 +1,107 @@
+"""LaTeX of tables: it compiles, and fits between the margins of a paper."""
+
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import skip_unless_ci
+
+from nmtcore.config.project import Project
+from nmtcore.evaluation.compare import Difference
+from nmtcore.evaluation.counts import SentenceCounts
+from nmtcore.planning.paper_tables import all_papers, paper_tables_of, planned_table
+from nmtcore.reporting import grid
+from nmtcore.reporting.paper_table import KINDS, heading_of, title_of
+from nmtcore.reporting.results import Results
+from nmtcore.reporting.table import (
+    Column,
+    Estimate,
+    Heading,
+    Page,
+    SeedMean,
+    Table,
+    TableCell,
+    make_table,
+    note,
+    number_columns,
+)
+from nmtcore.reporting.table_latex import page_latex
+
+pytestmark = pytest.mark.needs("LaTeX")
+
+
+def compiled(folder, text):
+    """Compile LaTeX as a paper of class article; return what does not fit, and the text of the pages."""
+    if shutil.which("pdflatex") is None:
+        skip_unless_ci("pdflatex is not installed")
+    packages = r"\usepackage[a4paper,margin=2.5cm]{geometry}\usepackage[T1]{fontenc}\usepackage{booktabs}"
+    paper = rf"\documentclass{{article}}{packages}\extrafloats{{100}}\begin{{document}}{text}\end{{document}}"
+    (folder / "paper.tex").write_text(paper, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    answer = subprocess.run(command, cwd=folder, check=False, capture_output=True)
+    assert answer.returncode == 0, answer.stdout[-1000:].decode(errors="replace")
+    log = (folder / "paper.log").read_text(encoding="utf-8", errors="replace")
+    wide = [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)]
+    high = re.findall(r"Float too large for page by ([\d.]+)pt", log)
+    printed = subprocess.run(["pdftotext", "-layout", "paper.pdf", "-"], cwd=folder, check=True, capture_output=True)
+    return [points for points in wide if points > 5] + high, printed.stdout.decode()
+
+
+def test_tables_of_any_size_fit_into_a_paper(tmp_path):
+    wide = [Column(name=f"{word} {n}", content="mean", digits=2, group=f"data set number {n // 3} of many")
+            for n, word in enumerate(["BLEU", "published", "directed precision"] * 6)]  # fmt: skip
+    numbers = [SeedMean(99.99, 12.34), 1, TableCell(3, mark="**")] * 6
+    texts = [Column(name=f"text {n}", content="corpus") for n in range(7)]
+    words = ["transformer_base_pascal_rate_longer", "x" * 64, "a/b/c_d-" * 9, "of many words " * 20, "", "y", "z"]
+    estimates = [Column(name="system"), Column(name="Δ", content="difference", digits=1, signed=True)]
+    page = Page(title="A paper", blocks=(
+        note("50 % of `</s>` & more"),
+        Heading("Differences"), make_table(estimates, [["`</s>`", Estimate(-1.2, -2, -0.4)]], notes=("D: p < 0.05.",)),
+        Heading("Wide"), make_table([Column(name="system"), *wide], [[f"system_{n}", *numbers] for n in range(90)]),
+        Heading("Texts"), make_table([*texts, *number_columns("n")], [[*words, 1]] * 30),
+    ))  # fmt: skip
+    overfull, text = compiled(tmp_path, page_latex(page))
+    assert overfull == []
+    assert all(text.count(f"system_{n} ") >= 3 for n in range(90)), "in each part of the table"
+    assert all(f"number {n}" in text for n in range(6))
+
+
+class EveryCell(Results):
+    """Results as if each cell of a table were run."""
+
+    def reason(self, cell):
+        return ""
+
+    def values(self, cell, part=None):
+        return [12.34, 56.78]
+
+    def counts(self, cell):
+        return [SentenceCounts(counts_BF=np.ones((1, 10)), score=lambda counts_AF: counts_AF[:, 0])] * 2
+
+    def is_scored(self, cell):
+        return bool(self.measure(cell) and self.measure(cell).counts)
+
+    def compare(self, cell, baseline, part=None):
+        interval = {"delta": -12.34, "interval": (-23.45, -1.23), "detectable": 15.6, "p": 0.0004}
+        return Difference(seed_error=1, sentence_error=1, error=5.5, degrees=4, **interval)
+
+
+def test_all_tables_of_the_papers_fit_into_a_paper(root, tmp_path, monkeypatch):
+    """Those of numbers, as if all was run; their captions say what came out."""
+    for name in ("empty_translations", "_items"):
+        monkeypatch.setattr(grid, name, lambda *_: [])
+    project = Project.load(root / "config")
+    pages = []
+    for table in (
+        planned_table(project, name) for paper in all_papers(project) for name in paper_tables_of(project, paper)
+    ):
+        if table.table_kind == "scores":
+            blocks = KINDS["scores"].blocks(table, EveryCell(), None)
+            assert any(isinstance(block, Table) for block in blocks)
+            pages.append(page_latex(Page(title=title_of(table), blocks=(Heading(heading_of(table)), *blocks))))
+    assert len(pages) > 25
+    overfull, text = compiled(tmp_path, "\n\\clearpage\n".join(pages))
+    assert overfull == []
+    assert "12 are clearly below" in " ".join(text.split())
