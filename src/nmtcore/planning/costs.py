@@ -70,7 +70,7 @@ class Speeds:
         for path in project.layout.existing("manifest"):
             with suppress(UserError, KeyError, TypeError, ValueError, ZeroDivisionError):
                 manifest = read_json(path)
-                if manifest["device"]["kind"] != kind:
+                if manifest["device"]["kind"] != device_type:
                     continue
                 run = project.run(*(manifest[key] for key in ("dataset", "system", "scale", "seed")))
                 seconds = manifest["training"]["seconds"] * manifest["device"][count] / manifest["training"]["updates"]
