@@ -138,10 +138,11 @@ def _score_names(group: SystemRuns) -> list[tuple[str, str]]:
 
 
 def _scores_table(group: SystemRuns, names: Sequence[tuple[str, str]]) -> Table:
-    """Make a row per test and score, with the mean and each seed."""
+    """Make a row per test and score, with the mean and each of several seeds."""
     columns = [*text_columns("test", "score"), *number_columns("mean", content="mean", digits=2)]
-    columns += number_columns(*(f"seed {seed}" for seed in group.seeds), digits=2)
-    rows = [[*name, group.mean(*name), *(_score(manifest, *name) for manifest in group.manifests)] for name in names]
+    runs = group.manifests if len(group.manifests) > 1 else []
+    columns += number_columns(*(f"seed {run['seed']}" for run in runs), digits=2)
+    rows = [[*name, group.mean(*name), *(_score(manifest, *name) for manifest in runs)] for name in names]
     return make_table(columns, rows)
 
 
