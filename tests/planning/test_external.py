@@ -12,11 +12,9 @@ from nmtcore.config.stages import import_settings
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import (
     configured_heads,
-    configured_histories,
     configured_models,
     configured_runs,
     configured_scores,
-    curve_histories,
 )
 from nmtcore.planning.external import (
     external_notes,
@@ -27,7 +25,7 @@ from nmtcore.planning.external import (
     translation_files,
     translation_states,
 )
-from nmtcore.planning.paper_tables import paper_table_notes, planned_table
+from nmtcore.planning.paper_tables import paper_table_inputs, paper_table_notes, planned_table
 from nmtcore.planning.runs import gold_features, measured_features, seed_scores, summary_seeds
 from nmtcore.planning.targets import unknown_target
 from nmtcore.reporting.seed_items import run_items
@@ -225,19 +223,18 @@ def test_tables_record_the_seeds_without_translations(make, tmp_path):
         assert f"llm on parsed: without {which}" in list(run_items(planned_table(project, "mine_t")))
 
 
-def test_only_trained_systems_have_models_and_curves(make):
+def test_only_trained_systems_have_models_and_heads(make):
     project = make({"parsed": {"test": ["a", "b"]}}, {"systems": ["llm", "transformer_base"]})
     runs, _ = configured_runs(project)
     folder = "results/smoke/parsed"
     assert configured_scores(project, runs=runs) == [f"{folder}/llm.bleu", f"{folder}/transformer_base.bleu"]
     base = [f"{folder}/transformer_base/seed{seed}" for seed in (1, 2)]
     assert configured_models(project, runs=runs) == [f"{path}/model" for path in base]
-    assert curve_histories(project, runs=runs) == [f"{path}/training.jsonl" for path in base]
+    assert paper_table_inputs(project, paper_table="curves") == [f"{path}/training.jsonl" for path in base]
     assert len(configured_heads(project, runs=runs)) == 2
     external = [run for run in runs if run.system == "llm"]
-    assert configured_histories(project, runs=external) == []
-    with pytest.raises(UserError, match="A figure of curves needs `systems` that are trained here"):
-        curve_histories(project, runs=external)
+    with pytest.raises(UserError, match="A figure of curves needs `datasets`, and `systems` that are trained here"):
+        planned_table(make({"parsed": {"test": ["a", "b"]}}, {"systems": ["llm"]}), "curves")
     with pytest.raises(UserError, match="A table of heads needs"):
         configured_heads(project, runs=external)
 

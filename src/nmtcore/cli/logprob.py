@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from nmtcore.cli.options import load_model, model_command
+from nmtcore.cli.options import load_chosen_model, model_command
 from nmtcore.cli.streams import write_output
 from nmtcore.errors import UserError, explain_os_errors
 
@@ -50,7 +50,7 @@ def _score_texts(chosen: argparse.Namespace) -> None:
     from nmtcore.inference.scoring import score_text_pairs
     from nmtcore.inference.text import read_text
 
-    bundle, folders = load_model(chosen)
+    bundle, folders = load_chosen_model(chosen)
     unknown = without_words = 0
     with explain_os_errors(chosen.source), open(chosen.source, "rb") as source, open(chosen.target, "rb") as target:
         texts = read_text(source, where=str(chosen.source)), read_text(target, where=str(chosen.target))
@@ -78,7 +78,7 @@ def _score_pairs(chosen: argparse.Namespace) -> None:
     from nmtcore.inference.scoring import score_entries
     from nmtcore.reporting.contrast_report import ContrastReport
 
-    bundle, folders = load_model(chosen)
+    bundle, folders = load_chosen_model(chosen)
     entries = read_contrasts(Input(chosen.pairs, None))
     scores = list(score_entries(bundle, entries, where=chosen.pairs, model_folders=folders))
     names = {key: getattr(bundle.run, key) for key in ("dataset", "system", "scale", "seed")}

@@ -42,7 +42,7 @@ def _run_and_name_model(run: Callable[[argparse.Namespace], None], chosen: argpa
         raise UserError(f"{chosen.model}: {error}") from error
 
 
-def load_model(chosen: argparse.Namespace, *, observed: bool = False) -> tuple["Bundle", Sequence[Path]]:
+def load_chosen_model(chosen: argparse.Namespace, *, observed: bool = False) -> tuple["Bundle", Sequence[Path]]:
     """Load a command's model, `observed` to record its attention, and name the folders with annotators' models.
 
     The folders are the given ones, or those of the project in the working directory if the model needs annotators.

@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from nmtcore.cli.options import load_model, model_command
+from nmtcore.cli.options import load_chosen_model, model_command
 from nmtcore.cli.streams import standard_input, write_output
 from nmtcore.errors import UserError
 
@@ -48,7 +48,7 @@ def _run_parse(chosen: argparse.Namespace) -> None:
     from nmtcore.inference.schemas import TREE_METHODS
     from nmtcore.inference.text import LINES_PER_CHUNK, read_text, read_treebank
 
-    bundle, folders = load_model(chosen, observed=chosen.attention is not None)
+    bundle, folders = load_chosen_model(chosen, observed=chosen.attention is not None)
     method = "argmax" if chosen.argmax else TREE_METHODS[chosen.roots or bundle.run.evaluation.roots]
     parser = make_parser(bundle, method, attention=chosen.attention)
     if chosen.conllu is None:

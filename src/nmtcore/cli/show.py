@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from nmtcore.cli.options import load_model, model_command, positive_number
+from nmtcore.cli.options import load_chosen_model, model_command, positive_number
 from nmtcore.cli.streams import standard_input, write_output
 
 SENTENCES = 20
@@ -42,7 +42,7 @@ def _run_show(chosen: argparse.Namespace) -> None:
 
     if sys.stdout.isatty():
         raise UserError("the page is written to standard output: add, for example, > page.html.")
-    bundle, folders = load_model(chosen, observed=True)
+    bundle, folders = load_chosen_model(chosen, observed=True)
     if chosen.treebank is None:
         name, texts = "standard input", (own for own in read_text(standard_input()) if own.text.strip())
     else:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from nmtcore.cli.options import load_model, model_command, positive_number
+from nmtcore.cli.options import load_chosen_model, model_command, positive_number
 from nmtcore.cli.streams import standard_input, write_output
 from nmtcore.errors import UserError
 
@@ -58,7 +58,7 @@ def _run_translate(chosen: argparse.Namespace) -> None:
         )
     for path in filter(None, (chosen.tags, chosen.attention)):
         check_output_path(path)
-    bundle, folders = load_model(chosen, observed=chosen.attention is not None)
+    bundle, folders = load_chosen_model(chosen, observed=chosen.attention is not None)
     if chosen.tags is not None:
         check_predicts_tags(bundle)
     settings = bundle.decoding_settings(

@@ -174,7 +174,7 @@ def _comparisons(judged: Sequence[JudgedClaim], scale: str) -> Table:
         Column(name="scale", detail=True),
     ]  # fmt: skip
     groups = [[_row(entry, scale) for entry in group] for _, group in groupby(judged, key=lambda entry: entry.text)]
-    return grouped_table(columns, groups)
+    return grouped_table(columns, groups, folded=f"{len(judged)} rows")
 
 
 def _row(entry: JudgedClaim, scale: str) -> list[Any]:

@@ -162,6 +162,8 @@ class Table:
     """What to conclude from the table, for a paper."""
     notes: tuple[str, ...] = ()
     """What its marks and numbers mean, a sentence each."""
+    folded: str = ""
+    """What a reader of the HTML clicks to see the table; empty: it is open."""
 
     def __post_init__(self) -> None:
         for row in self.rows:

@@ -48,6 +48,8 @@ def _table(whole: Table, form: Format, options: Mapping[str, Any]) -> str:
     notes = [f"<sup>{letter}</sup> {own_html(reason)}" for reason, letter in reasons.items()]
     notes += map(own_html, notes_below(whole, table))
     drawn = scrolling("\n".join([*lines, "</table>\n"]), "table") if lines else ""
+    if drawn and whole.folded:
+        drawn = f"<details><summary>{own_html(whole.folded)}</summary>\n{drawn}</details>\n"
     return drawn + "".join(f'<p class="reason">{note}</p>\n' for note in notes)
 
 
