@@ -213,8 +213,8 @@ def flat_settings(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]
     return flat
 
 
-def run_curves(layout: Layout, group: SystemRuns) -> str:
-    """Draw the curves of the runs; empty if none has a log."""
+def run_curves(layout: Layout, group: SystemRuns, *, with_loss: bool = True) -> str:
+    """Draw the curves of the runs, with or without the training loss; empty if none has a log."""
     histories = {}
     for manifest in group.manifests:
         path = Path(layout.path("history", **{key: manifest[key] for key in _NAMES}))
@@ -223,6 +223,8 @@ def run_curves(layout: Layout, group: SystemRuns) -> str:
     if not histories:
         return ""
     entry = system_curves(group.dataset, group.system, histories)
+    if not with_loss and len(entry["curves"]) > 1:
+        entry["curves"].pop("loss", None)
     return curves_svg([entry], title=f"Curves of {group.system} on {group.dataset}") if entry["curves"] else ""
 
 
