@@ -66,11 +66,11 @@ class Speeds:
         self.finished = 0
         """Finished runs of this folder on such a device."""
         times: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-        kind, count = ("cuda", "gpus") if device == "gpu" else ("cpu", "threads")
+        device_type, count = ("cuda", "gpus") if device == "gpu" else ("cpu", "threads")
         for path in project.layout.existing("manifest"):
             with suppress(UserError, KeyError, TypeError, ValueError, ZeroDivisionError):
                 manifest = read_json(path)
-                if manifest["device"]["kind"] != kind:
+                if manifest["device"]["kind"] != device_type:
                     continue
                 run = project.run(*(manifest[key] for key in ("dataset", "system", "scale", "seed")))
                 seconds = manifest["training"]["seconds"] * manifest["device"][count] / manifest["training"]["updates"]
