@@ -202,6 +202,16 @@ def test_a_large_page_is_reported(tmp_path, monkeypatch):
     assert warnings[0].startswith(f"{tmp_path / 'report.html'} has 0.")
 
 
+def test_sections_are_shorter_where_there_are_many_systems(tmp_path, monkeypatch):
+    layout, inputs = report_folder(tmp_path, ["base", "other"])
+    for many, examples, panels in ((2, 3, 3), (1, 1, 2)):
+        monkeypatch.setattr("nmtcore.reporting.report.page.MANY", many)
+        write_report(inputs, layout=layout, page=tmp_path / "report.html")
+        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert text.count('<dl class="example">') == 2 * examples
+        assert text.count(">updates</text>") == 2 * panels, "without the training loss"
+
+
 def test_a_page_without_any_run(tmp_path):
     layout, inputs = report_folder(tmp_path, ["base"])
     empty = type(inputs)(**{**vars(inputs), "scale": "tiny", "tests": {}})

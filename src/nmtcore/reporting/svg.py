@@ -35,8 +35,8 @@ def svg_document(width: float, height: float, elements: Iterable[str], *, title:
     size = f"{_number(width)} {_number(height)}".split()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}" '
-        f'viewBox="0 0 {size[0]} {size[1]}" font-family="{FONT}" role="img">\n<title>{escape(title)}</title>\n'
-        f"{DARK_STYLE}\n" + "".join(f"{element}\n" for element in elements) + "</svg>\n"
+        f'viewBox="0 0 {size[0]} {size[1]}" font-family="{FONT}" fill="currentColor" role="img">\n'
+        f"<title>{escape(title)}</title>\n{DARK_STYLE}\n" + "".join(f"{element}\n" for element in elements) + "</svg>\n"
     )
 
 
@@ -74,11 +74,13 @@ def svg_text(
     upwards: bool = False,
 ) -> str:
     """Write a text on the baseline `y`; `anchor` is start, middle or end; `upwards` reads from bottom to top."""
-    weight = ' font-weight="bold"' if bold else ""
+    more = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    more += "" if fill == "currentColor" else f' fill="{fill}"'
+    more += ' font-weight="bold"' if bold else ""
     turn = f' transform="rotate(-90 {_number(x)} {_number(y)})"' if upwards else ""
     return (
-        f'<text x="{_number(x)}" y="{_number(y)}" font-size="{_number(size)}" text-anchor="{anchor}" '
-        f'fill="{fill}"{weight}{turn}>{escape(_printable(text))}</text>'
+        f'<text x="{_number(x)}" y="{_number(y)}" font-size="{_number(size)}"{more}{turn}>'
+        f"{escape(_printable(text))}</text>"
     )
 
 

@@ -30,7 +30,9 @@ class EditedPiece(NamedTuple):
     """What only the translation has."""
 
 
-def draw_examples(pairs: Path, trees: Path | None, *, name: str, sentences: int) -> list[dict[str, Any]]:
+def draw_examples(
+    pairs: Path, trees: Path | None, *, name: str, sentences: int, count: int = EXAMPLES
+) -> list[dict[str, Any]]:
     """Draw examples from the first sentences of a test.
 
     Args:
@@ -38,13 +40,14 @@ def draw_examples(pairs: Path, trees: Path | None, *, name: str, sentences: int)
         trees: an annotation of its sources with dependency trees; None: there is none.
         name: the data set, which is the seed.
         sentences: how many sentences of the test were translated.
+        count: how many to draw.
 
     Returns the `row`, `source`, `words`, and `heads` and `labels` (None without a tree) of each example.
     """
     rows = list(islice(read_rows(pairs, columns=["source", "source_words"]), sentences))
     fitting = [i for i, row in enumerate(rows) if LENGTHS[0] <= len(row["source_words"]) <= LENGTHS[1]]
-    candidates = fitting if len(fitting) >= EXAMPLES else range(len(rows))
-    chosen = sorted(random.Random(name).sample(candidates, min(EXAMPLES, len(candidates))))
+    candidates = fitting if len(fitting) >= count else range(len(rows))
+    chosen = sorted(random.Random(name).sample(candidates, min(count, len(candidates))))
     analyses: dict[int, Mapping[str, Any]] = {}
     if trees is not None and chosen:
         columns = ["head", "deprel"]

@@ -24,7 +24,7 @@ from nmtcore.reporting.licences_table import (
 from nmtcore.reporting.manifest import describe_datasets, merged_data
 from nmtcore.reporting.paper_table import linked, read_claims
 from nmtcore.reporting.report.data import data_blocks
-from nmtcore.reporting.report.examples import draw_examples, example_tree
+from nmtcore.reporting.report.examples import EXAMPLES, draw_examples, example_tree
 from nmtcore.reporting.report.finding import Ledger, finding, run_tables, seeds_sentence
 from nmtcore.reporting.report.runs import (
     SystemRuns,
@@ -43,6 +43,9 @@ from nmtcore.reporting.table_html import blocks_html
 
 TEMPLATE, STYLE, SCRIPT = "report.html.jinja", "report.css", "report.js"
 """The files of the package that the page is made from."""
+
+MANY = 30
+"""Systems above which a section has no curve of the training loss, and one example."""
 
 LARGEST = 3_000_000
 """Bytes of a page above which there is a warning."""
@@ -107,7 +110,7 @@ class _Report:
         self._read = describe_datasets(self.layout, self.inputs.datasets, self.warn)
         with_runs = {own["dataset"] for own in self.manifests if own.get("data") is not None}
         self._datasets = sorted(with_runs | self._read.keys())
-        self.examples = {dataset: self._drawn(dataset) for dataset in sorted(with_runs)}
+        self.examples = {dataset: self._drawn(dataset) for dataset in sorted({group.dataset for group in self.groups})}
 
     def content(self) -> dict[str, Any]:
         """Return the variables of the template."""
@@ -212,7 +215,7 @@ class _Report:
         blocks = run_blocks(group, settings, baseline, baseline_name=self.inputs.baseline)
         try:
             blocks = [*item_blocks(empty_seeds(self.layout, group)), *blocks]
-            curves = run_curves(self.layout, group)
+            curves = run_curves(self.layout, group, with_loss=len(self.groups) <= MANY)
             if group.dataset in self.inputs.tests:
                 own = self.examples.get(group.dataset, [])
                 shown = run_examples(self.layout, group, self.inputs.tests[group.dataset], own)
@@ -243,7 +246,8 @@ class _Report:
             if not pairs.exists():
                 return []
             sentences = row_count(pairs) if test["sentences"] is None else min(row_count(pairs), test["sentences"])
-            return draw_examples(pairs, trees, name=dataset, sentences=sentences)
+            count = 1 if len(self.groups) > MANY else EXAMPLES
+            return draw_examples(pairs, trees, name=dataset, sentences=sentences, count=count)
         except UserError as error:
             self.warn(f"The data set {dataset} has no examples: {error}")
             return []

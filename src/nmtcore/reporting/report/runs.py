@@ -138,10 +138,11 @@ def _score_names(group: SystemRuns) -> list[tuple[str, str]]:
 
 
 def _scores_table(group: SystemRuns, names: Sequence[tuple[str, str]]) -> Table:
-    """Make a row per test and score, with the mean and each seed."""
+    """Make a row per test and score, with the mean and each of several seeds."""
     columns = [*text_columns("test", "score"), *number_columns("mean", content="mean", digits=2)]
-    columns += number_columns(*(f"seed {seed}" for seed in group.seeds), digits=2)
-    rows = [[*name, group.mean(*name), *(_score(manifest, *name) for manifest in group.manifests)] for name in names]
+    runs = group.manifests if len(group.manifests) > 1 else []
+    columns += number_columns(*(f"seed {run['seed']}" for run in runs), digits=2)
+    rows = [[*name, group.mean(*name), *(_score(manifest, *name) for manifest in runs)] for name in names]
     return make_table(columns, rows)
 
 
@@ -212,8 +213,8 @@ def flat_settings(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]
     return flat
 
 
-def run_curves(layout: Layout, group: SystemRuns) -> str:
-    """Draw the curves of the runs; empty if none has a log."""
+def run_curves(layout: Layout, group: SystemRuns, *, with_loss: bool = True) -> str:
+    """Draw the curves of the runs, with or without the training loss; empty if none has a log."""
     histories = {}
     for manifest in group.manifests:
         path = Path(layout.path("history", **{key: manifest[key] for key in _NAMES}))
@@ -222,6 +223,8 @@ def run_curves(layout: Layout, group: SystemRuns) -> str:
     if not histories:
         return ""
     entry = system_curves(group.dataset, group.system, histories)
+    if not with_loss and len(entry["curves"]) > 1:
+        entry["curves"].pop("loss", None)
     return curves_svg([entry], title=f"Curves of {group.system} on {group.dataset}") if entry["curves"] else ""
 
 
