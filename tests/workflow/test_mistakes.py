@@ -131,7 +131,7 @@ def test_impossible_targets(planner, target, sentence):
         (
             "results/figures/constructions.svg",
             {"systems": ["pascal"]},
-            "A figure of constructions compares a baseline with other systems: name at least two",
+            "A table of constructions compares a baseline with other systems: name at least two",
         ),
     ],
 )

@@ -261,6 +261,7 @@ def fail(workplace, target):
 
 @pytest.mark.needs("Snakemake")
 def test_scores_are_computed_again_after_a_failed_training(scored):
+    scored.run(SCORE)  # after other tests
     write_weighted(scored, 0.25)
     run = scored.folder / "results/brief/little/weighted/seed1"
     (run / "checkpoints").rename(run / "aside")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nmtcore.config.project import Project
 from nmtcore.errors import joined_by_or
-from nmtcore.layout import FILES, PAPER, SCORES
+from nmtcore.layout import CONFIGURED_TABLES, FILES, PAPER, SCORES
 
 
 def unknown_target(project: Project, target: str, *, rules: list[str], makes: Callable[[str], bool]) -> str:
@@ -63,7 +63,7 @@ def _corrected(project: Project, target: str) -> Iterator[str]:
 def _names(project: Project) -> set[str]:
     """Return the names of data sets, systems, scales, splits and annotators, and the fixed ones in paths."""
     patterns = [re.sub(r"\{\w+\}", "/", template) for template in FILES.values()]
-    fixed = {name for pattern in (*patterns, *SCORES) for name in re.findall(r"\w+", pattern)}
+    fixed = {name for pattern in (*patterns, *SCORES, *CONFIGURED_TABLES) for name in re.findall(r"\w+", pattern)}
     datasets = [project.dataset(name) for name in project.settings.datasets]
     inner = {name for dataset in datasets for name in (*dataset.splits, *dataset.annotators)}
     return {
