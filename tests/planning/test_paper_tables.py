@@ -16,7 +16,6 @@ from nmtcore.planning.paper_tables import (
     all_paper_results,
     all_papers,
     claimed_table_jsons,
-    named_tables,
     our_split,
     paper_and_table,
     paper_table_inputs,
@@ -310,21 +309,6 @@ def test_unknown_papers_and_tables_are_named(project):
     assert paper_and_table(project, "pham2018_table_6_3") == ("pham2018", "table_6_3")
     assert "unknown table 'pham2018_table_9'. Did you mean" in refusal(paper_and_table, project, "pham2018_table_9")
     assert "unknown table 'cho2014_table_1'" in refusal(paper_and_table, project, "cho2014_table_1")
-
-
-def test_the_name_of_a_paper_means_all_its_tables(project):
-    assert named_tables(project, ["pham2018"], where="x") == paper_tables_of(project, "pham2018")
-    both = named_tables(project, ["tran2018_table_4", "tran2018"], where="x")
-    assert both[0] == "tran2018_table_4"
-    assert sorted(both) == sorted(paper_tables_of(project, "tran2018"))
-    for name, suggestion in (
-        ("nosuch", "aycock2021"),
-        ("pham", "pham2018"),
-        ("pham2018_table_61", "table_6_1"),
-    ):
-        message = refusal(named_tables, project, [name], where="TABLE")
-        assert message.startswith(f"TABLE: unknown paper or table '{name}'.")
-        assert suggestion in message
 
 
 def test_all_results_are_the_ledger_the_pages_the_tables_and_the_figures(project):

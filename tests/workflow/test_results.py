@@ -104,11 +104,11 @@ def test_a_system_of_the_demo_learns_words(empty):
     corpora = {"train": {"options": {"count": 2000}}}
     empty.write("datasets/demo_short", {"extends": "demo_en2de", "corpora": corpora})
     target = "results/smoke/demo_short/transformer_base.bleu"
-    analysis = ["results/figures/curves.svg", "results/tables/constructions.md"]
+    analysis = ["results/figures/curves.svg", "results/tables/systems.md"]
     selected = ["scale=smoke", 'datasets=["demo_short"]', 'systems=["transformer_base"]']
     output = empty.run(target, *analysis, settings=selected).output
-    for path in analysis:
-        assert "transformer_base" in (empty.folder / path).read_text(encoding="utf-8")
+    assert "<circle" in (empty.folder / analysis[0]).read_text(encoding="utf-8"), "the best validation"
+    assert "| transformer_base |" in (empty.folder / analysis[1]).read_text(encoding="utf-8")
     run, corpus = empty.folder / Path(target).with_suffix("") / "seed1", empty.folder / "results/demo_short/corpus"
     check_bleu(run, corpus, "target", tokens=False)
     check_words(run, corpus)

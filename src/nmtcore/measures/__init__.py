@@ -63,10 +63,6 @@ def _induction(label: str, *also: str) -> Measure:
     )
 
 
-def _size(label: str, source: Callable, values: Callable, *, digits: int = 0) -> Measure:
-    return Measure(label, source, values, digits=digits)
-
-
 def _log(
     label: str, values: Callable, *, digits: int = 0, notes: str = training.NOTES, content: Any = "mean"
 ) -> Measure:
@@ -106,17 +102,17 @@ MEASURES = {
     "seconds_per_validation": _log("seconds per validation", training.seconds_per_validation, digits=2, **_TIMES),
     "validations": _log("validations", training.validations, **_TIMES),
     "training_time": _log("time", training.training_time, content="duration", **_TIMES),
-    "pairs": _size("pairs", sizes.pairs_source, sizes.reported),
-    "copied_sentences": _size("copied sentences", sizes.copies_source, sizes.reported),
-    "dropped_by_langdetect": _size("dropped by langdetect", sizes.dropped_source, sizes.reported),
-    "source_tokens": _size("source tokens", sizes.words_source, sizes.word_numbers),
-    "target_tokens": _size("target tokens", sizes.words_source, sizes.word_numbers),
-    "english_subwords": _size("English subwords", sizes.vocabulary_source, sizes.vocabulary),
-    "other_subwords": _size("other subwords", sizes.vocabulary_source, sizes.vocabulary),
-    "types": _size("types", sizes.types_source, sizes.types),
-    "types_with_specials": _size("types with specials", sizes.types_source, sizes.types),
-    "english_words_unsplit": _size("English words unsplit", sizes.share_source, sizes.share, digits=4),
-    "english_words_of_at_most_7_subwords": _size(
+    "pairs": Measure("pairs", sizes.pairs_source, sizes.reported),
+    "copied_sentences": Measure("copied sentences", sizes.copies_source, sizes.reported),
+    "dropped_by_langdetect": Measure("dropped by langdetect", sizes.dropped_source, sizes.reported),
+    "source_tokens": Measure("source tokens", sizes.words_source, sizes.word_numbers),
+    "target_tokens": Measure("target tokens", sizes.words_source, sizes.word_numbers),
+    "english_subwords": Measure("English subwords", sizes.vocabulary_source, sizes.vocabulary),
+    "other_subwords": Measure("other subwords", sizes.vocabulary_source, sizes.vocabulary),
+    "types": Measure("types", sizes.types_source, sizes.types),
+    "types_with_specials": Measure("types with specials", sizes.types_source, sizes.types),
+    "english_words_unsplit": Measure("English words unsplit", sizes.share_source, sizes.share, digits=4),
+    "english_words_of_at_most_7_subwords": Measure(
         "English words of at most 7 subwords", sizes.share_source, sizes.share, digits=4
     ),
     **{

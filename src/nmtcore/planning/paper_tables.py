@@ -56,22 +56,6 @@ def all_papers(project: Project) -> list[str]:
     return sorted(paper_table_files(project))
 
 
-def all_tables(project: Project) -> list[str]:
-    """List the tables of all papers, as PAPER_TABLE."""
-    return [table for paper in all_papers(project) for table in paper_tables_of(project, paper)]
-
-
-def named_tables(project: Project, names: Iterable[str], *, where: str) -> list[str]:
-    """List the tables with these names, each once; the name of a paper means all its tables.
-
-    Raises `UserError` if there is neither a paper nor a table with a name.
-    """
-    papers = {paper: paper_tables_of(project, paper) for paper in all_papers(project)}
-    valid = [*papers, *(table for tables in papers.values() for table in tables)]
-    chosen = [choose(name, valid, noun="paper or table", where=where) for name in names]
-    return list(dict.fromkeys(table for name in chosen for table in papers.get(name, [name])))
-
-
 def paper_and_table(project: Project, paper_table: str, *, where: str = "the target") -> tuple[str, str]:
     """Split the name PAPER_TABLE; a table of the configured systems stands for itself.
 

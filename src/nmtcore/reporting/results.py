@@ -20,9 +20,6 @@ from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.subsets import FEW
 from nmtcore.measures import MEASURES, Measure, measure_named
 
-WHOLE = "the whole test"
-"""The name of the part of a test that is all of it."""
-
 
 class PartOfTest(NamedTuple):
     """Some sentences of a test."""
