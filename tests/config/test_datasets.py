@@ -253,12 +253,12 @@ def test_published_sizes_equal_the_papers():
         sizes = defaultdict(dict)
         for cell in table.cells.values():
             if cell.metric == "pairs":
-                sizes[cell.dataset][cell.split] = cell.value
+                sizes[cell.dataset][cell.split] = cell.published
         for name, pairs in sizes.items():
             shared_splits = sizes[name.removesuffix("_filtered")]  # dev and test are not filtered
             assert PROJECT.dataset(name).published.pairs == {**shared_splits, **pairs}, name
     tables = read_paper(PROJECT, "aycock2021").tables
-    tags = {cell.item: cell.value for cell in tables["tag_vocabulary"].cells.values() if cell.metric == "types"}
+    tags = {cell.item: cell.published for cell in tables["tag_vocabulary"].cells.values() if cell.metric == "types"}
     ours = PROJECT.dataset("wmt17_tr2en").published
     assert ours.tags == tags
     sizes = {column: tables["table_4_1"].value("wmt17_tr2en", f"{column}/pairs") for column in ("train", "dev", "test")}

@@ -171,12 +171,12 @@ def test_distant_positions_are_distinct_in_half_precision(make):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"heads": 0}, "heads must be at least 1, not 0"),
+        ({"heads": 0}, "heads\n.*greater than or equal to 1"),
         ({"layers": ()}, "layers must be a list"),
         ({"layers": (1, 1)}, "layers must be a list of different numbers"),
-        ({"variance": 0.0}, "variance must be above 0, not 0.0"),
-        ({"variance": math.nan}, "variance: expected a finite number, found nan"),
-        ({"ignoring": 1.5}, "ignoring must be at most 1, not 1.5"),
+        ({"variance": 0.0}, "variance\n.*greater than 0"),
+        ({"variance": math.nan}, "variance\n.*a finite number"),
+        ({"ignoring": 1.5}, "ignoring\n.*less than or equal to 1"),
     ],
 )
 def test_invalid_settings_are_errors(settings, message):

@@ -4,8 +4,8 @@ from nmtcore.errors import UserError
 
 WORKFLOW_PACKAGES = frozenset(
     {
-        *("MeCab", "altair", "ipadic", "jinja2", "langdetect", "lxml", "markupsafe", "requests", "spacy", "stanza"),
-        *("tqdm", "ufal", "urllib3"),
+        *("MeCab", "altair", "ipadic", "jinja2", "langdetect", "lxml", "markupsafe", "pandas", "requests", "spacy"),
+        *("stanza", "tqdm", "ufal", "urllib3", "vl_convert"),
     }
 )
 """Packages that this one imports and that only the extra `workflow` installs, by the names in import statements."""
