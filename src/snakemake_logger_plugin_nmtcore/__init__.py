@@ -126,7 +126,7 @@ class LogHandler(LogHandlerBase):
             self._print(text)
 
     def _start(self, record: LogRecord) -> None:
-        names = [str(value) for key, value in record.wildcards.items() if key != "root"]
+        names = [str(value) for key, value in record.wildcards.items() if key != "root" and value]
         title = " ".join([_words(record.rule_name), *names])
         self._jobs[record.jobid] = RunningJob(title, record.rule_name, list(record.log))
         if self._console is None:
