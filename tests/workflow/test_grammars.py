@@ -106,7 +106,7 @@ def test_the_table_of_productions_has_gold_trees_chains_and_predicted_trees(tabu
         trees[system] = [row["one_root"] for row in parses]
     lines = lines_of(tabulated, TABLES[1])
     (header,) = (line for line in lines if line.startswith("| item |"))
-    names = [name.strip().rpartition("/")[2] for name in header.split("|")[2:-1]]
+    names = [name.strip().rpartition("<br>")[2] for name in header.split("|")[2:-1]]
     assert names == ["gold", "left", *SYSTEMS]
     for item in ("VERB_NOUN", "NOUN_DET"):
         (line,) = (line for line in lines if line.startswith(f"| {item} |"))

@@ -231,7 +231,8 @@ def _overview(
 
 def _headings(table: PlannedTable, column: GridColumn) -> tuple[str, str]:
     """Name what a column measures in words, and our values by the data set that they are of if it is another one."""
-    measure, place = measure_label(column.measure), " ".join(filter(None, (column.dataset, column.split)))
+    place = " ".join(filter(None, (column.dataset, column.split)))
+    measure = " ".join(filter(None, (column.system, column.item))) or measure_label(column.measure)
     if not any(map(partial(_is_published, table), table.columns)):
         return (place, measure) if place else ("", column.name)
     cells = [table.cell(row.name, column.name) for row in table.rows]
