@@ -171,6 +171,18 @@ def test_a_run_with_broken_translations_is_shown_without_examples(tmp_path):
     assert "<h4>Examples</h4>" not in text
 
 
+def test_runs_without_counts_are_not_compared(tmp_path):
+    layout, inputs = report_folder(tmp_path, ["base", "other"])
+    (Path(layout.path("counts", scale="small", dataset="d", system="other", seed=1)) / "test.parquet").unlink()
+    warnings = []
+    write_report(inputs, layout=layout, page=tmp_path / "report.html", warn=warnings.append)
+    (warning,) = warnings
+    assert warning.startswith("The systems on d are not compared: ")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "No system can be compared with the baseline yet." in text
+    assert '<td class="right">21.0</td>' in text, "the score"
+
+
 def test_a_data_set_without_runs_is_shown_if_it_was_read(tmp_path):
     layout, inputs = report_folder(tmp_path, ["base"])
     write_json(Path(layout.path("raw_report", dataset="prepared", split="train")), {"pairs": 123, "kept": 120})
