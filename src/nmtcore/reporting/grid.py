@@ -18,7 +18,6 @@ from nmtcore.measures import MEASURES, is_of_translations
 from nmtcore.measures.settings import DIFFERS
 from nmtcore.measures.sizes import NOTES as SIZE_NOTES
 from nmtcore.measures.trees import UNTRAINED
-from nmtcore.reporting.difference_columns import estimate_cell, estimate_column
 from nmtcore.reporting.empty_translations import empty_translations
 from nmtcore.reporting.results import Results, measure_label
 from nmtcore.reporting.seed_items import seed_items
@@ -30,6 +29,8 @@ from nmtcore.reporting.table import (
     SeedMean,
     Table,
     TableCell,
+    estimate_cell,
+    estimate_column,
     grouped_table,
     item_blocks,
     make_table,
