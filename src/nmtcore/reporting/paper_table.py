@@ -98,7 +98,8 @@ def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, ta
     results, table_kind = Results(), KINDS[planned.table_kind]
     keys = {"paper": planned.paper, "table": planned.name, "scale": planned.scale, **_stand_in_key(planned)}
     content = table_kind.blocks(planned, results, table_kind.data(planned, results, layout))
-    blocks = (Paragraph(scale_text(planned)), *(_with_keys(block, keys) for block in content))
+    command = f"snakemake --cores 8 {table} --config scale={planned.scale}"
+    blocks = (Paragraph(scale_text(planned)), *(_of_plan(block, keys, command) for block in content))
     claims = judged_claims(planned, lambda cell, baseline: compare_parts(planned, results, cell, baseline))
     names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
     parts = [_part(block) for block in blocks]
@@ -181,5 +182,6 @@ def _stand_in_key(table: PlannedTable) -> dict[str, str]:
     return {"stand-ins": stand_ins} if stand_ins else {}
 
 
-def _with_keys(block: Block, keys: Mapping[str, str]) -> Block:
-    return replace(block, keys={**keys, **block.keys}) if isinstance(block, Table) else block
+def _of_plan(block: Block, keys: Mapping[str, str], command: str) -> Block:
+    """Give a table what the rows of all tables of a plan have in common, and the command that makes missing runs."""
+    return replace(block, keys={**keys, **block.keys}, command=command) if isinstance(block, Table) else block

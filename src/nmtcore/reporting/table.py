@@ -159,6 +159,8 @@ class Table:
     groups: tuple[tuple[Row, ...], ...]
     keys: Mapping[str, str | int] = field(default_factory=dict)
     """What all rows have in common but only the heading says; columns of the raw values, by name."""
+    command: str = ""
+    """What makes the runs that are missing."""
     caption: str = ""
     """What to conclude from the table, for a paper."""
     notes: tuple[str, ...] = ()
