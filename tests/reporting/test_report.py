@@ -120,7 +120,9 @@ def test_a_section_has_scores_cost_settings_curves_and_examples(page):
     section = page[page.index('id="runs-d-other"') : page.index('<section id="data"')]
     for heading in ("Scores", "Cost", "Settings that differ from those of base", "Curves", "Examples"):
         assert f"<h4>{heading}</h4>" in section
-    assert "BLEU: nrefs:1" in page
+    assert re.search(
+        r"<tr><td>test</td><td>BLEU</td>.*<td><code>nrefs:1</code></td></tr>\n<tr><td>test</td><td>chrF</td>", section
+    )
     assert "3,600.0" in section  # kJ
     assert section.count("<polyline") == 2 * 3  # loss and BLEU, of two seeds and their mean
     assert "<circle" in section

@@ -122,7 +122,6 @@ class _Report:
         }
         finished = {(run["dataset"], run["system"], run["seed"]) for run in self.runs}
         rows = run_tables(self.groups, self._differences(), self.inputs.tests, descriptions=self.inputs.descriptions)
-        signed = self.scores.dropna(subset="signature")
         return {
             "scale": self.inputs.scale,
             "finding": finding(rows, baseline=self.inputs.baseline),
@@ -137,7 +136,6 @@ class _Report:
             "datasets": list(self._data_sections()),
             "licences": self._html(licence_blocks(licence_entries(all_uses(self._manifests, self._read, self.scores)))),
             "trees": list(self._trees().values()),
-            "signatures": dict(zip(signed.label, signed.signature, strict=True)),
         }
 
     def _differences(self) -> dict[str, Difference]:

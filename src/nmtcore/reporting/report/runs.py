@@ -88,15 +88,17 @@ def run_blocks(group: SystemRuns, baseline: SystemRuns | None = None) -> list[Bl
 
 
 def _scores_table(group: SystemRuns) -> Table:
-    """Make a row per test and score, with the mean and each of several seeds."""
+    """Make a row per test and score, with the mean, each of several seeds, and the signature."""
     columns = [*text_columns("test", "score"), *number_columns("mean", content="mean", digits=2)]
     seeds = group.seeds if len(group.seeds) > 1 else []
     columns += number_columns(*(f"seed {seed}" for seed in seeds), digits=2)
+    columns.append(Column(name="signature", content="code"))
     rows = []
     for split, scores in group.scores.groupby("split", sort=False):
         for label, own in scores.groupby("label", sort=False):
             values = dict(zip(own.seed, own.value, strict=True))
-            rows.append([split, label, SeedMean.over([*values.values()]), *map(values.get, seeds)])
+            signature = own.signature.iloc[0] or None
+            rows.append([split, label, SeedMean.over([*values.values()]), *map(values.get, seeds), signature])
     return make_table(columns, rows)
 
 
