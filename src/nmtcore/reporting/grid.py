@@ -22,6 +22,7 @@ from nmtcore.reporting.empty_translations import empty_translations
 from nmtcore.reporting.results import Results, measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
+    TEXTS,
     Block,
     Column,
     Heading,
@@ -43,8 +44,8 @@ from nmtcore.reporting.table import (
 WITH_LENGTHS = ("bleu", "multi_bleu")
 """The scores that count the length of the translations."""
 
-WIDEST = 20
-"""The most columns of a table that is not divided."""
+WIDEST = 19
+"""The most columns of numbers in a table that is not divided."""
 
 GAINS, LOSSES = ("dD", "vV"), ("xX", "yY")
 """Our marks of gains and of losses against the first and the second baseline: p < 0.05 and p < 0.01."""
@@ -183,7 +184,7 @@ def divided_by_dataset(columns: Sequence[GridColumn], make: Callable[[Sequence[G
     """
     whole = make(columns)
     datasets = dict.fromkeys(column.dataset for column in columns)
-    if sum(not column.detail for column in whole.columns) <= WIDEST or len(datasets) < 2:
+    if sum(column.content not in TEXTS for column in whole.columns) <= WIDEST or len(datasets) < 2:
         return [whole]
     blocks: list[Block] = []
     for dataset in datasets:
