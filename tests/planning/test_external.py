@@ -17,7 +17,6 @@ from nmtcore.planning.configured import (
     configured_scores,
 )
 from nmtcore.planning.external import (
-    external_notes,
     external_pattern,
     missing_seed_notes,
     raw_reports,
@@ -173,8 +172,8 @@ def test_a_date_needs_no_quotation_marks(make, tmp_path):
     path = tmp_path / "config/systems/mine.yaml"
     path.write_text(path.read_text() + "    date: 2026-11-20\n    url: https://example.org\n")
     project = type(project)(project.folders, {"scale": "smoke", "datasets": ["parsed"], "systems": ["llm"]})
-    note = {"llm": "An engine; 2026-11-20; https://example.org"}
-    assert external_notes(project, runs=configured_runs(project)[0]) == note
+    note = "An engine; 2026-11-20; https://example.org"
+    assert project.system("llm").external.source_note == note
 
 
 def test_a_replaced_file_is_imported_again(make, tmp_path):
@@ -199,7 +198,6 @@ def test_a_summary_has_the_configured_seeds_with_translations(make):
     assert [run.seed for run in runs] == [2, 1]
     notes = missing_seed_notes(project, dataset="parsed", system="llm")
     assert notes == sentences
-    assert external_notes(project, runs=runs) == {"llm": f"An engine. {notes[0]}"}
     assert not missing_seed_notes(project, dataset="parsed", system="transformer_base")
     assert sentences == ["llm has no external translations of parsed for seed 3: its scores lack them."]
     project = make({"parsed": {"test": "a"}}, {"seeds": [4, 5]})

@@ -59,7 +59,7 @@ def test_all_published_numbers_are_shown(plans):
 def test_tables_that_are_too_wide_have_a_part_for_each_data_set(plans, paper, name, widths):
     (table,) = [table for table in plans if (table.paper, table.name) == (paper, name)]
     parts = shown_tables(table)
-    assert [len(part.columns) for part in parts] == widths
+    assert [sum(column.name != "signature" for column in part.columns) for part in parts] == widths
     assert len({tuple(row[0].value for row in part.rows) for part in parts}) == 1, "all rows are in all parts"
     for column in table.columns:  # each number stands in the row and under the full name that it has in the paper
         if column.added:

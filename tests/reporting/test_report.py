@@ -91,6 +91,7 @@ def test_each_score_of_the_table_leads_to_its_runs(page):
     assert linked == ["base", "other", "other"], "BLEU, and BLEU of the difference; chrF beside it leads there, too"
     assert "<tr><td>absent</td>" not in table
     assert "Not run: 1 of 3 rows; the CSV says why." in table
+    assert re.search("<code>snakemake --cores 8 [^ ]*/p2020_table_1.md --config scale=small</code> makes the", table)
 
 
 def test_the_page_begins_with_the_finding_and_the_runs(page):
@@ -119,7 +120,9 @@ def test_a_section_has_scores_cost_settings_curves_and_examples(page):
     section = page[page.index('id="runs-d-other"') : page.index('<section id="data"')]
     for heading in ("Scores", "Cost", "Settings that differ from those of base", "Curves", "Examples"):
         assert f"<h4>{heading}</h4>" in section
-    assert "BLEU: nrefs:1" in page
+    assert re.search(
+        r"<tr><td>test</td><td>BLEU</td>.*<td><code>nrefs:1</code></td></tr>\n<tr><td>test</td><td>chrF</td>", section
+    )
     assert "3,600.0" in section  # kJ
     assert section.count("<polyline") == 2 * 3  # loss and BLEU, of two seeds and their mean
     assert "<circle" in section
@@ -169,6 +172,18 @@ def test_a_run_with_broken_translations_is_shown_without_examples(tmp_path):
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<h4>Scores</h4>" in text
     assert "<h4>Examples</h4>" not in text
+
+
+def test_runs_without_counts_are_not_compared(tmp_path):
+    layout, inputs = report_folder(tmp_path, ["base", "other"])
+    (Path(layout.path("counts", scale="small", dataset="d", system="other", seed=1)) / "test.parquet").unlink()
+    warnings = []
+    write_report(inputs, layout=layout, page=tmp_path / "report.html", warn=warnings.append)
+    (warning,) = warnings
+    assert warning.startswith("The systems on d are not compared: ")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "No system can be compared with the baseline yet." in text
+    assert '<td class="right">21.0</td>' in text, "the score"
 
 
 def test_a_data_set_without_runs_is_shown_if_it_was_read(tmp_path):

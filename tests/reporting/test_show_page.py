@@ -104,9 +104,7 @@ def drawn_weights(page, details="details[open]"):
     [
         MODEL,
         model_of(
-            sentence(
-                1, ["a", "b"], heads=SELECTION, gold=False, gates=GatedSentence("a b", ["x@@", "y"], np.arange(2.0))
-            ),
+            sentence(1, ["a", "b"], heads=SELECTION, gold=False, gates=GatedSentence(["x@@", "y"], np.arange(2.0))),
             heads=SELECTION,
             trees="induced",
         ),
@@ -260,7 +258,7 @@ def test_hostile_text_stays_text(page_of):
         translation=HOSTILE,
         gold=LabelledTree([0, 1], ["root", HOSTILE]),
         tags=[TaggedWord(HOSTILE, HOSTILE, 0.5), TaggedWord("b", None, None)],
-        gates=GatedSentence(HOSTILE, [HOSTILE], np.ones(1)),
+        gates=GatedSentence([HOSTILE], np.ones(1)),
     )
     heads = [*ENCODER, AttentionHead("cross", 0, 0), AttentionHead(HOSTILE, None, None)]
     own = own._replace(weights=[*own.weights, own.weights[0]])
@@ -330,7 +328,7 @@ def test_the_page_prints_on_white_paper(page_of, tmp_path):
         ),
         (
             model_of(
-                sentence(1, ["a"], heads=SELECTION, gates=GatedSentence("a", ["x"], np.ones(1)), tags=[]),
+                sentence(1, ["a"], heads=SELECTION, gates=GatedSentence(["x"], np.ones(1)), tags=[]),
                 heads=SELECTION,
                 trees="induced",
             ),

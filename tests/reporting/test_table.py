@@ -265,10 +265,11 @@ def test_a_value_that_does_not_fit_its_column_is_an_error(content, value):
 def test_a_table_of_what_was_not_run_is_one_line():
     cells = [TableCell(None, reason=f"system_{n} has no finished run") for n in range(2)]
     columns = [Column(name="system"), *[Column(name=name, content="number") for name in ("published", "ours")]]
-    page = Page(title="", blocks=(make_table(columns, [["a", 1, cells[0]], ["b", 2, cells[1]]]),))
+    rows = [["a", 1, cells[0]], ["b", 2, cells[1]]]
+    page = Page(title="", blocks=(make_table(columns, rows, command="snakemake a_b.md"),))
     line = "Not run: all 2 rows; the CSV says why."
-    assert page_markdown(page) == f"{line}\n"
-    assert f'<p class="reason">{line}</p>\n' in page_html(page)
+    assert page_markdown(page) == f"{line} `snakemake a_b.md` makes the runs that are missing.\n"
+    assert f'<p class="reason">{line} <code>snakemake a_b.md</code> makes the runs' in page_html(page)
     assert "<table" not in page_html(page)
     assert f"% {line}\n" in page_latex(page)
     assert "\\begin" not in page_latex(page)

@@ -37,7 +37,7 @@ def add_new(commands: argparse._SubParsersAction) -> None:
             metavar="FILE",
             help="source and target file, one sentence per line, or one file with both sides (tsv, tmx)",
         )
-    # The names are those of nmtcore.planning.new_dataset and known_parsers, which would be slow to import here.
+    # The names are those of `config.formats` and `planning.known_parsers`, which would be slow to import here.
     dataset.add_argument(
         "--format",
         choices=["plain", "tsv", "tmx", "sgm", "conllu", "czeng"],

@@ -7,7 +7,7 @@ must be strictly more probable, so ties count as wrong.
 import math
 from collections.abc import Callable, Iterable, Sequence
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nmtcore.inference.schemas import ContrastScore
 
@@ -48,11 +48,6 @@ class PairCounts(NamedTuple):
         """The interval of the accuracy, in percent (`wilson_interval`)."""
         low, high = wilson_interval(self.right, self.pairs)
         return 100 * low, 100 * high
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the counts, the accuracy and its interval as plain values."""
-        low, high = self.interval
-        return {**self._asdict(), "accuracy": self.accuracy, "low": low, "high": high}
 
 
 def wilson_interval(successes: float, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:

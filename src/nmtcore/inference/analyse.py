@@ -81,7 +81,7 @@ def analyse_sentences(
                 parse=None if parses is None else getattr(parses[row], method).tolist(),
                 translation=bundle.text(tokens[row]),
                 tags=None if tags is None else tags[row],
-                gates=None if gates is None else GatedSentence(sentence.text, pieces, gates[row][:-1]),
+                gates=None if gates is None else GatedSentence(pieces, gates[row][:-1]),
                 source_tokens=maps[0]["keys"],
                 target_tokens=[*pieces, *bundle.target_vocabulary.tokens([EOS])],
                 weights=[own["weights"] for own in maps],

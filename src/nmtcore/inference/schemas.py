@@ -108,9 +108,8 @@ def write_predicted_tags(path: Path, ids: Iterable[int], sentences: Iterable[Ite
 
 
 class GatedSentence(NamedTuple):
-    """A sentence pair with the gate norm of every subword of the target, without `</s>`; empty if a side is empty."""
+    """The subwords of a target with their gate norms, without `</s>`; empty if a side of the pair is empty."""
 
-    source: str
     pieces: list[str]
     norms: np.ndarray
 

@@ -22,14 +22,6 @@ def translation_states(run: RunSettings) -> dict[str, str]:
     return {path: file_state(path) for path in run.external.values()}
 
 
-def external_notes(project: Project, *, runs: list[RunSettings]) -> dict[str, str]:
-    """Return what is known of the origin of the external systems' translations, and their missing seeds, by system."""
-    names: dict[str, list[str]] = {}
-    for dataset, system in dict.fromkeys((run.dataset, run.system) for run in runs if run.external is not None):
-        names.setdefault(system, []).extend(missing_seed_notes(project, dataset=dataset, system=system))
-    return {name: ". ".join([project.system(name).external.source_note, *notes]) for name, notes in names.items()}
-
-
 def missing_seed_notes(project: Project, *, dataset: str, system: str) -> list[str]:
     """Write a sentence if an external system has no translations of a data set for some of the configured seeds."""
     seeds = project.seeds(dataset, system)

@@ -20,8 +20,6 @@ from nmtcore.planning.dataset_file import DatasetDraft, fixed_words
 from nmtcore.planning.known_parsers import choose_parsers
 from nmtcore.planning.new_component import check_own_name
 
-OWN_FORMATS = ("plain", "tsv", "tmx", "sgm", "conllu", "czeng")
-"""Formats that a data set of one's own can have."""
 MOST_BAD = 0.01
 """From this share of lines that cannot be read on, a file must be corrected."""
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
@@ -38,7 +36,7 @@ class NewDataset:
     files: Mapping[str, Sequence[Sequence[str]]]
     """By split, the files of each corpus, as they were written: FILE, or ARCHIVE:MEMBER."""
     format: str | None = None
-    """One of `OWN_FORMATS`; None: by the ending of the first file."""
+    """That of all files; None: by the ending of the first file."""
     parser: str | None = None
     """The tool to parse with; "none": no parser; None: the one that is here, or can be downloaded."""
 

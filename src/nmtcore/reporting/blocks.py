@@ -86,7 +86,8 @@ def notes_below(whole: Table, table: Table) -> Iterator[str]:
     """Yield sentences below a table, given whole and as it is shown: what is missing, and its own notes."""
     rows, shown = (sum(1 for _ in own.rows) for own in (whole, table))
     if shown < rows:
-        yield f"Not run: {'all' if not shown else f'{rows - shown} of'} {rows} rows; the CSV says why."
+        line = f"Not run: {'all' if not shown else f'{rows - shown} of'} {rows} rows; the CSV says why."
+        yield f"{line} `{whole.command}` makes the runs that are missing." if whole.command else line
     empty = dict.fromkeys(cell.reason for row in table.rows for cell in row if cell.reason and cell.value is None)
     if empty:
         reasons = "; ".join(empty) if len(empty) <= MOST_REASONS else f"{len(empty)} reasons, which the CSV names"

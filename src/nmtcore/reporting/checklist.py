@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmtcore.evaluation.lines import DEV
-from nmtcore.evaluation.metrics import label_of
 from nmtcore.layout import Layout
 from nmtcore.reporting.manifest import FINISHED, merged_data, read_manifest
 from nmtcore.reporting.results_listing import UAS_NOTE
+from nmtcore.reporting.run_index import labelled
 from nmtcore.reporting.terminal_table import spread_text
 
 if TYPE_CHECKING:
@@ -63,12 +63,11 @@ def checklist(layout: Layout) -> str:
     import pandas as pd
 
     runs, scores = (pd.read_parquet(layout.path(name)) for name in ("all_runs", "all_scores"))
-    scores = scores[scores.subset == ""].assign(label=lambda own: own.measure.map(label_of))
     described: dict[str, list[Mapping[str, Any]]] = {}
     for manifest in filter(None, map(read_manifest, layout.existing("manifest"))):
         described.setdefault(manifest["dataset"], []).append(manifest["data"])
     data = {dataset: merged_data(own) for dataset, own in sorted(described.items())}
-    evidence = _Evidence(runs, scores[scores.label != ""], data)
+    evidence = _Evidence(runs, labelled(scores), data)
     parts = [
         _INTRODUCTION.format(
             runs=_count(len(runs), "run"),

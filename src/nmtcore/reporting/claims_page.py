@@ -13,7 +13,6 @@ from nmtcore.config.planned_tables import PlannedClaim, PlannedTable
 from nmtcore.config.published import MARGIN
 from nmtcore.evaluation.compare import ONE_SEED, Difference
 from nmtcore.evaluation.verdicts import ANSWERS, JudgedControl, Verdict, judge_claim
-from nmtcore.reporting.difference_columns import estimate_cell, estimate_column
 from nmtcore.reporting.results import Compared, Undecided
 from nmtcore.reporting.table import (
     Block,
@@ -23,6 +22,8 @@ from nmtcore.reporting.table import (
     Paragraph,
     Table,
     TableCell,
+    estimate_cell,
+    estimate_column,
     grouped_table,
     make_table,
     note,

@@ -1,10 +1,20 @@
 """The differences from the baseline on subsets of a test, as a figure."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmtcore.evaluation.subsets import FEW
-from nmtcore.reporting.charts import COLOURS, SHAPES, TEXT_SIZE, interval_title, plot_width, system_scale
+from nmtcore.reporting.charts import (
+    COLOURS,
+    SHAPES,
+    TEXT_SIZE,
+    draw_nothing,
+    interval_title,
+    plot_width,
+    system_scale,
+    write_svg,
+)
 
 if TYPE_CHECKING:
     import altair
@@ -67,14 +77,14 @@ def gain_points(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]
     for entry in entries:
         if entry["difference"] is None:
             continue
-        delta, (low, high) = entry["difference"]["delta"], entry["difference"]["interval"]
+        delta, (low, high) = entry["difference"].delta, entry["difference"].interval
         common = {
             "panel": entry["test"],
             "subset": f"{entry['row'].replace('_', '/')}: {entry['sentences']:,} ({entry['share']:.1f} %)",
             "baseline": entry["baseline"],
         }
         own = {"system": entry["system"], "difference": delta, "low": low, "high": high}
-        one_seed = entry["difference"]["seed_error"] is None
+        one_seed = not entry["difference"].with_training_noise
         yield {**common, **own, "few": entry["sentences"] < FEW, "one_seed": one_seed}
         if (published := entry["published"]) is not None:
             theirs = {"system": f"{entry['system']}, published", "difference": published}
@@ -91,3 +101,22 @@ def count_bars(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]
         ):
             if share is not None:
                 yield {"subset": name, "of": who, "share": share, "label": f"{count:,.0f}"}
+
+
+def draw_constructions(data: Any, figure: Path, *, title: str) -> None:
+    """Draw the numbers of sentences with each construction as bars, and gains as points with intervals."""
+    import altair as alt
+
+    counts, gains = data
+    points = list(gain_points(gains))
+    systems = list(dict.fromkeys(point["system"] for point in points))
+    panels = [
+        difference_panel([point for point in points if point["panel"] == panel], systems)
+        for panel in dict.fromkeys(point["panel"] for point in points)
+    ]
+    if bars := list(count_bars(counts)):
+        panels.insert(0, count_panel(bars))
+    if not panels:
+        draw_nothing(figure, title=title, reason="No test of this figure has supertags, or no system has scores.")
+        return
+    write_svg(alt.vconcat(*panels), figure)

@@ -13,14 +13,14 @@ from nmtcore.evaluation.metrics import score_of
 from nmtcore.files import read_json, write_json, write_text
 from nmtcore.layout import Layout, file_name
 from nmtcore.parquet import read_rows
-from nmtcore.reporting.difference_columns import difference_columns
 from nmtcore.reporting.empty_translations import empty_counts
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import (
-    Interval,
+    Estimate,
     Page,
     Paragraph,
     SeedMean,
+    estimate_column,
     item_blocks,
     make_table,
     number_columns,
@@ -86,15 +86,15 @@ def write_demo(results: Mapping[str, Any], *, folder: str, json: Path, table: Pa
     numbers = [
         *number_columns("BLEU", content="mean", digits=1),
         *number_columns("length", digits=2),
-        *difference_columns(),
+        estimate_column(),
         *number_columns("accuracy of the head, %", content="mean", digits=1),
     ]
     rows = []
     for own in results["systems"]:
         compared, uas = own["difference"], own["uas"]
-        difference = [None, None] if compared is None else [compared["delta"], Interval(*compared["interval"])]
+        difference = compared and Estimate(compared["delta"], *compared["interval"])
         head = None if uas is None else SeedMean.over(uas)
-        rows.append([own["system"], SeedMean.over(own["bleu"]), own["length_ratio"], *difference, head])
+        rows.append([own["system"], SeedMean.over(own["bleu"]), own["length_ratio"], difference, head])
     blocks = (*item_blocks(results["empty"]), make_table([*text_columns("system"), *numbers], rows))
     write_page(Page(title="The demo", blocks=(*blocks, Paragraph(meaning(results)))), table)
     write_text(text, demo_text(results, folder=folder))

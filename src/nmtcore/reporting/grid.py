@@ -18,11 +18,11 @@ from nmtcore.measures import MEASURES, is_of_translations
 from nmtcore.measures.settings import DIFFERS
 from nmtcore.measures.sizes import NOTES as SIZE_NOTES
 from nmtcore.measures.trees import UNTRAINED
-from nmtcore.reporting.difference_columns import estimate_cell, estimate_column
 from nmtcore.reporting.empty_translations import empty_translations
 from nmtcore.reporting.results import Results, measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
+    TEXTS,
     Block,
     Column,
     Heading,
@@ -30,6 +30,8 @@ from nmtcore.reporting.table import (
     SeedMean,
     Table,
     TableCell,
+    estimate_cell,
+    estimate_column,
     grouped_table,
     item_blocks,
     make_table,
@@ -42,8 +44,8 @@ from nmtcore.reporting.table import (
 WITH_LENGTHS = ("bleu", "multi_bleu")
 """The scores that count the length of the translations."""
 
-WIDEST = 20
-"""The most columns of a table that is not divided."""
+WIDEST = 19
+"""The most columns of numbers in a table that is not divided."""
 
 GAINS, LOSSES = ("dD", "vV"), ("xX", "yY")
 """Our marks of gains and of losses against the first and the second baseline: p < 0.05 and p < 0.01."""
@@ -107,7 +109,7 @@ def grid_blocks(table: PlannedTable, results: Results) -> list[Block]:
     if compared:
         blocks += [Heading("Differences"), _details(compared, results)]
     blocks += [note(fill(" ".join(text.split()), _WIDTH)) for text in _notes(table, results, compared)]
-    return [*blocks, *item_blocks(_items(table, results))]
+    return [*blocks, *item_blocks(seed_items(table))]
 
 
 def _compared(table: PlannedTable, results: Results) -> list[_Compared]:
@@ -182,7 +184,7 @@ def divided_by_dataset(columns: Sequence[GridColumn], make: Callable[[Sequence[G
     """
     whole = make(columns)
     datasets = dict.fromkeys(column.dataset for column in columns)
-    if len(whole.columns) <= WIDEST or len(datasets) < 2:
+    if sum(column.content not in TEXTS for column in whole.columns) <= WIDEST or len(datasets) < 2:
         return [whole]
     blocks: list[Block] = []
     for dataset in datasets:
@@ -216,6 +218,8 @@ def _overview(
         detail = bool(compared) and column.added
         heading = {"name": ours, "raw_name": column.name, "group": group}
         columns.append(Column(**heading, content=content, digits=digits, detail=detail))
+        if is_of_translations(column.measure):
+            columns.append(Column(name="signature", raw_name=f"{column.name}, signature", detail=True))
     rows = []
     for row in table.rows:
         cells: list[Any] = [row.name + (" (added)" if row.added else "")]
@@ -225,6 +229,8 @@ def _overview(
                 mark = f" {cell.marks}" if cell.marks and cell.published is not None else ""
                 cells.append(TableCell(cell.published, mark))
             cells.append(_shown(cell, results, marks.get((row.name, column.name), "")))
+            if is_of_translations(column.measure):
+                cells.append(results.counts(cell)[0].signature if results.is_scored(cell) else None)
         rows.append(cells)
     return make_table(columns, rows)
 
@@ -343,19 +349,3 @@ def _notes(table: PlannedTable, results: Results, compared: Sequence[_Compared])
         cells = [cell for cell in table.cells if cell.published is not None and cell.source]
         different = [cell for cell in cells if _setting(cell.source["value"], cell.published).mark]
         yield f"{len(different) or 'None'} of the {len(cells)} published settings differ here."
-
-
-def _items(table: PlannedTable, results: Results) -> Iterator[str]:
-    """Yield sentences about signatures, seeds and unfinished runs."""
-    signed = set()
-    for cell in table.cells:
-        measure = cell.measure
-        if (
-            is_of_translations(measure)
-            and results.is_scored(cell)
-            and (measure, cell.dataset, cell.split) not in signed
-        ):
-            signed.add((measure, cell.dataset, cell.split))
-            signature = results.counts(cell)[0].signature
-            yield f"{measure_label(measure)} of {cell.dataset}, {cell.split}: {signature}."
-    yield from seed_items(table)

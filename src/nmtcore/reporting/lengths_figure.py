@@ -1,11 +1,21 @@
 """Scores by the length of the source sentence as a figure."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from nmtcore.evaluation.subsets import FEW
-from nmtcore.reporting.charts import COLOURS, DASHES, SHAPES, interval_title, plot_width, system_scale
+from nmtcore.reporting.charts import (
+    COLOURS,
+    DASHES,
+    SHAPES,
+    draw_nothing,
+    interval_title,
+    plot_width,
+    system_scale,
+    write_svg,
+)
 from nmtcore.reporting.results import measure_label
 
 if TYPE_CHECKING:
@@ -57,3 +67,17 @@ def length_panel(points: Sequence[Mapping[str, Any]], systems: Sequence[str]) ->
         x=x, y="score:Q", xOffset=offset, shape=shape, fill=fill, stroke=colour
     )
     return alt.layer(lines, intervals, marks).properties(width=plot_width(["100", "100"]), height=180)
+
+
+def draw_lengths(entries: Sequence[Mapping[str, Any]], figure: Path, *, title: str) -> None:
+    """Draw scores by length: a line with intervals per system, a panel per test."""
+    import altair as alt
+
+    points = list(length_points(entries))
+    if not points:
+        draw_nothing(figure, title=title, reason="No system of this figure has scores.")
+        return
+    systems = list(dict.fromkeys(point["system"] for point in points))
+    tests = list(dict.fromkeys(point["test"] for point in points))
+    panels = [length_panel([point for point in points if point["test"] == test], systems) for test in tests]
+    write_svg(alt.vconcat(*panels), figure)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.segments import comet_model_of
@@ -12,6 +12,9 @@ from nmtcore.reporting.manifest import describe_datasets, read_manifest
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.run_index import read_scores
 from nmtcore.reporting.table import Block, Page, make_table, note, number_columns, text_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNKNOWN = "unknown"
 """What stands for a licence that nobody named."""
@@ -46,13 +49,7 @@ def write_licence_table(
     See `describe_datasets` for `datasets` and `warn`. Raises `UserError` if no data of the folder are known.
     """
     manifests = filter(None, map(read_manifest, layout.existing("manifest")))
-    uses = [use for manifest in manifests for use in uses_of_run(manifest)]
-    for name, data in describe_datasets(layout, datasets, warn).items():
-        uses += uses_of_data(name, data)
-    scores = read_scores(layout)
-    comet = scores[scores.measure == "comet"].drop_duplicates(["dataset", "signature"])
-    uses += [uses_of_comet(*names) for names in zip(comet.dataset, comet.signature, strict=True)]
-    entries = licence_entries(uses)
+    entries = licence_entries(all_uses(manifests, describe_datasets(layout, datasets, warn), read_scores(layout)))
     if not entries:
         raise UserError(
             f"There are no data in {layout.results} that the configuration has, so there are no licences to list: "
@@ -95,6 +92,18 @@ def licence_entries(uses: Iterable[Use]) -> list[dict[str, Any]]:
         }
         for key, own in groups
     ]
+
+
+def all_uses(
+    manifests: Iterable[Mapping[str, Any]], datasets: Mapping[str, Mapping[str, Any]], scores: "pd.DataFrame"
+) -> Iterator[Use]:
+    """Yield what runs use by their manifests, what was read of data sets, and the models of COMET's scores."""
+    for manifest in manifests:
+        yield from uses_of_run(manifest)
+    for name, data in datasets.items():
+        yield from uses_of_data(name, data)
+    comet = scores[scores.measure == "comet"].drop_duplicates(["dataset", "signature"])
+    yield from map(uses_of_comet, comet.dataset, comet.signature)
 
 
 def uses_of_run(manifest: Mapping[str, Any]) -> Iterator[Use]:

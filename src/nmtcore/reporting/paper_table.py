@@ -11,6 +11,8 @@ from nmtcore.config.typed import build, plain
 from nmtcore.files import read_json, write_json, write_text
 from nmtcore.layout import TABLE_FORMATS, Layout
 from nmtcore.reporting.claims_page import JudgedClaim, claims_page, judged_claims, stand_in_text
+from nmtcore.reporting.constructions_figure import draw_constructions
+from nmtcore.reporting.constructions_table import construction_blocks, construction_entries
 from nmtcore.reporting.curves_table import curves_blocks, curves_data, draw_curves
 from nmtcore.reporting.drawings import (
     attention_blocks,
@@ -27,16 +29,10 @@ from nmtcore.reporting.examples_table import examples_blocks, examples_data
 from nmtcore.reporting.gates import draw_gates, gates_blocks, gates_data
 from nmtcore.reporting.grid import grid_blocks
 from nmtcore.reporting.html_document import html_document
+from nmtcore.reporting.lengths_figure import draw_lengths
+from nmtcore.reporting.lengths_table import length_blocks, length_entries
 from nmtcore.reporting.pages import write_page
-from nmtcore.reporting.parts import (
-    compare_parts,
-    construction_blocks,
-    construction_entries,
-    draw_constructions,
-    draw_lengths,
-    length_blocks,
-    length_entries,
-)
+from nmtcore.reporting.parts import compare_parts
 from nmtcore.reporting.results import Results
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
 from nmtcore.reporting.table_html import blocks_html, own_html
@@ -102,7 +98,8 @@ def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, ta
     results, table_kind = Results(), KINDS[planned.table_kind]
     keys = {"paper": planned.paper, "table": planned.name, "scale": planned.scale, **_stand_in_key(planned)}
     content = table_kind.blocks(planned, results, table_kind.data(planned, results, layout))
-    blocks = (Paragraph(scale_text(planned)), *(_with_keys(block, keys) for block in content))
+    command = f"snakemake --cores 8 {table} --config scale={planned.scale}"
+    blocks = (Paragraph(scale_text(planned)), *(_of_plan(block, keys, command) for block in content))
     claims = judged_claims(planned, lambda cell, baseline: compare_parts(planned, results, cell, baseline))
     names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
     parts = [_part(block) for block in blocks]
@@ -185,5 +182,6 @@ def _stand_in_key(table: PlannedTable) -> dict[str, str]:
     return {"stand-ins": stand_ins} if stand_ins else {}
 
 
-def _with_keys(block: Block, keys: Mapping[str, str]) -> Block:
-    return replace(block, keys={**keys, **block.keys}) if isinstance(block, Table) else block
+def _of_plan(block: Block, keys: Mapping[str, str], command: str) -> Block:
+    """Give a table what the rows of all tables of a plan have in common, and the command that makes missing runs."""
+    return replace(block, keys={**keys, **block.keys}, command=command) if isinstance(block, Table) else block

@@ -1,18 +1,11 @@
 """The scores of a results folder as text for the terminal: one row per system, compared with a baseline."""
 
-from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nmtcore.errors import UserError
-from nmtcore.evaluation.compare import Difference, bootstrap_weights, difference_of, sampled_scores
-from nmtcore.evaluation.counts import read_counts
-from nmtcore.evaluation.metrics import label_of, score_of
-from nmtcore.layout import Layout, file_name
-from nmtcore.reporting.run_index import read_scores
+from nmtcore.layout import Layout
+from nmtcore.reporting.run_index import baseline_differences, labelled, read_scores
 from nmtcore.reporting.terminal_table import difference_text, fill_terminal, fitting_table, spread_text, terminal_table
 
 if TYPE_CHECKING:
@@ -41,8 +34,7 @@ def results_listing(folder: Path, *, baseline: str = "transformer_base", every: 
     scores = read_scores(layout) if folder.is_dir() else None
     if scores is None or scores.empty:
         raise UserError(f"There are no scores in {folder}: name a results folder in which a run has been scored.")
-    scores["label"] = scores.measure.map(label_of)
-    scores = scores[scores.label != ""]
+    scores = labelled(scores)
     if every:
         return _all_scores(scores)
     bleu = scores[scores.measure == "bleu"]
@@ -50,59 +42,34 @@ def results_listing(folder: Path, *, baseline: str = "transformer_base", every: 
     blocks = []
     for test, own in scores[scores.measure.isin(("bleu", "chrf"))].merge(first).groupby(_TEST, sort=False):
         names = dict(zip(_TEST, test, strict=True))
-        blocks.append(f"{names['scale']}, {names['dataset']}, {names['split']}\n{_table(layout, own, names, baseline)}")
+        blocks.append(f"{names['scale']}, {names['dataset']}, {names['split']}\n{_table(layout, own, baseline)}")
     note = fill_terminal(_NOTES.format(baseline=baseline))
     return "\n".join([*blocks, f"{note}More splits and scores: --all.\n"])
 
 
-def _table(layout: Layout, scores: "pd.DataFrame", names: dict[str, str], baseline: str) -> str:
+def _table(layout: Layout, scores: "pd.DataFrame", baseline: str) -> str:
     """Tabulate the systems of one test, the baseline first."""
     rows = []
-    seeds = {system: sorted(set(own.seed)) for system, own in scores.groupby("system", sort=False)}
+    by_measure = scores.groupby("measure")
+    differences = {measure: baseline_differences(layout, own, baseline=baseline) for measure, own in by_measure}
     systems = dict(list(scores.groupby("system")))
     for system in sorted(systems, key=lambda name: (name != baseline, name)):
         own = systems[system]
         values = {measure: part.value.tolist() for measure, part in own.groupby("measure")}
         ratios = own[own.measure == "bleu"].length_ratio
-        differences = {}
-        if baseline in seeds and system != baseline:
-            both = {name: seeds[name] for name in (system, baseline)}
-            differences = {own: _difference(layout, {**names, "measure": own}, both) for own in ("bleu", "chrf")}
         rows.append(
             [
                 system,
-                str(len(seeds[system])),
+                str(own.seed.nunique()),
                 spread_text(values["bleu"]),
                 f"{ratios.mean():.2f}",
-                difference_text(differences.get("bleu")),
+                difference_text(differences["bleu"].get(system)),
                 spread_text(values["chrf"]),
-                difference_text(differences.get("chrf")),
+                difference_text(differences["chrf"].get(system)),
             ]
         )
     header = ["system", "seeds", "BLEU", "length", "difference", "chrF", "difference"]
     return fitting_table(header, rows, dispensable=(1, 6, 5))
-
-
-@cache
-def _weights(sentences: int) -> np.ndarray:
-    return bootstrap_weights(sentences)
-
-
-def _difference(layout: Layout, names: dict[str, str], seeds: dict[str, Sequence[int]]) -> Difference | None:
-    """Compare two systems by a measure; None if their tests are not the same sentences."""
-    file, measure = file_name("split_counts", split=names["split"]), names["measure"]
-    run = {key: names[key] for key in ("scale", "dataset")}
-    counts = [
-        [
-            read_counts(Path(layout.path("counts", **run, system=system, seed=seed)) / file, measure, score_of(measure))
-            for seed in own
-        ]
-        for system, own in seeds.items()
-    ]
-    if len({own.test for parts in counts for own in parts}) > 1:
-        return None
-    weights_AB = _weights(len(counts[0][0]))
-    return difference_of(*(sampled_scores(parts, weights_AB) for parts in counts))
 
 
 def _all_scores(scores: "pd.DataFrame") -> str:

@@ -1,7 +1,7 @@
 """All runs and all scores of a results folder, as two long tables: `runs.parquet` and `scores.parquet`."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from nmtcore.errors import UserError
-from nmtcore.evaluation.counts import length_ratio, read_counts, stored_measures
+from nmtcore.evaluation.compare import Difference, compare_systems
+from nmtcore.evaluation.counts import SentenceCounts, length_ratio, read_counts, stored_measures
 from nmtcore.evaluation.induction import MEASURES
 from nmtcore.evaluation.metrics import METRICS, label_of, metric_labels, score_of
 from nmtcore.evaluation.subsets import read_subsets
@@ -80,10 +81,23 @@ Supertags = Mapping[str, Mapping[str, str]]
 def index_runs(layout: Layout, supertags: Supertags, *, warn: Callable[[str], None] = print) -> None:
     """Write `runs.parquet` and `scores.parquet` of what is in the results folder, sorted by names.
 
+    See `run_index` for `warn`.
+    """
+    runs, scores = run_index(layout, supertags, warn=warn)
+    write_rows(layout.path("all_runs"), RUNS_SCHEMA, runs)
+    write_rows(layout.path("all_scores"), SCORES_SCHEMA, scores)
+
+
+def run_index(
+    layout: Layout, supertags: Supertags, *, scale: str | None = None, warn: Callable[[str], None]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the rows of all runs, and of their scores, or of the runs at a scale, sorted by names.
+
     `warn` gets a sentence for each run with a broken file, which is left out.
     """
-    runs, scores = [], []
-    for names in started_runs(layout):
+    runs: list[dict[str, Any]] = []
+    scores: list[dict[str, Any]] = []
+    for names in (own for own in started_runs(layout) if scale in (None, own["scale"])):
         try:
             own = run_row(layout, names), list(score_rows(layout, names, supertags))
         except UserError as error:
@@ -91,8 +105,7 @@ def index_runs(layout: Layout, supertags: Supertags, *, warn: Callable[[str], No
             continue
         runs.append(own[0])
         scores += own[1]
-    write_rows(layout.path("all_runs"), RUNS_SCHEMA, runs)
-    write_rows(layout.path("all_scores"), SCORES_SCHEMA, scores)
+    return runs, scores
 
 
 def started_runs(layout: Layout) -> list[dict[str, Any]]:
@@ -102,18 +115,20 @@ def started_runs(layout: Layout) -> list[dict[str, Any]]:
     return [dict(zip(RUN_KEYS, run, strict=True)) for run in sorted(runs)]
 
 
-def read_runs(layout: Layout) -> "pd.DataFrame":
-    """Read all runs of a results folder from their files, a row per run."""
-    return _frame(RUNS_SCHEMA, (run_row(layout, names) for names in started_runs(layout)))
-
-
 def read_scores(layout: Layout) -> "pd.DataFrame":
     """Read all scores of whole tests in a results folder from the runs' files, a row per score."""
-    return _frame(SCORES_SCHEMA, (row for names in started_runs(layout) for row in score_rows(layout, names, {})))
+    return score_frame(row for names in started_runs(layout) for row in score_rows(layout, names, {}))
 
 
-def _frame(schema: pa.Schema, rows: Iterator[Mapping[str, Any]]) -> "pd.DataFrame":
-    return pa.Table.from_pylist(list(rows), schema=schema).to_pandas()
+def score_frame(rows: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
+    """Make the table of all scores from its rows."""
+    return pa.Table.from_pylist(list(rows), schema=SCORES_SCHEMA).to_pandas()
+
+
+def labelled(scores: "pd.DataFrame") -> "pd.DataFrame":
+    """Add their `label` in tables to the scores of whole tests; those that are only details of others are left out."""
+    scores = scores[scores.subset == ""].assign(label=lambda own: own.measure.map(label_of))
+    return scores[scores.label != ""]
 
 
 def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,28 +222,19 @@ def _rows_of_constructions(path: Path, annotation: str) -> Iterator[dict[str, An
                 }
 
 
-def current_manifests(layout: Layout, scale: str, warn: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Return what is known now of all runs at a scale: manifest, record, `scores` by split and label, `signatures`.
+def baseline_differences(layout: Layout, scores: "pd.DataFrame", *, baseline: str) -> dict[str, Difference]:
+    """Compare systems with a baseline by their counts, given their scores on one test by one measure.
 
-    `warn` gets a sentence for each run that has a broken file.
+    Systems that were tested on other sentences than the baseline are left out.
     """
-    manifests = []
-    for names in (own for own in started_runs(layout) if own["scale"] == scale):
-        path = Path(layout.path("manifest", **names))
-        try:
-            manifest = read_manifest(path) or {"data": None, "external": None, "translations": None}
-            scores, signatures = _labelled_scores(score_rows(layout, names, {}))
-            manifests.append({**manifest, **run_record(layout, names), "scores": scores, "signatures": signatures})
-        except UserError as error:
-            warn(f"{path.parent} is left out: {error}")
-    return manifests
-
-
-def _labelled_scores(rows: Iterator[Mapping[str, Any]]) -> tuple[dict[str, dict[str, float]], dict[str, str]]:
-    values: dict[str, dict[str, float]] = {}
-    signatures: dict[str, str] = {}
-    for row in rows:
-        if label := label_of(row["measure"]):
-            values.setdefault(row["split"], {})[label] = row["value"]
-            signatures |= {label: row["signature"]} if row.get("signature") else {}
-    return values, signatures
+    counts: dict[str, list[SentenceCounts]] = {}
+    for run in scores.itertuples():
+        names = {"scale": run.scale, "dataset": run.dataset, "system": run.system, "seed": run.seed}
+        path = Path(layout.path("counts", **names)) / file_name("split_counts", split=run.split)
+        counts.setdefault(run.system, []).append(read_counts(path, run.measure, score_of(run.measure)))
+    if baseline not in counts:
+        return {}
+    test = counts[baseline][0].test
+    same = {system: own for system, own in counts.items() if all(seed.test == test for seed in own)}
+    compared = compare_systems(same, baseline=baseline) if baseline in same else {}
+    return {system: own.difference for system, own in compared.items() if own.difference is not None}

@@ -11,6 +11,7 @@ from itertools import count, product
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
+from nmtcore.evaluation.compare import Difference
 from nmtcore.training.log import duration
 
 Content = Literal["text", "corpus", "code", "number", "mean", "interval", "difference", "p_value", "duration"]
@@ -158,6 +159,8 @@ class Table:
     groups: tuple[tuple[Row, ...], ...]
     keys: Mapping[str, str | int] = field(default_factory=dict)
     """What all rows have in common but only the heading says; columns of the raw values, by name."""
+    command: str = ""
+    """What makes the runs that are missing."""
     caption: str = ""
     """What to conclude from the table, for a paper."""
     notes: tuple[str, ...] = ()
@@ -278,6 +281,16 @@ def text_columns(*names: str) -> list[Column]:
 def number_columns(*names: str, content: Content = "number", digits: int = 0) -> list[Column]:
     """Make columns of numbers."""
     return [Column(name=name, content=content, digits=digits) for name in names]
+
+
+def estimate_column(name: str = "difference") -> Column:
+    """Make a column for a difference ± half its interval."""
+    return Column(name=name, content="difference", digits=2, signed=True)
+
+
+def estimate_cell(compared: Difference | None) -> TableCell:
+    """Make a cell of `estimate_column`, which is empty if there is no difference."""
+    return TableCell(None if compared is None else Estimate(compared.delta, *compared.interval))
 
 
 def note(text: str) -> Paragraph:

@@ -78,6 +78,7 @@ class _Laid(NamedTuple):
 
 
 def _table(whole: Table, form: Format, options: Mapping[str, Any]) -> str:
+    whole = replace(whole, command="")  # a paper's readers do not run it
     table = whole.of_what_was_run()
     if not table.groups:
         return "".join(f"% {note}\n" for note in notes_below(whole, table))

@@ -9,10 +9,9 @@ from typing import Any
 from nmtcore.config.claims import trained_name
 from nmtcore.evaluation.compare import FALSE_ALARMS, Difference
 from nmtcore.evaluation.verdicts import ANSWERS
-from nmtcore.layout import Layout
 from nmtcore.reporting.charts import system_looks
 from nmtcore.reporting.claims_page import JudgedClaim, claimed_text
-from nmtcore.reporting.report.runs import SystemRuns, mean_length_ratio
+from nmtcore.reporting.report.runs import SystemRuns
 
 MARKED = "Systems with a mark of significance are better"
 """What the papers claim by marks in their tables."""
@@ -25,7 +24,6 @@ NAMED = 3
 
 
 def run_tables(
-    layout: Layout,
     groups: Sequence[SystemRuns],
     compared: Mapping[str, Difference],
     tests: Mapping[str, Mapping[str, Any]],
@@ -45,8 +43,8 @@ def run_tables(
                 "system": group.system,
                 "description": descriptions.get(group.system, ""),
                 "id": f"runs-{dataset}-{group.system}",
-                **{label.lower(): group.mean(split, label) for label in ("BLEU", "chrF", "UAS")},
-                "length": mean_length_ratio(layout, group, split),
+                **{measure: group.mean(split, measure) for measure in ("bleu", "chrf", "uas")},
+                "length": group.length_ratio(split),
                 "seeds": len(group.seeds),
                 "difference": (difference := compared.get(group.origin)),
                 "drawing": difference and _whiskers(difference, min(bounds), max(bounds), looks[group.system].colour),

@@ -4,24 +4,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nmtcore.errors import UserError
-from nmtcore.evaluation.metrics import LABELS
+from nmtcore.evaluation.compare import Difference
 from nmtcore.files import read_json, write_text
-from nmtcore.layout import Layout
+from nmtcore.layout import Layout, file_name
 from nmtcore.parquet import row_count
 from nmtcore.reporting.data_table import stage_seconds
 from nmtcore.reporting.html_document import html_document, scrolling
-from nmtcore.reporting.licences_table import (
-    Use,
-    licence_blocks,
-    licence_entries,
-    uses_of_comet,
-    uses_of_data,
-    uses_of_run,
-)
-from nmtcore.reporting.manifest import describe_datasets, merged_data
+from nmtcore.reporting.licences_table import all_uses, licence_blocks, licence_entries
+from nmtcore.reporting.manifest import describe_datasets, merged_data, read_manifest
 from nmtcore.reporting.paper_table import linked, read_claims
 from nmtcore.reporting.report.data import data_blocks
 from nmtcore.reporting.report.examples import EXAMPLES, draw_examples, example_tree
@@ -30,16 +23,17 @@ from nmtcore.reporting.report.runs import (
     SystemRuns,
     empty_seeds,
     group_runs,
-    read_settings,
     run_blocks,
     run_curves,
-    run_differences,
     run_examples,
 )
-from nmtcore.reporting.run_index import current_manifests
+from nmtcore.reporting.run_index import baseline_differences, labelled, run_index, score_frame
 from nmtcore.reporting.svg import embedded_svg
 from nmtcore.reporting.table import Block, item_blocks
 from nmtcore.reporting.table_html import blocks_html
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TEMPLATE, STYLE, SCRIPT = "report.html.jinja", "report.css", "report.js"
 """The files of the package that the page is made from."""
@@ -79,7 +73,8 @@ def write_report(inputs: ReportInputs, *, layout: Layout, page: Path, warn: Call
     """
     from jinja2 import Environment, StrictUndefined
 
-    report = _Report(inputs, layout, current_manifests(layout, inputs.scale, warn), warn)
+    runs, scores = run_index(layout, {}, scale=inputs.scale, warn=warn)
+    report = _Report(inputs, layout, runs, labelled(score_frame(scores)), warn)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     body = environment.from_string(_package_file(TEMPLATE)).render(report.content())
     title = f"Report, scale {inputs.scale}"
@@ -99,17 +94,19 @@ def _package_file(name: str) -> str:
 class _Report:
     inputs: ReportInputs
     layout: Layout
-    manifests: Sequence[Mapping[str, Any]]
+    runs: Sequence[Mapping[str, Any]]
+    scores: "pd.DataFrame"
     warn: Callable[[str], None]
     groups: list[SystemRuns] = field(init=False)
     examples: dict[str, list[dict[str, Any]]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.groups = group_runs(self.manifests)
-        self._runs = {group.origin for group in self.groups}
+        self.groups = group_runs(self.runs, self.scores)
+        self._by_origin = {group.origin: group for group in self.groups}
         self._read = describe_datasets(self.layout, self.inputs.datasets, self.warn)
-        with_runs = {own["dataset"] for own in self.manifests if own.get("data") is not None}
-        self._datasets = sorted(with_runs | self._read.keys())
+        paths = (Path(run["folder"]) / file_name("manifest") for run in self.runs)
+        self._manifests = [manifest for path in paths if (manifest := read_manifest(path)) is not None]
+        self._datasets = sorted({manifest["dataset"] for manifest in self._manifests} | self._read.keys())
         self.examples = {dataset: self._drawn(dataset) for dataset in sorted({group.dataset for group in self.groups})}
 
     def content(self) -> dict[str, Any]:
@@ -123,45 +120,45 @@ class _Report:
             for runs in table["runs"].values()
             for seed in (*runs["seeds"], *runs["unfinished"])
         }
-        compared = run_differences(self.layout, self.groups, self.inputs.tests, baseline=self.inputs.baseline)
-        rows = run_tables(self.layout, self.groups, compared, self.inputs.tests, descriptions=self.inputs.descriptions)
-        signatures = {key: own for run in self.manifests for key, own in (run.get("signatures") or {}).items()}
+        finished = {(run["dataset"], run["system"], run["seed"]) for run in self.runs}
+        rows = run_tables(self.groups, self._differences(), self.inputs.tests, descriptions=self.inputs.descriptions)
         return {
             "scale": self.inputs.scale,
             "finding": finding(rows, baseline=self.inputs.baseline),
             "reservation": seeds_sentence(self.groups),
             "state": ledger.state(
-                self.inputs.scale, runs=len(self.manifests), planned=len(planned | self._finished()), groups=self.groups
+                self.inputs.scale, runs=len(self.runs), planned=len(planned | finished), groups=self.groups
             ),
             "run_tables": rows,
             "papers": ledger.papers(),
             "results": list(self._results(tables)),
             "sections": [self._section(group) for group in self.groups],
             "datasets": list(self._data_sections()),
-            "licences": self._html(licence_blocks(licence_entries(self._uses())), level=4),
+            "licences": self._html(licence_blocks(licence_entries(all_uses(self._manifests, self._read, self.scores)))),
             "trees": list(self._trees().values()),
-            "signatures": signatures,
         }
 
-    def _finished(self) -> set[tuple[str, str, int]]:
-        return {(run["dataset"], run["system"], run["seed"]) for run in self.manifests}
+    def _differences(self) -> dict[str, Difference]:
+        """Compare runs with the baseline on the main test of their data set, by DATASET/SYSTEM."""
+        bleu, compared = self.scores[self.scores.measure == "bleu"], {}
+        for dataset, test in self.inputs.tests.items():
+            own = bleu[(bleu.dataset == dataset) & (bleu.split == test["split"])]
+            try:
+                differences = baseline_differences(self.layout, own, baseline=self.inputs.baseline)
+            except UserError as error:
+                self.warn(f"The systems on {dataset} are not compared: {error}")
+                continue
+            compared |= {f"{dataset}/{system}": difference for system, difference in differences.items()}
+        return compared
 
-    def _uses(self) -> Iterator[Use]:
-        for manifest in self.manifests:
-            yield from uses_of_run(manifest)
-            if signature := manifest["signatures"].get(LABELS["comet"]):
-                yield uses_of_comet(manifest["dataset"], signature)
-        for dataset, data in self._read.items():
-            yield from uses_of_data(dataset, data)
-
-    def _html(self, blocks: Sequence[Block], *, level: int = 4) -> Any:
+    def _html(self, blocks: Sequence[Block]) -> Any:
         from markupsafe import Markup
 
-        return Markup(blocks_html(blocks, level=level, link=self._link))
+        return Markup(blocks_html(blocks, level=4, link=self._link))
 
     def _link(self, origin: str) -> str | None:
         """Return the section of runs or of a data set, if the page has it."""
-        if origin in self._runs:
+        if origin in self._by_origin:
             return f"#{section_id(*origin.split('/'))}"
         dataset = origin.partition("/")[0]
         return f"#{section_id(dataset)}" if dataset in self._datasets else None
@@ -206,13 +203,9 @@ class _Report:
     def _section(self, group: SystemRuns) -> dict[str, Any]:
         from markupsafe import Markup
 
-        settings = read_settings(self.layout, group)
-        baseline = None
-        if group.system != self.inputs.baseline:
-            others = [own for own in self.groups if own.origin == f"{group.dataset}/{self.inputs.baseline}"]
-            baseline = read_settings(self.layout, others[0]) if others else None
+        baseline = self._by_origin.get(f"{group.dataset}/{self.inputs.baseline}")
         shown, curves = [], ""
-        blocks = run_blocks(group, settings, baseline, baseline_name=self.inputs.baseline)
+        blocks = run_blocks(group, None if baseline is group else baseline)
         try:
             blocks = [*item_blocks(empty_seeds(self.layout, group)), *blocks]
             curves = run_curves(self.layout, group, with_loss=len(self.groups) <= MANY)
@@ -227,7 +220,7 @@ class _Report:
             "dataset": group.dataset,
             "description": self.inputs.descriptions.get(group.system, ""),
             "dataset_link": self._link(group.dataset),
-            "blocks": self._html(blocks, level=4),
+            "blocks": self._html(blocks),
             "curves": Markup(scrolling(f"{curves}\n", "curves")) if curves else "",
             "examples": [
                 {**example, **translated, "tree": self._trees().get((group.dataset, example["row"]))}
@@ -270,12 +263,9 @@ class _Report:
 
     def _data_sections(self) -> Iterator[dict[str, Any]]:
         for dataset in self._datasets:
-            own = [manifest for manifest in self.manifests if manifest["dataset"] == dataset]
-            data = merged_data([*(manifest.get("data") for manifest in own), self._read.get(dataset)])
-            seconds = next((run["stages"]["data"] for run in own if run.get("stages")), None)
-            if seconds is None:
-                seconds = stage_seconds(self.layout, dataset)
-            blocks = self._html(data_blocks(data, seconds), level=4)
+            own = [manifest["data"] for manifest in self._manifests if manifest["dataset"] == dataset]
+            data = merged_data([*own, self._read.get(dataset)])
+            blocks = self._html(data_blocks(data, stage_seconds(self.layout, dataset)))
             yield {"id": section_id(dataset), "name": dataset, "description": data["description"], "blocks": blocks}
 
 

@@ -1,21 +1,18 @@
 """The runs of a system on a data set: their scores, their difference from the baseline, and the parts of a section."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
-from nmtcore.evaluation.compare import Difference, bootstrap_weights, difference_of, sampled_scores
-from nmtcore.evaluation.counts import SentenceCounts, length_ratio, read_counts
-from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.outputs import read_outputs
-from nmtcore.files import read_json
-from nmtcore.layout import Layout, file_name
+from nmtcore.layout import Layout
 from nmtcore.reporting.curves_figure import curves_svg, system_curves
 from nmtcore.reporting.empty_translations import empty_folder
-from nmtcore.reporting.manifest import FINISHED
+from nmtcore.reporting.manifest import FINISHED, RUN_KEYS
 from nmtcore.reporting.report.examples import translated_examples
 from nmtcore.reporting.table import (
     Block,
@@ -29,7 +26,8 @@ from nmtcore.reporting.table import (
     text_columns,
 )
 
-_NAMES = ("dataset", "system", "scale", "seed")
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class SystemRuns(NamedTuple):
@@ -37,8 +35,10 @@ class SystemRuns(NamedTuple):
 
     dataset: str
     system: str
-    manifests: Sequence[Mapping[str, Any]]
-    """One per seed, sorted."""
+    runs: Sequence[Mapping[str, Any]]
+    """Their rows in `runs.parquet`, one per seed, sorted."""
+    scores: "pd.DataFrame"
+    """Their scores of whole splits, as in `scores.parquet`, with their `label`."""
 
     @property
     def origin(self) -> str:
@@ -48,108 +48,64 @@ class SystemRuns(NamedTuple):
     @property
     def seeds(self) -> list[int]:
         """The seeds."""
-        return [manifest["seed"] for manifest in self.manifests]
+        return [run["seed"] for run in self.runs]
 
-    def counts(self, layout: Layout, split: str) -> list[SentenceCounts]:
-        """Read what BLEU counts in the sentences of a split, of each finished run."""
-        finished = [run for run in self.manifests if run["state"] == FINISHED]
-        folders = [Path(layout.path("counts", **{key: run[key] for key in _NAMES})) for run in finished]
-        paths = [folder / file_name("split_counts", split=split) for folder in folders]
-        return [read_counts(path, "bleu", METRICS["bleu"].score) for path in paths if path.exists()]
+    def of(self, split: str, measure: str) -> "pd.DataFrame":
+        """Return the scores of a split by a measure."""
+        return self.scores[(self.scores.split == split) & (self.scores.measure == measure)]
 
-    def mean(self, split: str, label: str) -> SeedMean | None:
+    def mean(self, split: str, measure: str) -> SeedMean | None:
         """Return the mean score over the seeds that have it; None if none has."""
-        values = [value for run in self.manifests if (value := _score(run, split, label)) is not None]
+        values = self.of(split, measure).value.tolist()
         return SeedMean.over(values) if values else None
 
+    def length_ratio(self, split: str) -> float | None:
+        """Return the mean length of the translations of a split relative to the references; None if it has none."""
+        ratios = self.of(split, "bleu").length_ratio.dropna()
+        return None if ratios.empty else float(ratios.mean())
 
-def group_runs(manifests: Iterable[Mapping[str, Any]]) -> list[SystemRuns]:
-    """Group manifests of one scale by system and data set, sorted by these."""
+
+def group_runs(runs: Iterable[Mapping[str, Any]], scores: "pd.DataFrame") -> list[SystemRuns]:
+    """Group the rows of runs of one scale, sorted by seed, and their scores by system and data set."""
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for manifest in manifests:
-        groups.setdefault((manifest["system"], manifest["dataset"]), []).append(manifest)
+    for run in runs:
+        groups.setdefault((run["system"], run["dataset"]), []).append(run)
+    scored = dict(list(scores.groupby(["system", "dataset"])))
     return [
-        SystemRuns(dataset, system, sorted(runs, key=lambda run: run["seed"]))
-        for (system, dataset), runs in sorted(groups.items())
+        SystemRuns(dataset, system, own, scored.get((system, dataset), scores.iloc[:0]))
+        for (system, dataset), own in sorted(groups.items())
     ]
 
 
-def run_differences(
-    layout: Layout, groups: Sequence[SystemRuns], tests: Mapping[str, Mapping[str, Any]], *, baseline: str
-) -> dict[str, Difference]:
-    """Compare the BLEU of runs with that of the baseline on the main test of their data set, by DATASET/SYSTEM.
-
-    Runs of other sentences than the baseline's are not compared.
-    """
-    compared = {}
-    for dataset, test in tests.items():
-        own = {group.system: group for group in groups if group.dataset == dataset}
-        base = own.pop(baseline).counts(layout, test["split"]) if baseline in own else []
-        if not base:
-            continue
-        weights_AB = bootstrap_weights(len(base[0]))
-        sampled = sampled_scores(base, weights_AB)
-        for group in own.values():
-            counts = group.counts(layout, test["split"])
-            if counts and {seed.test for seed in (*counts, *base)} == {base[0].test}:
-                compared[group.origin] = difference_of(sampled_scores(counts, weights_AB), sampled)
-    return compared
-
-
-def mean_length_ratio(layout: Layout, group: SystemRuns, split: str) -> float | None:
-    """Return the mean length of the translations of a test relative to the references; None without translations."""
-    ratios = [length_ratio(seed) for seed in group.counts(layout, split)]
-    return sum(ratios) / len(ratios) if ratios else None
-
-
-def _score(manifest: Mapping[str, Any], split: str, label: str) -> float | None:
-    return (manifest.get("scores") or {}).get(split, {}).get(label)
-
-
-def run_blocks(
-    group: SystemRuns,
-    settings: Mapping[str, Any] | None,
-    baseline: Mapping[str, Any] | None = None,
-    *,
-    baseline_name: str = "",
-) -> list[Block]:
-    """Make the tables of a section; `settings` are those of the first seed (`flat_settings`) and of the baseline."""
+def run_blocks(group: SystemRuns, baseline: SystemRuns | None = None) -> list[Block]:
+    """Make the tables of a section: scores, cost, and settings, or those that differ from the baseline's."""
     blocks: list[Block] = []
-    if sources := group.manifests[0].get("external"):
+    if sources := group.runs[0]["external"]:
         blocks.append(Paragraph(f"Not trained here; its translations: {sources}"))
-    if names := _score_names(group):
-        blocks += [Heading("Scores"), _scores_table(group, names)]
-    blocks += [Heading("Cost"), _cost_table(group)]
-    if settings is not None:
-        heading = "Settings" if baseline is None else f"Settings that differ from those of {baseline_name}"
-        blocks += [Heading(heading), *_settings_blocks(settings, baseline, baseline_name)]
-    return blocks
+    if not group.scores.empty:
+        blocks += [Heading("Scores"), _scores_table(group)]
+    return [*blocks, Heading("Cost"), _cost_table(group), *_settings_blocks(group, baseline)]
 
 
-def _score_names(group: SystemRuns) -> list[tuple[str, str]]:
-    """List the tests and scores that some seed has."""
-    names = (
-        (split, label)
-        for run in group.manifests
-        for split, scores in (run.get("scores") or {}).items()
-        for label in scores
-    )
-    return list(dict.fromkeys(names))
-
-
-def _scores_table(group: SystemRuns, names: Sequence[tuple[str, str]]) -> Table:
-    """Make a row per test and score, with the mean and each of several seeds."""
+def _scores_table(group: SystemRuns) -> Table:
+    """Make a row per test and score, with the mean, each of several seeds, and the signature."""
     columns = [*text_columns("test", "score"), *number_columns("mean", content="mean", digits=2)]
-    runs = group.manifests if len(group.manifests) > 1 else []
-    columns += number_columns(*(f"seed {run['seed']}" for run in runs), digits=2)
-    rows = [[*name, group.mean(*name), *(_score(manifest, *name) for manifest in runs)] for name in names]
+    seeds = group.seeds if len(group.seeds) > 1 else []
+    columns += number_columns(*(f"seed {seed}" for seed in seeds), digits=2)
+    columns.append(Column(name="signature", content="code"))
+    rows = []
+    for split, scores in group.scores.groupby("split", sort=False):
+        for label, own in scores.groupby("label", sort=False):
+            values = dict(zip(own.seed, own.value, strict=True))
+            signature = own.signature.iloc[0] or None
+            rows.append([split, label, SeedMean.over([*values.values()]), *map(values.get, seeds), signature])
     return make_table(columns, rows)
 
 
 def _cost_table(group: SystemRuns) -> Table:
     columns = [
         *number_columns("seed"),
-        *text_columns("status"),
+        *text_columns("state"),
         *number_columns("parameters", "updates"),
         Column(name="training", content="duration"),
         *number_columns("target tokens/s"),
@@ -158,45 +114,37 @@ def _cost_table(group: SystemRuns) -> Table:
         *number_columns("energy, GPU, kJ", digits=1),
         *text_columns("device", "code"),
     ]
-    return make_table(columns, [_cost_row(manifest) for manifest in group.manifests])
-
-
-def _cost_row(manifest: Mapping[str, Any]) -> list[Any]:
-    training = manifest.get("training") or {}
-    translation = ((manifest.get("stages") or {}).get("jobs") or {}).get("translate_tests") or {}
-    energy = manifest.get("energy_joules") or {}
-    code = (manifest.get("code") or {}).get("training") or {}
-    return [
-        manifest["seed"],
-        manifest["state"],
-        manifest.get("parameters"),
-        *(training.get(key) for key in ("updates", "seconds", "tokens_per_second")),
-        *(translation.get(key) for key in ("seconds", "words_per_second")),
-        None if energy.get("gpu") is None else energy["gpu"] / 1000,
-        (manifest.get("device") or {}).get("name"),
-        (code.get("commit") or code.get("version") or "")[:12] or None,
+    rows = [
+        [
+            *(run[key] for key in ("seed", "state", "parameters", "updates", "training_seconds", "tokens_per_second")),
+            *(run[key] for key in ("translation_seconds", "words_per_second")),
+            None if run["gpu_joules"] is None else run["gpu_joules"] / 1000,
+            *(run["device"], (run["commit"] or run["version"] or "")[:12] or None),
+        ]
+        for run in group.runs
     ]
+    return make_table(columns, rows)
 
 
-def _settings_blocks(
-    settings: Mapping[str, Any], baseline: Mapping[str, Any] | None, baseline_name: str
-) -> list[Block]:
-    """Show all settings, or those that differ from the baseline's."""
-    if baseline is None:
-        return [Paragraph("; ".join(f"{key}: {value}" for key, value in settings.items()))]
-    names = dict.fromkeys([*settings, *baseline])
-    rows = [[key, settings.get(key), baseline.get(key)] for key in names if settings.get(key) != baseline.get(key)]
-    if not rows:
-        return [Paragraph("None.")]
-    return [make_table(text_columns("setting", "value", baseline_name), rows)]
+def _settings_blocks(group: SystemRuns, baseline: SystemRuns | None) -> list[Block]:
+    """Show all settings, or those that differ from the baseline's; nothing of runs that were not trained."""
+    settings, others = recorded_settings(group), recorded_settings(baseline) if baseline else None
+    if settings is None:
+        return []
+    if baseline is None or others is None:
+        return [Heading("Settings"), Paragraph("; ".join(f"{key}: {value}" for key, value in settings.items()))]
+    names = dict.fromkeys([*settings, *others])
+    rows = [[key, settings.get(key), others.get(key)] for key in names if settings.get(key) != others.get(key)]
+    table = make_table(text_columns("setting", "value", baseline.system), rows) if rows else Paragraph("None.")
+    return [Heading(f"Settings that differ from those of {baseline.system}"), table]
 
 
-def read_settings(layout: Layout, group: SystemRuns) -> dict[str, str] | None:
-    """Read the settings that the first trained seed recorded, by dotted names; None if none of the runs was trained."""
-    for manifest in group.manifests:
-        path = Path(layout.path("model", **{key: manifest[key] for key in _NAMES})) / "run.json"
-        if path.exists():
-            return flat_settings({key: value for key, value in read_json(path).items() if key not in _NAMES})
+def recorded_settings(group: SystemRuns) -> dict[str, str] | None:
+    """Return the settings that the first trained seed recorded, by dotted names; None if no run was trained."""
+    for run in group.runs:
+        if run["settings"] is not None:
+            values = json.loads(run["settings"])
+            return flat_settings({key: value for key, value in values.items() if key not in RUN_KEYS})
     return None
 
 
@@ -216,10 +164,10 @@ def flat_settings(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]
 def run_curves(layout: Layout, group: SystemRuns, *, with_loss: bool = True) -> str:
     """Draw the curves of the runs, with or without the training loss; empty if none has a log."""
     histories = {}
-    for manifest in group.manifests:
-        path = Path(layout.path("history", **{key: manifest[key] for key in _NAMES}))
+    for run in group.runs:
+        path = Path(layout.path("history", **{key: run[key] for key in RUN_KEYS}))
         if path.exists():
-            histories[manifest["seed"]] = path
+            histories[run["seed"]] = path
     if not histories:
         return ""
     entry = system_curves(group.dataset, group.system, histories)
@@ -232,10 +180,10 @@ def empty_seeds(layout: Layout, group: SystemRuns) -> list[str]:
     """Write a sentence for each seed and scored test whose translations are mostly empty."""
     return [
         sentence
-        for run in group.manifests
+        for run in group.runs
         for sentence in empty_folder(
-            Path(layout.path("hypotheses", **{key: run[key] for key in _NAMES})),
-            run.get("scores") or (),
+            Path(layout.path("hypotheses", **{key: run[key] for key in RUN_KEYS})),
+            group.scores[group.scores.seed == run["seed"]].split.unique(),
             f"{group.origin}, seed {run['seed']}",
         )
     ]
@@ -245,10 +193,10 @@ def run_examples(
     layout: Layout, group: SystemRuns, test: Mapping[str, Any], examples: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the examples as the first complete seed translates them; an empty list if it has other sentences."""
-    complete = [manifest for manifest in group.manifests if manifest["state"] == FINISHED]
+    complete = [run for run in group.runs if run["state"] == FINISHED]
     if not complete or not examples:
         return []
-    names = {key: complete[0][key] for key in _NAMES}
+    names = {key: complete[0][key] for key in RUN_KEYS}
     folder = Path(layout.path("hypotheses", **names))
     outputs = read_outputs({group.system: {names["seed"]: folder}}, test["split"])
     if examples[-1]["row"] >= len(outputs.references):
