@@ -3,7 +3,6 @@
 import pytest
 from workflow.calling import make_workplace
 
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.project import Project
 from nmtcore.config.typed import plain
 from nmtcore.files import write_json, write_text
@@ -19,11 +18,12 @@ def workplace(root, tmp_path_factory):
 
 
 def write_tables(project, folder):
-    """Write a table without rows for each of the papers' tables, their figures, and a ledger without claims."""
+    """Write the JSON of each of the papers' tables, empty figures, and a ledger without claims."""
     for path in report_tables(project):
         planned = planned_table(project, path.rpartition("/")[2].removesuffix(".json"))
-        names = {key: getattr(planned, key) for key in ("paper", "name", "table_kind", "title", "place", "scale")}
-        content = {"plan": plain(PlannedTable(**names, description="x")), "data": [], "claims": [], "blocks": []}
+        names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
+        part = {"type": "Table", "corpus": False, "origins": ["demo_en2de/pascal"], "html": "<table></table>"}
+        content = {**names, "heading": "x", "claims": [], "parts": [part]}
         write_json(folder / path, content)
     for path in report_figures(project):
         write_text(folder / path, "<svg></svg>")
