@@ -1,4 +1,4 @@
-"""Sizes of the data sets after each stage."""
+"""The table of all data sets with their sizes after each stage, and the tables of one data set for the report."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,9 +11,11 @@ from nmtcore.reporting.benchmarks import benchmark_seconds
 from nmtcore.reporting.markdown import counts
 from nmtcore.reporting.table import (
     Block,
+    Column,
     Heading,
     Items,
     Page,
+    Paragraph,
     Table,
     make_table,
     note,
@@ -146,3 +148,34 @@ def _warnings_list(datasets: Mapping[str, Any]) -> list[Block]:
 def _times_table(datasets: Mapping[str, Any]) -> Table:
     rows = [[name, *dataset["seconds"].values()] for name, dataset in datasets.items()]
     return make_table([*text_columns("data set"), *number_columns(*STAGES, content="duration")], rows)
+
+
+def data_blocks(data: Mapping[str, Any], seconds: Mapping[str, float | None]) -> list[Block]:
+    """Make the tables of a data set; `data` is that of its manifests, and `seconds` the time of each stage."""
+    stages = ("lines", "read", "filtered", "selected")
+    sizes = [[split, *(own.get(stage) for stage in stages)] for split, own in data["splits"].items()]
+    times = [[seconds.get(stage) for stage in STAGES]]
+    blocks: list[Block] = [
+        Paragraph(f"From {data['source']} to {data['target']}. Licence: {data['licence'] or 'unknown'}."),
+        *([Paragraph(f"To cite: {data['citation']}")] if data["citation"] else []),
+        Heading("Pairs after each stage"),
+        make_table([*text_columns("split"), *number_columns(*stages)], sizes),
+        Heading("Time of each stage"),
+        make_table(number_columns(*STAGES, content="duration"), times),
+        Heading("Files"),
+    ]
+    columns = [*text_columns("corpus or parser", "splits", "licence", "file"), Column(name="SHA-256", content="code")]
+    rows = [
+        [corpus["corpus"], ", ".join(corpus["splits"]), corpus["licence"] or "unknown", file["name"], file["sha256"]]
+        for corpus in data["corpora"]
+        for file in corpus["files"]
+    ]
+    rows += [
+        [f"{model['annotator']} ({model['tool']})", None, model["licence"] or "unknown", file["name"], file["sha256"]]
+        for model in data["models"]
+        for file in model["files"]
+    ]
+    return [
+        *blocks,
+        make_table(columns, rows) if rows else Paragraph("The corpora are generated, not read from files."),
+    ]

@@ -11,12 +11,11 @@ from nmtcore.evaluation.compare import Difference
 from nmtcore.files import read_json, write_text
 from nmtcore.layout import Layout, file_name
 from nmtcore.parquet import row_count
-from nmtcore.reporting.data_table import stage_seconds
+from nmtcore.reporting.data_table import data_blocks, stage_seconds
 from nmtcore.reporting.html_document import html_document, scrolling
 from nmtcore.reporting.licences_table import all_uses, licence_blocks, licence_entries
 from nmtcore.reporting.manifest import describe_datasets, merged_data, read_manifest
 from nmtcore.reporting.paper_table import linked, read_claims
-from nmtcore.reporting.report.data import data_blocks
 from nmtcore.reporting.report.examples import EXAMPLES, draw_examples, example_tree
 from nmtcore.reporting.report.finding import Ledger, finding, run_tables, seeds_sentence
 from nmtcore.reporting.report.runs import (
@@ -99,6 +98,8 @@ class _Report:
     warn: Callable[[str], None]
     groups: list[SystemRuns] = field(init=False)
     examples: dict[str, list[dict[str, Any]]] = field(init=False)
+    trees: dict[tuple[str, int], dict[str, Any]] = field(init=False)
+    """Those of the examples, by data set and row; sections refer to them."""
 
     def __post_init__(self) -> None:
         self.groups = group_runs(self.runs, self.scores)
@@ -108,6 +109,7 @@ class _Report:
         self._manifests = [manifest for path in paths if (manifest := read_manifest(path)) is not None]
         self._datasets = sorted({manifest["dataset"] for manifest in self._manifests} | self._read.keys())
         self.examples = {dataset: self._drawn(dataset) for dataset in sorted({group.dataset for group in self.groups})}
+        self.trees = self._drawn_trees()
 
     def content(self) -> dict[str, Any]:
         """Return the variables of the template."""
@@ -135,7 +137,7 @@ class _Report:
             "sections": [self._section(group) for group in self.groups],
             "datasets": list(self._data_sections()),
             "licences": self._html(licence_blocks(licence_entries(all_uses(self._manifests, self._read, self.scores)))),
-            "trees": list(self._trees().values()),
+            "trees": list(self.trees.values()),
         }
 
     def _differences(self) -> dict[str, Difference]:
@@ -223,7 +225,7 @@ class _Report:
             "blocks": self._html(blocks),
             "curves": Markup(scrolling(f"{curves}\n", "curves")) if curves else "",
             "examples": [
-                {**example, **translated, "tree": self._trees().get((group.dataset, example["row"]))}
+                {**example, **translated, "tree": self.trees.get((group.dataset, example["row"]))}
                 for example, translated in zip(self.examples.get(group.dataset, []), shown, strict=False)
             ],
         }
@@ -245,8 +247,7 @@ class _Report:
             self.warn(f"The data set {dataset} has no examples: {error}")
             return []
 
-    def _trees(self) -> dict[tuple[str, int], dict[str, Any]]:
-        """Draw the trees of the examples, by data set and row; sections refer to them."""
+    def _drawn_trees(self) -> dict[tuple[str, int], dict[str, Any]]:
         from markupsafe import Markup
 
         trees = {}
