@@ -150,12 +150,12 @@ def test_induced_trees_are_scored_beside_baselines(scored):
     files = sorted(path.name for path in (scored.folder / run / "gold").glob("*.parquet"))
     assert files == ["gold_hand.parquet", "gold_hand.untrained.parquet"]
     assert re.search(
-        rf"^{run} gold_hand, left: directed 100\.0, undirected over gold edges 100\.0", output, re.MULTILINE
+        rf"^ *{run} gold_hand, left: directed 100\.0, undirected over gold edges 100\.0", output, re.MULTILINE
     )
     lines = (scored.folder / table).read_text(encoding="utf-8").splitlines()
-    words = gold["left"]["scored_words"]
-    assert f"| gilded | gold_hand | left | 100.0 | 100.0 | 100.0 | {words} |" in lines
-    assert any(line.startswith("| gilded | gold_hand | scored_as_induced, untrained |") for line in lines)
+    (left,) = (line for line in lines if line.startswith("| left (added) |"))
+    assert [cell.strip() for cell in left.split("|") if cell.strip()][1:] == ["100.0"] * 3
+    assert any(line.startswith("| scored_as_induced, untrained (added) |") for line in lines)
     scored.write("systems/mine", {"scored_as_induced": {"extends": "depparse_gold"}})
     planned = scored.call("-n", f"{run}/gold.json").output
     assert "'trees': 'induced'" in planned
