@@ -227,13 +227,13 @@ def baseline_differences(layout: Layout, scores: "pd.DataFrame", *, baseline: st
 
     Systems that were tested on other sentences than the baseline are left out.
     """
+    if not {baseline} < set(scores.system):
+        return {}
     counts: dict[str, list[SentenceCounts]] = {}
     for run in scores.itertuples():
         names = {"scale": run.scale, "dataset": run.dataset, "system": run.system, "seed": run.seed}
         path = Path(layout.path("counts", **names)) / file_name("split_counts", split=run.split)
         counts.setdefault(run.system, []).append(read_counts(path, run.measure, score_of(run.measure)))
-    if baseline not in counts:
-        return {}
     test = counts[baseline][0].test
     same = {system: own for system, own in counts.items() if all(seed.test == test for seed in own)}
     compared = compare_systems(same, baseline=baseline) if baseline in same else {}
