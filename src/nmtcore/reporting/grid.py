@@ -55,8 +55,8 @@ Marks of published scores are the paper's: d and D, p < 0.05 and p < 0.01 agains
 against the second.
 """
 _OUR_MARKS = """
-Ours have the same marks for gains, and x, X (y, Y against the second baseline) for losses, by the p of the difference,
-which is below 0.05 if the 95 % interval excludes 0; comparisons with one seed have none.
+Marks of our scores: d and D (v and V against the second baseline) for gains, x and X (y and Y) for losses, with
+p < 0.05 and p < 0.01; p is below 0.05 if the 95 % interval excludes 0. Comparisons with one seed have none.
 """
 _MEANS = "Means over seeds, ± their standard deviation if there are several."
 _DIFFERENCES = f"""
@@ -337,7 +337,7 @@ def _notes(table: PlannedTable, results: Results, compared: Sequence[_Compared])
     measures = list(dict.fromkeys(column.measure for column in table.columns))
     marked = any(cell.marks for cell in table.cells)
     if marked or compared:
-        text = (_PUBLISHED_MARKS if marked else "") + (_OUR_MARKS if compared and table.baselines else "")
+        text = (_PUBLISHED_MARKS if marked else "") + (_OUR_MARKS if any(_marks(table, compared).values()) else "")
         yield from [text] if text else []
     if any(cell.runs and cell.source for cell in table.cells):
         yield _MEANS
