@@ -13,7 +13,8 @@ from nmtcore.files import write_json, write_lines
 from nmtcore.reporting.curves_figure import ticks
 from nmtcore.reporting.report.examples import edited_pieces
 from nmtcore.reporting.report.page import write_report
-from nmtcore.reporting.report.runs import flat_settings
+from nmtcore.reporting.report.runs import SystemRuns, flat_settings, scores_table
+from nmtcore.reporting.run_index import labelled, score_frame
 from nmtcore.reporting.svg import embedded_svg
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
@@ -114,6 +115,17 @@ def test_what_was_not_run_is_no_table(tmp_path):
     assert 'id="table-p2020_table_1"' not in text
     assert "<figure><div" not in text[: text.index('id="systems"')]
     assert "One seed each" in text
+
+
+def test_scores_with_and_without_signatures_share_a_table():
+    """BLEU has a signature; the accuracy of heads has none."""
+    names = {"scale": "smoke", "dataset": "d", "system": "other", "seed": 1, "split": "test", "subset": ""}
+    rows = [
+        {**names, "measure": "bleu", "value": 30.0, "signature": "nrefs:1"},
+        {**names, "measure": "uas", "value": 90.0},
+    ]
+    group = SystemRuns("d", "other", [{"seed": 1}], labelled(score_frame(rows)))
+    assert [row[-1].value for row in scores_table(group).rows] == ["nrefs:1", None]
 
 
 def test_a_section_has_scores_cost_settings_curves_and_examples(page):

@@ -35,10 +35,13 @@ def attachment_source(place: Place) -> Source | str:
 
 def stored_counts(source: Source) -> "list[SentenceCounts]":
     """Read the counts of each seed. Raises `UserError` if there are none by this measure, or if the tests differ."""
+    from nmtcore.evaluation.counts import read_counts
+    from nmtcore.evaluation.metrics import score_of
+
     paths = [
         Path(folder) / file_name("split_counts", split=source["split"]) for folder in source["files"]["counts"].values()
     ]
-    counts = [_counts(path, source["column"]) for path in paths]
+    counts = [read_counts(path, source["column"], score_of(source["column"])) for path in paths]
     for path, own in zip(paths, counts, strict=True):
         if own.test != counts[0].test:
             raise UserError(
@@ -46,13 +49,6 @@ def stored_counts(source: Source) -> "list[SentenceCounts]":
                 "results of the older run and run the workflow again."
             )
     return counts
-
-
-def _counts(path: Path, column: str) -> "SentenceCounts":
-    from nmtcore.evaluation.counts import read_counts, share_of_counts
-    from nmtcore.evaluation.metrics import METRICS
-
-    return read_counts(path, column, METRICS[column].score if column in METRICS else share_of_counts)
 
 
 def sentence_means(source: Source) -> list[float]:

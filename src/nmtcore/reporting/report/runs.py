@@ -83,11 +83,11 @@ def run_blocks(group: SystemRuns, baseline: SystemRuns | None = None) -> list[Bl
     if sources := group.runs[0]["external"]:
         blocks.append(Paragraph(f"Not trained here; its translations: {sources}"))
     if not group.scores.empty:
-        blocks += [Heading("Scores"), _scores_table(group)]
+        blocks += [Heading("Scores"), scores_table(group)]
     return [*blocks, Heading("Cost"), _cost_table(group), *_settings_blocks(group, baseline)]
 
 
-def _scores_table(group: SystemRuns) -> Table:
+def scores_table(group: SystemRuns) -> Table:
     """Make a row per test and score, with the mean, each of several seeds, and the signature."""
     columns = [*text_columns("test", "score"), *number_columns("mean", content="mean", digits=2)]
     seeds = group.seeds if len(group.seeds) > 1 else []
@@ -97,7 +97,7 @@ def _scores_table(group: SystemRuns) -> Table:
     for split, scores in group.scores.groupby("split", sort=False):
         for label, own in scores.groupby("label", sort=False):
             values = dict(zip(own.seed, own.value, strict=True))
-            signature = own.signature.iloc[0] or None
+            signature = next(iter(own.signature.dropna()), None)  # heads that are compared with trees have none
             rows.append([split, label, SeedMean.over([*values.values()]), *map(values.get, seeds), signature])
     return make_table(columns, rows)
 
