@@ -20,6 +20,9 @@ from nmtcore.demo.grammar import Clause, Embedded, Prepositional, nodes
 from nmtcore.demo.lexicon import PRONOUNS, THROUGH, WITH
 from nmtcore.demo.trees import Word, lay_out, without_double_marks
 
+PHENOMENA = ("number", "number_attractor", "verb_main", "verb_subordinate", "attachment_verb", "attachment_object")
+"""All phenomena."""
+
 
 class WrongRealisation(NamedTuple):
     """A wrong translation; `distance` is the words from the subject's head to the verb, or by which the verb moved."""
