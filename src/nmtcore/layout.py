@@ -240,14 +240,6 @@ class Layout:
             names["root"] = self.root(names.pop("scale"))
         return _fill(file_type, TEMPLATES[file_type], names, results=self.results, downloads=self.downloads)
 
-    def log(self, rule: str) -> str:
-        """Return the path pattern of a rule's logs."""
-        return self.pattern(f"{rule}.log")
-
-    def benchmark(self, rule: str) -> str:
-        """Return the path pattern of a rule's benchmarks."""
-        return self.pattern(f"{rule}.benchmark")
-
     def root(self, scale: str) -> str:
         """Return the folder that holds the data sets of a scale."""
         return self.results if scale == PAPER else f"{self.results}/{scale}"

@@ -5,6 +5,7 @@ from planning.conftest import parsed
 
 from nmtcore.planning.runs import (
     feature_files,
+    gold_trees,
     label_files,
     label_paths,
     pair_files,
@@ -14,7 +15,6 @@ from nmtcore.planning.runs import (
     start_model,
     target_tags,
     tree_files,
-    treebank_files,
 )
 
 
@@ -90,7 +90,5 @@ def test_heads_read_the_sources_of_a_treebank_and_its_gold_trees(project):
     folder = f"results/parsed/features/{run.segmentation.name}"
     assert run.gold == ()
     assert split_features(project, run=run, split="gold_bank") == [f"{folder}/gold_bank.source.parquet"]
-    assert treebank_files(project, run=run, split="gold_bank") == [
-        "results/parsed/corpus/gold_bank.parquet",
-        "results/parsed/annotation/gold/gold_bank.source.parquet",
-    ]
+    trees = gold_trees(project, run=run, split="gold_bank")
+    assert trees == "results/parsed/annotation/gold/gold_bank.source.parquet"

@@ -68,8 +68,8 @@ def test_every_rule_has_its_own_log_and_benchmark(declared, layout):
     assert with_logs == JOBS.keys()
     for name in JOBS:
         (log,) = map(without_constraints, declared["logs"][name])
-        assert log == layout.log(name)
-        assert without_constraints(declared["benchmarks"][name]) == layout.benchmark(name)
+        assert log == layout.pattern(f"{name}.log")
+        assert without_constraints(declared["benchmarks"][name]) == layout.pattern(f"{name}.benchmark")
 
 
 def test_wildcards_have_the_constraints_of_the_layout(declared, root, layout):

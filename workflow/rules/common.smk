@@ -85,7 +85,9 @@ WITH_MODEL = {"mem_mb": 8000, "runtime": 120, "gpu": min(GPUS, 1)}
 
 
 def complete_rules():
-    """Give each rule its log and its benchmark and, unless it names another, the environment of the package.
+    """Give each rule its log and its benchmark and, unless it names another, the package's environment and a version.
+
+    The version is that of the stage after which the file of the rule is named.
 
     Rules without resources, whose jobs are small, become local; those of a workflow that has this as a module stay.
     """
@@ -95,9 +97,11 @@ def complete_rules():
     for name, each in ours.items():
         each.log_modifier = each.benchmark_modifier = modifier
         if not each.log:
-            each.set_log(LAYOUT.log(name))
-        each.benchmark = each.benchmark or LAYOUT.benchmark(name)
+            each.set_log(LAYOUT.pattern(f"{name}.log"))
+        each.benchmark = each.benchmark or LAYOUT.pattern(f"{name}.benchmark")
         each.conda_env = each.conda_env or "../../envs/core.yaml"
+        if each.script and "version" not in each.params.keys():
+            each.set_params(version=VERSIONS[Path(str(each.snakefile)).stem])
     small = {each.name for each in ours.values() if not each.ruleinfo.resources}
     workflow._localrules = set(EARLIER_LOCAL_RULES) | small
 

@@ -13,7 +13,7 @@ from nmtcore.planning.downloads import download_settings
 
 rule download:
     output:
-        file=LAYOUT.pattern("download"),
+        target=LAYOUT.pattern("download"),
         record=LAYOUT.pattern("download_record"),
     resources:
         mem_mb=1000,
@@ -36,7 +36,6 @@ rule read_split:
         mem_mb=2000,
         runtime=240,
     params:
-        version=VERSIONS["corpus"],
         settings=planned(reading_settings),
         files=planned(own_files_read),
     script:
@@ -51,17 +50,16 @@ rule list_contrasts:
     resources:
         **SMALL,
     params:
-        version=VERSIONS["corpus"],
         settings=planned(reading_settings),
         files=planned(own_files_read),
     script:
-        "../scripts/list_contrasts.py"
+        "../scripts/job.py"
 
 
 rule filter_split:
     input:
         raw=LAYOUT.pattern("raw_pairs"),
-        others=planned(held_out_splits),
+        other_raws=planned(held_out_splits),
     output:
         pairs=LAYOUT.pattern("pairs"),
         report=LAYOUT.pattern("pairs_report"),
@@ -70,7 +68,6 @@ rule filter_split:
         mem_mb=lambda wildcards, threads: 1500 + 500 * threads,
         runtime=240,
     params:
-        version=VERSIONS["corpus"],
         settings=planned(filtering_settings),
     script:
         "../scripts/filter_split.py"

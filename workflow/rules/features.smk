@@ -16,8 +16,6 @@ rule extract_tokens:
     resources:
         mem_mb=2000,
         runtime=240,
-    params:
-        version=VERSIONS["features"],
     script:
         "../scripts/extract_subwords.py"
 
@@ -32,8 +30,6 @@ rule extract_linearised:
     resources:
         mem_mb=2000,
         runtime=240,
-    params:
-        version=VERSIONS["features"],
     script:
         "../scripts/extract_subwords.py"
 
@@ -50,7 +46,6 @@ rule extract_syntax:
         mem_mb=2000,
         runtime=240,
     params:
-        version=VERSIONS["features"],
         annotation_names=planned(used_annotations),
     script:
-        "../scripts/extract_syntax.py"
+        "../scripts/job.py"

@@ -66,7 +66,6 @@ for name, (files, facts) in PLAIN_TABLES.items():
         output:
             **table_files(name),
         params:
-            version=VERSIONS["reporting"],
             made=name,
             planned=facts,
         script:
@@ -80,7 +79,6 @@ rule index_runs:
         scores=LAYOUT.pattern("all_scores"),
         checklist=LAYOUT.pattern("checklist"),
     params:
-        version=VERSIONS["reporting"],
         states=planned(run_states),
     script:
         "../scripts/index_runs.py"
@@ -91,7 +89,6 @@ rule licence_table:
         **table_files("licence"),
         json=LAYOUT.pattern("licence_json"),
     params:
-        version=VERSIONS["reporting"],
         states=planned(run_states),
         datasets=planned(read_datasets),
     script:

@@ -12,7 +12,5 @@ rule learn_segmentation:
     resources:
         mem_mb=8000,
         runtime=480,
-    params:
-        version=VERSIONS["segmentation"],
     script:
         "../scripts/learn_segmentation.py"
