@@ -123,29 +123,16 @@ def read_batches(
     with open_file(path) as file:
         if missing := {name.split(".")[0] for name in columns or []} - set(file.schema_arrow.names):
             raise UserError(_damaged(path, f"it has no column {min(missing)}"))
-        stop = file.metadata.num_rows if stop is None else min(stop, file.metadata.num_rows)
-        row = 0
+        stop = file.metadata.num_rows if stop is None else stop
+        end = 0
+        # One iterator over all row groups would use more and more memory (pyarrow 26), so read them one by one.
         for group in range(file.metadata.num_row_groups):
-            count = file.metadata.row_group(group).num_rows
-            if row + count <= start or row >= stop:
-                row += count
-                continue
-            # One iterator over all row groups would use more and more memory (pyarrow 26), so read them one by one.
-            for batch in _batches(path, file.iter_batches(size, row_groups=[group], columns=columns)):
-                first, end = max(start - row, 0), min(stop - row, batch.num_rows)
-                row += batch.num_rows
-                if first < end:
-                    yield batch.slice(first, end - first)
-
-
-def _batches(path: str | Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield batches. Raises `UserError` if their data are damaged."""
-    while True:
-        with _explain_damage(path):
-            batch = next(batches, None)
-        if batch is None:
-            return
-        yield batch
+            first, end = end, end + file.metadata.row_group(group).num_rows
+            if first < stop and start < end:
+                with _explain_damage(path):
+                    rows = file.read_row_group(group, columns=columns)
+                before = max(start - first, 0)
+                yield from rows.slice(before, min(stop, end) - first - before).to_batches(size)
 
 
 def read_rows(

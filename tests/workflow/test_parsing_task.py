@@ -48,7 +48,7 @@ def test_both_tasks_are_trained_and_only_translations_are_scored(workplace, shar
     assert losses[-1] < losses[0]
     model = run / "model"
     lines = "the old dog sleeps .\n\n" + "a cat " * 600 + "\n"
-    translated = call_forked("nmtcore.cli", "translate", str(model), text=lines.encode()).stdout.decode()
+    translated = call_forked("nmtcore", "translate", str(model), text=lines.encode()).stdout.decode()
     assert len(translated.split("\n")) == 4
     assert "<TR>" not in translated
     assert "<PA>" not in translated
