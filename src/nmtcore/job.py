@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 from nmtcore.config.own_code import OWN_CONFIG
 from nmtcore.config.project_settings import ProjectSettings, read_project_settings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.typed import build
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explain_os_errors
@@ -77,10 +78,10 @@ def run_job(function: Callable[..., Any], snakemake: Any, **others: Any) -> None
 def job_arguments(function: Callable[..., Any], snakemake: Any, **others: Any) -> dict[str, Any]:
     """Return the arguments of a function whose parameters have the names of what a job has, or are among `others`.
 
-    A job has inputs, outputs, wildcards and params; `output`, the first one; threads, `device`, `downloads` and
-    `layout` of config.yaml; and its run. They become what the function declares: a `Path | None` is a list of at most
-    one file, a `Path` of several files their folder, and a `Mapping[str, Path]` has files by split. A dataclass is made
-    of settings, or of what its own fields name.
+    A job has inputs, outputs, wildcards and params; `output`, the first one; threads; `device`, `downloads` and
+    `layout` of config.yaml; its run or segmentation. They become what the function declares: a `Path | None` is a list
+    of at most one file, a `Path` of several files their folder, and a `Mapping[str, Path]` has files by split. A
+    dataclass is made of settings, or of what its own fields name.
     """
     settings = job_settings(snakemake)
     values = {"output": snakemake.output[0], "threads": snakemake.threads, "layout": settings.layout}
@@ -96,6 +97,8 @@ def job_arguments(function: Callable[..., Any], snakemake: Any, **others: Any) -
             arguments[name] = _as_declared(values[name], declared)
         elif declared is RunSettings:
             arguments[name] = planned_run(snakemake)
+        elif declared is SegmentationSettings:
+            arguments[name] = SegmentationSettings.parse(snakemake.wildcards.segmentation)
         elif is_dataclass(declared):
             arguments[name] = declared(**job_arguments(declared, snakemake))
     return arguments

@@ -26,12 +26,10 @@ class RowWriter:
         self._writer = writer
         self._schema = schema
         self._rows: list[dict[str, Any]] = []
-        self.count = 0
 
     def write(self, row: dict[str, Any]) -> None:
         """Add a row; columns that it lacks become null."""
         self._rows.append(row)
-        self.count += 1
         if len(self._rows) >= ROWS_PER_GROUP:
             self.flush()
 
@@ -40,7 +38,6 @@ class RowWriter:
         self.flush()
         table = pa.table(batch) if isinstance(batch, pa.RecordBatch) else batch
         self._writer.write_table(table.cast(self._schema), row_group_size=ROWS_PER_GROUP)
-        self.count += table.num_rows
 
     def flush(self) -> None:
         """Write the rows that have been collected as a row group."""
@@ -61,12 +58,11 @@ def row_writer(path: str | Path, schema: pa.Schema) -> Iterator[RowWriter]:
         writer.flush()
 
 
-def write_rows(path: str | Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> int:
-    """Write all `rows` and return their number."""
+def write_rows(path: str | Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> None:
+    """Write all `rows`."""
     with row_writer(path, schema) as writer:
         for row in rows:
             writer.write(row)
-    return writer.count
 
 
 def content_key(path: str | Path) -> str:

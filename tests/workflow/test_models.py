@@ -43,11 +43,10 @@ def test_the_working_directory_is_not_searched_for_models(planner, tmp_path):
     assert not any("models/corenlp" in file for file in inputs_of(plan, "annotate_shard"))
 
 
-@pytest.mark.parametrize("name", ["./corenlp", "../corenlp", "/models/corenlp"])
-def test_a_path_is_not_a_model_name(planner, name):
-    planner.write("datasets/parsed", parsed(trees={"tool": "corenlp", "model": name}))
-    sentence = "annotators: trees: corenlp: a model is a plain name (letters, digits, '.', '_' and '-'), not '"
-    assert f"{sentence}{name}': add" in planner.refusal(TREES)
+def test_a_path_is_not_a_model_name(planner):
+    planner.write("datasets/parsed", parsed(trees={"tool": "corenlp", "model": "./corenlp"}))
+    refusal = planner.refusal(TREES)
+    assert "corenlp: a model is a plain name (letters, digits, '.', '_' and '-'), not './corenlp': add" in refusal
 
 
 def test_a_plan_has_exactly_the_downloads_that_it_needs(planner):

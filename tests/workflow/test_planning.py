@@ -46,19 +46,6 @@ def sentences(output):
     return sorted(set(re.findall(r"^\S+ must be fetched by hand: .*$", output, re.MULTILINE)))
 
 
-def test_tables_and_figures_of_differences_are_planned(planner):
-    targets = [
-        "results/figures/constructions.svg",
-        "results/figures/mine/curves.svg",
-        "results/tables/mine/examples.md",
-        "results/tables/systems.csv",
-        "results/tables/mine/data.html",
-    ]
-    settings = {"scale": "smoke", "datasets": ["demo_en2de"], "systems": ["transformer_base", "pascal"]}
-    planned = planner.rules_of(*targets, **settings)
-    assert {"paper_table", "paper_figure", "data_table"} <= planned, "CSV and HTML are targets as well"
-
-
 def test_scores_are_of_the_trees_and_texts_that_they_need(planner):
     """Translations and their BLEU need no gold treebank."""
     plan = planner.plan("results/smoke/demo_en2de/depparse_l1.bleu", "results/smoke/demo_en2de/depparse_l1.uas")

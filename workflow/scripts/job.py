@@ -18,6 +18,7 @@ FUNCTIONS = {
     "hypotheses": "experiment.inference.translate_tests",
     "labels": "annotation.labels.label_vocabularies",
     "report": "reporting.report.page.write_report",
+    "segmentation": "segmentation.learn.learn_segmentation",
     "summary": "evaluation.summary.write_summary",
     "syntax": "features.extract.extract_syntax",
 }

@@ -66,16 +66,7 @@ def _names(project: Project) -> set[str]:
     fixed = {name for pattern in (*patterns, *SCORES, *CONFIGURED_TABLES) for name in re.findall(r"\w+", pattern)}
     datasets = [project.dataset(name) for name in project.settings.datasets]
     inner = {name for dataset in datasets for name in (*dataset.splits, *dataset.annotators)}
-    return {
-        *fixed,
-        *inner,
-        *project.dataset_files,
-        *project.system_entries,
-        *project.scale_names,
-        "train",
-        "dev",
-        "test",
-    }
+    return fixed | inner | set(project.system_entries) | {*project.dataset_files, *project.scale_names, "dev", "test"}
 
 
 def _nearest(name: str, names: set[str]) -> str:
