@@ -8,7 +8,6 @@ import tarfile
 
 import pytest
 import yaml
-from full_disk import largest_file
 
 from nmtcore.cli import main
 from nmtcore.config.own_folder import project_of_folder
@@ -385,12 +384,3 @@ def test_check_of_the_demo_and_of_an_unknown_name(text, capsys):
     assert output.endswith("\nNothing here would stop the workflow.\n")
     assert "unknown data set 'demo_en'" in mistake(capsys, ["check", "demo_en"])
     assert mistake(capsys, ["check", "demo_en2de", "--folder", "no"]).endswith("/no does not exist.")
-
-
-def test_without_space_nothing_is_written(text, capsys):
-    with largest_file(20_000):  # enough for the file of the data set, but not for all schemas
-        sentence = mistake(capsys, arguments("--folder", "mine"))
-    assert "config/schemas/datasets.schema.json would exceed the largest file size" in sentence
-    assert not [path for path in (text.parent / "mine").rglob("*") if path.is_file()]
-    main(arguments("--folder", "mine"))
-    assert written(text)
