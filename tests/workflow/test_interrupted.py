@@ -7,9 +7,7 @@ import shutil
 import signal
 
 import pytest
-import torch
 import yaml
-from safetensors.torch import load_file
 from workflow.calling import FORKING, UPDATES, wait_for_trainer
 
 from nmtcore.layout import Layout
@@ -32,11 +30,8 @@ def record(workplace):
 
 
 def weights(workplace):
-    return load_file(workplace.folder / MODEL / "weights.safetensors")
-
-
-def equal_weights(first, second):
-    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
+    """Return the bytes of the trained weights."""
+    return (workplace.folder / MODEL / "weights.safetensors").read_bytes()
 
 
 def updates(workplace):
@@ -72,10 +67,11 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
 
     shutil.rmtree(run_folder(workplace))
     workplace.run(MODEL)
-    assert equal_weights(weights(workplace), resumed), "a resumed run differs from an uninterrupted one"
+    assert weights(workplace) == resumed, "a resumed run differs from an uninterrupted one"
 
     before = sums(folder)
-    workplace.edit("scales/long", training={**read_training(workplace), "label_smoothing": 0.2, "max_updates": 20})
+    training = yaml.safe_load((workplace.folder / "config/scales/long.yaml").read_text())["training"]
+    workplace.edit("scales/long", training={**training, "label_smoothing": 0.2, "max_updates": 20})
     workplace.run(MODEL)
     assert "training.label_smoothing: nothing -> 0.2" in log.read_text()
     assert "starting afresh in" in log.read_text()
@@ -83,7 +79,3 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
     assert sums(folder) == before
     assert len(list(run_folder(workplace).glob("checkpoints/*"))) == 2
     assert workplace.partial_files() == []
-
-
-def read_training(workplace):
-    return yaml.safe_load((workplace.folder / "config/scales/long.yaml").read_text())["training"]

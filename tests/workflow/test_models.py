@@ -64,15 +64,6 @@ def test_a_system_that_reads_no_trees_needs_no_model(planner):
     assert [job.rule for job in plan.values()].count("annotate_shard") == 3, "the unused annotator has none"
 
 
-def test_a_broken_file_of_a_model_only_affects_targets_that_need_it(planner):
-    planner.write("datasets/parsed", parsed(trees={"tool": "spacy", "model": "xx_trees"}))
-    planner.write("models/xx_trees", {"descripton": "misspelt"})
-    assert len(downloads_of(planner.plan(PLAIN))) == 6
-    refusal = planner.refusal(PARSED)
-    assert "models/xx_trees.yaml" in refusal
-    assert "Did you mean description?" in refusal
-
-
 @pytest.mark.parametrize("folder", ["manual/models", "mine"])
 def test_a_model_of_the_users_is_neither_downloaded_nor_missing(planner, tmp_path, folder):
     jar, parser = tmp_path / folder / "easyccg/easyccg.jar", tmp_path / folder / "xx_trees/meta.json"

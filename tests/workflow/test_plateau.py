@@ -8,12 +8,12 @@ import pytest
 pytestmark = pytest.mark.needs("Snakemake")
 
 RUN = "results/brief/demo_paper/transformer_base/seed1"
-PEAK, FACTOR, PATIENCE, FLOOR = 1e-2, 0.7, 2, 4e-3
+PEAK, FACTOR, PATIENCE, FLOOR = 1e-2, 0.5, 2, 4e-3
 SCALE = {
     "description": "The schedule of the recipe between higher rates and with less patience, for a small model",
     "per_base": {"transformer": {"model": {"width": 32, "feed_forward": 64, "decoder_layers": 1, "norm": "pre"}}},
     "training": {
-        "schedule": {"peak": PEAK, "patience": PATIENCE, "floor": FLOOR},
+        "schedule": {"peak": PEAK, "factor": FACTOR, "patience": PATIENCE, "floor": FLOOR},
         "batch": {"size": 512},
         "validation": {"every": 15},
         "checkpoint_every": 15,

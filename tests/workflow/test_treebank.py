@@ -112,28 +112,3 @@ def test_a_changed_start_model_trains_again(scored):
     (scored.folder / "results/smoke/gilded/depparse_l1/seed1/model/.snakemake_timestamp").touch()
     planned = scored.call("-n", target).output
     assert re.search(r"^train_model +1$", planned, re.MULTILINE), planned
-
-
-def test_induced_trees_are_scored_beside_baselines(scored):
-    """The heads of the treebank are the next words, so that left branching is always right."""
-    system = {"extends": "depparse_gold", "trees": "induced"}
-    scored.write("systems/mine", {"scored_as_induced": system})
-    run, table = "results/smoke/gilded/scored_as_induced/seed1", "results/tables/induced/systems.md"
-    settings = ["scale=smoke", 'datasets=["gilded"]', 'systems=["scored_as_induced"]']
-    output = scored.run(table, settings=settings).output
-    gold = read(scored.folder / run / "gold.json")["gold.uas"]["gold_hand"]
-    assert gold["left"]["directed"] == gold["left"]["undirected_gold_edges"] == 100
-    assert (gold["right"]["directed"], gold["right"]["undirected_gold_edges"]) == (0, 100)
-    files = sorted(path.name for path in (scored.folder / run / "gold").glob("*.parquet"))
-    assert files == ["gold_hand.parquet", "gold_hand.untrained.parquet"]
-    assert re.search(
-        rf"^ *{run} gold_hand, left: directed 100\.0, undirected over gold edges 100\.0", output, re.MULTILINE
-    )
-    lines = (scored.folder / table).read_text(encoding="utf-8").splitlines()
-    (left,) = (line for line in lines if line.startswith("| left (added) |"))
-    assert [cell.strip() for cell in left.split("|") if cell.strip()][1:] == ["100.0"] * 3
-    assert any(line.startswith("| scored_as_induced, untrained (added) |") for line in lines)
-    scored.write("systems/mine", {"scored_as_induced": {"extends": "depparse_gold"}})
-    planned = scored.call("-n", f"{run}/gold.json").output
-    assert "'trees': 'induced'" in planned
-    assert "train_model" not in planned

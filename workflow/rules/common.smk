@@ -80,6 +80,8 @@ wildcard_constraints:
 
 SMALL = {"mem_mb": 2000, "runtime": 60}
 """The resources of jobs that read and write a split."""
+READING = {"mem_mb": 2000, "runtime": 240}
+"""The resources of those that do much with each sentence."""
 WITH_MODEL = {"mem_mb": 8000, "runtime": 120, "gpu": min(GPUS, 1)}
 """The resources of jobs that measure a model."""
 

@@ -33,8 +33,7 @@ rule read_split:
         report=LAYOUT.pattern("raw_report"),
     threads: 2
     resources:
-        mem_mb=2000,
-        runtime=240,
+        **READING,
     params:
         settings=planned(reading_settings),
         files=planned(own_files_read),

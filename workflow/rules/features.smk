@@ -14,8 +14,7 @@ rule extract_tokens:
     output:
         LAYOUT.pattern("tokens"),
     resources:
-        mem_mb=2000,
-        runtime=240,
+        **READING,
     script:
         "../scripts/extract_subwords.py"
 
@@ -28,8 +27,7 @@ rule extract_linearised:
     output:
         LAYOUT.pattern("linearised"),
     resources:
-        mem_mb=2000,
-        runtime=240,
+        **READING,
     script:
         "../scripts/extract_subwords.py"
 
@@ -43,8 +41,7 @@ rule extract_syntax:
     output:
         LAYOUT.pattern("syntax"),
     resources:
-        mem_mb=2000,
-        runtime=240,
+        **READING,
     params:
         annotation_names=planned(used_annotations),
     script:
