@@ -16,6 +16,7 @@ with job(snakemake) as terminal:
         hypotheses=Path(snakemake.input.hypotheses),
         corpora=dict(zip(settings.parsed, map(Path, snakemake.input.corpus), strict=True)),
         trees=dict(zip(settings.parsed, map(Path, snakemake.input.trees), strict=False)),
+        in_train=list(map(Path, snakemake.input.in_train)),
         scores=Path(snakemake.output.scores),
         counts=Path(snakemake.output.counts),
     )

@@ -8,7 +8,7 @@ from pydantic import Field
 from nmtcore.config.annotators import ANNOTATORS, Annotation, AnnotatorSettings, ExistingSettings
 from nmtcore.config.bases import ChangesByBase
 from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings, Side
-from nmtcore.config.filters import FILTERS, FilterSettings
+from nmtcore.config.filters import FILTERS, FilterSettings, HeldOutSettings
 from nmtcore.config.formats import FORMATS
 from nmtcore.config.own_code import own_names
 from nmtcore.config.partial import ForAll, Listed, PartOf, Short
@@ -176,6 +176,9 @@ class DatasetSettings:
         for side in SIDES:
             if side not in self.words:
                 raise ValueError(f"words lacks '{side}'")
+        for split in self.held_out:
+            if split == "train" or split not in self.splits:
+                raise ValueError(f"filters: held_out: there is no split {quoted(split)} to compare train with")
         self._check_contrasts()
         self._check_syntax()
         self._check_selection()
@@ -223,6 +226,13 @@ class DatasetSettings:
         special = ("train", "dev", self.main_test, *self.treebanks, *self.contrasts)
         others = [split for split in self.splits if split not in special]
         return tuple(dict.fromkeys([self.main_test, *others, "dev"]))
+
+    @property
+    def held_out(self) -> tuple[str, ...]:
+        """The splits whose pairs are dropped from train by the filter `held_out`; none without the filter."""
+        filters = (own for own in self.filters if isinstance(own, HeldOutSettings))
+        default = (self.main_test, "dev")
+        return tuple(dict.fromkeys(split for own in filters for split in (own.splits or default)))
 
     @property
     def treebanks(self) -> tuple[str, ...]:
