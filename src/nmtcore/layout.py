@@ -48,6 +48,7 @@ FILES = {
     "raw_report": "{results}/{dataset}/corpus/raw/{split}.json",
     "pairs": "{results}/{dataset}/corpus/{split}.parquet",
     "pairs_report": "{results}/{dataset}/corpus/{split}.json",
+    "pairs_in_train": "{results}/{dataset}/corpus/{split}.in_train.json",
     "contrasts": "{results}/{dataset}/corpus/{split}.contrasts.parquet",
     # Trees and tags
     "annotation_shard": "{results}/{dataset}/annotation/{annotator}/shards/{split}.{side}.{shard}-of-{shards}.parquet",
@@ -142,6 +143,7 @@ JOBS = {
     "download": "{results}/{records}/download/{file}",
     "read_split": "{results}/{records}/{dataset}/corpus/raw.{split}",
     "filter_split": "{results}/{records}/{dataset}/corpus/{split}",
+    "count_in_train": "{results}/{records}/{dataset}/corpus/{split}.in_train",
     "list_contrasts": "{results}/{records}/{dataset}/corpus/{split}.contrasts",
     "annotate_shard": "{results}/{records}/{dataset}/annotation/{annotator}/{split}.{side}.{shard}-of-{shards}",
     "gather_annotation": "{results}/{records}/{dataset}/annotation/{annotator}/{split}.{side}",

@@ -118,6 +118,18 @@ def test_an_edit_changes_the_inputs_and_parameters_of_these_rules(before, plan, 
     assert first_rules(before, plan(dataset, system)) == expected
 
 
+def test_a_further_test_repeats_nothing_of_training(plan):
+    """It is read and parsed, what it shares with train is counted, and the tests are translated and scored."""
+    held_out = {"filters": ["empty", "held_out"]}
+    before, after = plan(held_out), plan({**held_out, "splits": {"more": "test"}})
+    of_more = {name for name, job in after.items() if any("more" in output for output in job.outputs)}
+    again = {name for name, job in after.items() if name in before and job != before[name]}
+    assert {after[name].rule for name in again} == {"translate_tests", "score_tests", *COMET - {"run_comet"}}
+    assert {after[name].rule for name in of_more} >= {"read_split", "annotate_shard", "count_in_train"}
+    assert "count_in_train" not in {job.rule for job in before.values()}
+    assert changed_rules(before, after).isdisjoint({"train_model", "learn_segmentation", "label_vocabularies"})
+
+
 def test_settings_of_the_project_change_the_rules_that_use_them(before, plan):
     assert first_rules(before, plan(comet={"model": "another"})) == {"prepare_comet", "score_comet"}
     assert (

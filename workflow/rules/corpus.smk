@@ -41,6 +41,20 @@ rule read_split:
         "../scripts/read_split.py"
 
 
+rule count_in_train:
+    input:
+        train=LAYOUT.pattern("pairs", split="train"),
+        pairs=LAYOUT.pattern("pairs"),
+    output:
+        LAYOUT.pattern("pairs_in_train"),
+    resources:
+        **SMALL,
+    params:
+        version=VERSIONS["corpus"],
+    script:
+        "../scripts/count_in_train.py"
+
+
 rule list_contrasts:
     input:
         planned(contrastive_files),

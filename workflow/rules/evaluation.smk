@@ -1,6 +1,7 @@
 # Translations made elsewhere; scores of a run, also by COMET in an environment of its own, and its manifest; summaries of
 # a system over its seeds; the table of the demo.
 from nmtcore.config.stages import ScoringSettings
+from nmtcore.planning.corpus import pairs_in_train
 from nmtcore.planning.demo import demo_counts, demo_summaries, demo_trees
 from nmtcore.planning.external import (
     missing_seed_notes,
@@ -37,6 +38,7 @@ rule score_tests:
         hypotheses=LAYOUT.pattern("hypotheses"),
         corpora=planned(pair_files, splits="parsed_tests"),
         trees=planned(tree_files, splits="parsed_tests"),
+        in_train=planned(pairs_in_train),
     output:
         scores=LAYOUT.pattern("scores"),
         counts=directory(LAYOUT.pattern("counts")),

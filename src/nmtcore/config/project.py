@@ -18,6 +18,7 @@ from nmtcore.config.components import COMPONENTS, check_composition, check_trees
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.external import with_translations
 from nmtcore.config.needs import (
+    MissingAnnotation,
     check_copies,
     check_transforms,
     features_for,
@@ -84,6 +85,9 @@ class Project(Catalogue):
         path, _ = self.system_entries[self.systems.check(system, where="the target")]
         where = f"{path}: {system} on {dataset} at scale {scale}"
         data, size, parts = self.dataset(dataset), self.scale(scale), self.system(system, dataset)
+        if data.is_treebank:
+            sentence = f"{dataset} is a treebank alone, so nothing is trained on it: ask for results/tables/parsers.md."
+            raise MissingAnnotation(sentence, missing="no training pairs")
         recipe = self.recipe(data.recipe, where=f"{self.dataset_files[dataset]}: recipe")
         names = {"dataset": dataset, "system": system, "scale": scale, "seed": seed}
         recipe_path = self.recipe_files[data.recipe]

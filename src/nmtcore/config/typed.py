@@ -4,7 +4,7 @@ import dataclasses
 import difflib
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -103,10 +103,15 @@ def sentences(error: ValidationError, *, where: str = "") -> list[str]:
         if of_union not in faults or len(place) > len(faults[of_union]["loc"]):
             faults[of_union] = fault
     absent = [
-        _after(_place(where, place), f"the key{'s' * (len(keys) > 1)} {', '.join(keys)} {_ARE[len(keys) > 1]} missing.")
+        _after(_place(where, place), missing_keys(keys))
         for place, keys in missing.items()
     ]
     return absent + [_sentence(fault, where) for fault in faults.values()]
+
+
+def missing_keys(keys: Sequence[str]) -> str:
+    """Say that keys are missing; they are quoted already."""
+    return f"the key{'s' * (len(keys) > 1)} {', '.join(keys)} {_ARE[len(keys) > 1]} missing."
 
 
 def _sentence(fault: Mapping[str, Any], where: str) -> str:

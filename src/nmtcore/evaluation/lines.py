@@ -27,7 +27,7 @@ def run_lines(scores: Mapping[str, Any], folder: Path) -> list[str]:
             others = [group[split] for group in groups[1:]]
             metrics = [text for scores in (first, *others) for text in _format_metrics(scores)]
             counts = first.get("argmax", first)
-            lines.append(f"{folder} {split}{name}: {', '.join(metrics)} ({counts['sentences']:,} sentences)")
+            lines.append(f"{folder} {split}{name}: {', '.join(metrics)} ({counts['sentences']:,} sentences{_in_train(first)})")
     return lines
 
 
@@ -36,7 +36,7 @@ def summary_lines(summary: Mapping[str, Any], path: Path) -> list[str]:
     seeds, splits = summary["seeds"], summary["splits"]
     seeds_text = f"seed{'' if len(seeds) == 1 else 's'} {', '.join(map(str, seeds))}"
     return [
-        f"{path} {split}{name}: {', '.join(_format_metrics(scores))} ({seeds_text})"
+        f"{path} {split}{name}: {', '.join(_format_metrics(scores))} ({seeds_text}{_in_train(scores)})"
         for split in tests_of(splits)
         for name, scores in _shown_on_a_line(splits[split]).items()
     ]
@@ -67,6 +67,13 @@ def _shown_on_a_line(scores: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     if scores.keys() >= BASELINES:
         return {f", {method.replace('_', ' ')}": values for method, values in scores.items()}
     return {"": scores}
+
+
+def _in_train(scores: Mapping[str, Any]) -> str:
+    """Say how many pairs of a test are also in train, if any are; a summary has the mean over seeds, all equal."""
+    number = scores.get("in_train", 0)
+    number = number["mean"] if isinstance(number, Mapping) else number
+    return f"; {number:,.0f} of its pairs also in train" if number else ""
 
 
 def _format_metrics(scores: Mapping[str, Any]) -> list[str]:

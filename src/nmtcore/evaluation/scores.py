@@ -1,6 +1,6 @@
 """Scores of a run, computed without torch from the files of translations and parses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -12,7 +12,7 @@ from nmtcore.evaluation.counts import SentenceCounts, write_counts
 from nmtcore.evaluation.induction import GoldTree, checksum_of_treebank, counts_by_trees, gold_tree, score_induction
 from nmtcore.evaluation.lines import DEV, GREEDY_DEV, run_lines
 from nmtcore.evaluation.metrics import METRICS, bleu_scores, count_translations
-from nmtcore.files import read_lines, write_json
+from nmtcore.files import read_json, read_lines, write_json
 from nmtcore.inference.schemas import TREE_METHODS
 from nmtcore.layout import file_name
 from nmtcore.parquet import read_rows
@@ -53,6 +53,7 @@ def score_tests(
     hypotheses: Path,
     corpora: Mapping[str, Path],
     trees: Mapping[str, Path],
+    in_train: Sequence[Path] = (),
     scores: Path,
     counts: Path,
 ) -> list[str]:
@@ -61,7 +62,8 @@ def score_tests(
     Writes bleu, the data set's `metrics`, and uas if parses are scored, by split to `scores` (JSON), and to the folder
     `counts` what all metrics that there are count in each sentence (`counts.write_counts`), so that a table can have
     any of them. Dev's greedy translations, if there are any, have the name `GREEDY_DEV`. `corpora` and `trees` (empty
-    for a chain) are the files, by split, with which parses are compared.
+    for a chain) are the files, by split, with which parses are compared. `in_train` are the counts of what tests share
+    with train (`{split}.in_train.json`), which stand beside their BLEU.
     """
     files = {split: output_files(hypotheses, split) for split in settings.splits}
     compared = {split: (own.translations, own.references) for split, own in files.items()}
@@ -80,6 +82,8 @@ def score_tests(
             values["uas"][name] = score_parses(parses, roots=settings.evaluation.roots)
             counted["uas"] = attachment_counts(parses.matches("argmax"), test=counted["bleu"].test)
         write_counts(counts / file_name("split_counts", split=name), counted)
+    for path in in_train:
+        values["bleu"][path.name.partition(".")[0]]["in_train"] = read_json(path)["in_train"]
     return write_scores(settings, values, scores)
 
 

@@ -12,6 +12,8 @@ from typing import Any
 from nmtcore.annotation.corenlp import LANGUAGES as CORENLP_LANGUAGES
 from nmtcore.config.annotator_models import has_model, installed_pipeline
 from nmtcore.config.annotators import ANNOTATORS
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 
@@ -70,6 +72,24 @@ def choose_parsers(project: Project, languages: Mapping[str, str], tool: str | N
             f" or in the folders of `models` (known for these languages: {known})."
         )
     return chosen
+
+
+def parsed_sides(project: Project, dataset: DatasetSettings, annotator: str) -> tuple[str, ...]:
+    """Return the sides that an annotator gives trees of: those for which `syntax` names it.
+
+    One that `syntax` does not name parses the sides for whose language its model is known, or both if it is for none.
+    """
+    settings = dataset.annotators[annotator]
+    if "dependencies" not in settings.gives:
+        return ()
+    named = tuple(side for side in SIDES if annotator in dataset.syntax.get(side, {}).values())
+    tool, models = ANNOTATORS.name_of(settings), set(settings.models)
+    known = {
+        side: {parser.entry.get("model", tool) for parser in known_parsers(project, dataset.language(side))}
+        for side in SIDES
+        if not named and models
+    }
+    return named or tuple(side for side in known if models & known[side]) or SIDES
 
 
 def _known_parser(project: Project, entry: Mapping[str, str]) -> KnownParser:
