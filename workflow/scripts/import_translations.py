@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nmtcore.evaluation.external import import_translations
+from nmtcore.evaluation.outputs import import_translations
 from nmtcore.job import job, planned_run
 
 with job(snakemake):

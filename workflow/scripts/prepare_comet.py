@@ -4,7 +4,7 @@ from pathlib import Path
 
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.config.typed import build
-from nmtcore.evaluation.segments import write_comet_input
+from nmtcore.evaluation.scores import write_comet_input
 from nmtcore.job import job, job_settings
 from nmtcore.planning.comet import comet_checkpoint
 

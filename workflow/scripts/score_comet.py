@@ -4,7 +4,7 @@ from pathlib import Path
 
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.config.typed import build
-from nmtcore.evaluation.segments import score_comet
+from nmtcore.evaluation.scores import score_comet
 from nmtcore.job import job
 
 with job(snakemake) as terminal:
