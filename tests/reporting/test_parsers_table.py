@@ -3,7 +3,7 @@
 from pair_files import write_corpus
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
-from nmtcore.evaluation.comparison import compare_annotations
+from nmtcore.evaluation.attachment import compare_annotations
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
 from nmtcore.reporting.markdown import page_markdown

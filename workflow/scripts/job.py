@@ -8,7 +8,7 @@ FUNCTIONS = {
     "annotation": "annotation.shards.gather_shards",
     "attention": "experiment.measure.measure_attention",
     "brackets": "annotation.labels.write_linearised_parses",
-    "comet_counts": "evaluation.segments.score_comet",
+    "comet_counts": "evaluation.scores.score_comet",
     "contrast_scores": "experiment.measure.measure_contrasts",
     "contrasts": "corpus.contrasts.list_contrasts",
     "gates": "experiment.measure.measure_gates",

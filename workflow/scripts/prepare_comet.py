@@ -1,6 +1,6 @@
 """Write the sentences of a run's tests for COMET, with the model and how to run it."""
 
-from nmtcore.evaluation.segments import write_comet_input
+from nmtcore.evaluation.scores import write_comet_input
 from nmtcore.job import job, job_arguments, job_settings
 from nmtcore.planning.comet import comet_checkpoint
 

@@ -43,7 +43,7 @@ def add_parse(commands: argparse._SubParsersAction) -> None:
 
 def _run_parse(chosen: argparse.Namespace) -> None:
     from nmtcore.evaluation.attachment import attachment_line
-    from nmtcore.evaluation.lines import induction_lines
+    from nmtcore.evaluation.summary import induction_lines
     from nmtcore.inference.parse import conllu_block, make_parser, parse_sentences
     from nmtcore.inference.schemas import TREE_METHODS
     from nmtcore.inference.text import LINES_PER_CHUNK, read_text, read_treebank

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmtcore.evaluation.lines import DEV
+from nmtcore.evaluation.summary import DEV
 from nmtcore.layout import Layout
 from nmtcore.reporting.manifest import FINISHED, merged_data, read_manifest
 from nmtcore.reporting.results_listing import UAS_NOTE

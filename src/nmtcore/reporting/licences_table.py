@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmtcore.errors import UserError
-from nmtcore.evaluation.segments import comet_model_of
+from nmtcore.evaluation.scores import comet_model_of
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.manifest import describe_datasets, read_manifest

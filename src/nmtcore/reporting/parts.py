@@ -11,8 +11,7 @@ import numpy as np
 from nmtcore.config.cells import GridCell
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.compare import SAMPLES
-from nmtcore.evaluation.lengths import length_bins, long_sentences
-from nmtcore.evaluation.subsets import FEW, read_subsets, read_translated
+from nmtcore.evaluation.subsets import FEW, length_bins, long_sentences, read_subsets, read_translated
 from nmtcore.measures.scores import stored_counts
 from nmtcore.parquet import row_count
 from nmtcore.reporting.results import Compared, PartOfTest, Results

@@ -5,12 +5,13 @@ from statistics import fmean
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.agreement import MEANING, expected_agreement
 from nmtcore.evaluation.compare import (
+    MEANING,
     SAMPLES,
     SystemScores,
     bootstrap_weights,
     compare_systems,
+    expected_agreement,
     holm,
     paired_tests,
     randomisation_swaps,

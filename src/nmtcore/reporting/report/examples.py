@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.evaluation.differing import scored_sentences
+from nmtcore.evaluation.subsets import scored_sentences
 from nmtcore.parquet import read_rows
 from nmtcore.reporting.svg import Drawing
 from nmtcore.reporting.tree_drawing import DrawnTree, tree_drawing
