@@ -85,7 +85,8 @@ def test_scoring_writes_the_manifest(external):
     manifest = json.loads((external.folder / RUN / "seed1/manifest.json").read_text(encoding="utf-8"))
     assert manifest["state"] == "finished"
     assert manifest["external"].startswith("An engine")
-    assert manifest["translations"]["licence"] == "not to be published"
+    *_, translations = manifest["data"]["files"]
+    assert (translations["kind"], translations["licence"]) == ("translations", "not to be published")
 
 
 def test_the_translations_have_a_row_of_the_licences(external):

@@ -44,6 +44,7 @@ rule score_tests:
         manifest=LAYOUT.pattern("manifest"),
     params:
         version=VERSIONS["evaluation"],
+        manifests=MANIFESTS,
         settings=scoring_param(ScoringSettings.of_tests),
     script:
         "../scripts/score_tests.py"

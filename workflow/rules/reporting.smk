@@ -82,6 +82,7 @@ rule index_runs:
     params:
         version=VERSIONS["reporting"],
         states=planned(run_states),
+        datasets=planned(read_datasets),
     script:
         "../scripts/index_runs.py"
 
