@@ -13,6 +13,7 @@ from nmtcore.files import write_json
 from nmtcore.planning.manifests import (
     manifest_sources,
     read_datasets,
+    read_files,
     run_states,
 )
 
@@ -84,15 +85,14 @@ def test_the_tables_of_all_runs_depend_on_their_files(make_project):
 
 def test_data_sets_are_described_when_a_split_was_read(make_project):
     project = make_project(mine=parsed(), other=parsed())
-    assert read_datasets(project)["datasets"] == {}
+    assert read_datasets(project) == {}
     read = project.layout.path("raw_report", dataset="mine", split="train")
     write_json(Path(read), {})
     described = read_datasets(project)
-    assert described["datasets"].keys() == {"mine"}
-    assert described["datasets"]["mine"]["splits"] == list(project.dataset("mine").splits)
+    assert described.keys() == {"mine"}
+    assert described["mine"]["splits"] == list(project.dataset("mine").splits)
     annotation = project.layout.path("annotation", dataset="mine", annotator="x", split="train", side="source")
     write_json(Path(annotation), {})
-    assert [path in read_datasets(project)["files"] for path in (read, annotation)] == [True, True]
-    assert described != read_datasets(project), "the table is made again"
+    assert read_files(project) == sorted([annotation, read]), "the table is made again"
     write_json(Path(project.layout.path("raw_report", dataset="gone", split="test")), {})
-    assert read_datasets(project)["datasets"] == described["datasets"], "the configuration has no data set called gone"
+    assert read_datasets(project) == described, "the configuration has no data set called gone"

@@ -110,10 +110,6 @@ def test_a_report_without_counts_is_named(tmp_path):
     write_json(path, {"pairs": 9})
     with pytest.raises(UserError, match=rf"^{path} does not hold what it should \('kept'\)"):
         write_manifest(layout, names_of(), SOURCES)
-    warnings = []
-    write_json(Path(layout.path("raw_report", dataset="d", split="train")), {"pairs": 9, "kept": 9})
-    assert all_data(layout, {"d": SOURCES}, warnings.append) == {}
-    assert [warning.startswith("The data set d is not described: ") for warning in warnings] == [True]
 
 
 def test_the_data_of_runs_are_joined_with_what_was_read(tmp_path):

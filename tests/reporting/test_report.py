@@ -8,6 +8,7 @@ import pytest
 from reporting.recorded_runs import SOURCES
 from reporting.report_folder import HOSTILE, report_folder
 
+from nmtcore.errors import UserError
 from nmtcore.files import write_json, write_lines
 from nmtcore.reporting.curves_figure import ticks
 from nmtcore.reporting.report.examples import edited_pieces
@@ -173,28 +174,20 @@ def test_a_section_names_mostly_empty_translations(tmp_path):
     assert own.index("<li>d/other, seed 2, test: 7 of 12 translations are empty.</li>") < own.index("<h4>Scores</h4>")
 
 
-def test_a_run_with_broken_translations_is_shown_without_examples(tmp_path):
-    inputs = report_folder(tmp_path, ["base"])
-    broken = Path(inputs["layout"].path("hypotheses", scale="small", dataset="d", system="base", seed=1)) / "test.txt"
-    broken.write_text("one line\n", encoding="utf-8")
-    text, warnings = written(inputs)
-    assert len(warnings) == 1
-    assert "d/base" in warnings[0]
-    assert "test.txt" in warnings[0]
-    assert "<h4>Scores</h4>" in text
-    assert "<h4>Examples</h4>" not in text
-
-
-def test_runs_without_counts_are_not_compared(tmp_path):
+def test_broken_files_of_a_run_are_one_sentence(tmp_path):
     inputs = report_folder(tmp_path, ["base", "other"])
-    (
-        Path(inputs["layout"].path("counts", scale="small", dataset="d", system="other", seed=1)) / "test.parquet"
-    ).unlink()
+    names = {"scale": "small", "dataset": "d", "system": "other", "seed": 1}
+    broken = Path(inputs["layout"].path("hypotheses", **names)) / "test.txt"
+    broken.write_text("one line\n", encoding="utf-8")
+    with pytest.raises(UserError, match=rf"{broken} has 1 lines for 12 references: delete"):
+        written(inputs)
+    (Path(inputs["layout"].path("counts", **names)) / "test.parquet").unlink()
+    with pytest.raises(UserError, match=r"counts/test\.parquet does not exist"):
+        written(inputs)
+    Path(inputs["layout"].path("history", **names)).write_text("{\n", encoding="utf-8")
     text, warnings = written(inputs)
-    (warning,) = warnings
-    assert warning.startswith("The systems on d are not compared: ")
+    assert [warning.startswith("other on d, seed 1, is left out: ") for warning in warnings] == [True]
     assert "No system can be compared with the baseline yet." in text
-    assert '<td class="right">21.0</td>' in text, "the score"
 
 
 def test_a_data_set_without_runs_is_shown_if_it_was_read(tmp_path):
@@ -213,18 +206,6 @@ def test_a_data_set_without_runs_is_shown_if_it_was_read(tmp_path):
     assert re.search(r"<tr><td>corpus</td><td>news</td>.*<td>d, prepared</td></tr>", licences)
     assert re.search(r"<tr><td>model</td><td>stanza_en</td>.*<td>d</td></tr>", licences), "nothing is annotated"
     assert text.count('id="data-d"') == 1, "its section is made from the manifests"
-
-
-def test_a_large_page_is_reported(tmp_path, monkeypatch):
-    inputs = report_folder(tmp_path, ["base"])
-    written(inputs)
-    size = inputs["output"].stat().st_size
-    monkeypatch.setattr("nmtcore.reporting.report.page.LARGEST", size)
-    assert written(inputs)[1] == []
-    monkeypatch.setattr("nmtcore.reporting.report.page.LARGEST", size - 1)
-    _, warnings = written(inputs)
-    assert len(warnings) == 1
-    assert warnings[0].startswith(f"{tmp_path / 'report.html'} has 0.")
 
 
 def test_sections_are_shorter_where_there_are_many_systems(tmp_path, monkeypatch):

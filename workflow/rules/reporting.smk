@@ -17,7 +17,7 @@ from nmtcore.planning.configured_data import (
     configured_tokens,
     published_sizes,
 )
-from nmtcore.planning.manifests import read_datasets, run_states
+from nmtcore.planning.manifests import read_datasets, read_files, run_states
 
 # The files of each table by what they are, and what is planned for it.
 PLAIN_TABLES = {
@@ -83,6 +83,7 @@ rule index_runs:
         version=VERSIONS["reporting"],
         states=planned(run_states),
         datasets=planned(read_datasets),
+        read=planned(read_files),
     script:
         "../scripts/index_runs.py"
 
@@ -95,5 +96,6 @@ rule licence_table:
         version=VERSIONS["reporting"],
         states=planned(run_states),
         datasets=planned(read_datasets),
+        read=planned(read_files),
     script:
         "../scripts/licence_table.py"

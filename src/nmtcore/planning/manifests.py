@@ -41,15 +41,15 @@ def dataset_sources(project: Project, *, dataset: str) -> dict[str, Any]:
     return _sources(project, settings, settings.splits, settings.annotators)
 
 
-def read_datasets(project: Project) -> dict[str, Any]:
-    """Describe the `datasets` of the results folder that were read, by name, as `dataset_sources` does.
+def read_files(project: Project) -> list[str]:
+    """List the files of splits and annotations: if one is read or annotated, the licences are listed again."""
+    return sorted(str(path) for own in ("raw_report", "annotation") for path in project.layout.existing(own))
 
-    The licences are listed again when a split is read or annotated: `files` are those of splits and annotations. Data
-    sets that the configuration no longer has are left out.
-    """
-    paths = [path for file_type in ("raw_report", "annotation") for path in project.layout.existing(file_type)]
-    names = sorted({parsed["dataset"] for path in paths if (parsed := project.layout.parse(path))})
-    return {"datasets": described_datasets(project, names), "files": sorted(map(str, paths))}
+
+def read_datasets(project: Project) -> dict[str, dict[str, Any]]:
+    """Describe the data sets of the results folder that were read, by name, as `dataset_sources` does."""
+    parsed = filter(None, map(project.layout.parse, read_files(project)))
+    return described_datasets(project, sorted({path["dataset"] for path in parsed}))
 
 
 def described_datasets(project: Project, names: Iterable[str]) -> dict[str, dict[str, Any]]:

@@ -39,7 +39,7 @@ def report_datasets(project: Project) -> dict[str, dict[str, Any]]:
     """Describe the data sets of the papers' tables and those that were read, by name, as `dataset_sources` does."""
     tables = _tables(project).values()
     named = {own.dataset for table in tables for own in (*table.cells, *table.runs.values()) if own.dataset}
-    return {**described_datasets(project, sorted(named)), **read_datasets(project)["datasets"]}
+    return {**described_datasets(project, sorted(named)), **read_datasets(project)}
 
 
 def system_descriptions(project: Project) -> dict[str, str]:

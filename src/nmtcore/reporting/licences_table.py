@@ -1,6 +1,6 @@
 """The licences of all corpora, models and translations that results were made from, as one table and one JSON."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +39,12 @@ def write_licence_table(
     *,
     json: Path,
     table: Path,
-    warn: Callable[[str], None] = print,
 ) -> str:
     """Tabulate the licences of corpora, models and translations as JSON and Markdown; return the Markdown.
 
-    See `all_data` for `datasets` and `warn`. Raises `UserError` if no data of the folder are known.
+    See `all_data` for `datasets`. Raises `UserError` if no data of the folder are known.
     """
-    entries = all_licences(all_data(layout, datasets, warn), read_scores(layout))
+    entries = all_licences(all_data(layout, datasets), read_scores(layout))
     if not entries:
         raise UserError(
             f"There are no data in {layout.results} that the configuration has, so there are no licences to list: "

@@ -5,7 +5,7 @@ import hashlib
 import json
 import math
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -151,32 +151,21 @@ def benchmark_seconds(files: Iterable[Path]) -> float | None:
     return sum(filter(math.isfinite, seconds)) if seconds else None
 
 
-def all_data(
-    layout: Layout, datasets: Mapping[str, Mapping[str, Any]], warn: Callable[[str], None] = print
-) -> dict[str, dict[str, Any]]:
+def all_data(layout: Layout, datasets: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Describe what all runs use, by their manifests, and what was read of `datasets` (`dataset_sources` by name).
 
-    Returns by data set what `describe_data` does. `warn` gets a sentence for each data set with a broken file.
+    Returns by data set what `describe_data` does; a later description counts, but each knows splits and files of its
+    own.
     """
+    manifests = filter(None, map(read_manifest, layout.existing("manifest")))
+    known = [(manifest["dataset"], manifest["data"]) for manifest in manifests]
+    read = ((name, describe_data(layout, name, _used(layout, name, own))) for name, own in datasets.items())
     described: dict[str, dict[str, Any]] = {}
-    for manifest in filter(None, map(read_manifest, layout.existing("manifest"))):
-        _add(described, manifest["dataset"], manifest["data"])
-    for name, sources in datasets.items():
-        try:
-            data = describe_data(layout, name, _used(layout, name, sources))
-        except UserError as error:
-            warn(f"The data set {name} is not described: {error}")
-            continue
-        if data["splits"]:
-            _add(described, name, data)
+    for name, data in (*known, *(own for own in read if own[1]["splits"])):
+        earlier = described.get(name, {"splits": {}, "files": []})
+        files = {(row["kind"], row["name"], row["file"]): row for row in (*earlier["files"], *data["files"])}
+        described[name] = {**data, "splits": {**earlier["splits"], **data["splits"]}, "files": list(files.values())}
     return dict(sorted(described.items()))
-
-
-def _add(described: dict[str, dict[str, Any]], dataset: str, data: Mapping[str, Any]) -> None:
-    """Join what is known of a data set; the later description counts, but each knows splits and files of its own."""
-    known = described.get(dataset, {"splits": {}, "files": []})
-    files = {(own["kind"], own["name"], own["file"]): own for own in (*known["files"], *data["files"])}
-    described[dataset] = {**data, "splits": {**known["splits"], **data["splits"]}, "files": list(files.values())}
 
 
 def describe_data(layout: Layout, dataset: str, sources: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,57 +11,72 @@ from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.evaluation.differing import scored_sentences
 from nmtcore.evaluation.outputs import read_outputs
+from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows
-from nmtcore.reporting.svg import Drawing
+from nmtcore.reporting.manifest import FINISHED
+from nmtcore.reporting.report.runs import run_path
 from nmtcore.reporting.tree_drawing import DrawnTree, tree_drawing
 
 LENGTHS = (5, 20)
 """Fewest and most words of the source of an example; of all lengths if the test has too few such sentences."""
 
 
-def draw_examples(
-    pairs: Path, trees: Path | None, *, name: str, sentences: int | None, count: int
-) -> list[dict[str, Any]]:
-    """Draw examples from the first sentences of a test.
+def draw_examples(layout: Layout, dataset: str, test: Mapping[str, Any], *, count: int) -> list[dict[str, Any]]:
+    """Draw examples from the first sentences of the main test of a data set (`main_tests`); none if it was not read.
 
-    Args:
-        pairs: the sentence pairs of the test.
-        trees: an annotation of its sources with dependency trees; None: there is none.
-        name: the data set, which is the seed.
-        sentences: how many sentences of the test were translated; None: all.
-        count: how many to draw.
-
-    Returns the `row`, `source`, `words` and, with trees, `head` and `deprel` of each example.
+    Returns the `row`, `source` and drawn `tree` (None without a tree) of each.
     """
-    rows = list(read_rows(pairs, columns=["source", "source_words"], stop=sentences))
-    analyses = [] if trees is None else list(read_rows(trees, columns=["head", "deprel"], stop=sentences))
+    pairs, trees, stop = (
+        Path(layout.path("pairs", dataset=dataset, split=test["split"])),
+        test["trees"],
+        test["sentences"],
+    )
+    if not pairs.exists():
+        return []
+    rows = list(read_rows(pairs, columns=["source", "source_words"], stop=stop))
+    analyses = []
+    if trees is not None and Path(trees).exists():
+        analyses = list(read_rows(trees, columns=["head", "deprel"], stop=stop))
     fitting = [i for i, row in enumerate(rows) if LENGTHS[0] <= len(row["source_words"]) <= LENGTHS[1]]
     candidates = fitting if len(fitting) >= count else range(len(rows))
-    chosen = sorted(random.Random(name).sample(candidates, min(count, len(candidates))))
+    chosen = sorted(random.Random(dataset).sample(candidates, min(count, len(candidates))))
     return [
-        {"row": i, "source": rows[i]["source"], "words": rows[i]["source_words"], **(analyses[i] if analyses else {})}
+        {
+            "row": i,
+            "source": rows[i]["source"],
+            "tree": _tree(f"tree-{dataset}-{i}", rows[i]["source_words"], **analyses[i]) if analyses else None,
+        }
         for i in chosen
     ]
 
 
-def example_tree(example: Mapping[str, Any]) -> Drawing | None:
-    """Draw the tree of the source of an example; None if it has none."""
-    if example.get("head") is None or len(example["head"]) != len(example["words"]):
+def _tree(id_: str, words: Sequence[str], head: Sequence[int] | None, deprel: Sequence[str]) -> dict[str, Any] | None:
+    """Draw the tree of a sentence; None if it was not parsed."""
+    from markupsafe import Markup
+
+    if head is None:
         return None
-    return tree_drawing(DrawnTree("", example["words"], example["head"], example["deprel"]))
+    drawing = tree_drawing(DrawnTree("", words, head, deprel))
+    size = {"width": round(drawing.width), "height": round(drawing.height)}
+    return {"id": id_, "elements": Markup("".join(drawing.elements)), **size}
 
 
 def translated_examples(
-    examples: Sequence[Mapping[str, Any]], folder: Path, test: Mapping[str, Any]
+    examples: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]], test: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Add to the examples of a test (`main_tests`) what a run, with its `folder` of translations, makes of them.
+    """Add to examples what the first finished run makes of them; none if no run is finished.
 
-    That are `reference`, `translation`, `chrf` and `pieces` (`edited_pieces`).
+    That are `reference`, `translation`, `chrf` and `pieces` (`edited_pieces`). Raises `UserError` if the run has
+    translated fewer sentences.
     """
+    finished = [run for run in runs if run["state"] == FINISHED]
+    if not finished or not examples:
+        return []
+    folder, rows = run_path(finished[0], "hypotheses"), [example["row"] for example in examples]
     outputs = read_outputs({"": {1: folder}}, test["split"])
-    rows, translations = [example["row"] for example in examples], outputs.translations[""][1]
-    if rows and rows[-1] >= len(translations):
-        raise UserError(f"{folder} has fewer translations than another system.")
+    translations = outputs.translations[""][1]
+    if rows[-1] >= len(translations):
+        raise UserError(f"{folder} has fewer translations than another system: delete it and run the workflow again.")
     evaluation = build(EvaluationSettings, test["evaluation"], where=str(folder))
     scored = scored_sentences(translations, translations, outputs.references, evaluation, rows=rows)
     return [

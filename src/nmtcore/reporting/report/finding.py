@@ -40,7 +40,6 @@ def run_tables(
             {
                 "system": group.system,
                 "description": descriptions.get(group.system, ""),
-                "id": f"runs-{dataset}-{group.system}",
                 **{measure: group.mean(split, measure) for measure in ("bleu", "chrf", "uas")},
                 "length": group.length_ratio(split),
                 "seeds": len(group.seeds),
