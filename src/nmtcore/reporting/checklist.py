@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from nmtcore.evaluation.lines import DEV
 from nmtcore.layout import Layout
+from nmtcore.reporting.listings import UAS_NOTE
 from nmtcore.reporting.manifest import FINISHED, all_data
-from nmtcore.reporting.results_listing import UAS_NOTE
 from nmtcore.reporting.run_index import labelled
 from nmtcore.reporting.terminal_table import spread_text
 
