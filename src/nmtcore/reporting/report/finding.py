@@ -31,23 +31,22 @@ def run_tables(
     for dataset in dict.fromkeys(group.dataset for group in groups):
         own = [group for group in groups if group.dataset == dataset]
         split = tests[dataset]["split"] if dataset in tests else "test"
-        bounds = [
-            0.0,
-            *(bound for group in own if group.origin in compared for bound in compared[group.origin].interval),
-        ]
-        looks = system_looks([group.system for group in own])
-        rows = [
-            {
+        intervals = [compared[group.origin].interval for group in own if group.origin in compared]
+        bounds = [0.0, *(bound for interval in intervals for bound in interval)]
+        looks, rows = system_looks([group.system for group in own]), []
+        for group in own:
+            scores, difference = group.scores[group.scores.split == split], compared.get(group.origin)
+            means, ratios = scores.groupby("measure").value.mean(), scores.length_ratio.dropna()
+            row = {
                 "system": group.system,
                 "description": descriptions.get(group.system, ""),
-                **{measure: group.mean(split, measure) for measure in ("bleu", "chrf", "uas")},
-                "length": group.length_ratio(split),
+                **{measure: means.get(measure) for measure in ("bleu", "chrf", "uas")},
+                "length": None if ratios.empty else ratios.mean(),
                 "seeds": len(group.seeds),
-                "difference": (difference := compared.get(group.origin)),
+                "difference": difference,
                 "drawing": difference and _whiskers(difference, min(bounds), max(bounds), looks[group.system].colour),
             }
-            for group in own
-        ]
+            rows.append(row)
         # The baseline, which has no difference, comes first, then the largest gain.
         rows.sort(key=lambda row: -math.inf if row["difference"] is None else -row["difference"].delta)
         table = {"dataset": dataset, "split": split, "seeds": len({row["seeds"] for row in rows}) > 1}
@@ -95,7 +94,7 @@ def _named(row: Mapping[str, Any], baseline: str) -> str:
         said = f"{escape(row['system'])} {'gains' if delta > 0 else 'loses'} <b>{abs(delta):.1f} BLEU</b>{over}"
     if row["uas"] is None:
         return said
-    return f"{said}, {'though' if high < 0 else 'and'} its head points to the right word in {row['uas'].mean:.0f} %"
+    return f"{said}, {'though' if high < 0 else 'and'} its head points to the right word in {row['uas']:.0f} %"
 
 
 def _counted(rows: Sequence[Mapping[str, Any]], baseline: str, dataset: str) -> str:

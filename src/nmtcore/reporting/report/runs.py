@@ -45,20 +45,6 @@ class SystemRuns(NamedTuple):
         """The seeds."""
         return [run["seed"] for run in self.runs]
 
-    def of(self, split: str, measure: str) -> "pd.DataFrame":
-        """Return the scores of a split by a measure."""
-        return self.scores[(self.scores.split == split) & (self.scores.measure == measure)]
-
-    def mean(self, split: str, measure: str) -> SeedMean | None:
-        """Return the mean score over the seeds that have it; None if none has."""
-        values = self.of(split, measure).value.tolist()
-        return SeedMean.over(values) if values else None
-
-    def length_ratio(self, split: str) -> float | None:
-        """Return the mean length of the translations of a split relative to the references; None if it has none."""
-        ratios = self.of(split, "bleu").length_ratio.dropna()
-        return None if ratios.empty else float(ratios.mean())
-
 
 def group_runs(runs: Iterable[Mapping[str, Any]], scores: "pd.DataFrame") -> list[SystemRuns]:
     """Group the rows of runs of one scale, sorted by seed, and their scores by system and data set."""
@@ -139,22 +125,19 @@ def recorded_settings(group: SystemRuns) -> dict[str, str] | None:
     """Return the settings that the first trained seed recorded, by dotted names; None if no run was trained."""
     for run in group.runs:
         if run["settings"] is not None:
-            values = json.loads(run["settings"])
-            return flat_settings({key: value for key, value in values.items() if key not in RUN_KEYS})
+            return {key: own for key, own in flat_settings(json.loads(run["settings"])).items() if key not in RUN_KEYS}
     return None
 
 
-def flat_settings(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+def flat_settings(values: Mapping[str, Any]) -> dict[str, str]:
     """Flatten settings: {model: {width: 64}} becomes {model.width: 64}, with values as text."""
-    flat: dict[str, str] = {}
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            flat |= flat_settings(value, f"{prefix}{key}.")
-        elif isinstance(value, list):
-            flat[f"{prefix}{key}"] = ", ".join(map(str, value)) or "none"
-        else:
-            flat[f"{prefix}{key}"] = "none" if value is None else str(value)
-    return flat
+    import pandas as pd
+
+    flat = {key: own for key, (own,) in pd.json_normalize(dict(values)).items() if own != {}}
+    return {
+        key: "none" if own is None or own == [] else ", ".join(map(str, own)) if isinstance(own, list) else str(own)
+        for key, own in flat.items()
+    }
 
 
 def run_path(run: Mapping[str, Any], file_type: str) -> Path:
