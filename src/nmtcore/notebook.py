@@ -194,7 +194,7 @@ def compare_runs(baseline: TrainedRun, *others: TrainedRun) -> Report:
     from nmtcore.config.datasets import EvaluationSettings
     from nmtcore.config.typed import build
     from nmtcore.evaluation.outputs import read_outputs
-    from nmtcore.reporting.score_report import score_report
+    from nmtcore.reporting.listings import score_report
 
     names = [run.system for run in (baseline, *others)]
     if len(set(names)) < len(names):

@@ -81,7 +81,16 @@ def test_nothing_is_trained_and_the_manifest_and_the_table_say_so(external):
     assert "engine was not trained here; its translations: An engine; 2026-11-20" in text
 
 
+def test_scoring_writes_the_manifest(external):
+    manifest = json.loads((external.folder / RUN / "seed1/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["state"] == "finished"
+    assert manifest["external"].startswith("An engine")
+    *_, translations = manifest["data"]["files"]
+    assert (translations["kind"], translations["licence"]) == ("translations", "not to be published")
+
+
 def test_the_results_are_listed_and_so_is_the_licence(external):
+    external.run("results/tables/licences.md", settings=SETTINGS)
     text = (external.folder / "results/tables/licences.md").read_text(encoding="utf-8")
     assert "| translations | engine | not to be published |  | 2 | 2 | short |" in text
     listed = call_forked("nmtcore", "results", str(external.folder / "results")).stdout.decode()

@@ -17,7 +17,7 @@ from nmtcore.config.stages import (
     training_settings,
 )
 from nmtcore.config.typed import changed, choose
-from nmtcore.config.versions import VERSIONS
+from nmtcore.config.versions import MANIFESTS, VERSIONS
 from nmtcore.errors import UserError
 from nmtcore.job import end_planning, has_nvidia_driver
 from nmtcore.layout import JOBS, TABLE_FORMATS

@@ -44,6 +44,7 @@ rule score_tests:
         counts=directory(LAYOUT.pattern("counts")),
         manifest=LAYOUT.pattern("manifest"),
     params:
+        manifests=MANIFESTS,
         settings=scoring_param(ScoringSettings.of_tests),
     script:
         "../scripts/score_tests.py"

@@ -17,7 +17,7 @@ from nmtcore.planning.configured_data import (
     configured_tokens,
     published_sizes,
 )
-from nmtcore.planning.manifests import read_datasets, run_states
+from nmtcore.planning.manifests import read_datasets, read_files, run_states
 
 # The files of each table by what they are, and what is planned for it.
 PLAIN_TABLES = {
@@ -80,6 +80,8 @@ rule index_runs:
         checklist=LAYOUT.pattern("checklist"),
     params:
         states=planned(run_states),
+        datasets=planned(read_datasets),
+        read=planned(read_files),
     script:
         "../scripts/index_runs.py"
 
@@ -91,5 +93,6 @@ rule licence_table:
     params:
         states=planned(run_states),
         datasets=planned(read_datasets),
+        read=planned(read_files),
     script:
         "../scripts/licence_table.py"

@@ -76,10 +76,10 @@ def _score_pairs(chosen: argparse.Namespace) -> None:
     from nmtcore.corpus.contrasts import read_contrasts
     from nmtcore.corpus.text_lines import Input
     from nmtcore.inference.scoring import score_entries
-    from nmtcore.reporting.contrast_report import ContrastReport
+    from nmtcore.reporting.contrast_report import contrast_report
 
     bundle, folders = load_chosen_model(chosen)
     entries = read_contrasts(Input(chosen.pairs, None))
     scores = list(score_entries(bundle, entries, where=chosen.pairs, model_folders=folders))
     names = {key: getattr(bundle.run, key) for key in ("dataset", "system", "scale", "seed")}
-    write_output(ContrastReport(scores, model=names).markdown)
+    write_output(contrast_report(scores, model=names))

@@ -48,14 +48,14 @@ class Speeds:
         self.finished = 0
         """Finished runs of this folder on such a device."""
         times: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-        device_type, count = ("cuda", "gpus") if device == "gpu" else ("cpu", "threads")
+        count = "gpus" if device == "gpu" else "threads"
         for path in project.layout.existing("manifest"):
             with suppress(UserError, KeyError, TypeError, ValueError, ZeroDivisionError):
                 manifest = read_json(path)
-                if manifest["device"]["kind"] != device_type:
+                if bool(manifest["gpus"]) != (device == "gpu"):
                     continue
                 run = project.run(*(manifest[key] for key in ("dataset", "system", "scale", "seed")))
-                seconds = manifest["training"]["seconds"] * manifest["device"][count] / manifest["training"]["updates"]
+                seconds = manifest["training_seconds"] * manifest[count] / manifest["updates"]
                 for name in (run.system, run.base):
                     times[*self._section(run), name].append(seconds)
                 self.finished += 1

@@ -7,7 +7,7 @@ from typing import Any
 from nmtcore.files import read_json
 from nmtcore.layout import Layout, ParsedPath
 from nmtcore.parquet import row_count
-from nmtcore.reporting.benchmarks import benchmark_seconds
+from nmtcore.reporting.manifest import benchmark_seconds
 from nmtcore.reporting.markdown import counts
 from nmtcore.reporting.table import (
     Block,
@@ -151,7 +151,7 @@ def _times_table(datasets: Mapping[str, Any]) -> Table:
 
 
 def data_blocks(data: Mapping[str, Any], seconds: Mapping[str, float | None]) -> list[Block]:
-    """Make the tables of a data set; `data` is that of its manifests, and `seconds` the time of each stage."""
+    """Make the tables of a data set; `data` is that of `manifest.all_data`, and `seconds` the time of each stage."""
     stages = ("lines", "read", "filtered", "selected")
     sizes = [[split, *(own.get(stage) for stage in stages)] for split, own in data["splits"].items()]
     times = [[seconds.get(stage) for stage in STAGES]]
@@ -166,14 +166,9 @@ def data_blocks(data: Mapping[str, Any], seconds: Mapping[str, float | None]) ->
     ]
     columns = [*text_columns("corpus or parser", "splits", "licence", "file"), Column(name="SHA-256", content="code")]
     rows = [
-        [corpus["corpus"], ", ".join(corpus["splits"]), corpus["licence"] or "unknown", file["name"], file["sha256"]]
-        for corpus in data["corpora"]
-        for file in corpus["files"]
-    ]
-    rows += [
-        [f"{model['annotator']} ({model['tool']})", None, model["licence"] or "unknown", file["name"], file["sha256"]]
-        for model in data["models"]
-        for file in model["files"]
+        [own["name"], ", ".join(own.get("splits", ())), own["licence"] or "unknown", own["file"], own["sha256"]]
+        for own in data["files"]
+        if own["file"]
     ]
     return [
         *blocks,

@@ -6,7 +6,7 @@ from typing import Any
 
 from nmtcore.files import explain_content, read_json
 from nmtcore.layout import Layout
-from nmtcore.reporting.benchmarks import benchmark_seconds
+from nmtcore.reporting.manifest import benchmark_seconds
 from nmtcore.reporting.markdown import counts
 from nmtcore.reporting.table import Column, Page, TableCell, make_table, note, number_columns, text_columns
 
