@@ -12,7 +12,6 @@ from nmtcore.files import read_json, write_json, write_text
 from nmtcore.layout import TABLE_FORMATS, Layout
 from nmtcore.reporting.claims_page import claims_page, judged_claims, stand_in_text
 from nmtcore.reporting.constructions_figure import draw_constructions
-from nmtcore.reporting.constructions_table import construction_blocks, construction_entries
 from nmtcore.reporting.curves_table import curves_blocks, curves_data, draw_curves
 from nmtcore.reporting.drawings import (
     attention_blocks,
@@ -30,9 +29,14 @@ from nmtcore.reporting.gates import draw_gates, gates_blocks, gates_data
 from nmtcore.reporting.grid import grid_blocks
 from nmtcore.reporting.html_document import html_document
 from nmtcore.reporting.lengths_figure import draw_lengths
-from nmtcore.reporting.lengths_table import length_blocks, length_entries
 from nmtcore.reporting.pages import write_page
-from nmtcore.reporting.parts import compare_parts
+from nmtcore.reporting.parts import (
+    compare_parts,
+    construction_blocks,
+    construction_entries,
+    length_blocks,
+    length_entries,
+)
 from nmtcore.reporting.results import Results
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
 from nmtcore.reporting.table_html import blocks_html, own_html
