@@ -20,7 +20,7 @@ NOT_RECORDED = {
     "MachineSettings", "PairLabelsSettings", "PaperSettings", "PaperTableSettings", "PaperTablesSettings",
     "ParserHeadSettings", "PathsSettings", "PerDatasetSettings", "PlannedClaim", "PlannedControl", "PlannedRuns",
     "PlannedTable", "ProjectSettings", "PublishedSettings", "PublishedTableSettings", "Range", "RecipeSettings",
-    "ScaleSettings", "SpeedsSettings", "StandInSettings", "SystemEntries", "SystemEntry", "SystemSettings",
+    "ScaleSettings", "SpeedsSettings", "StandInSettings", "SystemSettings",
     "TreeLabelsSettings",
 }  # fmt: skip
 """Classes that no job records: sources of the jobs' settings, and base classes."""

@@ -24,11 +24,9 @@ from nmtcore.config.partial import PartOf
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.published import PaperSettings
 from nmtcore.config.ranges import descriptions, hints_of, summary
-from nmtcore.config.recipes import RecipeSettings, ScaleSettings
+from nmtcore.config.recipes import RecipeSettings, ScaleSettings, SpeedsSettings, StandInSettings
 from nmtcore.config.registry import PartsOf, Registry
-from nmtcore.config.speeds import SpeedsSettings
-from nmtcore.config.stand_ins import StandInSettings
-from nmtcore.config.systems import SystemEntry
+from nmtcore.config.systems import SystemSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.transforms import TRANSFORMS
 from nmtcore.config.typed import adapter, choose, default_of, plain
@@ -44,7 +42,7 @@ FILES: dict[str, type] = {
     "scales": ScaleSettings,
     "speeds": SpeedsSettings,
     "stand_ins": StandInSettings,
-    "systems": SystemEntry,
+    "systems": SystemSettings,
     "tables": PaperTablesSettings,
 }
 """The settings in config.yaml and speeds.yaml, and in the files of each folder; of `systems`, those of an entry."""
