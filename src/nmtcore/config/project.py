@@ -16,13 +16,12 @@ from nmtcore.config.bases import BASES, BaseSettings, check_settings_of_base
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.components import COMPONENTS, check_composition, check_trees, component_settings
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.external import with_translations
 from nmtcore.config.needs import (
     check_copies,
     check_transforms,
     features_for,
     linearised_parses_annotator,
-    parser_to_compare_with,
+    with_translations,
     with_treebanks,
 )
 from nmtcore.config.paper_tables import paper_table_files
@@ -201,7 +200,8 @@ def assemble(
     run = build(RunSettings, values, where=where)
     if parts.external is not None:
         return with_translations(run, parts.external, data, where=where)
-    run = replace(run, trees_by=parser_to_compare_with(run, data))
+    if run.tree_comparison == "induced":
+        run = replace(run, trees_by=data.syntax.get("source", {}).get("dependencies"))
     return with_treebanks(run, parts.treebank, data, where=where)
 
 

@@ -6,25 +6,21 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
 
-from nmtcore.config.bases import ChangesByBase
+from nmtcore.config.bases import Changes, ChangesByBase
 from nmtcore.config.partial import PartOf
 from nmtcore.config.ranges import Count, Positive, settings_class
 from nmtcore.config.runs import SentencesSettings
-from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.training import TrainingSettings
 from nmtcore.config.typed import build, merge
 from nmtcore.config.yaml_files import read_yaml
 
 
 @settings_class
-class RecipeSettings:
+class RecipeSettings(Changes):
     """The settings of one paper: its changes of the defaults of model, training and decoding."""
 
     description: str
     """A sentence that says what the file is for."""
-    training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
-    """Settings of training."""
-    decoding: Annotated[dict[str, Any], PartOf(DecodingSettings)] = field(default_factory=dict)
-    """Settings of decoding."""
     per_base: Annotated[dict[str, Any], PartOf(ChangesByBase)] = field(default_factory=dict)
     """The model's settings, and changes of training and decoding, for the systems of each base."""
 

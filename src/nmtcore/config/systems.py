@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
-from nmtcore.config.bases import BASES
+from nmtcore.config.bases import BASES, Changes
 from nmtcore.config.components import COMPONENTS, RESERVED_NAMES
 from nmtcore.config.components.base import Trees
-from nmtcore.config.external import ExternalSettings
 from nmtcore.config.files import Level
+from nmtcore.config.needs import ExternalSettings
 from nmtcore.config.partial import PartOf
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.registry import PartsOf
 from nmtcore.config.segmentation import SegmentationSettings
-from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
+from nmtcore.config.training import TreebankSettings
 from nmtcore.config.transforms import TRANSFORMS
 from nmtcore.config.typed import build, choose, merge, nearest
 from nmtcore.errors import UserError
@@ -22,17 +22,13 @@ from nmtcore.layout import NAME
 
 
 @settings_class
-class PerDatasetSettings:
+class PerDatasetSettings(Changes):
     """The changes of a system on one data set, and on data sets that extend it."""
 
     components: Annotated[dict[str, dict[str, Any]], PartsOf(COMPONENTS)] = field(default_factory=dict)
     """Changes of the system's components, by name."""
     model: Annotated[dict[str, Any], PartOf(*BASES.values())] = field(default_factory=dict)
     """Changes of the model."""
-    training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
-    """Changes of training."""
-    decoding: Annotated[dict[str, Any], PartOf(DecodingSettings)] = field(default_factory=dict)
-    """Changes of decoding."""
 
 
 @settings_class
