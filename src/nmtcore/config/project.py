@@ -231,23 +231,26 @@ def check_start(run: RunSettings, start: RunSettings, *, where: str) -> None:
     where = f"{where}: start_from: {start.system}"
     if start.external is not None:
         raise UserError(f"{where} is external, so it has no model.")
-    for differs, what in (
-        (run.base != start.base, f"the base '{start.base}', not '{run.base}'"),
-        (_shapes(run) != _shapes(start), "another model"),
-        (_kinds(run) != _kinds(start), "other components"),
-        (run.transforms != start.transforms, "other transforms"),
-        (run.segmentation != start.segmentation, f"another segmentation ({start.segmentation.name})"),
-    ):
-        if differs:
-            raise UserError(f"{where} has {what}, so its weights do not fit.")
+    if run.base != start.base:
+        raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
+    if _model(run) != _model(start):
+        raise UserError(f"{where} has another model, so its weights do not fit.")
+    if _components(run) != _components(start):
+        raise UserError(f"{where} has other components, so its weights do not fit.")
+    if run.transforms != start.transforms:
+        raise UserError(f"{where} has other transforms, so its vocabularies do not fit.")
+    if run.segmentation != start.segmentation:
+        raise UserError(
+            f"{where} has another segmentation ({start.segmentation.name}), so its vocabularies do not fit."
+        )
 
 
-def _kinds(run: RunSettings) -> list[tuple[str, str]]:
+def _components(run: RunSettings) -> list[tuple[str, str]]:
     """Return the name and the registered class name of each component, in order."""
     return [(name, COMPONENTS.name_of(settings)) for name, settings in run.components.items()]
 
 
-def _shapes(run: RunSettings) -> BaseSettings:
+def _model(run: RunSettings) -> tuple[str, BaseSettings]:
     """Return the settings that determine the shapes of a model's weights."""
     dropouts = [field.name for field in fields(run.model) if field.name.endswith("dropout")]
-    return replace(run.model, **dict.fromkeys(dropouts, 0.0))
+    return run.base, replace(run.model, **dict.fromkeys(dropouts, 0.0))

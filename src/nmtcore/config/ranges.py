@@ -111,9 +111,9 @@ def refuse_booleans(schema: Any) -> Any:
     return made
 
 
-def _number(kind: str, value: Any) -> Any:
+def _number(number_type: str, value: Any) -> Any:
     if isinstance(value, bool):
-        raise PydanticKnownError(f"{kind}_type")
+        raise PydanticKnownError(f"{number_type}_type")
     return value
 
 

@@ -4,7 +4,7 @@ import dataclasses
 import difflib
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -91,19 +91,27 @@ def adapter(hint: Any) -> TypeAdapter:
 def _sentences(error: ValidationError, where: str) -> list[str]:
     """Write each mistake that pydantic found as a sentence with its place; of a union, only the deepest one."""
     faults: dict[tuple, Mapping[str, Any]] = {}
+    missing: dict[tuple, list[str]] = {}
     for fault in error.errors(include_url=False):
         place = fault["loc"]
+        if fault["type"] == "missing" and isinstance(place[-1], str):
+            missing.setdefault(place[:-1], []).append(f"'{place[-1]}'")
+            continue
         of_union = place[: place.index(ONE_OF)] if ONE_OF in place else (*place, fault["type"], fault["msg"])
         if of_union not in faults or len(place) > len(faults[of_union]["loc"]):
             faults[of_union] = fault
-    return [_sentence(fault, where) for fault in faults.values()]
+    absent = [f"{_place(where, place)}: {missing_keys(keys)}" for place, keys in missing.items()]
+    return absent + [_sentence(fault, where) for fault in faults.values()]
+
+
+def missing_keys(keys: Sequence[str]) -> str:
+    """Say that keys are missing; they are quoted already."""
+    return f"the key{'s' * (len(keys) > 1)} {', '.join(keys)} {'are' if len(keys) > 1 else 'is'} missing."
 
 
 def _sentence(fault: Mapping[str, Any], where: str) -> str:
-    fault_type, context, value, place = fault["type"], fault.get("ctx", {}), fault["input"], fault["loc"]
-    if fault_type == "missing" and isinstance(place[-1], str):
-        return f"{_place(where, place[:-1])}: the key '{place[-1]}' is missing."
-    here = _place(where, place)
+    fault_type, context, value = fault["type"], fault.get("ctx", {}), fault["input"]
+    here = _place(where, fault["loc"])
     for key, words in _BOUNDS.items():
         if key in context:
             return f"{here} must be {words} {context[key]:.10g}, not {shown_value(value)}."
