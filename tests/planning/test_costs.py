@@ -13,7 +13,7 @@ from workflow.calling import little
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
-from nmtcore.config.speeds import read_speeds
+from nmtcore.config.recipes import read_speeds
 from nmtcore.errors import UserError
 from nmtcore.model.build import build_model
 from nmtcore.planning.costs import (

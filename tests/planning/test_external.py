@@ -7,7 +7,7 @@ import yaml
 from planning.conftest import parsed
 from workflow.calling import little
 
-from nmtcore.config.external import MissingTranslations
+from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.stages import import_settings
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import (
@@ -97,7 +97,7 @@ def test_paths_may_begin_at_the_home_folder_or_be_absolute(make, tmp_path, monke
     ],
 )
 def test_missing_translations_are_named(make, translations, seed, sentence):
-    with pytest.raises(MissingTranslations, match=sentence) as caught:
+    with pytest.raises(MissingAnnotation, match=sentence) as caught:
         make(translations).run("parsed", "llm", "smoke", seed)
     assert "mine.yaml: llm on parsed at scale smoke: has " in str(caught.value)
     assert caught.value.missing.startswith("no external translations ")
@@ -201,7 +201,7 @@ def test_a_summary_has_the_configured_seeds_with_translations(make):
     assert not missing_seed_notes(project, dataset="parsed", system="transformer_base")
     assert sentences == ["llm has no external translations of parsed for seed 3: its scores lack them."]
     project = make({"parsed": {"test": "a"}}, {"seeds": [4, 5]})
-    with pytest.raises(MissingTranslations, match="there is no seed 4"):
+    with pytest.raises(MissingAnnotation, match="there is no seed 4"):
         configured_runs(project)
 
 

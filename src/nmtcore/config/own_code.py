@@ -6,12 +6,14 @@ its jobs have. A file is imported only when something needs it, and its checksum
 """
 
 import ast
+import functools
 import hashlib
 import os
 import re
 import sys
 import traceback
 from collections.abc import Iterable
+from dataclasses import fields
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -30,8 +32,6 @@ _PACKAGE = "nmtcore_own"
 
 _LENGTH = 16
 """Hexadecimal digits of a checksum."""
-
-_loaded: dict[Path, tuple[tuple[int, int], ModuleType]] = {}
 
 
 def own_names(folder: str) -> list[str]:
@@ -55,19 +55,18 @@ def own_module(folder: str, name: str) -> ModuleType:
     Raises a `LineError` that names the line if it cannot be imported.
     """
     path = own_path(folder, name).resolve()
-    state = _state(path)
-    if path not in _loaded or _loaded[path][0] != state:
-        _loaded[path] = state, _import(path, f"{_PACKAGE}:{folder}:{name}", shown=own_path(folder, name))
+    status = path.stat()
+    module_name = f"{_PACKAGE}:{folder}:{name}"
+    module = _import(path, (status.st_mtime_ns, status.st_size), module_name, own_path(folder, name))
     # Settings look up their module by its name, and so does whatever sends a filter to another process.
-    module = _loaded[path][1]
-    sys.modules[module.__name__] = module
+    sys.modules[module_name] = module
     return module
 
 
-def _import(path: Path, name: str, *, shown: Path) -> ModuleType:
+@functools.lru_cache
+def _import(path: Path, state: tuple[int, int], name: str, shown: Path) -> ModuleType:
     spec = spec_from_file_location(name, path)
-    module = module_from_spec(spec)
-    sys.modules[name] = module
+    module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:
@@ -78,15 +77,11 @@ def _import(path: Path, name: str, *, shown: Path) -> ModuleType:
     return module
 
 
-def _state(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size
-
-
-def own_class(folder: str, name: str, base: type) -> type:
+def own_class(folder: str, name: str, base: type, *, keys: Iterable[str]) -> type:
     """Return the settings class of a file of the user's own: the one that it derives from `base`.
 
-    Raises `UserError` if the file has none or several, or one without the decorator `settings_class`.
+    Raises `UserError` if the file has none or several, or one without the decorator `settings_class`, or if one of its
+    settings is called like one of the `keys` of every entry.
     """
     module, path = own_module(folder, name), own_path(folder, name)
     classes = [
@@ -101,6 +96,9 @@ def own_class(folder: str, name: str, base: type) -> type:
         )
     if "__dataclass_params__" not in vars(classes[0]):
         raise UserError(f"{path}: write @settings_class above the class {classes[0].__name__}.")
+    for field in fields(classes[0]):
+        if field.name in keys:
+            raise UserError(f"{path}: a setting cannot be called '{field.name}', which is a key of every entry.")
     return classes[0]
 
 

@@ -16,14 +16,13 @@ from nmtcore.config.bases import BASES, BaseSettings, check_settings_of_base
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.components import COMPONENTS, check_composition, check_trees, component_settings
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.external import with_translations
 from nmtcore.config.needs import (
     MissingAnnotation,
     check_copies,
     check_transforms,
     features_for,
     linearised_parses_annotator,
-    parser_to_compare_with,
+    with_translations,
     with_treebanks,
 )
 from nmtcore.config.paper_tables import paper_table_files
@@ -31,9 +30,8 @@ from nmtcore.config.project_settings import read_project_settings
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
-from nmtcore.config.stand_ins import stand_in_files
 from nmtcore.config.systems import SystemSettings
-from nmtcore.config.training import ENDS, NO_END, DecodingSettings, TrainingSettings
+from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.transforms import transform_settings
 from nmtcore.config.typed import build, choose, merge, plain
 from nmtcore.config.yaml_files import config_file, read_yaml
@@ -51,15 +49,14 @@ class Project(Catalogue):
         check = partial(self.dataset_files.check, where=f"{where}: datasets")
         datasets = _matching(self.settings.datasets, self.dataset_files, check)
         # An unknown name may belong to a system in a file that cannot be read: only a target that needs it fails.
-        unread = [name for name in self.settings.systems if self.systems.faults and re.fullmatch(NAME, name)]
+        unread = [name for name in self.settings.systems if self.systems.unread and re.fullmatch(NAME, name)]
         valid = dict.fromkeys([*self.system_entries, *unread])
         check = partial(choose, valid=valid, noun="system", where=f"{where}: systems")
         systems = _matching(self.settings.systems, valid, check)
         if self.settings.baseline is not None:
             choose(self.settings.baseline, valid, noun="system", where=f"{where}: baseline")
-        choices = stand_in_files(self)
-        if self.settings.stand_ins is not None and choices:
-            choices.check(self.settings.stand_ins, where=f"{where}: stand_ins")
+        if self.settings.stand_ins is not None and self.stand_in_files:
+            self.stand_in_files.check(self.settings.stand_ins, where=f"{where}: stand_ins")
         self.chosen_by_pattern = frozenset(systems) - frozenset(self.settings.systems)
         """Configured systems that only match a pattern."""
         self.settings = replace(self.settings, datasets=datasets, systems=systems)
@@ -90,9 +87,7 @@ class Project(Catalogue):
             raise MissingAnnotation(sentence, missing="no training pairs")
         recipe = self.recipe(data.recipe, where=f"{self.dataset_files[dataset]}: recipe")
         names = {"dataset": dataset, "system": system, "scale": scale, "seed": seed}
-        recipe_path = self.recipe_files[data.recipe]
-        run = assemble(recipe, data, size, parts, names=names, where=where, recipe_path=recipe_path)
-        run = self.settings.machine.applied_to(run)
+        run = self.settings.machine.applied_to(assemble(recipe, data, size, parts, names=names, where=where))
         if run.start_from is not None:
             self._check_no_circle(system, where=where)
             check_start(run, self.run(dataset, run.start_from, scale, seed), where=where)
@@ -163,20 +158,16 @@ def assemble(
     *,
     names: Mapping[str, Any],
     where: str,
-    recipe_path: Path,
 ) -> RunSettings:
     """Assemble one run. Later layers win: recipe, data set, scale, system, except for `DECIDED_BY_SCALE`.
 
-    `names` are those of data set, system and scale, and the seed; `recipe_path` is the recipe's file.
+    `names` are those of data set, system and scale, and the seed.
     """
     below = [_layer(recipe, parts.base), _layer(data, parts.base)]
     layers = {"scale": _scale_layer(size, parts), "system": {name: getattr(parts, name) for name in DECIDED_BY_SCALE}}
 
     def layered(cls: type, section: str) -> Any:
-        values = merge_layers(section, *below, **layers)
-        if section == "training":
-            _check_end(below[0][section], values, where=f"{recipe_path}: training")
-        return build(cls, values, where=f"{where}: {section}")
+        return build(cls, merge_layers(section, *below, **layers), where=f"{where}: {section}")
 
     check_settings_of_base(parts.model, parts.base, where=f"{where}: model")
     model = layered(BASES[parts.base], "model")
@@ -213,7 +204,8 @@ def assemble(
     run = build(RunSettings, values, where=where)
     if parts.external is not None:
         return with_translations(run, parts.external, data, where=where)
-    run = replace(run, trees_by=parser_to_compare_with(run, data))
+    if run.tree_comparison == "induced":
+        run = replace(run, trees_by=data.syntax.get("source", {}).get("dependencies"))
     return with_treebanks(run, parts.treebank, data, where=where)
 
 
@@ -224,12 +216,6 @@ def cut_segmentation(
     values = merge(plain(dataset.segmentation), changes or {})
     settings = build(SegmentationSettings, values, where=f"{where}: segmentation")
     return replace(settings, size=min(settings.size, scale.segmentation_size or settings.size))
-
-
-def _check_end(recipe: Mapping[str, Any], training: Mapping[str, Any], *, where: str) -> None:
-    """Raise `UserError` about a recipe that does not say when training ends if nothing else says so."""
-    if all(values.get(end) is None for values in (recipe, training) for end in ENDS):
-        raise UserError(f"{where}: {NO_END}.")
 
 
 def _layer(settings: RecipeSettings | DatasetSettings, base: str) -> Layer:

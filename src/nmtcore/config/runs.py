@@ -118,8 +118,7 @@ class RunSettings:
         """
         entries = sizes["target"] + (0 if self.segmentation.joint else sizes["source"])
         components = sum(settings.parameter_count(self.model) for settings in self.components.values())
-        base = self.model.parameters + self.model.output_parameters(sizes["target"])
-        return base + entries * self.model.width + components
+        return self.model.parameters(sizes["target"]) + entries * self.model.width + components
 
     @property
     def training_splits(self) -> tuple[str, ...]:
