@@ -15,8 +15,6 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
 
     Raises `UserError` if it is too large, not UTF-8 or not valid, or has an alias or a duplicate key.
     """
-    import yaml
-
     with explain_os_errors(path):
         data = Path(path).read_bytes()
     if len(data) > MAX_BYTES:
@@ -25,17 +23,24 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not UTF-8 from byte {error.start + 1} on: convert it (see `iconv`).") from error
+    return parse_yaml(text, where=path)
+
+
+def parse_yaml(text: str, *, where: str | Path) -> dict[str, Any]:
+    """Read a mapping; raise the errors of `read_yaml`, which name `where`."""
+    import yaml
+
     try:
         values = yaml.load(text, Loader=_loader())
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else "?"
-        raise UserError(f"{path}, line {line}: not valid YAML ({error.problem}).") from error
+        raise UserError(f"{where}, line {line}: not valid YAML ({error.problem}).") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # for example, a date that does not exist
-        raise UserError(f"{path}: not valid YAML ({error}).") from error
+        raise UserError(f"{where}: not valid YAML ({error}).") from error
     if values is None:
         return {}
     if not isinstance(values, dict):
-        raise UserError(f"{path}: expected keys and values, found a {type(values).__name__}.")
+        raise UserError(f"{where}: expected keys and values, found a {type(values).__name__}.")
     return values
 
 
