@@ -41,7 +41,7 @@ class SystemSettings:
     decoding: Annotated[dict[str, Any], PartOf(DecodingSettings)] = field(default_factory=dict)
     """Changes of decoding."""
     start_from: str | None = None
-    """Another system, whose model (same data set, scale and seed) gives the initial weights."""
+    """Another system, or DATASET/SYSTEM, whose model (same scale and seed) gives the initial weights."""
     treebank: TreebankSettings | None = None
     """Training on the data set's training treebanks; null: none."""
     segmentation: Annotated[dict[str, Any], PartOf(SegmentationSettings)] = field(default_factory=dict)

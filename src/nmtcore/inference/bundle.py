@@ -154,7 +154,7 @@ def load_initial_weights(
             differing.append(f"a {side} vocabulary different from that of {segmentation}")
         # Labels are read by their numbers, so a model would take those of other data for different labels.
         own = read_json(folder / LABELS[side]) if (folder / LABELS[side]).exists() else {}
-        for column, entries in labels.get(side, {}).items():
+        for column, entries in labels.get(side, {}).items() if run.reads_labels else ():
             if own.get(column, entries) != list(entries):
                 differing.append(f"other labels of {column} than those of this run's data")
     for difference in differing:
