@@ -11,7 +11,7 @@ import pytest
 
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.errors import UserError
-from nmtcore.job import advice_on_inputs, job_arguments, job_settings, user_config_path
+from nmtcore.job import advice_on_inputs, check_working_folder, job_arguments, job_settings, user_config_path
 from nmtcore.layout import Layout
 
 JOB = """
@@ -95,3 +95,14 @@ def test_a_job_calls_a_function_with_what_its_parameters_name():
         "output": Path("f"), "report": Path("r"), "corpora": {"a": Path("c/a.x.y"), "b": Path("c/b.z")},
         "measured": Measured("test", Path("f")), "other": 5, "threads": 2, "layout": job_settings(job).layout,
     }  # fmt: skip
+
+
+def test_a_folder_that_cannot_be_written_ends_planning_with_a_sentence(tmp_path, monkeypatch):
+    """Also if only Snakemake's own folder in it cannot be."""
+    monkeypatch.chdir(tmp_path)
+    check_working_folder()
+    for closed in (Path(), Path(".snakemake")):
+        monkeypatch.setattr("os.access", lambda path, mode, closed=closed: Path(path) != closed)
+        with pytest.raises(SystemExit, match=f"^Error: The folder {tmp_path} cannot be written: work in another"):
+            check_working_folder()
+        Path(".snakemake").mkdir(exist_ok=True)

@@ -151,6 +151,15 @@ def prepare_jobs(folder: str) -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
+def check_working_folder() -> None:
+    """End planning if Snakemake cannot keep its records in the working folder."""
+    records = Path(".snakemake")
+    if not os.access(records if records.exists() else ".", os.W_OK):
+        end_planning(
+            UserError(f"The folder {Path.cwd()} cannot be written: work in another (-d FOLDER), or make it writable.")
+        )
+
+
 def end_planning(error: UserError) -> NoReturn:
     """End planning with an error message and status 1.
 

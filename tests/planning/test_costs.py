@@ -141,8 +141,8 @@ def test_the_page_of_costs_is_up_to_date(root, tmp_path):
 
 def add_with_start(project, runs, names):
     run = project.run(*names)
-    if run.start_from:
-        add_with_start(project, runs, (names[0], run.start_from, *names[2:]))
+    if run.start:
+        add_with_start(project, runs, (*run.start, *names[2:]))
     if run.external is None:
         runs[names] = run
 

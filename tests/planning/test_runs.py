@@ -1,5 +1,7 @@
 """Inputs of the jobs of a run."""
 
+from dataclasses import replace
+
 import pytest
 from planning.conftest import parsed
 
@@ -65,6 +67,8 @@ def test_a_run_starts_from_the_model_with_the_same_seed(make_project):
     model = f"results/smoke/demo_en2de/{fine_tuned.start_from}/seed2/model"
     assert start_model(project, run=fine_tuned) == [model]
     assert start_model(project, run=project.run("demo_en2de", "depparse_l1", "smoke", 2)) == []
+    elsewhere = replace(fine_tuned, dataset="other", start_from="demo_en2de/depparse_l1")
+    assert start_model(project, run=elsewhere) == ["results/smoke/demo_en2de/depparse_l1/seed2/model"]
 
 
 @pytest.mark.parametrize(("score", "name"), [("bleu", "scores"), ("uas", "scores"), ("gold.uas", "gold")])

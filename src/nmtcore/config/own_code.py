@@ -2,7 +2,8 @@
 
 `config/components/NAME.py` is the component NAME wherever a system names it; `config/annotators`, `config/filters` and
 `config/metrics` hold the others. `config/` is that of the working directory, which Snakemake's `-d` sets and which all
-its jobs have. A file is imported only when something needs it, and its checksum is part of what depends on it.
+its jobs have, or inside `working_folder` that of another folder. A file is imported only when something needs it, and
+its checksum is part of what depends on it.
 """
 
 import ast
@@ -12,7 +13,9 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -33,15 +36,32 @@ _PACKAGE = "nmtcore_own"
 _LENGTH = 16
 """Hexadecimal digits of a checksum."""
 
+_folder: ContextVar[Path] = ContextVar("the folder that has `OWN_CONFIG`", default=Path())
+
+
+@contextmanager
+def working_folder(folder: Path) -> Iterator[None]:
+    """Read the user's files from another folder than the working directory inside the block, which stays there."""
+    before = _folder.set(folder)
+    try:
+        yield
+    finally:
+        _folder.reset(before)
+
+
+def own_config() -> Path:
+    """Return the folder of the user's configuration: `OWN_CONFIG` of the working directory, or of `working_folder`."""
+    return _folder.get() / OWN_CONFIG
+
 
 def own_names(folder: str) -> list[str]:
     """List the names of the user's own files in a folder of `OWN_CODE`, sorted; files with other names are left out."""
-    return sorted(path.stem for path in (OWN_CONFIG / folder).glob("*.py") if re.fullmatch(NAME, path.stem))
+    return sorted(path.stem for path in (own_config() / folder).glob("*.py") if re.fullmatch(NAME, path.stem))
 
 
 def own_path(folder: str, name: str) -> Path:
     """Return the path of a file of the user's own, which need not exist."""
-    return OWN_CONFIG / folder / f"{name}.py"
+    return own_config() / folder / f"{name}.py"
 
 
 def has_own(folder: str, name: str) -> bool:
@@ -138,7 +158,7 @@ def is_same_code(one: Path, other: Path) -> bool:
 def own_faults(folder: str, taken: Iterable[str]) -> list[str]:
     """Return a sentence for each file of the user's own that is not read: a wrong name, or one of the package's."""
     faults, noun, names = [], OWN_CODE[folder], set(taken)
-    for path in sorted((OWN_CONFIG / folder).glob("*.py")):
+    for path in sorted((own_config() / folder).glob("*.py")):
         if path.stem in names:
             faults.append(f"{path}: nmtcore itself has '{path.stem}': give your {noun} another name.")
         elif not re.fullmatch(NAME, path.stem):

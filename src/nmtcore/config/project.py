@@ -88,10 +88,21 @@ class Project(Catalogue):
         recipe = self.recipe(data.recipe, where=f"{self.dataset_files[dataset]}: recipe")
         names = {"dataset": dataset, "system": system, "scale": scale, "seed": seed}
         run = self.settings.machine.applied_to(assemble(recipe, data, size, parts, names=names, where=where))
-        if run.start_from is not None:
-            self._check_no_circle(system, where=where)
-            check_start(run, self.run(dataset, run.start_from, scale, seed), where=where)
+        if run.start is not None:
+            self._check_start(run, where=f"{where}: start_from")
         return run
+
+    def _check_start(self, run: RunSettings, *, where: str) -> None:
+        """Raise `UserError` if a run starts from itself, or from one that is not there or whose weights do not fit."""
+        chain = [(run.dataset, run.system)]
+        while (name := self.system(chain[-1][1], where=where).start_from) is not None:
+            dataset, _, system = name.rpartition("/")
+            chain.append((dataset or chain[-1][0], system))
+            if chain[-1] in chain[:-1]:
+                shown = " starts from ".join(system for _, system in chain)
+                raise UserError(f"{where}: {shown}: this is circular, remove one `start_from`.")
+        owners = [self.dataset(name, where=where).segmentation_from or name for name in (run.dataset, chain[1][0])]
+        check_start(run, self.run(*run.start, run.scale, run.seed), owners, where=where)
 
     def seeds(self, dataset: str, system: str, wanted: tuple[int, ...] | None = None) -> tuple[int, ...]:
         """Return the seeds of a system: for an external system, those with translations of the data set.
@@ -104,16 +115,6 @@ class Project(Catalogue):
             return seeds
         count = self.system(system).external.seed_count(dataset)
         return tuple(seed for seed in seeds if 1 <= seed <= count) or seeds
-
-    def _check_no_circle(self, system: str, *, where: str) -> None:
-        """Raise `UserError` if a system starts from itself, directly or through other systems."""
-        names, name = [system], self.system(system).start_from
-        while name is not None:
-            if name in names:
-                raise UserError(
-                    f"{where}: {' starts from '.join([*names, name])}: this is circular, remove one `start_from`."
-                )
-            names, name = [*names, name], self.system(name, where=f"{where}: start_from").start_from
 
     def segmentation(self, dataset: DatasetSettings, scale: ScaleSettings) -> SegmentationSettings:
         """Return the data set's segmentation, at most as large as the scale allows."""
@@ -230,15 +231,19 @@ def _scale_layer(scale: ScaleSettings, system: SystemSettings) -> Layer:
     return {**layer, "training": merge(layer["training"], scale.fine_tuning)} if system.start_from else layer
 
 
-def check_start(run: RunSettings, start: RunSettings, *, where: str) -> None:
-    """Raise `UserError` unless a run has the same model, components, transforms and segmentation as its start."""
-    where = f"{where}: start_from: {start.system}"
+def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], *, where: str) -> None:
+    """Raise `UserError` unless a run has the same model, components, transforms and vocabularies as its start.
+
+    `segmented` are the data sets whose segmentations the run and its start use.
+    """
+    where = f"{where}: {run.start_from}"
     if start.external is not None:
         raise UserError(f"{where} is external, so it has no model.")
     if run.base != start.base:
         raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
-    if _model(run) != _model(start):
-        raise UserError(f"{where} has another model, so its weights do not fit.")
+    own, others = (plain(_without_dropout(each.model)) for each in (run, start))
+    if differing := [f"{key} {others[key]} instead of {own[key]}" for key in own if own[key] != others[key]]:
+        raise UserError(f"{where} has another model ({', '.join(differing)}), so its weights do not fit.")
     if _components(run) != _components(start):
         raise UserError(f"{where} has other components, so its weights do not fit.")
     if run.transforms != start.transforms:
@@ -247,6 +252,16 @@ def check_start(run: RunSettings, start: RunSettings, *, where: str) -> None:
         raise UserError(
             f"{where} has another segmentation ({start.segmentation.name}), so its vocabularies do not fit."
         )
+    if len(set(segmented)) > 1:
+        raise UserError(
+            f"{where} has the segmentation of {segmented[1]}, so its vocabularies do not fit: set `segmentation_from: "
+            f"{segmented[1]}` in the data set {run.dataset}."
+        )
+    if run.reads_labels and run.dataset != start.dataset:
+        raise UserError(
+            f"{where} reads labels, of which each data set has its own, so its weights do not fit: start from a run on "
+            f"{run.dataset}, or choose a system without labels."
+        )
 
 
 def _components(run: RunSettings) -> list[tuple[str, str]]:
@@ -254,7 +269,6 @@ def _components(run: RunSettings) -> list[tuple[str, str]]:
     return [(name, COMPONENTS.name_of(settings)) for name, settings in run.components.items()]
 
 
-def _model(run: RunSettings) -> tuple[str, BaseSettings]:
+def _without_dropout(model: BaseSettings) -> BaseSettings:
     """Return the settings that determine the shapes of a model's weights."""
-    dropouts = [field.name for field in fields(run.model) if field.name.endswith("dropout")]
-    return run.base, replace(run.model, **dict.fromkeys(dropouts, 0.0))
+    return replace(model, **{field.name: 0.0 for field in fields(model) if field.name.endswith("dropout")})

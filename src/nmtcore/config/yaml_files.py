@@ -42,16 +42,23 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     if len(data) > MAX_BYTES:
         raise UserError(f"{path} has more than {MAX_BYTES:,} bytes: write several files.")
     try:
-        values = yaml.load(data.decode("utf-8"), Loader=_StrictLoader)
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not UTF-8 from byte {error.start + 1} on: convert it (see `iconv`).") from error
+    return parse_yaml(text, where=path)
+
+
+def parse_yaml(text: str, *, where: str | Path) -> dict[str, Any]:
+    """Read a mapping; raise the errors of `read_yaml`, which name `where`."""
+    try:
+        values = yaml.load(text, Loader=_StrictLoader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else "?"
-        raise UserError(f"{path}, line {line}: not valid YAML ({error.problem}).") from error
+        raise UserError(f"{where}, line {line}: not valid YAML ({error.problem}).") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # for example, a date that does not exist
-        raise UserError(f"{path}: not valid YAML ({error}).") from error
+        raise UserError(f"{where}: not valid YAML ({error}).") from error
     if not isinstance(values, dict | None):
-        raise UserError(f"{path}: expected keys and values, found a {type(values).__name__}.")
+        raise UserError(f"{where}: expected keys and values, found a {type(values).__name__}.")
     return values or {}
 
 

@@ -105,10 +105,10 @@ def segmentation_of_run(project: Project, *, run: RunSettings) -> str:
 
 def start_model(project: Project, *, run: RunSettings) -> list[str]:
     """List the model that a run starts from; an empty list if it starts from random weights."""
-    if run.start_from is None:
+    if run.start is None:
         return []
-    names = {"scale": run.scale, "dataset": run.dataset, "seed": run.seed}
-    return [project.layout.path("model", **names, system=run.start_from)]
+    dataset, system = run.start
+    return [project.layout.path("model", scale=run.scale, dataset=dataset, system=system, seed=run.seed)]
 
 
 def label_files(project: Project, *, run: RunSettings) -> dict[str, dict[str, str]]:

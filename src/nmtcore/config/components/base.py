@@ -41,6 +41,11 @@ class ComponentSettings(ReaderSettings):
     needs_at_inference: ClassVar[bool] = True
     """Whether these features are also needed to translate new text, not only for training."""
 
+    @property
+    def reads_labels(self) -> bool:
+        """Whether weights of the component belong to labels of these features, so that other labels do not fit."""
+        return bool(self.needs)
+
     trees: ClassVar[tuple[Trees, ...]] = ()
     """What its trees can be compared with, the default first; () if it predicts no heads of source words."""
 
