@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -19,6 +20,7 @@ def screen(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "24")
     monkeypatch.setenv(LIVE, "")
 
     def show(*records, dryrun=False):
@@ -64,13 +66,18 @@ def test_a_running_job_has_a_line_with_the_end_of_its_log(screen, tmp_path):
     (tmp_path / "1.log").write_text("Loading\nupdate 20 of 700, 2 min left\n")
     text = screen(
         message("", event=LogEvent.RUN_INFO, stats={"total": 7}),
-        message("", event=LogEvent.PROGRESS, done=3, total=7),
         started(1, root="results/smoke", dataset="d", system="s", seed="1"),
         finished(1),
     )
-    assert "train model d s 1  0:00  update 20 of 700, 2 min left" in text
-    assert "3 of 7 jobs done, 0:00" in text
-    assert re.search(r"train model d s 1  0:00 *\n", text), "a job that has ended keeps a line"
+    assert "train model d s seed 1  0:00\n  update 20 of 700, 2 min left\n0 of 7 jobs done, 1 running, 0:00" in text
+    assert text.startswith("train model d s seed 1  0:00\ntrain model"), "a job that has ended keeps a line"
+    assert text.endswith("1 of 7 jobs done, 0:00\n")
+
+
+def test_more_jobs_than_lines_leave_the_whole_on_the_terminal(screen):
+    text = screen(message("", event=LogEvent.RUN_INFO, stats={"total": 99}), *map(started, range(99)))
+    frame = text.rpartition("0 of 99 jobs done, 1 running, 0:00")[2]
+    assert re.fullmatch(r"\n?(train model  0:00\n){22}0 of 99 jobs done, 99 running, 0:00\n.*", frame, re.DOTALL), frame
 
 
 def test_scores_are_shown_and_other_logs_are_not(screen, tmp_path):
@@ -82,13 +89,20 @@ def test_scores_are_shown_and_other_logs_are_not(screen, tmp_path):
 
 
 def test_a_failed_job_shows_the_end_of_its_log_and_where_that_is(screen, tmp_path):
-    (tmp_path / "1.log").write_text("".join(f"line {number}\n" for number in range(30)))
-    text = screen(started(1), failed(1), message("Exiting because a job execution failed.", logging.ERROR))
+    (tmp_path / "1.log").write_text("".join(f"line {number}\n" for number in range(29)) + "word " * 20)
+    text = screen(
+        message("", event=LogEvent.RUN_INFO, stats={"total": 2}),
+        *(started(1), failed(1)),
+        message("Exiting because a job execution failed.", logging.ERROR),
+        message("WorkflowError:\nAt least one job did not complete successfully.", logging.ERROR),
+    )
     assert "FAILED: train model" in text
     assert "  line 19\n" not in text
     assert "  line 20\n" in text
-    assert "(log: 1.log)" in text
+    assert f"  {'word ' * 14}word\n  word word word word word\n  (log: 1.log)\n" in text, "not broken between words"
     assert "Exiting because" not in text
+    assert "WorkflowError" not in text
+    assert text.endswith("0 of 2 jobs done, 1 failed, 0:00\n")
 
 
 def test_an_interruption_is_no_failure_and_says_how_to_go_on(screen, tmp_path):
@@ -135,12 +149,15 @@ STATUS = "RuleException:\nCalledProcessError in file \"a.smk\", line 3:\nCommand
     [
         ([started(1, root="results", system="s")], ["0:00  start  train model s"]),
         (
-            [message("", event=LogEvent.PROGRESS, done=3, total=7), started(1, "score_tests"), finished(1)],
-            ["0:00  start  score tests", "0:00  end    score tests  0:00  (4 of 7)", "  line 1", "  line 2"],
+            [message("", event=LogEvent.RUN_INFO, stats={"total": 2}), started(1, "score_tests"), finished(1)],
+            [
+                *("0:00  start  score tests", "0:00  end    score tests  0:00  (1 of 2 jobs done)"),
+                *("  line 1", "  line 2", "1 of 2 jobs done, 0:00"),
+            ],
         ),
         (
             [started(1, "filter_split"), finished(1)],
-            ["0:00  start  filter split", "0:00  end    filter split  0:00  (1 of 0)"],
+            ["0:00  start  filter split", "0:00  end    filter split  0:00  (1 of 0 jobs done)"],
         ),
         (
             [started(1), failed(1), message(STATUS, logging.ERROR, event=LogEvent.ERROR)],
@@ -160,6 +177,22 @@ def test_without_a_terminal_jobs_have_plain_lines(records, lines, monkeypatch, c
     handler.close()
     assert capsys.readouterr().err.splitlines() == lines
     assert log_is_shown()
+
+
+def test_without_a_terminal_a_slow_job_has_a_line_now_and_then(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(LIVE, "")
+    monkeypatch.setattr("snakemake_logger_plugin_nmtcore.REPORTED_AFTER", 0.05)
+    (tmp_path / "1.log").write_text("line 1\nline 2\n")
+    handler = LogHandler(SimpleNamespace(dryrun=False, stdout=False), None)
+    handler.handle(logging.makeLogRecord(started(1)[2]))
+    shown = ""
+    until = time.monotonic() + 10
+    while "runs" not in shown and time.monotonic() < until:
+        time.sleep(0.01)
+        shown += capsys.readouterr().err
+    handler.close()
+    assert "0:00  start  train model\n0:00  runs   train model  0:00\n  line 2\n" in shown
 
 
 def test_without_a_terminal_a_dry_run_has_snakemakes_list(capsys, monkeypatch):

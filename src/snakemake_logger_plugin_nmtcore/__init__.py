@@ -1,9 +1,9 @@
 """What a user sees of a workflow: a line for each job, what is left, and what jobs have to say.
 
-A logger plugin of Snakemake, chosen by `profiles/default`. On a terminal, the line of a running job ends with the last
-line of its log, such as the update, the loss and the time left of a training. Elsewhere (in a file, in CI) a job has a
-line when it starts and one when it ends; a dry run has Snakemake's own list of jobs. Snakemake's complete log stays in
-its file.
+A logger plugin of Snakemake, chosen by `profiles/default`. On a terminal, below each running job is the last line of
+its log, such as the update, the perplexity and the time left of a training. Elsewhere (in a file, in CI) a job has a
+line when it starts, one when it ends, and in between one every ten minutes; a dry run has Snakemake's own list of jobs.
+Snakemake's complete log stays in its file.
 """
 
 import os
@@ -11,10 +11,12 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from logging import WARNING, LogRecord
-from pathlib import Path
+from textwrap import wrap
+from threading import Event, Thread
 from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
@@ -36,8 +38,13 @@ TAIL = 2000
 """Bytes at the end of a log in which its last line is searched."""
 LINES_OF_FAILURE = 10
 """Lines of a failed job's log that are shown."""
+REPORTED_AFTER = 600
+"""Seconds after which a running job has a further line where the output is no terminal."""
 
-NO_NEWS = re.compile(r"RuleException:\s+CalledProcessError in file |Exiting because a job execution failed")
+NO_NEWS = re.compile(
+    r"RuleException:\s+CalledProcessError in file |Exiting because a job execution failed|"
+    r"WorkflowError:\s+At least one job did not complete"
+)
 """Messages of Snakemake about a failed job that say no more than the end of its log, which is shown."""
 
 LEFT = re.compile(r"FileNotFoundError: .*\.snakemake/locks/")
@@ -53,6 +60,10 @@ class RunningJob:
     logs: list[str]
     began: float = field(default_factory=time.monotonic)
 
+    def __str__(self) -> str:
+        """Return the title and the time that the job has taken."""
+        return f"{self.title}  {clock(time.monotonic() - self.began)}"
+
 
 class LogHandler(LogHandlerBase):
     """Shows the jobs."""
@@ -60,6 +71,7 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         self._jobs: dict[int, RunningJob] = {}
         self._done = self._total = 0
+        self._failed: set[int] = set()
         self._began = time.monotonic()
         self._reasons: dict[str, Counter[str]] = {}
         self._live: Any = None
@@ -75,6 +87,9 @@ class LogHandler(LogHandlerBase):
             from snakemake.logging import ColorizingTextHandler
 
             self._listing = ColorizingTextHandler(nocolor=True, stream=self._stream)
+        self._closed = Event()
+        if self._console is None:
+            Thread(target=self._report_slow_jobs, daemon=True).start()
         os.environ[LIVE] = "1"
 
     writes_to_stream = True
@@ -95,10 +110,15 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def close(self) -> None:
-        """Stop drawing."""
+        """Stop drawing, and say how far the workflow came."""
+        self._closed.set()
         if self._live is not None:
             self._live.stop()
             self._live = None
+        if self._total:
+            failed = f", {len(self._failed):,} failed" if self._failed else ""
+            self._print(f"{self._progress()}{failed}, {clock(time.monotonic() - self._began)}")
+            self._total = 0  # Python closes handlers once more when it ends
         super().close()
 
     def _show(self, record: LogRecord) -> None:
@@ -115,8 +135,6 @@ class LogHandler(LogHandlerBase):
                 self._list_jobs(record.stats)
             case LogEvent.RUN_INFO:
                 self._total = record.stats["total"]
-            case LogEvent.PROGRESS:
-                self._done, self._total = record.done, record.total
             case LogEvent.ERROR | None if not self._interrupted:
                 self._say(record)
 
@@ -132,11 +150,15 @@ class LogHandler(LogHandlerBase):
             self._print(text)
 
     def _start(self, record: LogRecord) -> None:
-        names = [str(value) for key, value in record.wildcards.items() if key != "root" and value]
+        names = [
+            f"{key} {value}" if value.isdigit() else value
+            for key, value in record.wildcards.items()
+            if key != "root" and value
+        ]
         title = " ".join([_words(record.rule_name), *names])
         self._jobs[record.jobid] = RunningJob(title, record.rule_name, list(record.log))
         if self._console is None:
-            self._print(f"{clock(time.monotonic() - self._began)}  start  {title}")
+            self._print_stamped("start", title)
         elif self._live is None:
             from rich.live import Live
 
@@ -147,26 +169,40 @@ class LogHandler(LogHandlerBase):
         job = self._jobs.pop(job_id, None)
         if job is None:
             return
-        now = time.monotonic()
-        title = f"{job.title}  {clock(now - job.began)}"
+        self._done += 1
+        self._failed.discard(job_id)
+        lines = _lines(job.logs) if job.rule in SPEAKING else []
         if self._console is None:
-            self._done += 1
-            title = f"{clock(now - self._began)}  end    {title}  ({self._done:,} of {self._total:,})"
-        self._print(title, _lines(job.logs) if job.rule in SPEAKING else [])
+            self._print_stamped("end", f"{job}  ({self._progress()})", lines)
+        else:
+            self._print(str(job), lines)
 
     def _fail(self, record: LogRecord) -> None:
+        self._failed.add(record.jobid)
         job = self._jobs.pop(record.jobid, None)
         title = job.title if job else _words(record.rule_name)
         logs = [f"(log: {path})" for path in record.log]
         self._print(f"FAILED: {title}", [*_lines(record.log)[-LINES_OF_FAILURE:], *logs])
 
+    def _report_slow_jobs(self) -> None:
+        while not self._closed.wait(REPORTED_AFTER):
+            for job in list(self._jobs.values()):
+                self._print_stamped("runs", str(job), _lines(job.logs)[-1:])
+
+    def _print_stamped(self, state: str, title: str, lines: Iterable[str] = ()) -> None:
+        self._print(f"{clock(time.monotonic() - self._began)}  {state:5}  {title}", lines)
+
     def _print(self, title: str, lines: Iterable[str] = ()) -> None:
-        """Print a line, and indented lines below it; on a terminal, above the lines of running jobs."""
-        text = "\n".join([title, *(f"  {line}" for line in lines)])
+        """Print a line, and indented lines below it; on a terminal, above running jobs and broken between words."""
         if self._console is None:
-            print(text, file=self._stream, flush=True)
-        else:
-            self._console.print(text, soft_wrap=True)
+            print("\n".join([title, *(f"  {line}" for line in lines)]), file=self._stream, flush=True)
+            return
+        whole_words = {"break_long_words": False, "break_on_hyphens": False}
+        broken = [part for line in lines for part in wrap(line, self._console.width - 2, **whole_words)]
+        self._console.print("\n".join([title, *(f"  {part}" for part in broken)]), soft_wrap=True)
+
+    def _progress(self) -> str:
+        return f"{self._done:,} of {self._total:,} jobs done"
 
     def _list_jobs(self, stats: dict[str, int]) -> None:
         """List the jobs of a dry run once they are known: how many of each rule, and what starts them."""
@@ -177,15 +213,15 @@ class LogHandler(LogHandlerBase):
             self._print(f"{count:6,}  {_words(rule)}  {causes}".rstrip())
 
     def _drawn(self) -> Any:
-        """Return the lines of running jobs and of the whole, each cut to the width of the terminal."""
+        """Return two lines for each running job, as many as there is room for, and one for the whole."""
         from rich.console import Group
         from rich.text import Text
 
-        now = time.monotonic()
         jobs = list(self._jobs.values())
-        lines = [f"{job.title}  {clock(now - job.began)}  {_last_line(job.logs)}" for job in jobs]
-        lines.append(f"{self._done:,} of {self._total:,} jobs done, {clock(now - self._began)}")
-        return Group(*(Text(line, no_wrap=True, overflow="ellipsis") for line in lines))
+        lines = [line for job in jobs for line in (str(job), *(f"  {last}" for last in _lines(job.logs)[-1:]))]
+        whole = f"{self._progress()}, {len(jobs):,} running, {clock(time.monotonic() - self._began)}"
+        shown = [*lines[: self._console.height - 2], whole]
+        return Group(*(Text(line, no_wrap=True, overflow="ellipsis") for line in shown))
 
 
 def clock(seconds: float) -> str:
@@ -205,20 +241,11 @@ def _cause(reason: str) -> str:
     return "; ".join(part for part in map(str.strip, reason.split(";")) if not part.startswith(usual))
 
 
-def _lines(logs: list[str]) -> list[str]:
-    return [line for log in logs for line in _read(log) if line.strip()]
-
-
-def _last_line(logs: list[str]) -> str:
-    return next(iter(reversed(_lines(logs[:1]))), "").strip()
-
-
-def _read(log: str) -> Iterator[str]:
-    """Yield the last lines of a log; none if it is not there yet."""
-    path = Path(log)
-    try:
-        with open(path, "rb") as file:
-            file.seek(max(0, path.stat().st_size - TAIL))
-            yield from file.read().decode("utf-8", errors="replace").splitlines()
-    except OSError:
-        return
+def _lines(logs: Iterable[str]) -> list[str]:
+    """Return the lines at the end of logs that are not blank; none of a log that is not there yet."""
+    lines: list[str] = []
+    for log in logs:
+        with suppress(OSError), open(log, "rb") as file:
+            file.seek(max(0, os.path.getsize(log) - TAIL))
+            lines += file.read().decode("utf-8", errors="replace").splitlines()
+    return [line for line in lines if line.strip()]
