@@ -102,10 +102,7 @@ def sentences(error: ValidationError, *, where: str = "") -> list[str]:
         of_union = place[: place.index(ONE_OF)] if ONE_OF in place else (*place, fault["type"], fault["msg"])
         if of_union not in faults or len(place) > len(faults[of_union]["loc"]):
             faults[of_union] = fault
-    absent = [
-        _after(_place(where, place), missing_keys(keys))
-        for place, keys in missing.items()
-    ]
+    absent = [_after(_place(where, place), missing_keys(keys)) for place, keys in missing.items()]
     return absent + [_sentence(fault, where) for fault in faults.values()]
 
 
