@@ -164,12 +164,13 @@ class Catalogue:
         """Read a data set, including the data sets that it extends."""
         if name not in self._datasets:
             self.dataset_files.check(name, where=where)
-            path, values = self.dataset_files[name], merge(*(level.keys for level in self._dataset_levels(name)))
+            path, values = self.dataset_files[name], merge(*(level.keys for level in self.dataset_levels(name)))
             self._datasets[name] = full_form(name, values, self.corpus_files, where=str(path))
             _check_names(self._datasets[name], self.dataset_files, where=str(path))
         return self._datasets[name]
 
-    def _dataset_levels(self, name: str) -> tuple[Level, ...]:
+    def dataset_levels(self, name: str) -> tuple[Level, ...]:
+        """Return a data set and the data sets that it extends, the oldest first."""
         if name not in self._lineages:
             files = self.dataset_files
             self._lineages[name] = lineage(name, lambda n: (files[n], read_with_paths(files, n)), files.check)
@@ -182,6 +183,12 @@ class Catalogue:
 
     def system(self, name: str, dataset: str | None = None, *, where: str = "the target") -> SystemSettings:
         """Compose a system and the systems that it extends, for a data set or, if None, without any `per_dataset`."""
+        return compose_system(*self.system_levels(name, dataset, where=where))
+
+    def system_levels(
+        self, name: str, dataset: str | None = None, *, where: str = "the target"
+    ) -> tuple[tuple[Level, ...], list[str]]:
+        """Return a system and the systems that it extends, the oldest first; a data set and its ancestors, it first."""
         if name not in self._systems:
             self.systems.check(name, where=where)
             levels = lineage(name, self.system_entries.__getitem__, self.systems.check)
@@ -195,8 +202,8 @@ class Catalogue:
                     for special_dataset in named:
                         self.dataset_files.check(special_dataset, where=f"{level.where}: {key}")
             self._systems[name] = levels
-        datasets = [] if dataset is None else [level.name for level in reversed(self._dataset_levels(dataset))]
-        return compose_system(self._systems[name], datasets)
+        datasets = [] if dataset is None else [level.name for level in reversed(self.dataset_levels(dataset))]
+        return self._systems[name], datasets
 
 
 ALL = "*"

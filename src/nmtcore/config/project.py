@@ -164,8 +164,9 @@ def assemble(
 
     `names` are those of data set, system and scale, and the seed.
     """
-    below = [_layer(recipe, parts.base), _layer(data, parts.base)]
-    layers = {"scale": _scale_layer(size, parts), "system": {name: getattr(parts, name) for name in DECIDED_BY_SCALE}}
+    below = [layer_of(vars(recipe), parts.base), layer_of(vars(data), parts.base)]
+    scale_layer = layer_of(vars(size), parts.base, is_fine_tuned=parts.start_from is not None)
+    layers = {"scale": scale_layer, "system": {name: getattr(parts, name) for name in DECIDED_BY_SCALE}}
 
     def layered(cls: type, section: str) -> Any:
         return build(cls, merge_layers(section, *below, **layers), where=f"{where}: {section}")
@@ -219,16 +220,14 @@ def cut_segmentation(
     return replace(settings, size=min(settings.size, scale.segmentation_size or settings.size))
 
 
-def _layer(settings: RecipeSettings | DatasetSettings, base: str) -> Layer:
-    """Return the settings of a recipe, a data set or a scale for the systems of a base."""
-    general = {"model": {}, "training": settings.training, "decoding": settings.decoding}
-    return merge(general, settings.per_base.get(base, {}))
+def layer_of(values: Mapping[str, Any], base: str, *, is_fine_tuned: bool = False) -> Layer:
+    """Return the settings of a recipe, a data set or a scale for the systems of a base.
 
-
-def _scale_layer(scale: ScaleSettings, system: SystemSettings) -> Layer:
-    """Return a scale's settings for a system; `fine_tuning` applies if the system starts from another one."""
-    layer = _layer(scale, system.base)
-    return {**layer, "training": merge(layer["training"], scale.fine_tuning)} if system.start_from else layer
+    A scale's `fine_tuning` applies if the system starts from another one.
+    """
+    general = {"model": {}, "training": values.get("training", {}), "decoding": values.get("decoding", {})}
+    layer = merge(general, values.get("per_base", {}).get(base, {}))
+    return merge(layer, {"training": values.get("fine_tuning", {})}) if is_fine_tuned else layer
 
 
 def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], *, where: str) -> None:

@@ -1,7 +1,7 @@
 """Settings of systems, and a system composed of those that it extends."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
@@ -64,7 +64,12 @@ BY_NAME = ("components", "transforms")
 
 
 def compose_system(levels: Sequence[Level], datasets: Sequence[str] = ()) -> SystemSettings:
-    """Merge a system into its ancestors (the oldest comes first), each with its changes for a data set.
+    """Merge a system into its ancestors, as `merged_levels` does, and build its settings."""
+    return build(SystemSettings, merged_levels(levels, datasets), where=levels[-1].where)
+
+
+def merged_levels(levels: Iterable[Level], datasets: Sequence[str] = ()) -> dict[str, Any]:
+    """Merge the keys of a system into those of its ancestors (the oldest comes first), with changes for a data set.
 
     `datasets` are the data set and its ancestors, the nearest first. The definition nearest to the system wins.
     Ancestors' components come first, in their order.
@@ -78,7 +83,7 @@ def compose_system(levels: Sequence[Level], datasets: Sequence[str] = ()) -> Sys
             entries = values.get(section, {})
             values[section] = {name: entry for name, entry in entries.items() if entry is not None}
         values["description"] = own.get("description", "")  # an ancestor's describes another system
-    return build(SystemSettings, values, where=level.where)
+    return values
 
 
 def check_levels(levels: Sequence[Level]) -> None:

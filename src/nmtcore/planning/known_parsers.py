@@ -74,6 +74,18 @@ def choose_parsers(project: Project, languages: Mapping[str, str], tool: str | N
     return chosen
 
 
+def parsers_to_compare(
+    project: Project, languages: Mapping[str, str], tool: str | None
+) -> dict[str, list[KnownParser]]:
+    """Choose all parsers of each side that are on this machine, or the first one that can be downloaded."""
+    chosen: dict[str, list[KnownParser]] = {}
+    for side, language in languages.items():
+        parsers = [p for p in known_parsers(project, language) if p.gives == TREES and tool in (None, p.tool)]
+        here = [parser for parser in parsers if parser.place == "here"]
+        chosen[side] = here or [parser for parser in parsers if parser.place == "download"][:1]
+    return chosen
+
+
 def parsed_sides(project: Project, dataset: DatasetSettings, annotator: str) -> tuple[str, ...]:
     """Return the sides that an annotator gives trees of: those for which `syntax` names it.
 
