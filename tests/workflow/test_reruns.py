@@ -124,7 +124,7 @@ def test_a_further_test_repeats_nothing_of_training(plan):
     before, after = plan(held_out), plan({**held_out, "splits": {"more": "test"}})
     of_more = {name for name, job in after.items() if any("more" in output for output in job.outputs)}
     again = {name for name, job in after.items() if name in before and job != before[name]}
-    assert {after[name].rule for name in again} == {"translate_tests", "score_tests", *COMET - {"run_comet"}}
+    assert {after[name].rule for name in again} == {"translate_tests", "score_tests", *SCORED_BY_COMET}
     assert {after[name].rule for name in of_more} >= {"read_split", "annotate_shard", "count_in_train"}
     assert "count_in_train" not in {job.rule for job in before.values()}
     assert changed_rules(before, after).isdisjoint({"train_model", "learn_segmentation", "label_vocabularies"})

@@ -73,7 +73,9 @@ def run_lines(scores: Mapping[str, Any], folder: Path) -> list[str]:
             others = [group[split] for group in groups[1:]]
             metrics = [text for scores in (first, *others) for text in _format_metrics(scores)]
             counts = first.get("argmax", first)
-            lines.append(f"{folder} {split}{name}: {', '.join(metrics)} ({counts['sentences']:,} sentences{_in_train(first)})")
+            lines.append(
+                f"{folder} {split}{name}: {', '.join(metrics)} ({counts['sentences']:,} sentences{_in_train(first)})"
+            )
     return lines
 
 
