@@ -1,4 +1,4 @@
-"""What jobs write into their log, what they advise on damaged inputs, and links of the configuration."""
+"""What jobs write into their log, what they call, and links of the configuration."""
 
 import subprocess
 import sys
@@ -10,8 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from nmtcore.config.segmentation import WordsSettings
-from nmtcore.errors import UserError
-from nmtcore.job import advice_on_inputs, check_working_folder, job_arguments, job_settings, user_config_path
+from nmtcore.job import check_working_folder, job_arguments, job_settings, user_config_path
 from nmtcore.layout import Layout
 
 JOB = """
@@ -36,20 +35,6 @@ def test_two_jobs_with_one_log_keep_all_lines(tmp_path):
         process.communicate("\n", timeout=60)
         assert process.returncode == 0
     assert (tmp_path / "logs/a.log").read_text() == "begins\nbegins\nends\nends\n"
-
-
-@pytest.mark.parametrize(
-    ("problem", "advice"),
-    [
-        ("results/a/codes, line 1: not valid.", " To make it again, delete results/a and run the workflow again."),
-        ("results/a is damaged: delete it and run again.", ""),
-        ("mine/a.txt, line 1: not UTF-8.", ""),
-    ],
-)
-def test_errors_say_how_to_make_a_damaged_input_again(problem, advice):
-    with pytest.raises(UserError) as error, advice_on_inputs(["results/a", "mine/a.txt"], results="results"):
-        raise UserError(problem)
-    assert str(error.value) == problem + advice
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "config.yml"])

@@ -210,17 +210,3 @@ def test_tables_have_a_path_in_each_format():
             path = layout.path(f"{table}_{ending}", **names)
             assert path == f"{markdown.removesuffix('.md')}.{ending}"
             assert layout.parse(path).file_type == f"{table}_{ending}"
-
-
-def test_paths_are_spelled_with_the_folders_as_they_are_configured(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    outside, above = Layout(results="/data/x/../out", downloads=f"{tmp_path}/raw"), Layout(results="../out")
-    for layout, path, spelled in (
-        (outside, "/data/out/a", "/data/out/a"),
-        (outside, os.path.relpath("/data/out/a"), "/data/out/a"),
-        (outside, "raw/a/b", f"{tmp_path}/raw/a/b"),
-        (above, f"{tmp_path.parent}/out/a", "../out/a"),
-        (above, f"{tmp_path}/../out/a", "../out/a"),
-        (above, "elsewhere", "elsewhere"),
-    ):
-        assert layout.spelled(path) == spelled

@@ -254,13 +254,6 @@ class Layout:
         """Return the parts of a path below the results folder; an empty list for a path elsewhere."""
         return _below(self.results, path)
 
-    def spelled(self, path: str) -> str:
-        """Return a path as rules have it: with the folder of results or downloads as it is configured."""
-        for folder in (self.results, self.downloads):
-            if below := _below(folder, path):
-                return os.path.normpath("/".join([folder, *below]))
-        return path
-
     def parse(self, path: str | Path) -> ParsedPath | None:
         """Return the file type and the names of a path, the inverse of `path`; None if no template matches."""
         for top in ("results", "downloads"):

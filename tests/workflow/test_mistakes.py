@@ -4,6 +4,7 @@ What a user sees of such a message is tested in test_first_run.py.
 """
 
 import pytest
+from workflow.calling import write_little
 
 from nmtcore.errors import UserError
 from nmtcore.job import user_config_path
@@ -189,6 +190,7 @@ def test_a_file_that_exists_is_a_target_although_no_rule_makes_it(planner, tmp_p
 @pytest.mark.needs("Snakemake")
 def test_a_run_warns_once_of_all_that_is_not_read_or_there(empty):
     """A plan's jobs, which plan again on a cluster, do not warn."""
+    write_little(empty)
     own = empty.write("datasets/My-Set", {"extends": "demo_en2de"})
     (own.parent / ".#mine.yaml").write_text("extends: demo_en2de\n")
     for subfolder in SUBFOLDERS:
@@ -202,7 +204,7 @@ def test_a_run_warns_once_of_all_that_is_not_read_or_there(empty):
         "datasets=[demo_de2en]",
         'systems=["transformer_base", "currey_heafield*"]',
     ]
-    finished = empty.run("results/demo_en2de/corpus/test.parquet", settings=settings)
+    finished = empty.run("results/little/corpus/test.parquet", settings=settings)
     lines = finished.output.splitlines()
     assert [line for line in lines if "does not exist" in line] == [
         "mirrors: the folder /nope does not exist.",

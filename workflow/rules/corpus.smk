@@ -49,10 +49,8 @@ rule count_in_train:
         LAYOUT.pattern("pairs_in_train"),
     resources:
         **SMALL,
-    params:
-        version=VERSIONS["corpus"],
     script:
-        "../scripts/count_in_train.py"
+        "../scripts/job.py"
 
 
 rule list_contrasts:

@@ -17,6 +17,7 @@ FUNCTIONS = {
     "head_scores": "experiment.measure.measure_heads",
     "hypotheses": "experiment.inference.translate_tests",
     "labels": "annotation.labels.label_vocabularies",
+    "pairs_in_train": "corpus.filters.count_in_train",
     "report": "reporting.report.page.write_report",
     "segmentation": "segmentation.learn.learn_segmentation",
     "summary": "evaluation.summary.write_summary",

@@ -59,8 +59,7 @@ def import_translations(
 
     The translation of a pair is the line of the run's file with the pair's number in the split, so pairs that reading
     dropped or that the scale leaves out are skipped. `corpora` (PAIR_SCHEMA) and `reports` (on reading) are files by
-    split. Raises `UserError` if a file has not one line per pair, or is not UTF-8. It names no
-    report: jobs advise to make results again that an error names, and here the file is wrong.
+    split. Raises `UserError` if a file has not one line per pair, or is not UTF-8.
     """
     messages = []
     with explain_os_errors(hypotheses):

@@ -1,6 +1,0 @@
-"""Count the pairs of a test that are also in train."""
-
-from nmtcore.corpus.filters import count_in_train
-from nmtcore.job import run_job
-
-run_job(count_in_train, snakemake)
