@@ -159,7 +159,7 @@ class Model:
         return [Tree(words, heads) for _, words, heads in parsed]
 
     @_of_model
-    def attention(self, sentences: Iterable[str]) -> "list[Attention]":
+    def attention(self, sentences: Iterable[str]) -> "list[SentenceAttention]":
         """Translate sentences, and return all attention weights of each, none for one without words."""
         from nmtcore.inference.attention import attention_rows
         from nmtcore.inference.search import translate_examples
@@ -169,7 +169,7 @@ class Model:
         best = translate_examples(self.bundle.model, read.examples, self.bundle.search_settings(), scores=False)
         tokens = [hypotheses[0].tokens for hypotheses in best]
         rows = chain.from_iterable(attention_rows(self._observed, read.examples, tokens))
-        return [Attention(map(AttentionMap.of, chain.from_iterable(own))) for own in read.by_sentence(rows)]
+        return [SentenceAttention(map(AttentionMap.of, chain.from_iterable(own))) for own in read.by_sentence(rows)]
 
     @cached_property
     def _observed(self) -> "Bundle":
@@ -249,7 +249,7 @@ class AttentionMap(Picture):
         return titled_svg(self.name, [map_drawing(self.queries, self.keys, self.weights.tolist())])
 
 
-class Attention(dict[str, AttentionMap]):
+class SentenceAttention(dict[str, AttentionMap]):
     """The attention maps of a sentence by their names."""
 
     def __init__(self, maps: Iterable[AttentionMap]) -> None:

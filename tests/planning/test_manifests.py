@@ -13,7 +13,7 @@ from nmtcore.files import write_json
 from nmtcore.planning.manifests import (
     manifest_sources,
     read_datasets,
-    read_files,
+    reading_reports,
     run_states,
 )
 
@@ -93,6 +93,6 @@ def test_data_sets_are_described_when_a_split_was_read(make_project):
     assert described["mine"]["splits"] == list(project.dataset("mine").splits)
     annotation = project.layout.path("annotation", dataset="mine", annotator="x", split="train", side="source")
     write_json(Path(annotation), {})
-    assert read_files(project) == sorted([annotation, read]), "the table is made again"
+    assert reading_reports(project) == sorted([annotation, read]), "the table is made again"
     write_json(Path(project.layout.path("raw_report", dataset="gone", split="test")), {})
     assert read_datasets(project) == described, "the configuration has no data set called gone"

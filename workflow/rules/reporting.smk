@@ -17,7 +17,7 @@ from nmtcore.planning.configured_data import (
     configured_tokens,
     published_sizes,
 )
-from nmtcore.planning.manifests import read_datasets, read_files, run_states
+from nmtcore.planning.manifests import read_datasets, reading_reports, run_states
 
 # The files of each table by what they are, and what is planned for it.
 PLAIN_TABLES = {
@@ -81,7 +81,7 @@ rule index_runs:
     params:
         states=planned(run_states),
         datasets=planned(read_datasets),
-        read=planned(read_files),
+        read=planned(reading_reports),
     script:
         "../scripts/index_runs.py"
 
@@ -93,6 +93,6 @@ rule licence_table:
     params:
         states=planned(run_states),
         datasets=planned(read_datasets),
-        read=planned(read_files),
+        read=planned(reading_reports),
     script:
         "../scripts/licence_table.py"

@@ -41,14 +41,14 @@ def dataset_sources(project: Project, *, dataset: str) -> dict[str, Any]:
     return _sources(project, settings, settings.splits, settings.annotators)
 
 
-def read_files(project: Project) -> list[str]:
+def reading_reports(project: Project) -> list[str]:
     """List the files of splits and annotations: if one is read or annotated, the licences are listed again."""
     return sorted(str(path) for own in ("raw_report", "annotation") for path in project.layout.existing(own))
 
 
 def read_datasets(project: Project) -> dict[str, dict[str, Any]]:
     """Describe the data sets of the results folder that were read, by name, as `dataset_sources` does."""
-    parsed = filter(None, map(project.layout.parse, read_files(project)))
+    parsed = filter(None, map(project.layout.parse, reading_reports(project)))
     return described_datasets(project, sorted({path["dataset"] for path in parsed}))
 
 
