@@ -106,7 +106,8 @@ def parsed_sides(project: Project, dataset: DatasetSettings, annotator: str) -> 
 
 def _known_parser(project: Project, entry: Mapping[str, str]) -> KnownParser:
     tool, model = entry["tool"], entry.get("model", entry["tool"])
-    name = re.sub("[^a-z0-9]+", "_", (model if model.startswith(tool) else f"{tool}_{model}").lower()).strip("_")
+    name = model if model.startswith(tool) else f"{tool}_{model}"
+    name = re.sub("[^a-z0-9]+", "_", name.lower().removesuffix(".udpipe")).strip("_")
     settings = ANNOTATORS.build(entry, where=name)
     if has_model(model, project.settings.model_folders, tool=tool):
         place = "here"
