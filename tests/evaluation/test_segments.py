@@ -48,7 +48,7 @@ def test_the_sentences_of_all_splits_are_written_one_after_the_other(tmp_path: P
     assert task.pop("sentences") == [{"src": s, "mt": f"mt {s}", "ref": f"ref {s}"} for s in names]
     assert task == {**model, "checkpoint": str(tmp_path / "m.ckpt")}
     write_lines(tmp_path / "hypotheses/dev.txt", ["one", "two", "three"])
-    with pytest.raises(UserError, match=r"dev\.txt has 3 lines for 2 references and 2 sources: delete .*hypotheses"):
+    with pytest.raises(UserError, match=r"dev\.txt has 3 lines, but .*dev\.references\.txt has 2: delete .*hypotheses"):
         write_comet_input(**paths, **model, output=tmp_path / "input.json")
 
 
