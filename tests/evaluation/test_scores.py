@@ -104,9 +104,6 @@ def test_induced_trees_are_scored_without_punctuation_beside_baselines(tmp_path:
     assert {key: scores["left"][key] for key in ("sentences", "words", "scored_words", "nulls")} == {
         "sentences": 2, "words": 6, "scored_words": 3, "nulls": 1,
     }  # fmt: skip
-    write_parses(files.untrained_parses, range(1), [other])
-    with pytest.raises(UserError, match=r"1 parses \(untrained\) cannot be scored against 3 trees"):
-        score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **inputs, **gold_outputs(tmp_path))
 
 
 def write_hypotheses(folder: Path, run: RunSettings) -> dict:
