@@ -93,7 +93,7 @@ def test_times_of_updates_and_validations_are_medians(tmp_path):
         {"update": update, "seconds": seconds, **({"updates": updates} if updates else {"validation": {"bleu": 1.0}})}
         for update, updates, seconds in lines
     ]
-    write_lines(tmp_path / "training.jsonl", map(json.dumps, records))
+    write_lines(tmp_path / "training.jsonl", list(map(json.dumps, records)))
     facts = training.training_facts(str(tmp_path / "training.jsonl"))
     names = ("updates", "seconds_per_update", "validations", "seconds_per_validation", "training_time", "seconds")
     assert [facts[name] for name in names] == [45, 2.0, 2, 6.0, 45 * 2 + 2 * 6, 202]

@@ -4,9 +4,9 @@ import json
 import re
 
 import pytest
-from evaluation.test_gates import gate_row
 from reporting.attention_runs import HEADS, IDS, LABELS, SENTENCES, UPOS, AttentionRuns
 from reporting.planned import items, planned, shown, tables, unlinked
+from reporting.test_gates import gate_row
 
 from nmtcore.errors import UserError
 from nmtcore.files import write_lines

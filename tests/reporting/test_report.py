@@ -138,7 +138,7 @@ def test_a_section_has_scores_cost_settings_curves_and_examples(page):
     )
     assert "3,600.0" in section  # kJ
     assert section.count("<polyline") == 2 * 3  # loss and BLEU, of two seeds and their mean
-    assert section.count(" scale(.8)") == 2 * 2, "marks of the means"
+    assert section.count(" scale(.8)") == 4 + 3, "marks of the means"
     assert section.count('<use href="#tree-d-') == 3
     # This system's, then the baseline's.
     assert "<th>value</th><th>base</th>" in section
@@ -169,7 +169,7 @@ def test_broken_files_of_a_run_are_one_sentence(tmp_path):
     names = {"scale": "small", "dataset": "d", "system": "other", "seed": 1}
     broken = Path(inputs["layout"].path("hypotheses", **names)) / "test.txt"
     broken.write_text("one line\n", encoding="utf-8")
-    with pytest.raises(UserError, match=rf"{broken} has 1 lines for 12 references: delete"):
+    with pytest.raises(UserError, match=rf"{broken} has 1 lines, but .* has 12: delete"):
         written(inputs)
     (Path(inputs["layout"].path("counts", **names)) / "test.parquet").unlink()
     with pytest.raises(UserError, match=r"counts/test\.parquet does not exist"):
