@@ -144,22 +144,6 @@ def test_ribes_of_a_test_is_the_mean_over_sentences():
     assert with_empty.rows(np.array([30])).corpus_score() == 0
 
 
-def test_samples_are_scored_as_by_a_plain_loop():
-    translations, references = draw(25)
-    evaluation = EvaluationSettings(tokenize="none")
-    counts = count("bleu", translations, references, evaluation)
-    weights_AB = bootstrap_weights(25, samples=40, seed=5)
-    scores_A = counts.sampled_scores(weights_AB)
-    assert weights_AB.shape == (40, 25)
-    assert (weights_AB.sum(axis=1) == 25).all()
-    for score, weights in zip(scores_A, weights_AB.astype(int), strict=True):
-        texts = [
-            [line for line, n in zip(lines, weights, strict=True) for _ in range(n)]
-            for lines in (translations, references)
-        ]
-        assert score == pytest.approx(own_bleu(*texts, evaluation), rel=1e-12)
-
-
 def test_samples_are_those_of_sacrebleu(monkeypatch):
     monkeypatch.delenv("SACREBLEU_SEED", raising=False)
     translations, references = draw(50)

@@ -61,22 +61,6 @@ def test_the_example_of_the_article():
     assert aligned_positions(translation, reference) == [7, 8, 9, 10, 6, 7, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize(
-    ("translation", "reference", "positions", "order"),
-    [
-        ("Bob hit John yesterday", "John hit Bob yesterday", [2, 1, 0, 3], 3 / 6),
-        ("the book was read by the boy", "the boy read the book", [3, 4, 2, 0, 1], 2 / 10),
-    ],
-)
-def test_more_examples_of_the_article(translation, reference, positions, order):
-    """Its figures of word alignment, as the documentation of NLTK quotes them (numbered from 0 there)."""
-    words, others = translation.split(), reference.split()
-    assert aligned_positions(words, others) == positions
-    brevity = min(1.0, math.exp(1 - len(others) / len(words)))
-    expected = order * (len(positions) / len(words)) ** 0.25 * brevity**0.1
-    assert sentence_ribes(words, others) == pytest.approx(expected)
-
-
 def test_overlapping_occurrences_count():
     """As in the program since 1.02.4: "a a" occurs twice in "a a a", so that it aligns no word."""
     assert aligned_positions(list("aaab"), list("baaa")) == [1, 3, 0]  # first and last "a" by "a a a", and "b"

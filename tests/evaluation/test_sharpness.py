@@ -80,15 +80,6 @@ def test_a_weight_on_an_edge_is_in_the_bin_above_it(tmp_path):
     assert count_sharpness([path])["layers"]["0"]["counts"] == [1] * 9 + [2]
 
 
-def test_extremes(tmp_path):
-    hard = np.eye(8).tolist()
-    uniform = np.full((8, 8), 1 / 8).tolist()
-    path = write_maps(tmp_path / "test.parquet", [map_row(0, 0, 0, hard), map_row(0, 1, 0, uniform)])
-    layers = count_sharpness([path])["layers"]
-    assert (layers["0"]["mean_maximum"], layers["0"]["mean_entropy"]) == (1, 0)
-    assert (layers["1"]["mean_maximum"], layers["1"]["mean_entropy"]) == (1 / 8, 3)
-
-
 def test_seeds_are_counted_together(tmp_path):
     files = [write_maps(tmp_path / f"{seed}.parquet", random_maps(1)) for seed in (1, 2)]
     one, both = count_sharpness(files[:1]), count_sharpness(files)
