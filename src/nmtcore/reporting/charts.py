@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from nmtcore.reporting.svg import FIGURE_WIDTH, TEXT_SIZE, Drawing, svg_text, text_width, widest
+from nmtcore.reporting.svg import FIGURE_WIDTH, TEXT_SIZE, Drawing, svg_lines, svg_text, text_width, widest
 
 COLOURS = ("#7f7f7f", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#8a5a9e")
 """Colours of systems; the first is the baselines'."""
@@ -41,6 +41,10 @@ class SystemLooks(NamedTuple):
         """Return the attributes of a line of SVG."""
         dashes = f' stroke-dasharray="{self.dashes}"' if self.dashes else ""
         return f'fill="none" stroke="{self.colour}" stroke-width="{width:g}"{dashes}'
+
+    def whisker(self, path: str) -> str:
+        """Draw the line of an interval."""
+        return f'<path d="{path}" stroke="{self.colour}" stroke-width="1.2"/>'
 
     def mark(self, x: float, y: float, *, hollow: bool = False) -> str:
         """Draw the system's mark."""
@@ -172,7 +176,7 @@ def lines_panel(
     x = scale_of([point.x for point in points], _LEFT, right)
     y = scale_of([own for p in points for own in (p.y, p.low, p.high) if own is not None], bottom, top)
     x_ticks = {} if names else {x(own): shown[0](own) for own in ticks(x.low, x.high, whole=True)}
-    elements = [svg_text(4, 12 + 13 * number, text) for number, text in enumerate(title)]
+    elements = svg_lines(4, title)
     elements += axes(
         x_ticks,
         {y(own): shown[1](own) for own in ticks(y.low, y.high)},
@@ -191,8 +195,7 @@ def lines_panel(
             elements.append(f'<polyline points="{joined}" {looks.stroke(0.7 if thin else 2)}/>')
         for point in own:
             if point.low is not None and point.high is not None:
-                path = f"M{x(point.x):.1f} {y(point.low):.1f}V{y(point.high):.1f}"
-                elements.append(f'<path d="{path}" stroke="{looks.colour}" stroke-width="1.2"/>')
+                elements.append(looks.whisker(f"M{x(point.x):.1f} {y(point.low):.1f}V{y(point.high):.1f}"))
             if len(own) == 1 or (not thin and len(own) <= MARKED):
                 elements.append(looks.mark(x(point.x), y(point.y), hollow=point.hollow))
     return Drawing(elements, FIGURE_WIDTH, height)
@@ -233,13 +236,12 @@ def rows_panel(rows: Sequence[Row], *, title: Sequence[str], bars: bool = False)
                 drawn.append(svg_text(x(row.value) + 4, middle + 4, row.label))
             else:
                 if row.low is not None and row.high is not None:
-                    path = f"M{x(row.low):.1f} {middle:.1f}H{x(row.high):.1f}"
-                    drawn.append(f'<path d="{path}" stroke="{row.looks.colour}" stroke-width="1.2"/>')
+                    drawn.append(row.looks.whisker(f"M{x(row.low):.1f} {middle:.1f}H{x(row.high):.1f}"))
                 drawn.append(row.looks.mark(x(row.value), middle, hollow=row.hollow))
             y += step
         y += 5
     x_ticks = {x(own): f"{own:.6g}" for own in ticks(x.low, x.high)}
-    elements = [svg_text(4, 12 + 13 * number, text) for number, text in enumerate(title)]
+    elements = svg_lines(4, title)
     elements += axes(x_ticks, middles, left=left, right=right, top=top, bottom=y)
     elements.append(f'<path d="M{x(0):.1f} {top}V{y:g}" stroke="#7f7f7f"/>')
     return Drawing([*elements, *drawn], FIGURE_WIDTH, y + 24)

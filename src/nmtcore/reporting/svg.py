@@ -47,8 +47,7 @@ def sentences_drawing(sentences: Iterable[str], width: float = FIGURE_WIDTH) -> 
     """Write sentences below one another, in lines of about this width."""
     length = round(width / (0.55 * TEXT_SIZE))
     lines = [line for sentence in sentences for line in wrap(sentence, length)]
-    elements = [svg_text(0, 16 * (number + 1), line) for number, line in enumerate(lines)]
-    return Drawing(elements, max(width, widest(lines)), 16 * len(lines) + 4)
+    return Drawing(svg_lines(0, lines), max(width, widest(lines)), 13 * len(lines) + 6)
 
 
 def titled_svg(title: str, drawings: Sequence[Drawing], *, embedded: bool = False) -> str:
@@ -97,6 +96,11 @@ def svg_text(
     shown = "".join("\ufffd" if unicodedata.category(letter) in ("Cc", "Cs") else letter for letter in text)
     place = f'x="{_number(x)}" y="{_number(y)}" font-size="{_number(size)}"'
     return f"<text {place}{more}{turn}>{escape(shown)}</text>"
+
+
+def svg_lines(x: float, lines: Iterable[str]) -> list[str]:
+    """Write lines of text below one another, 13 pixels apart."""
+    return [svg_text(x, 12 + 13 * number, line) for number, line in enumerate(lines)]
 
 
 def text_width(text: str, size: float = TEXT_SIZE) -> float:
@@ -158,7 +162,7 @@ def labelled_matrix(
     """Draw a matrix with lines of a title, and the names of its rows and columns, which may be left out, beside it."""
     x, y = widest(rows, size) + 6, 13 * len(title) + widest(columns, size) + 8
     width, height = cell * len(weights[0] if weights else ()), cell * len(weights)
-    elements = [svg_text(0 if rows else x, 11 + 13 * number, line) for number, line in enumerate(title)]
+    elements = svg_lines(0 if rows else x, title)
     elements.append(svg_matrix(weights, x, y, cell=cell, bold=bold))
     for number, name in enumerate(rows):
         elements.append(svg_text(x - 4, y + cell * (number + 0.78), name, size=size, anchor="end"))
