@@ -140,7 +140,7 @@ def test_the_environment_is_not_that_of_the_tests(clean: Clean):
     own, *path = clean.run("python", "-I", "-c", code)[0].splitlines()
     assert Path(own).is_relative_to(clean.python.parent.parent)
     assert str(SITE_PACKAGES) not in path
-    for name in ("stanza", "spacy", "snakemake", "altair", "pandas", "pytest"):
+    for name in ("stanza", "spacy", "snakemake", "vl_convert", "pandas", "pytest"):
         assert "ModuleNotFoundError" in clean.run("python", "-I", "-c", f"import {name}", code=1)[1]
 
 

@@ -243,10 +243,11 @@ class AttentionMap(Picture):
     @property
     def svg(self) -> str:
         """A cell per weight: the darker it is, the more its row attends to its column."""
-        from nmtcore.reporting.maps_figure import map_drawing
-        from nmtcore.reporting.svg import titled_svg
+        from nmtcore.reporting.svg import labelled_matrix, shade_legend, titled_svg
 
-        return titled_svg(self.name, [map_drawing(self.queries, self.keys, self.weights.tolist())])
+        weights = self.weights.tolist()
+        drawn = labelled_matrix(weights, rows=self.queries, columns=self.keys, cell=19, size=13)
+        return titled_svg(self.name, [drawn, shade_legend()])
 
 
 class SentenceAttention(dict[str, AttentionMap]):

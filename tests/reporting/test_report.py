@@ -10,12 +10,10 @@ from reporting.report_folder import HOSTILE, report_folder
 
 from nmtcore.errors import UserError
 from nmtcore.files import write_json, write_lines
-from nmtcore.reporting.curves_figure import ticks
 from nmtcore.reporting.report.examples import edited_pieces
 from nmtcore.reporting.report.page import write_report
 from nmtcore.reporting.report.runs import SystemRuns, flat_settings, scores_table
 from nmtcore.reporting.run_index import labelled, score_frame
-from nmtcore.reporting.svg import embedded_svg
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
 
@@ -140,7 +138,7 @@ def test_a_section_has_scores_cost_settings_curves_and_examples(page):
     )
     assert "3,600.0" in section  # kJ
     assert section.count("<polyline") == 2 * 3  # loss and BLEU, of two seeds and their mean
-    assert "<circle" in section
+    assert section.count(" scale(.8)") == 4 + 3, "marks of the means"
     assert section.count('<use href="#tree-d-') == 3
     # This system's, then the baseline's.
     assert "<th>value</th><th>base</th>" in section
@@ -152,14 +150,6 @@ def test_a_section_has_scores_cost_settings_curves_and_examples(page):
 def test_the_baseline_shows_all_its_settings(page):
     section = page[page.index('id="runs-d-base"') : page.index('id="runs-d-other"')]
     assert "tests: test" in section
-
-
-def test_figures_have_ids_of_their_own(page):
-    assert 'id="p2020_table_1-c"' in page
-    assert 'clip-path="url(#p2020_table_1-c)"' in page
-    assert embedded_svg('<svg id="a"><g id="ab"/><use href="#ab"/></svg>', "x") == (
-        '<svg id="x-a"><g id="x-ab"/><use href="#x-ab"/></svg>'
-    )
 
 
 def test_a_section_names_mostly_empty_translations(tmp_path):
@@ -179,7 +169,7 @@ def test_broken_files_of_a_run_are_one_sentence(tmp_path):
     names = {"scale": "small", "dataset": "d", "system": "other", "seed": 1}
     broken = Path(inputs["layout"].path("hypotheses", **names)) / "test.txt"
     broken.write_text("one line\n", encoding="utf-8")
-    with pytest.raises(UserError, match=rf"{broken} has 1 lines for 12 references: delete"):
+    with pytest.raises(UserError, match=rf"{broken} has 1 lines, but .* has 12: delete"):
         written(inputs)
     (Path(inputs["layout"].path("counts", **names)) / "test.parquet").unlink()
     with pytest.raises(UserError, match=r"counts/test\.parquet does not exist"):
@@ -235,20 +225,6 @@ def test_a_page_without_any_run(tmp_path):
 )
 def test_pieces_that_differ(reference, translation, expected):
     assert edited_pieces(reference, translation) == expected
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [
-        (0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
-        (0, 100, [0, 20, 40, 60, 80, 100]),
-        (13, 4713, [1000, 2000, 3000, 4000]),
-        (-3, 3, [-2, 0, 2]),
-        (7, 7, [7]),
-    ],
-)
-def test_ticks_are_round(low, high, expected):
-    assert ticks(low, high, most=6) == pytest.approx(expected)
 
 
 def test_settings_are_flattened():

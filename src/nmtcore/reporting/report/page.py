@@ -144,7 +144,7 @@ def _results(
             continue
         name, figure = f"{table['paper']}_{table['name']}", ""
         if name in figures:
-            svg = embedded_svg(figures[name].read_text(encoding="utf-8"), name)
+            svg = embedded_svg(figures[name].read_text(encoding="utf-8"))
             figure = Markup(scrolling(f"{svg}\n", f"figure {name}"))
         stand_ins = ", ".join(f"{ours} in place of {theirs}" for theirs, ours in table["stand_ins"].items())
         html = Markup(linked("".join(part["html"] for part in parts), link))
