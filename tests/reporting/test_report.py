@@ -11,11 +11,13 @@ from reporting.report_folder import HOSTILE, report_folder
 from nmtcore.errors import UserError
 from nmtcore.files import write_json, write_lines
 from nmtcore.reporting.curves_figure import ticks
+from nmtcore.reporting.manifest import RUNS_SCHEMA
 from nmtcore.reporting.report.examples import edited_pieces
 from nmtcore.reporting.report.page import write_report
-from nmtcore.reporting.report.runs import SystemRuns, flat_settings, scores_table
+from nmtcore.reporting.report.runs import SystemRuns, cost_text, flat_settings, score_blocks
 from nmtcore.reporting.run_index import labelled, score_frame
 from nmtcore.reporting.svg import embedded_svg
+from nmtcore.reporting.table import SeedMean
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
 
@@ -122,13 +124,27 @@ def test_what_was_not_run_is_no_table(tmp_path):
 
 def test_scores_with_and_without_signatures_share_a_table():
     """BLEU has a signature; the accuracy of heads has none."""
-    names = {"scale": "smoke", "dataset": "d", "system": "other", "seed": 1, "split": "test", "subset": ""}
+    names = {"scale": "smoke", "dataset": "d", "system": "other", "split": "test", "subset": ""}
     rows = [
-        {**names, "measure": "bleu", "value": 30.0, "signature": "nrefs:1"},
-        {**names, "measure": "uas", "value": 90.0},
+        {**names, "seed": seed, "measure": measure, "value": value, "signature": signature}
+        for seed, measure, value, signature in (
+            (1, "bleu", 30.0, "x:1"),
+            (1, "uas", 90.0, None),
+            (2, "bleu", 32.0, "x:1"),
+        )
     ]
-    group = SystemRuns("d", "other", [{"seed": 1}], labelled(score_frame(rows)))
-    assert [row[-1].value for row in scores_table(group).rows] == ["nrefs:1", None]
+    rows.append({**rows[0], "split": "dev", "value": 20.0})
+    _, table, signatures = score_blocks(SystemRuns("d", "other", [], labelled(score_frame(rows))))
+    assert [[cell.value for cell in row] for row in table.rows] == [
+        ["test", SeedMean(31.0, pytest.approx(2**0.5)), SeedMean(90.0)],
+        ["dev", SeedMean(20.0), None],
+    ]
+    assert signatures.texts == ("BLEU: `x:1`",)
+
+
+def test_what_is_not_known_of_a_run_is_left_out():
+    known = dict.fromkeys(RUNS_SCHEMA.names) | {"seed": 3, "state": "interrupted", "updates": 1200}
+    assert cost_text(known) == "seed 3: interrupted; 1,200 updates"
 
 
 def test_a_section_has_scores_cost_settings_curves_and_examples(page):
@@ -136,9 +152,10 @@ def test_a_section_has_scores_cost_settings_curves_and_examples(page):
     for heading in ("Scores", "Cost", "Settings that differ from those of base", "Curves", "Examples"):
         assert f"<h4>{heading}</h4>" in section
     assert re.search(
-        r"<tr><td>test</td><td>BLEU</td>.*<td><code>nrefs:1</code></td></tr>\n<tr><td>test</td><td>chrF</td>", section
+        r'<th>test</th><th class="right">BLEU</th>.*\n.*\n.*\n<tr><td>test</td><td class="right">2', section
     )
-    assert "3,600.0" in section  # kJ
+    assert "<li>BLEU: <code>nrefs:1</code></li>" in section
+    assert "<li>seed 2: finished; 17 parameters; 3 updates; training 3.5 s; 20 target tokens/s; 3,600.0 kJ" in section
     assert section.count("<polyline") == 2 * 3  # loss and BLEU, of two seeds and their mean
     assert "<circle" in section
     assert section.count('<use href="#tree-d-') == 3
