@@ -154,7 +154,7 @@ def test_a_section_has_scores_cost_settings_curves_and_examples(page):
     assert re.search(
         r'<th>test</th><th class="right">BLEU</th>.*\n.*\n.*\n<tr><td>test</td><td class="right">2', section
     )
-    assert "<li>BLEU: <code>nrefs:1</code></li>" in section
+    assert "nrefs:1" not in section, "the baseline's section has its signatures"
     assert "<li>seed 2: finished; 17 parameters; 3 updates; training 3.5 s; 20 target tokens/s; 3,600.0 kJ" in section
     assert section.count("<polyline") == 2 * 3  # loss and BLEU, of two seeds and their mean
     assert "<circle" in section
@@ -169,6 +169,7 @@ def test_a_section_has_scores_cost_settings_curves_and_examples(page):
 def test_the_baseline_shows_all_its_settings(page):
     section = page[page.index('id="runs-d-base"') : page.index('id="runs-d-other"')]
     assert "tests: test" in section
+    assert "<li>BLEU: <code>nrefs:1</code></li>" in section
 
 
 def test_figures_have_ids_of_their_own(page):
@@ -196,7 +197,7 @@ def test_broken_files_of_a_run_are_one_sentence(tmp_path):
     names = {"scale": "small", "dataset": "d", "system": "other", "seed": 1}
     broken = Path(inputs["layout"].path("hypotheses", **names)) / "test.txt"
     broken.write_text("one line\n", encoding="utf-8")
-    with pytest.raises(UserError, match=rf"{broken} has 1 lines for 12 references: delete"):
+    with pytest.raises(UserError, match=rf"{broken} has 1 lines.*delete"):
         written(inputs)
     (Path(inputs["layout"].path("counts", **names)) / "test.parquet").unlink()
     with pytest.raises(UserError, match=r"counts/test\.parquet does not exist"):
@@ -227,11 +228,11 @@ def test_a_data_set_without_runs_is_shown_if_it_was_read(tmp_path):
 
 def test_sections_are_shorter_where_there_are_many_systems(tmp_path, monkeypatch):
     inputs = report_folder(tmp_path, ["base", "other"])
-    for many, examples, panels in ((2, 3, 3), (1, 1, 2)):
+    for many, examples, panels in ((2, 3, 3), (1, 1, 0)):
         monkeypatch.setattr("nmtcore.reporting.report.page.MANY", many)
         text, _ = written(inputs)
         assert text.count('<dl class="example">') == 2 * examples
-        assert text.count(">updates</text>") == 2 * panels, "without the training loss"
+        assert text.count(">updates</text>") == 2 * panels
 
 
 def test_a_page_without_any_run(tmp_path):

@@ -22,7 +22,7 @@ from nmtcore.reporting.table import Block, item_blocks
 from nmtcore.reporting.table_html import blocks_html
 
 MANY, EXAMPLES = 30, 3
-"""Systems above which a section has no curve of the training loss, and one example; examples with fewer."""
+"""Systems above which a section has no curves, and one example; examples with fewer."""
 
 
 def write_report(
@@ -84,7 +84,7 @@ def write_report(
     sections = []
     for group in groups:
         other, test = by_origin.get(f"{group.dataset}/{baseline}"), tests.get(group.dataset, {})
-        curves = run_curves(group, with_loss=is_long)
+        curves = run_curves(group) if is_long else ""
         blocks = [*item_blocks(empty_seeds(group)), *run_blocks(group, None if other is group else other)]
         section = {
             "system": group.system,

@@ -65,12 +65,12 @@ def run_blocks(group: SystemRuns, baseline: SystemRuns | None = None) -> list[Bl
     if sources := group.runs[0]["external"]:
         blocks.append(Paragraph(f"Not trained here; its translations: {sources}"))
     if not group.scores.empty:
-        blocks += score_blocks(group)
+        blocks += score_blocks(group, baseline)
     return [*blocks, Heading("Cost"), Items(tuple(map(cost_text, group.runs))), *_settings_blocks(group, baseline)]
 
 
-def score_blocks(group: SystemRuns) -> list[Block]:
-    """Make a table with a row per test and a column per score, and list the signatures."""
+def score_blocks(group: SystemRuns, baseline: SystemRuns | None = None) -> list[Block]:
+    """Make a table with a row per test and a column per score, and list signatures that the baseline does not have."""
     labels = list(dict.fromkeys(group.scores.label))
     columns = [*text_columns("test"), *number_columns(*labels, content="mean", digits=2)]
     rows = []
@@ -78,7 +78,8 @@ def score_blocks(group: SystemRuns) -> list[Block]:
         values = scores.groupby("label").value.agg(list)
         rows.append([split, *(SeedMean.over(values[label]) if label in values else None for label in labels)])
     signatures = group.scores.dropna(subset="signature").drop_duplicates(["label", "signature"])
-    texts = [f"{label}: `{signature}`" for label, signature in zip(signatures.label, signatures.signature, strict=True)]
+    known = set() if baseline is None else set(baseline.scores.signature)
+    texts = [f"{own.label}: `{own.signature}`" for own in signatures.itertuples() if own.signature not in known]
     return [Heading("Scores"), make_table(columns, rows), *item_blocks(texts)]
 
 
@@ -138,15 +139,13 @@ def run_path(run: Mapping[str, Any], file_type: str) -> Path:
     return Path(run["folder"]) / file_name(file_type)
 
 
-def run_curves(group: SystemRuns, *, with_loss: bool) -> str:
-    """Draw the curves of the runs, with or without the training loss; empty if none has a log."""
+def run_curves(group: SystemRuns) -> str:
+    """Draw the curves of the runs; empty if none has a log."""
     paths = {run["seed"]: run_path(run, "history") for run in group.runs}
     histories = {seed: path for seed, path in paths.items() if path.exists()}
     if not histories:
         return ""
     entry = system_curves(group.dataset, group.system, histories)
-    if not with_loss and len(entry["curves"]) > 1:
-        entry["curves"].pop("loss", None)
     return curves_svg([entry], title=f"Curves of {group.system} on {group.dataset}") if entry["curves"] else ""
 
 
