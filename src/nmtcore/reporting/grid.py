@@ -7,7 +7,7 @@ from statistics import fmean
 from textwrap import fill
 from typing import Any, NamedTuple
 
-from nmtcore.config.cells import GridCell, GridColumn, GridRow
+from nmtcore.config.cells import GridCell, GridLine
 from nmtcore.config.claims import trained_name
 from nmtcore.config.paper_tables import SETTINGS
 from nmtcore.config.planned_tables import PlannedTable
@@ -176,7 +176,7 @@ def _minus(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else round(first - second, 10)
 
 
-def divided_by_dataset(columns: Sequence[GridColumn], make: Callable[[Sequence[GridColumn]], Table]) -> list[Block]:
+def divided_by_dataset(columns: Sequence[GridLine], make: Callable[[Sequence[GridLine]], Table]) -> list[Block]:
     """Make one table of the paper's columns or, if it is wider than `WIDEST`, one for each data set.
 
     The name of the data set then stands above the table instead of in the names of its columns; raw values keep both.
@@ -197,9 +197,7 @@ def divided_by_dataset(columns: Sequence[GridColumn], make: Callable[[Sequence[G
     return blocks
 
 
-def _overview(
-    table: PlannedTable, shown: Sequence[GridColumn], results: Results, compared: Sequence[_Compared]
-) -> Table:
+def _overview(table: PlannedTable, shown: Sequence[GridLine], results: Results, compared: Sequence[_Compared]) -> Table:
     """Tabulate some columns."""
     marks = _marks(table, compared)
     columns = text_columns(_first(table))
@@ -234,7 +232,7 @@ def _overview(
     return make_table(columns, rows)
 
 
-def _headings(table: PlannedTable, column: GridColumn) -> tuple[str, str]:
+def _headings(table: PlannedTable, column: GridLine) -> tuple[str, str]:
     """Name what a column measures in words, and our values by the data set that they are of if it is another one."""
     place = " ".join(filter(None, (column.dataset, column.split)))
     measure = " ".join(filter(None, (column.system, column.item))) or measure_label(column.measure)
@@ -248,11 +246,11 @@ def _headings(table: PlannedTable, column: GridColumn) -> tuple[str, str]:
 def _first(table: PlannedTable) -> str:
     """Name what the rows are."""
     names = {"item": "item", "dataset": "data set"}
-    row: GridRow | None = table.rows[0] if table.rows else None
+    row: GridLine | None = table.rows[0] if table.rows else None
     return next((name for axis, name in names.items() if row and getattr(row, axis) is not None), "system")
 
 
-def _is_published(table: PlannedTable, column: GridColumn) -> bool:
+def _is_published(table: PlannedTable, column: GridLine) -> bool:
     """Return whether the paper has a number in a column, which tables of the user's own do not."""
     return any(table.cell(row.name, column.name).published is not None for row in table.rows)
 
