@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from evaluation.test_differences import sampled_runs
+from published_claims import paper_claims
 
-from nmtcore.config.claims import paper_claims
 from nmtcore.config.project import Project
 from nmtcore.config.published import read_paper
 from nmtcore.evaluation.compare import difference_of

@@ -10,14 +10,13 @@ from nmtcore.measures.place import Place, Source, seed_files
 NO_LOG = "its translations were made elsewhere, so it has no training log"
 
 NOTES = """
-Loss: translation loss per target token, with label smoothing and without the losses of components, in the first and
-last line of the training log. Tokens/s: target tokens without padding, median over the log's lines.
+Loss: translation loss per target token, with label smoothing, in the first and last line of the training log. Tokens/s:
+target tokens without padding, median over the log's lines.
 """
 TIME_NOTES = """
-Time: the median over the lines of the training log of the seconds per update, times the number of updates, plus the
-median time of a validation times their number; for the whole run, as long as it is at this scale. Relative: this time
-per update divided by the mean of the baseline's runs on the same data set. Times can only be compared if all runs were
-trained on the same kind of machine, with nothing else running there.
+Time: median seconds per update times the number of updates, plus those of validations. Relative: the time per update
+divided by the mean of the baseline's runs. Times can only be compared on the same kind of machine, with nothing else
+running there.
 """
 
 
