@@ -15,18 +15,15 @@ from nmtcore.config.ranges import described, hints_of, refuse_booleans
 from nmtcore.config.typed import explain_keys
 
 
-@dataclass(frozen=True, init=False)
-class PartOf:
+class PartOf(tuple[type, ...]):
     """Marks a mapping of some of the settings of a class: `Annotated[dict[str, Any], PartOf(TransformerSettings)]`.
 
     Of several classes, it may have the settings of any. Types and ranges are checked, but not what depends on several
     keys.
     """
 
-    classes: tuple[type, ...]
-
-    def __init__(self, *classes: type) -> None:
-        object.__setattr__(self, "classes", classes)
+    def __new__(cls, *classes: type) -> "PartOf":
+        return super().__new__(cls, classes)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         """Return the schema of a mapping, none of whose keys is required."""
@@ -34,7 +31,7 @@ class PartOf:
             field.name: core_schema.typed_dict_field(
                 handler.generate_schema(_in_part(hints_of(cls)[field.name])), required=False
             )
-            for cls in reversed(self.classes)
+            for cls in reversed(self)
             for field in dataclasses.fields(cls)
             if field.init and not field.metadata
         }
@@ -42,9 +39,9 @@ class PartOf:
             refuse_booleans(fields),
             extra_behavior="forbid",
             config={"allow_inf_nan": False},
-            metadata={"pydantic_js_functions": [functools.partial(described, self.classes)]},
+            metadata={"pydantic_js_functions": [functools.partial(described, self)]},
         )
-        return core_schema.no_info_wrap_validator_function(functools.partial(explain_keys, self.classes), keys)
+        return core_schema.no_info_wrap_validator_function(functools.partial(explain_keys, self), keys)
 
 
 @dataclass(frozen=True)
