@@ -23,6 +23,7 @@ class PartOf(tuple[type, ...]):
     """
 
     def __new__(cls, *classes: type) -> "PartOf":
+        """Mark settings of any of the classes."""
         return super().__new__(cls, classes)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
