@@ -14,7 +14,7 @@ from nmtcore.config.ranges import Count, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings
-from nmtcore.config.typed import build, nearest, plain
+from nmtcore.config.typed import build, nearest, plain, unknown
 from nmtcore.layout import Layout, file_name
 
 
@@ -99,7 +99,9 @@ class RunSettings:
     external run has the settings of a plain model, which mean nothing."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.model, BASES.find(self.base, where="base")):
+        if self.base not in BASES:
+            raise ValueError(f"base: {unknown('base', self.base, BASES)}")
+        if not isinstance(self.model, BASES[self.base]):
             raise ValueError(f"model: these are not settings of the base {self.base}")
         for side, features in self.features.items():
             for feature in features:
