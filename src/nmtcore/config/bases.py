@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import field, fields
 from typing import Annotated, Any, Literal
 
-from nmtcore.config.partial import PartOf
-from nmtcore.config.ranges import Fraction, HeadCount, LayerCount, Width, settings_class
+from nmtcore.config.ranges import Fraction, HeadCount, LayerCount, PartOf, Width, settings_class
 from nmtcore.config.registry import Registry
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.errors import UserError
