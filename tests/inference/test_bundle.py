@@ -11,8 +11,8 @@ import torch
 from factories import run_settings
 from inference.tiny import PIECES, write_bundle, write_segmentation
 
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings, PascalSettings
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import BatchSettings, TrainingSettings
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
