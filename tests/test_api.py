@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from factories import run_settings
+from inference.test_analyse import RUNS
 from inference.tiny import heads_of_block, parse_text, write_bundle
 
 import nmtcore
@@ -134,6 +135,25 @@ def test_attention_is_that_of_the_translations(model, folder):
         for row, name in zip(rows, names, strict=True):
             np.testing.assert_array_equal(own[name].weights, row["weights"])
             assert (own[name].queries, own[name].keys) == (row["queries"], row["keys"])
+
+
+@pytest.mark.parametrize("system", RUNS)
+def test_every_system_can_be_used(system, tmp_path):
+    """Those that predict no heads, or generate tags, refuse what they cannot do."""
+    model = nmtcore.load(write_bundle(tmp_path / "model", RUNS[system], label_names=["NP", "N"]))
+    translations = model.translate(LINES)
+    assert translations == list(model.bundle.translate(LINES))
+    assert [len(own) > 0 for own in model.attention(LINES)] == [True, False, True]
+    calls = {"score": lambda: [own and own.tokens for own in model.score(LINES, translations)]}
+    calls["parse"] = lambda: [len(own.heads) for own in model.parse(LINES, argmax=True)]
+    refused = {"score": model.bundle.run.generates_tags, "parse": model.bundle.model.parser is None}
+    for name, call in calls.items():
+        if refused[name]:
+            with pytest.raises(UserError, match=f"The system {model.bundle.run.system} "):
+                call()
+        else:
+            first, none, last = call()
+            assert (first > 1, none, last > 1) == (True, 0 if name == "parse" else None, True)
 
 
 def texts_of(picture):
