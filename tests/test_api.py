@@ -247,6 +247,15 @@ def test_mistakes_are_sentences_without_a_long_trace(folder, reads_trees, call, 
     assert error.value.__suppress_context__ or error.value.__context__ is None
 
 
+def test_a_package_that_is_not_installed_is_named(reads_trees, monkeypatch):
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    model = nmtcore.load(reads_trees, parser={"tool": "spacy", "model": "x"})
+    with pytest.raises(
+        UserError, match=r"this needs the package spacy, which is not installed: pip install 'nmtcore\["
+    ):
+        model.translate(LINES)
+
+
 def test_only_what_is_promised_is_a_name_of_the_package():
     assert nmtcore.UserError is UserError
     with pytest.raises(AttributeError, match="module 'nmtcore' has no attribute 'translate'"):
