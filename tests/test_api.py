@@ -250,9 +250,7 @@ def test_mistakes_are_sentences_without_a_long_trace(folder, reads_trees, call, 
 def test_a_package_that_is_not_installed_is_named(reads_trees, monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)
     model = nmtcore.load(reads_trees, parser={"tool": "spacy", "model": "x"})
-    with pytest.raises(
-        UserError, match="this needs the package spacy, which is not installed: pip install"
-    ):
+    with pytest.raises(UserError, match="this needs the package spacy, which is not installed: pip install"):
         model.translate(LINES)
 
 
