@@ -144,7 +144,7 @@ def test_every_system_can_be_used(system, tmp_path):
     translations = model.translate(LINES)
     assert translations == list(model.bundle.translate(LINES))
     assert [len(own) > 0 for own in model.attention(LINES)] == [True, False, True]
-    calls = {"score": lambda: [own and own.tokens for own in model.score(LINES, translations)]}
+    calls = {"score": lambda: [own and own.tokens for own in model.score(LINES, ["a cat", "a", "the"])]}
     calls["parse"] = lambda: [len(own.heads) for own in model.parse(LINES, argmax=True)]
     refused = {"score": model.bundle.run.generates_tags, "parse": model.bundle.model.parser is None}
     for name, call in calls.items():
