@@ -22,9 +22,10 @@ from inference.tiny import write_bundle
 from packaging.requirements import Requirement
 
 from nmtcore import __version__
-from nmtcore.cli import EXTRAS, main
+from nmtcore.cli import main
 from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.config.schema import FILES
+from nmtcore.errors import EXTRAS
 
 SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
 TEXT = "The cat, the dog.\n\nthe cat 's dog\n"
