@@ -84,7 +84,7 @@ class LogHandler(LogHandlerBase):
             from snakemake.logging import ColorizingTextHandler
 
             self._listing = ColorizingTextHandler(nocolor=True, stream=self._stream)
-        self._closed = Event()
+        self._ended = Event()
         if self._console is None:
             Thread(target=self._report_slow_jobs, daemon=True).start()
         os.environ[LIVE] = "1"
@@ -105,7 +105,7 @@ class LogHandler(LogHandlerBase):
 
     def close(self) -> None:
         """Stop drawing, and say how far the workflow came."""
-        self._closed.set()
+        self._ended.set()
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -179,7 +179,7 @@ class LogHandler(LogHandlerBase):
         self._print(f"FAILED: {title}", [*_lines(record.log)[-LINES_OF_FAILURE:], *logs])
 
     def _report_slow_jobs(self) -> None:
-        while not self._closed.wait(REPORTED_AFTER):
+        while not self._ended.wait(REPORTED_AFTER):
             for job in list(self._jobs.values()):
                 self._print_stamped("runs", str(job), _lines(job.logs)[-1:])
 
