@@ -68,10 +68,10 @@ def demo_text(
 
 def meaning(differences: Mapping[tuple[str, str], Difference], *, sentences: int, seeds: int) -> str:
     """Say in a sentence how systems differ from their controls, and what limits the evidence."""
-    found = []
+    clauses = []
     for (system, control), own in differences.items():
         low, high = own.interval
         differs = f"scores {abs(own.delta):.1f} points of BLEU {'more' if own.delta > 0 else 'less'} than"
-        found.append(f"{system} {'does not clearly differ from' if low <= 0 <= high else differs} {control}")
+        clauses.append(f"{system} {'does not clearly differ from' if low <= 0 <= high else differs} {control}")
     noise = f"with {seeds} seeds" if seeds > 1 else "with one seed, which leaves out the noise of training"
-    return f"On {sentences:,} sentences and {noise}, {', and '.join(found)}."
+    return f"On {sentences:,} sentences and {noise}, {', and '.join(clauses)}."
