@@ -14,7 +14,7 @@ if not os.path.isdir(SOURCES):
         f"Error: {SOURCES} is not a folder of this machine: name workflow/Snakefile, not Snakefile."
     )
 sys.path.insert(0, SOURCES)
-from nmtcore.job import user_config_path, prepare_jobs
+from nmtcore.job import check_working_folder, prepare_jobs, user_config_path
 from nmtcore.planning.configured import configured_models, configured_scores
 from nmtcore.planning.configured_data import (
     configured_annotation,
@@ -23,6 +23,7 @@ from nmtcore.planning.configured_data import (
 )
 
 prepare_jobs(SOURCES)
+check_working_folder()
 
 
 include: "workflow/rules/module.smk"

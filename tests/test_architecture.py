@@ -23,7 +23,7 @@ PLANNING = {"planning", "measures", "config", "layout", "corpus", "annotation", 
 """Modules that planning may import."""
 BOTH = "measures"
 """The stage that says what planning reads and computes it, which imports planning."""
-ABOVE = {"experiment", "cli", "job", "notebook", "unfinished", "written"}
+ABOVE = {"experiment", "cli", "job", "api", "unfinished", "written"}
 """Modules that combine stages; no other module imports them."""
 NUMBERS = {"numpy", "pyarrow", "safetensors"}
 """Packages that every stage may import at the top level."""

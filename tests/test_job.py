@@ -1,16 +1,17 @@
-"""What jobs write into their log, what they advise on damaged inputs, and links of the configuration."""
+"""What jobs write into their log, what they call, and links of the configuration."""
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from nmtcore.config.segmentation import WordsSettings
-from nmtcore.errors import UserError
-from nmtcore.job import advice_on_inputs, job_arguments, user_config_path
+from nmtcore.job import check_working_folder, job_arguments, job_settings, user_config_path
+from nmtcore.layout import Layout
 
 JOB = """
 import sys
@@ -36,20 +37,6 @@ def test_two_jobs_with_one_log_keep_all_lines(tmp_path):
     assert (tmp_path / "logs/a.log").read_text() == "begins\nbegins\nends\nends\n"
 
 
-@pytest.mark.parametrize(
-    ("problem", "advice"),
-    [
-        ("results/a/codes, line 1: not valid.", " To make it again, delete results/a and run the workflow again."),
-        ("results/a is damaged: delete it and run again.", ""),
-        ("mine/a.txt, line 1: not UTF-8.", ""),
-    ],
-)
-def test_errors_say_how_to_make_a_damaged_input_again(problem, advice):
-    with pytest.raises(UserError) as error, advice_on_inputs(["results/a", "mine/a.txt"], results="results"):
-        raise UserError(problem)
-    assert str(error.value) == problem + advice
-
-
 @pytest.mark.parametrize("name", ["config.yaml", "config.yml"])
 @pytest.mark.parametrize("target", ["nowhere", "NAME"])
 def test_a_link_of_the_configuration_that_leads_nowhere_ends_planning(name, target, tmp_path, monkeypatch):
@@ -62,24 +49,45 @@ def test_a_link_of_the_configuration_that_leads_nowhere_ends_planning(name, targ
     assert user_config_path() is None
 
 
+@dataclass
+class Measured:
+    """What a function may take as one."""
+
+    split: str
+    features: Path
+
+
 def test_a_job_calls_a_function_with_what_its_parameters_name():
     def function(
         corpus: Path, parts: Sequence[Path], selection: Path | None, labels: Path | None, words: WordsSettings,
-        names: Sequence[str], shard: int, side: str, downloads: Path, output: Path, report: Path, more: int = 0,
+        names: Sequence[str], shard: int, side: str, downloads: Path, output: Path, report: Path,
+        corpora: Mapping[str, Path], measured: Measured, other: int, threads: int, layout: Layout, more: int = 0,
     ): ...  # fmt: skip
 
     io = pytest.importorskip("snakemake.iocontainers")
     parts = {
-        "input": {"corpus": "c", "parts": ["p"], "selection": [], "labels": ["l"]},
+        "input": {"corpus": "c", "parts": ["p"], "selection": [], "labels": ["l"], "corpora": ["c/a.x.y", "c/b.z"]},
         "params": {"words": {"kind": "mecab"}, "names": ["n"], "version": 1},
-        "wildcards": {"shard": "3", "side": "source", "corpus": "of less weight than a file"},
+        "wildcards": {"shard": "3", "side": "source", "corpus": "of less weight than a file", "split": "test"},
         "output": {"first": "f", "report": "r"},
     }
+    parts["input"]["features"] = ["f/dev", "f/test"]
     named = {part: io.Namedlist(fromdict=values) for part, values in parts.items()}
-    job = SimpleNamespace(**named, config={"paths": {"downloads": "d"}})
-    assert "words" not in job_arguments(function, job, without={"words": 1}), "it need not be as it is declared"
-    assert job_arguments(function, job) == {
+    job = SimpleNamespace(**named, config={"paths": {"downloads": "d"}}, threads=2)
+    assert job_arguments(function, job, other=5) == {
         "corpus": Path("c"), "parts": [Path("p")], "selection": None, "labels": Path("l"),
         "words": WordsSettings(kind="mecab"), "names": ["n"], "shard": 3, "side": "source", "downloads": Path("d"),
-        "output": Path("f"), "report": Path("r"),
+        "output": Path("f"), "report": Path("r"), "corpora": {"a": Path("c/a.x.y"), "b": Path("c/b.z")},
+        "measured": Measured("test", Path("f")), "other": 5, "threads": 2, "layout": job_settings(job).layout,
     }  # fmt: skip
+
+
+def test_a_folder_that_cannot_be_written_ends_planning_with_a_sentence(tmp_path, monkeypatch):
+    """Also if only Snakemake's own folder in it cannot be."""
+    monkeypatch.chdir(tmp_path)
+    check_working_folder()
+    for closed in (Path(), Path(".snakemake")):
+        monkeypatch.setattr("os.access", lambda path, mode, closed=closed: Path(path) != closed)
+        with pytest.raises(SystemExit, match=f"^Error: The folder {tmp_path} cannot be written: work in another"):
+            check_working_folder()
+        Path(".snakemake").mkdir(exist_ok=True)

@@ -122,25 +122,20 @@ def test_paths_that_match_no_template_are_not_parsed(path):
     assert Layout(scales=SCALES).parse(path) is None
 
 
-def test_the_scale_is_in_the_root():
-    layout = Layout(results="out/", scales=SCALES)
+def test_the_scale_is_in_the_root_and_folders_are_normalised():
+    layout = Layout(results="./out//", downloads="raw/../downloads/", scales=SCALES)
+    assert (layout.results, layout.downloads) == ("out", "downloads")
     assert layout.path("summary", scale="paper", dataset="d", system="s", score="uas") == "out/d/s.uas"
     assert layout.path("summary", scale="smoke", dataset="d", system="s", score="uas") == "out/smoke/d/s.uas"
     for scale in ("paper", *SCALES):
         assert layout.scale(layout.root(scale)) == scale
 
 
-def test_folders_are_normalised():
-    layout = Layout(results="./out//runs/", downloads="raw/../downloads/")
-    assert (layout.results, layout.downloads) == ("out/runs", "downloads")
-    assert layout.path("pairs", dataset="d", split="dev") == "out/runs/d/corpus/dev.parquet"
-
-
 def test_missing_names_stay_wildcards_in_a_pattern():
     layout = Layout()
     assert layout.pattern("pairs", split="train") == "results/{dataset}/corpus/train.parquet"
-    assert layout.log("train_model") == "{root}/logs/{dataset}/{system}/seed{seed}.training.log"
-    assert layout.benchmark("read_split") == "results/benchmarks/{dataset}/corpus/raw.{split}.tsv"
+    assert layout.pattern("train_model.log") == "{root}/logs/{dataset}/{system}/seed{seed}.training.log"
+    assert layout.pattern("read_split.benchmark") == "results/benchmarks/{dataset}/corpus/raw.{split}.tsv"
 
 
 def test_missing_and_unknown_names_are_errors():
@@ -155,35 +150,17 @@ def test_missing_and_unknown_names_are_errors():
         layout.names("results/demo/corpus/raw/train.parquet", "pairs")
 
 
-@pytest.mark.parametrize(
-    ("file_type", "names"),
-    [
-        ("tokens", {"split": "dev", "side": "source"}),
-        ("syntax", {"split": "dev", "side": "target", "annotator": "spacy"}),
-        ("linearised", {"split": "train", "annotator": "corenlp"}),
-        ("history", {}),
-    ],
-)
-def test_a_file_name_is_the_last_part_of_the_path(file_type, names):
+def test_a_file_name_is_the_last_part_of_the_path():
     folders = {"dataset": "demo", "segmentation": "bpe_2000", "system": "s", "seed": 1, "scale": "small"}
-    needed = {name: folders[name] for name in names_of(file_type) if name not in names}
-    assert Layout().path(file_type, **needed, **names).split("/")[-1] == file_name(file_type, **names)
-
-
-def test_names_of_files_in_folders_that_a_job_writes_as_a_whole():
+    for file_type, names in {"linearised": {"split": "train", "annotator": "corenlp"}, "history": {}}.items():
+        needed = {name: folders[name] for name in names_of(file_type) if name not in names}
+        assert Layout().path(file_type, **needed, **names).split("/")[-1] == file_name(file_type, **names)
     assert [file_name(file_type, split="test") for file_type in ("translations", "references", "parses")] == [
         "test.txt",
         "test.references.txt",
         "test.parquet",
     ]
-    assert [file_name(file_type, side="source") for file_type in ("codes", "vocabulary")] == [
-        "source.codes",
-        "source.vocab",
-    ]
     assert not INSIDE.keys() & TEMPLATES.keys()
-
-
-def test_a_file_name_needs_exactly_its_own_names():
     with pytest.raises(ValueError, match="of type syntax needs annotator"):
         file_name("syntax", split="dev", side="source")
     with pytest.raises(ValueError, match="of type tokens has no dataset"):
@@ -233,17 +210,3 @@ def test_tables_have_a_path_in_each_format():
             path = layout.path(f"{table}_{ending}", **names)
             assert path == f"{markdown.removesuffix('.md')}.{ending}"
             assert layout.parse(path).file_type == f"{table}_{ending}"
-
-
-def test_paths_are_spelled_with_the_folders_as_they_are_configured(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    outside, above = Layout(results="/data/x/../out", downloads=f"{tmp_path}/raw"), Layout(results="../out")
-    for layout, path, spelled in (
-        (outside, "/data/out/a", "/data/out/a"),
-        (outside, os.path.relpath("/data/out/a"), "/data/out/a"),
-        (outside, "raw/a/b", f"{tmp_path}/raw/a/b"),
-        (above, f"{tmp_path.parent}/out/a", "../out/a"),
-        (above, f"{tmp_path}/../out/a", "../out/a"),
-        (above, "elsewhere", "elsewhere"),
-    ):
-        assert layout.spelled(path) == spelled

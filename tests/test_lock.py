@@ -47,8 +47,8 @@ def test_a_second_trainer_says_for_whom_it_waits(tmp_path, holder):
         assert time.monotonic() - began >= 0.4
         assert f"process {os.getpid()} on " in (tmp_path / "lock").read_text()
     (message,) = messages
-    assert message.startswith(f"Another trainer is running in {tmp_path} (process {holder.pid} on ")
-    assert message.endswith("): waiting until it ends.")
+    assert message.startswith(f"Waiting for process {holder.pid} on ")
+    assert message.endswith(f", another trainer in {tmp_path}, to end.")
 
 
 def test_a_second_trainer_stops_waiting_when_its_patience_ends(tmp_path, holder):

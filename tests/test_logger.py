@@ -54,6 +54,14 @@ def failed(number, rule="train_model"):
     return message("", logging.ERROR, event=LogEvent.JOB_ERROR, **fields)
 
 
+def test_another_snakemake_that_leaves_is_a_sentence(screen):
+    trace = "Traceback (most recent call last):\n  File ...\nFileNotFoundError: [Errno 2] No such file or directory: "
+    for dryrun in (True, False):
+        text = screen(message(f"{trace}'/mine/.snakemake/locks/0.input.lock'", logging.ERROR), dryrun=dryrun)
+        assert text == "Another Snakemake has just ended in this folder: repeat the command.\n"
+    assert "Traceback" in screen(message(f"{trace}'/mine/other'", logging.ERROR))
+
+
 def test_a_running_job_has_a_line_with_the_end_of_its_log(screen, tmp_path):
     (tmp_path / "1.log").write_text("Loading\nupdate 20 of 700, 2 min left\n")
     text = screen(

@@ -8,7 +8,6 @@ import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
 from record import PARTS, main
-from recording.calling import Workplace
 from recording.formats import file_values, folder_values, messages, plan_values, tsv_values
 from recording.parts import n_best_values, numbers_in_text, small_dataset
 from recording.records import differences, report, write_digest, write_part
@@ -32,9 +31,8 @@ def changed(**values):
     return {"table": OLD["table"] | values}
 
 
-@pytest.mark.parametrize("digest", [False, True])
-def test_equal_records_have_no_difference(tmp_path, capsys, digest):
-    assert compared(tmp_path, capsys, OLD, digest=digest) == (0, "No difference in tables: 5 values.\n")
+def test_equal_records_have_no_difference(tmp_path, capsys):
+    assert compared(tmp_path, capsys, OLD) == (0, "No difference in tables: 5 values.\n")
 
 
 @pytest.mark.parametrize(
@@ -76,11 +74,6 @@ def test_differences_are_grouped_and_the_largest_comes_first(tmp_path):
     assert text.index("row 8 / loss") < text.index("row 7 / loss")
     assert "... and 3 more of part / section / loss (--all)" in text
     assert report(listed, everything=True).count(" / loss: ") == 8
-
-
-def test_differences_of_the_entries_of_a_list_are_one_group():
-    (first, second) = differences(*({"part": {"model": {"score": {"0": n, "1": n}}}} for n in (1, 2)))
-    assert first.group == second.group == ("part", "model", "score")
 
 
 def write_files(folder):
@@ -135,16 +128,6 @@ def test_each_format_has_an_adapter(tmp_path):
     assert file_values(tmp_path / "a.parquet")["heads"] != columns["heads"]
 
 
-def test_files_of_the_same_name_in_two_folders_are_kept_apart(tmp_path):
-    for name in ("a", "b"):
-        (tmp_path / "in" / name).mkdir(parents=True)
-        (tmp_path / "in" / name / "x.json").write_text(f'"{name}"')
-    assert folder_values(tmp_path, {"all": "in/*/*", "one": "in/a/x.json"}) == {
-        "all": {"a/x.json": "a", "b/x.json": "b"},
-        "one": "a",
-    }
-
-
 def test_output_of_commands_has_adapters():
     plan = plan_values(
         "Not read: x.yaml\nlocalrule a:\n    input: c, b\n    output: d, e\n    reason: Missing\n[Mon]\nrule all:\n"
@@ -165,12 +148,6 @@ def test_output_of_commands_has_adapters():
     }
     assert n_best_values("0 ||| x y ||| -1.5\n") == {"text": "0 ||| x y", "score": {"0": -1.5}}
     assert numbers_in_text("the[0.25]* cat[1.5]") == {"text": "the[#]* cat[#]", "numbers": {"0": 0.25, "1": 1.5}}
-
-
-def test_paths_are_replaced(tmp_path):
-    work = Workplace(tmp_path / "work", {"a/b.yaml": {"key": [1]}})
-    assert (work.folder / "a/b.yaml").read_text() == "key:\n- 1\n"
-    assert work.plain(f"{work.folder}/a, {tmp_path}/b") == "<work>/a, <tmp>" or not str(tmp_path).startswith("/tmp")
 
 
 def test_the_cases_are_well_formed():

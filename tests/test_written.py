@@ -66,5 +66,5 @@ def test_outputs_that_are_made_again_are_recorded_again(layout, tmp_path):
 def test_a_damaged_record_is_to_be_deleted(layout, tmp_path, content):
     for record in (tmp_path / layout.path("written")).iterdir():
         record.write_bytes(content.encode("utf-8", "surrogateescape"))
-    with pytest.raises(UserError, match=r"logs/written/\w+\.json is damaged: delete it\.$"):
+    with pytest.raises(UserError, match=r"logs/written/\w+\.json.*: delete it"):
         check_inputs(OUTPUTS, layout=layout)

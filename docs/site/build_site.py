@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from commands import commands_page
 from keys import key_tables
 from pages import addresses, linked, menu, titled
-from python import python_page
+from python import python_reference
 from systems import system_pages
 
 from nmtcore.config.project import Project
@@ -54,10 +54,11 @@ def write_sources(folder: Path, tour: Path) -> None:
         if path.suffix == ".md":
             text = path.read_text(encoding="utf-8")
             text = titled(linked(text, source, pages), page)
-            _write(folder / f"{page}.md", text + key_tables() if page == "configuration" else text)
+            reference = {"configuration": key_tables, "python": python_reference}.get(page, str)
+            _write(folder / f"{page}.md", text + reference())
     _write(folder / "tour.ipynb", linked_cells(tour, pages))
     _write(folder / "index.md", with_drawings((folder / "index.md").read_text(encoding="utf-8"), drawings_of(tour)))
-    made = {"command-line": commands_page(), "python": python_page(), **system_pages(Project.load(ROOT / "config"))}
+    made = {"command-line": commands_page(), **system_pages(Project.load(ROOT / "config"))}
     papers = [page for page in made if page.startswith("systems/")]
     made["systems"] += "\n" + _PAPERS.format(pages="\n".join(papers))
     for page, text in made.items():

@@ -1,4 +1,4 @@
-"""The page on Python: what notebooks, components, transforms, filters and annotators use, made from docstrings."""
+"""The second part of the page on Python: what your own code calls or extends, made from docstrings."""
 
 import ast
 from collections.abc import Iterator
@@ -9,9 +9,7 @@ from docstrings import markdown
 import nmtcore
 
 MODULES = {
-    "nmtcore.notebook": "Notebooks",
-    "nmtcore.inference.bundle": "Trained models",
-    "nmtcore.inference.text": "Translation of text",
+    "nmtcore.api": "Trained models",
     "nmtcore.config.components.base": "Settings of a component",
     "nmtcore.model.components.base": "Components",
     "nmtcore.features.transforms.base": "Transforms",
@@ -24,13 +22,12 @@ _LINE = 90
 """Characters of a signature that fit into a line of the page."""
 
 
-def python_page() -> str:
-    """Write the page: for each module its public functions and classes, with signatures, fields and methods."""
-    text = """# Python
-
-What your own code calls or extends. All else may change from version to version. Letters at the end of the names of
-arrays and tensors are their shapes, for example B for the sentences of a batch and D for the width of the model;
-`help(nmtcore)` has the list.
+def python_reference() -> str:
+    """Write for each module its public functions and classes, with signatures, fields and methods."""
+    text = """
+What follows is all that your own code calls or extends. All else may change from version to version. Letters at the end
+of the names of arrays and tensors are their shapes, for example B for the sentences of a batch and D for the width of
+the model; `help(nmtcore)` has the list.
 
 """
     return text + "\n".join(_module_section(module, title) for module, title in MODULES.items())

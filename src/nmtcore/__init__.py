@@ -27,4 +27,20 @@ sentence, head, query and key. Everything of a fixed shape has a suffix. Digits 
     X  extensions of a sentence's beams by one token (M * V)
 """
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nmtcore.api import Model, load
+    from nmtcore.errors import UserError
+
 __version__ = "0.1.0"
+__all__ = ["Model", "UserError", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what programs use when they use it."""
+    if name not in __all__:
+        raise AttributeError(f"module 'nmtcore' has no attribute '{name}'")
+    from nmtcore import api
+
+    return getattr(api, name)

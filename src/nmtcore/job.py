@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 import traceback
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from inspect import signature
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 from nmtcore.config.own_code import OWN_CONFIG
 from nmtcore.config.project_settings import ProjectSettings, read_project_settings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.typed import build
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explain_os_errors
@@ -50,8 +51,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         layout = job_settings(snakemake).layout
         with explain_os_errors(log):
             check_inputs(snakemake.input, layout=layout)
-            with advice_on_inputs(snakemake.input, results=layout.results):
-                yield terminal
+            yield terminal
             record_outputs(snakemake.output, layout=layout)
     except UserError as error:
         if terminal is not sys.stderr:
@@ -67,56 +67,61 @@ def job(snakemake: Any) -> Iterator[TextIO]:
 
 
 def run_job(function: Callable[..., Any], snakemake: Any, **others: Any) -> None:
-    """Run a job that is one call of a function, whose parameters have the names of what the job has.
+    """Run a job that is one call of a function, with `job_arguments`; sentences that it returns go to the terminal."""
+    with job(snakemake) as terminal:
+        returned = function(**job_arguments(function, snakemake, **others))
+        if isinstance(returned, list):
+            print(*returned, sep="\n", file=terminal, flush=True)
 
-    These are its inputs, outputs, wildcards and params; `output` is the first output, `downloads` that folder. The
-    function gets paths, numbers and settings as it declares them; for `Path | None`, a list of at most one path.
-    `others` are further arguments.
+
+def job_arguments(function: Callable[..., Any], snakemake: Any, **others: Any) -> dict[str, Any]:
+    """Return the arguments of a function whose parameters have the names of what a job has, or are among `others`.
+
+    A job has inputs, outputs, wildcards and params; `output`, the first one; threads; `device`, `downloads` and
+    `layout` of config.yaml; its run or segmentation. They become what the function declares: a `Path | None` is a list
+    of at most one file, a `Path` of several files their folder, and a `Mapping[str, Path]` has files by split. A
+    dataclass is made of settings, or of what its own fields name.
     """
-    with job(snakemake):
-        function(**job_arguments(function, snakemake, without=others), **others)
-
-
-def job_arguments(function: Callable[..., Any], snakemake: Any, without: Container[str] = ()) -> dict[str, Any]:
-    """Return what a function's parameters name of a job, as `run_job` says, `without` some of them."""
-    names = {"output": snakemake.output[0], "downloads": job_settings(snakemake).paths.downloads}
+    settings = job_settings(snakemake)
+    values = {"output": snakemake.output[0], "threads": snakemake.threads, "layout": settings.layout}
+    values |= {"device": settings.device, "downloads": settings.paths.downloads}
     for part in (snakemake.wildcards, snakemake.params, snakemake.input, snakemake.output):
-        names |= dict(part.items())
-    declared = {name: parameter.annotation for name, parameter in signature(function).parameters.items()}
-    wanted = [name for name in declared if name in names and name not in without]
-    return {name: _as_declared(names[name], declared[name]) for name in wanted}
+        values |= dict(part.items())
+    arguments = {}
+    for name, parameter in signature(function).parameters.items():
+        declared = parameter.annotation
+        if name in others:
+            arguments[name] = others[name]
+        elif name in values:
+            arguments[name] = _as_declared(values[name], declared)
+        elif declared is RunSettings:
+            arguments[name] = planned_run(snakemake)
+        elif declared is SegmentationSettings:
+            arguments[name] = SegmentationSettings.parse(snakemake.wildcards.segmentation)
+        elif is_dataclass(declared):
+            arguments[name] = declared(**job_arguments(declared, snakemake))
+    return arguments
 
 
 def _as_declared(value: Any, declared: Any) -> Any:
+    if declared is Path and not isinstance(value, str):
+        return Path(value[0]).parent
     if declared in (Path, int):
         return declared(value)
     if declared == Path | None:
-        return optional_path(value)
+        return next(map(Path, value), None)
     if declared == Sequence[Path]:
         return list(map(Path, value))
-    return build(declared, value, where="the workflow") if is_dataclass(declared) else value
+    if declared == Mapping[str, Path]:
+        return {Path(path).name.partition(".")[0]: Path(path) for path in value}
+    if is_dataclass(declared) and not is_dataclass(value):
+        return build(declared, value, where="the workflow")
+    return value
 
 
 def log_is_shown() -> bool:
     """Say whether the workflow shows the end of this job's log (`snakemake_logger_plugin_nmtcore`)."""
     return bool(os.environ.get("NMTCORE_LIVE"))
-
-
-@contextmanager
-def advice_on_inputs(inputs: Iterable[str], *, results: str) -> Iterator[None]:
-    """Add to a `UserError` that names an input among the results how to make that again, if it does not say so."""
-    try:
-        yield
-    except UserError as error:
-        made = [path for path in map(str, inputs) if path in str(error) and Path(path).is_relative_to(results)]
-        if not made or "again" in str(error):
-            raise
-        raise UserError(f"{error} To make it again, delete {max(made, key=len)} and run the workflow again.") from error
-
-
-def has_nvidia_driver() -> bool:
-    """Return whether this machine has an NVIDIA driver; for planning, which must not import torch."""
-    return os.path.exists("/dev/nvidiactl")
 
 
 def prepare_jobs(folder: str) -> None:
@@ -126,6 +131,15 @@ def prepare_jobs(folder: str) -> None:
     # By default, torch's threads spin while they wait, and so take cores from the threads that they wait for: with two
     # jobs of two threads on two cores, an update took six times as long.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
+def check_working_folder() -> None:
+    """End planning if Snakemake cannot keep its records in the working folder."""
+    records = Path(".snakemake")
+    if not os.access(records if records.exists() else ".", os.W_OK):
+        end_planning(
+            UserError(f"The folder {Path.cwd()} cannot be written: work in another (-d FOLDER), or make it writable.")
+        )
 
 
 def end_planning(error: UserError) -> NoReturn:
@@ -186,23 +200,6 @@ def planned_project(snakemake: Any) -> "Project":
     from nmtcore.config.project import Project
 
     return Project([OWN_CONFIG, REPOSITORY / "config"], snakemake.config)
-
-
-def model_arguments(snakemake: Any) -> dict[str, Any]:
-    """Return what every job takes that uses the model of a run: the run, its files, the device and threads."""
-    settings, run = job_settings(snakemake), planned_run(snakemake)
-    return {
-        "run": run,
-        "model": Path(snakemake.input.model),
-        "features": Path(run.feature_folder(settings.layout)),
-        "device": settings.device,
-        "threads": snakemake.threads,
-    }
-
-
-def optional_path(paths: Iterable[str]) -> Path | None:
-    """Return the path of an input that some jobs lack: the only one of a list, or None."""
-    return next(map(Path, paths), None)
 
 
 def job_settings(snakemake: Any) -> ProjectSettings:

@@ -48,6 +48,7 @@ FILES = {
     "raw_report": "{results}/{dataset}/corpus/raw/{split}.json",
     "pairs": "{results}/{dataset}/corpus/{split}.parquet",
     "pairs_report": "{results}/{dataset}/corpus/{split}.json",
+    "pairs_in_train": "{results}/{dataset}/corpus/{split}.in_train.json",
     "contrasts": "{results}/{dataset}/corpus/{split}.contrasts.parquet",
     # Trees and tags
     "annotation_shard": "{results}/{dataset}/annotation/{annotator}/shards/{split}.{side}.{shard}-of-{shards}.parquet",
@@ -140,6 +141,7 @@ JOBS = {
     "download": "{results}/{records}/download/{file}",
     "read_split": "{results}/{records}/{dataset}/corpus/raw.{split}",
     "filter_split": "{results}/{records}/{dataset}/corpus/{split}",
+    "count_in_train": "{results}/{records}/{dataset}/corpus/{split}.in_train",
     "list_contrasts": "{results}/{records}/{dataset}/corpus/{split}.contrasts",
     "annotate_shard": "{results}/{records}/{dataset}/annotation/{annotator}/{split}.{side}.{shard}-of-{shards}",
     "gather_annotation": "{results}/{records}/{dataset}/annotation/{annotator}/{split}.{side}",
@@ -238,14 +240,6 @@ class Layout:
             names["root"] = self.root(names.pop("scale"))
         return _fill(file_type, TEMPLATES[file_type], names, results=self.results, downloads=self.downloads)
 
-    def log(self, rule: str) -> str:
-        """Return the path pattern of a rule's logs."""
-        return self.pattern(f"{rule}.log")
-
-    def benchmark(self, rule: str) -> str:
-        """Return the path pattern of a rule's benchmarks."""
-        return self.pattern(f"{rule}.benchmark")
-
     def root(self, scale: str) -> str:
         """Return the folder that holds the data sets of a scale."""
         return self.results if scale == PAPER else f"{self.results}/{scale}"
@@ -257,13 +251,6 @@ class Layout:
     def below_results(self, path: str | Path) -> list[str]:
         """Return the parts of a path below the results folder; an empty list for a path elsewhere."""
         return _below(self.results, path)
-
-    def spelled(self, path: str) -> str:
-        """Return a path as rules have it: with the folder of results or downloads as it is configured."""
-        for folder in (self.results, self.downloads):
-            if below := _below(folder, path):
-                return os.path.normpath("/".join([folder, *below]))
-        return path
 
     def parse(self, path: str | Path) -> ParsedPath | None:
         """Return the file type and the names of a path, the inverse of `path`; None if no template matches."""

@@ -35,7 +35,7 @@ def locked(
     try:
         if not _is_taken(file, path):
             holder = os.pread(file, 1000, 0).decode(errors="replace").strip() or "an unknown process"
-            log(f"Another {task} is running in {path.parent} ({holder}): waiting until it ends.")
+            log(f"Waiting for {holder}, another {task} in {path.parent}, to end.")
             began = time.monotonic()
             while not _is_taken(file, path):
                 if time.monotonic() - began > patience:

@@ -26,12 +26,10 @@ class RowWriter:
         self._writer = writer
         self._schema = schema
         self._rows: list[dict[str, Any]] = []
-        self.count = 0
 
     def write(self, row: dict[str, Any]) -> None:
         """Add a row; columns that it lacks become null."""
         self._rows.append(row)
-        self.count += 1
         if len(self._rows) >= ROWS_PER_GROUP:
             self.flush()
 
@@ -40,7 +38,6 @@ class RowWriter:
         self.flush()
         table = pa.table(batch) if isinstance(batch, pa.RecordBatch) else batch
         self._writer.write_table(table.cast(self._schema), row_group_size=ROWS_PER_GROUP)
-        self.count += table.num_rows
 
     def flush(self) -> None:
         """Write the rows that have been collected as a row group."""
@@ -61,12 +58,11 @@ def row_writer(path: str | Path, schema: pa.Schema) -> Iterator[RowWriter]:
         writer.flush()
 
 
-def write_rows(path: str | Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> int:
-    """Write all `rows` and return their number."""
+def write_rows(path: str | Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> None:
+    """Write all `rows`."""
     with row_writer(path, schema) as writer:
         for row in rows:
             writer.write(row)
-    return writer.count
 
 
 def content_key(path: str | Path) -> str:
@@ -123,29 +119,16 @@ def read_batches(
     with open_file(path) as file:
         if missing := {name.split(".")[0] for name in columns or []} - set(file.schema_arrow.names):
             raise UserError(_damaged(path, f"it has no column {min(missing)}"))
-        stop = file.metadata.num_rows if stop is None else min(stop, file.metadata.num_rows)
-        row = 0
+        stop = file.metadata.num_rows if stop is None else stop
+        end = 0
+        # One iterator over all row groups would use more and more memory (pyarrow 26), so read them one by one.
         for group in range(file.metadata.num_row_groups):
-            count = file.metadata.row_group(group).num_rows
-            if row + count <= start or row >= stop:
-                row += count
-                continue
-            # One iterator over all row groups would use more and more memory (pyarrow 26), so read them one by one.
-            for batch in _batches(path, file.iter_batches(size, row_groups=[group], columns=columns)):
-                first, end = max(start - row, 0), min(stop - row, batch.num_rows)
-                row += batch.num_rows
-                if first < end:
-                    yield batch.slice(first, end - first)
-
-
-def _batches(path: str | Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield batches. Raises `UserError` if their data are damaged."""
-    while True:
-        with _explain_damage(path):
-            batch = next(batches, None)
-        if batch is None:
-            return
-        yield batch
+            first, end = end, end + file.metadata.row_group(group).num_rows
+            if first < stop and start < end:
+                with _explain_damage(path):
+                    rows = file.read_row_group(group, columns=columns)
+                before = max(start - first, 0)
+                yield from rows.slice(before, min(stop, end) - first - before).to_batches(size)
 
 
 def read_rows(

@@ -9,10 +9,9 @@ formats than JSON and Parquet. Files without a record, such as those of older ve
 import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from nmtcore.errors import UserError, explain_os_errors
-from nmtcore.files import read_json, write_json
+from nmtcore.files import explain_content, read_json, write_json
 from nmtcore.layout import Layout
 
 _NOT_RECORDED = {".safetensors", ".md", ".csv", ".tex", ".html", ".svg"}
@@ -33,7 +32,9 @@ def check_inputs(inputs: Iterable[str], *, layout: Layout) -> None:
         record = _record(path, layout)
         if not record.exists() or not path.exists():
             continue
-        for name, sha256 in _read_record(record).items():
+        with explain_content(record):
+            sums = dict(read_json(record, advice="delete it")["sha256"])
+        for name, sha256 in sums.items():
             file = path / name
             if not file.exists():
                 raise UserError(f"{file} is missing: delete {path} and run the workflow again.")
@@ -54,14 +55,6 @@ def _files(output: Path) -> Iterator[tuple[str, Path]]:
 
 def _record(path: Path, layout: Layout) -> Path:
     return Path(layout.path("written"), f"{hashlib.sha1(str(path).encode()).hexdigest()}.json")
-
-
-def _read_record(path: Path) -> dict[str, str]:
-    try:
-        content: Any = read_json(path)
-        return dict(content["sha256"])
-    except (UserError, KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path} is damaged: delete it.") from error
 
 
 def _sha256(path: Path) -> str:

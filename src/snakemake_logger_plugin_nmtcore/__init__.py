@@ -47,6 +47,9 @@ NO_NEWS = re.compile(
 )
 """Messages of Snakemake about a failed job that say no more than the end of its log, which is shown."""
 
+LEFT = re.compile(r"FileNotFoundError: .*\.snakemake/locks/")
+"""The end of Snakemake's stack trace if the locks that it reads are those of another one that has just ended."""
+
 
 @dataclass
 class RunningJob:
@@ -94,6 +97,9 @@ class LogHandler(LogHandlerBase):
 
     def emit(self, record: LogRecord) -> None:
         """Show a record."""
+        if LEFT.search(record.getMessage()):
+            self._print("Another Snakemake has just ended in this folder: repeat the command.")
+            return
         if self._listing is not None:
             self._listing.setFormatter(self.formatter)
             self._listing.emit(record)

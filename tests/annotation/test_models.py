@@ -40,6 +40,11 @@ def test_an_environment_variable_may_name_the_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("CORENLP_HOME", str(write(tmp_path / FILES["corenlp"]).parent))
     assert has_model("corenlp", [], tool="corenlp")
     assert find_model("corenlp", [], description="CoreNLP", holds="*.jar") == tmp_path.resolve()
+    monkeypatch.setenv("CORENLP_HOME", "/nowhere")
+    with pytest.raises(UserError, match=r"^CORENLP_HOME is /nowhere, which is no folder that holds stanford-corenlp"):
+        has_model("corenlp", [], tool="corenlp")
+    write(tmp_path / "models/corenlp" / FILES["corenlp"])
+    assert has_model("corenlp", [tmp_path / "models"], tool="corenlp")
     monkeypatch.setenv("CORENLP_HOME", "")
     assert not has_model("corenlp", [], tool="corenlp")
 

@@ -1,7 +1,6 @@
 """The Stanza annotator, with a tiny pipeline trained for the tests."""
 
 import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -45,18 +44,6 @@ def test_changed_words_and_lost_sentences_are_null(tiny_stanza, monkeypatch):
         *(f"Stanza gave other words: 'other' for '{w}'" for w in "cd"),
     ]
     assert reasons == changed
-
-
-def test_the_weights_of_every_model_are_loaded_once(tiny_stanza, monkeypatch):
-    load, loaded = torch.load, []
-
-    def counting(path, map_location=None, **options):
-        loaded.extend([Path(path).name] if map_location != "meta" else [])
-        return load(path, map_location, **options)
-
-    monkeypatch.setattr(torch, "load", counting)
-    annotate([["a"]], tiny_stanza, constituency=True)
-    assert sorted(loaded) == ["constituency.pt", "depparse.pt", "lemma.pt", "pos.pt", "pretrain.pt"]
 
 
 @pytest.fixture

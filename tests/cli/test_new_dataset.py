@@ -8,12 +8,12 @@ import tarfile
 
 import pytest
 import yaml
-from full_disk import largest_file
 
 from nmtcore.cli import main
 from nmtcore.config.own_folder import project_of_folder
 from nmtcore.config.schema import file_schemas
-from nmtcore.errors import is_hidden
+from nmtcore.errors import UserError, is_hidden
+from nmtcore.planning.configured_data import configured_comparisons
 
 SOURCES = ["the cat sees the old dog today", "a mouse finds the small house", "she never hears the dog at night"]
 TARGETS = ["die Katze sieht heute den alten Hund", "eine Maus findet das kleine Haus", "sie hört nachts nie den Hund"]
@@ -59,7 +59,7 @@ def written(text, name="mine", folder="mine"):
     return path.read_text(encoding="utf-8"), yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def test_the_written_file_says_what_it_chooses(text, capsys):
+def test_the_written_file_says_what_it_chooses(text, root, capsys):
     main(arguments("--folder", "mine"))
     content, values = written(text)
     assert content.startswith("# yaml-language-server: $schema=../schemas/datasets.schema.json\n")
@@ -104,10 +104,11 @@ def test_the_written_file_says_what_it_chooses(text, capsys):
     assert max(map(len, content.splitlines())) <= 120
     assert (text.parent / "mine/config/schemas/datasets.schema.json").is_file()
     output = capsys.readouterr().out
-    assert "train: no odd lines." in output
-    assert "dev: 0 of 4 pairs and 0 of its sources are also in train." in output
-    assert "Wrote mine/config/datasets/mine.yaml. Next:\n  nmtcore check mine --folder mine\n" in output
-    assert "snakemake -d mine --cores 2 results/small/mine/transformer_base.bleu" in output
+    assert "train, dev, test: no odd lines." in output
+    assert "test, dev: no pair or source is also in train." in output
+    assert "Wrote mine/config/datasets/mine.yaml. Next:\n  " in output
+    assert "nmtcore check mine --folder mine\n" in output
+    assert f"snakemake -s {root}/Snakefile -d mine --cores 2 results/small/mine/transformer_base.bleu" in output
 
 
 def test_the_written_file_agrees_with_its_schema_and_plans(text):
@@ -142,10 +143,96 @@ def test_what_it_sees_changes_what_it_writes(text, capsys):
     assert values["words"] == {"source": "spaces", "target": "mecab"}
     assert values["segmentation"]["joint"] is False
     assert values["evaluation"]["tokenize"] == "ja"
-    assert values["filters"][-1] == "langdetect"
+    assert values["filters"][-1] == "held_out", "a filter by language is only shown"
     assert list(values["syntax"]) == ["source"]
-    assert "train: 1 pair cannot be read (1 not utf-8):" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert "train: 1 pair cannot be read (1 not utf-8):" in output
+    said = re.search(
+        r"train: the filter langdetect would drop (\d+) of 119 pairs, such as\n((  .* \|\|\| .*\n){5})", output
+    )
+    assert int(said[1]) > 40
+    assert (
+        "\n  It is often wrong about short sentences. To use it, add the line `  - langdetect` to `filters`." in output
+    )
     assert project_of_folder(text.parent / "mine").dataset("mine").max_bad_lines == 1
+    path = text.parent / "mine/config/datasets/mine.yaml"
+    path.write_text(content.replace("  # - langdetect", "  - langdetect"), encoding="utf-8")
+    main(["check", "mine", "--folder", "mine"])
+    assert "would drop" not in capsys.readouterr().out
+
+
+def test_several_tests_are_held_out_of_train(text):
+    """The first one is the main test."""
+    more = ["news=text/test.en,text/test.de", "web=text/dev.en,text/dev.de"]
+    call = arguments("--folder", "mine")
+    call[call.index("--test") :] = ["--test", more[0], "--test", more[1], "--folder", "mine"]
+    main(call)
+    values = written(text)[1]
+    assert values["splits"] == {split: split for split in ("train", "dev", "news", "web")}
+    assert values["main_test"] == "news"
+    assert values["corpora"]["web"]["files"] == {"source": "../../text/dev.en", "target": "../../text/dev.de"}
+    assert values["filters"][-1] == {"name": "held_out", "splits": ["dev", "news", "web"]}
+    dataset = project_of_folder(text.parent / "mine").dataset("mine")
+    assert (dataset.tests, dataset.held_out) == (("news", "web", "dev"), ("dev", "news", "web"))
+
+
+TREES = """\
+1	A	a	DET	DT	_	2	det	_	_
+2	dog	dog	NOUN	NN	_	3	nsubj	_	_
+3	sleeps	sleep	VERB	VBZ	_	0	root	_	_
+
+"""
+
+
+def test_a_treebank_is_a_split_to_compare_parsers_with(text, tmp_path):
+    """One beside parallel text, and a test that is a treebank on one side or both."""
+    (text / "trees.conllu").write_text(TREES * 3)
+    more = ["--gold", "bank=,text/trees.conllu", "--test", "trees=text/trees.conllu,text/trees.conllu2"]
+    shutil.copy(text / "trees.conllu", text / "trees.conllu2")
+    main(arguments(*more, "--folder", "mine"))
+    values = written(text)[1]
+    assert values["splits"] == {
+        **{split: split for split in ("train", "dev", "test", "trees", "gold_bank")},
+        "gold_trees": "trees",
+    }
+    assert values["corpora"]["gold_bank"] == {"format": "conllu", "files": {"target": "../../text/trees.conllu"}}
+    assert values["annotators"]["existing"] == {"tool": "existing"}
+    project = project_of_folder(tmp_path / "mine", datasets=["mine"])
+    assert project.dataset("mine").sides("gold_bank") == ("target",)
+    assert sorted(configured_comparisons(project)) == [
+        "results/mine/annotation/stanza_de/gold_bank.target.against.existing.json",
+        "results/mine/annotation/stanza_de/gold_trees.target.against.existing.json",
+        "results/mine/annotation/stanza_en/gold_trees.source.against.existing.json",
+    ]
+
+
+def test_a_treebank_alone_compares_all_parsers_of_its_language(text, tmp_path, capsys):
+    (text / "trees.conllu").write_text(TREES * 3)
+    for name in ("one", "two"):
+        pipeline = tmp_path / f"pipelines/en_{name}"
+        pipeline.mkdir(parents=True)
+        (pipeline / "meta.json").write_text(json.dumps({"lang": "en", "pipeline": ["tagger", "parser"]}))
+    call = ["new", "dataset", "trees", "--source", "en", "--gold", "bank=text/trees.conllu", "--folder", "mine"]
+    main([*call, "--models", "pipelines"])
+    values = written(text, "trees")[1]
+    assert (values.keys() & {"target", "recipe", "segmentation", "syntax", "filters"}) == set()
+    assert list(values["annotators"]) == ["existing", "spacy_en_one", "spacy_en_two"]
+    output = capsys.readouterr().out
+    settings = f"""--config 'datasets=["trees"]' 'models=["{tmp_path}/pipelines"]'"""
+    assert f" -d mine --cores 2 results/tables/parsers.md {settings}\n" in output
+    project = project_of_folder(tmp_path / "mine", datasets=["trees"], models=["pipelines"])
+    assert configured_comparisons(project) == [
+        f"results/trees/annotation/spacy_en_{name}/gold_bank.source.against.existing.json" for name in ("one", "two")
+    ]
+    with pytest.raises(
+        UserError, match=r"^trees is a treebank alone, so nothing is trained on it: ask for results/tab"
+    ):
+        project.run("trees", "transformer_base", "small", 1)
+    main(["check", "trees", "--folder", "mine", "--models", "pipelines"])
+    output = capsys.readouterr().out
+    assert "spacy_en_two: spacy; its model is here" in output
+    assert "no training pairs: not " in output
+    assert output.endswith("\nNothing here would stop the workflow.\n")
 
 
 def test_without_a_parser_systems_that_need_trees_say_so(text, capsys):
@@ -156,7 +243,11 @@ def test_without_a_parser_systems_that_need_trees_say_so(text, capsys):
     capsys.readouterr()
     main(["check", "mine", "--folder", "mine"])
     output = capsys.readouterr().out
-    assert "  no annotator for dependencies on the source side: not " in output
+    assert "  no annotator for dependencies on the source side: not base* (4), depparse* (" in output
+    assert re.search(
+        r"Systems at the scale paper: \d+ of \d+ can be planned; ask for results/mine/SYSTEM.bleu:\n", output
+    )
+    assert len(output.splitlines()) <= 24, "a screen"
     assert output.endswith("\nNothing here would stop the workflow.\n")
 
 
@@ -272,6 +363,9 @@ def test_a_yml_file_is_also_a_data_set(text, capsys):
             "--train: both sides are the same file, text/train.en: write --train SOURCE TARGET.",
         ),
         ({"dev": ["text/dev.en", "text/../text/dev.en"]}, "--dev: both sides are the same file, text/dev.en: write"),
+        ({"test": ["train=text/dev.en,text/dev.de"]}, "--test train: the name means another sort of split: choose"),
+        ({"test": ["more=text/dev.en"]}, "--test more has 1 file, but the format plain needs 2: write --test more S"),
+        ({"test": ["text/test.en", "text/test.de", "--gold", "b"]}, "--gold b: write NAME=SOURCE, NAME=SOURCE,TARGET"),
         ({"dev": ["text/dev.de", "text/dev.en"]}, "seem to be in the language of the other side"),
     ],
 )
@@ -337,7 +431,7 @@ def test_check_names_all_that_would_stop_the_workflow(text, capsys):
     ):
         assert [fault for fault in faults if fault.startswith(start)], start
     assert any("smal" in fault for fault in faults)
-    planned, total = map(int, re.search(r"(\d+) of (\d+) systems can be planned", output).groups())
+    planned, total = map(int, re.search(r"(\d+) of (\d+) can be planned", output).groups())
     stopped = sum(map(int, re.findall(r"\(This stops (\d+) systems\.\)", output)))
     assert planned == 0
     assert 0 < stopped <= total == len(project_of_folder(text.parent / "mine").system_entries)
@@ -348,7 +442,7 @@ def test_check_of_a_data_set_whose_files_are_not_here(text, capsys):
     output, errors = capsys.readouterr()
     assert errors == f"mirrors: the folder {text.parent}/gone does not exist.\n"
     assert "not there yet; the workflow downloads it from https://" in output
-    assert "\n\nText:\n  The text of train, dev, test" in output
+    assert "\nText:\n  The text of train, dev, test" in output
     assert not (text / "downloads").exists()
 
 
@@ -360,7 +454,7 @@ def test_check_of_files_on_a_mirror(text, shared, capsys):
     assert fault.startswith(
         "  The annotator easyccg cannot run yet: models/easyccg/easyccg.jar must be fetched by hand"
     )
-    assert f"multi30k_cs_en_train: plain: source: at {shared}/data/multi30k/train.cs" in output
+    assert "\nFiles: 8 of 8 on this machine\n" in output
     assert "train: only the first 500 pairs were read." in output
     assert "500+" in output
 
@@ -381,16 +475,22 @@ def test_check_of_the_demo_and_of_an_unknown_name(text, capsys):
     output, errors = capsys.readouterr()
     assert not errors
     assert "contrast_demo: only the first 20 pairs were read." in output
-    assert "  train: generated" in output
+    assert "Files: train, dev, test, gold, treebank, contrast: generated" in output
     assert output.endswith("\nNothing here would stop the workflow.\n")
     assert "unknown data set 'demo_en'" in mistake(capsys, ["check", "demo_en"])
     assert mistake(capsys, ["check", "demo_en2de", "--folder", "no"]).endswith("/no does not exist.")
 
 
-def test_without_space_nothing_is_written(text, capsys):
-    with largest_file(20_000):  # enough for the file of the data set, but not for all schemas
-        sentence = mistake(capsys, arguments("--folder", "mine"))
-    assert "config/schemas/datasets.schema.json would exceed the largest file size" in sentence
-    assert not [path for path in (text.parent / "mine").rglob("*") if path.is_file()]
+def test_check_shows_the_settings_of_a_run_and_what_decides_them(text, capsys):
     main(arguments("--folder", "mine"))
-    assert written(text)
+    capsys.readouterr()
+    main(["check", "small/mine/pascal", "--folder", "mine"])
+    rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines() if line}
+    assert rows["segmentation.size"] == ["segmentation.size", "2000", "config/datasets/mine.yaml"]
+    assert rows["training.max_updates"][1:] == ["2500", "config/scales/small.yaml"]
+    assert rows["components.pascal.kind"][2:] == ["config/systems/bugliarello2020.yaml:", "pascal_heads_1"]
+    assert rows["model.heads"][1:] == ["8", "default"]
+    assert "smal/mine/pascal: unknown scale 'smal'. Did you mean small?" in mistake(
+        capsys, ["check", "smal/mine/pascal"]
+    )
+    assert "unknown system 'pascl'" in mistake(capsys, ["check", "small/demo_en2de/pascl"])

@@ -143,7 +143,7 @@ def test_a_second_component_of_one_kind_needs_its_own_name(mine):
         project.run("demo_en2de", "bare", "smoke", 1)
     with pytest.raises(UserError, match=r"pascal and upper both claim encoder\.0\.head\.0"):
         project.run("demo_en2de", "clash", "smoke", 1)
-    with pytest.raises(UserError, match=r"x: components: unknown component 'pascall'\. Did you mean pascal\?$"):
+    with pytest.raises(UserError, match=r"x: components: upper: unknown component 'pascall'\. Did you mean pascal\?$"):
         component_settings("upper", {"kind": "pascall"}, where="x")
     with pytest.raises(UserError, match=r"x: components: upper: the key 'heads' is missing"):
         component_settings("upper", {"kind": "pascal"}, where="x")

@@ -93,7 +93,7 @@ def test_a_scale_overrides_size_and_duration_but_nothing_else(folder: Path, data
     assert (run.decoding.max_length, run.decoding.beam) == (50, 6)
 
 
-def test_a_recipe_that_does_not_say_when_training_ends_is_named(folder: Path):
+def test_something_says_when_training_ends(folder: Path):
     recipe = yaml.safe_load((folder / "recipes/small.yaml").read_text())
     ends = {name: recipe["training"].pop(name) for name in ("max_updates", "max_epochs") if name in recipe["training"]}
     write(folder, "recipes/small", recipe)
@@ -101,7 +101,7 @@ def test_a_recipe_that_does_not_say_when_training_ends_is_named(folder: Path):
     with pytest.raises(UserError) as error:
         project.run("demo_en2de", "plain", "paper", 1)
     sentence = "training: give max_updates or max_epochs, or training would never end."
-    assert str(error.value) == f"{folder}/recipes/small.yaml: {sentence}"
+    assert str(error.value) == f"{folder}/systems/mine.yaml: plain on demo_en2de at scale paper: {sentence}"
     assert project.run("demo_en2de", "whole", "paper", 1).training.max_updates == 10000, "the system says it"
     write(folder, "recipes/small", {**recipe, "training": recipe["training"] | ends})
     endless = {"extends": "transformer_base", "training": dict.fromkeys(ends)}

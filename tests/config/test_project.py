@@ -524,7 +524,10 @@ def test_a_system_may_start_from_a_system_with_another_dropout(folder: Path, nam
         ({"extends": "depparse_l1", "start_from": "depparse_l2x"}, "Did you mean depparse_l2, "),
         ({"extends": "depparse_l1", "start_from": "mine"}, "mine starts from mine: this is circular"),
         ({"extends": "depparse_l1", "start_from": "transformer_base"}, "transformer_base has other components"),
-        ({"extends": "depparse_l1", "start_from": "depparse_l2", "model": {"norm": "post"}}, "has another model"),
+        (
+            {"extends": "depparse_l1", "start_from": "depparse_l2", "model": {"norm": "post"}},
+            "depparse_l2 has another model (norm pre instead of post), so its weights do not fit.",
+        ),
         ({"extends": "transformer_base", "treebank": {}}, "no component of the system learns to parse"),
         ({"extends": "diagonalparse_l0", "treebank": {}}, "no component of the system learns to parse"),
         ({"extends": "depparse_l1", "treebank": {"pair": True}}, "Did you mean pairs?"),
@@ -537,6 +540,47 @@ def test_mistakes_in_systems_that_start_from_others(folder: Path, entry, words):
         Project.load(folder).run("demo_en2de", "mine", "smoke", 1)
     assert words in str(error.value)
     assert "mine" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"extends": "depparse_l1", "start_from": "demo_en2d/depparse_l1"}, "unknown data set 'demo_en2d'. Did you"),
+        ({"extends": "depparse_l1", "start_from": "smoke/near/depparse_l1"}, "unknown data set 'smoke/near'."),
+        ({"extends": "depparse_l1", "start_from": "demo_en2de/depparse_1"}, "unknown system 'depparse_1'. Did you"),
+        ({"extends": "depparse_l1", "start_from": "demo_en2de/mine"}, "mine starts from mine starts from mine"),
+        (
+            {"extends": "depparse_l1", "start_from": "far/depparse_l1"},
+            "far/depparse_l1 has the segmentation of far, so its vocabularies do not fit: set `segmentation_from: far` "
+            "in the data set near.",
+        ),
+        (
+            {"extends": "depparse_l1", "start_from": "small/depparse_l1"},
+            "small/depparse_l1 has another segmentation (bpe_joint_100), so its vocabularies do not fit.",
+        ),
+        (
+            {"extends": "transformer_base", "start_from": "deep/transformer_base"},
+            "deep/transformer_base has another model (encoder_layers 7 instead of 6), so its weights do not fit.",
+        ),
+        (
+            {"extends": "base_specdep", "start_from": "demo_en2de/base_specdep"},
+            "reads labels, of which each data set has its own, so its weights do not fit: start from a run on near",
+        ),
+        ({"extends": "base_specpos", "start_from": "demo_en2de/base_specpos"}, "reads labels, of which each"),
+    ],
+)
+def test_a_run_starts_from_one_of_another_data_set_if_its_weights_fit(folder: Path, entry, words):
+    """With the segmentation of the other: `near` has that of the demo."""
+    child(folder, "near", segmentation_from="demo_en2de")
+    child(folder, "far")
+    child(folder, "small", segmentation={"size": 100}, segmentation_from="demo_en2de")
+    child(folder, "deep", segmentation_from="demo_en2de", per_base={"transformer": {"model": {"encoder_layers": 7}}})
+    system = {"extends": "depparse_l1", "start_from": "demo_en2de/depparse_l1", "training": {"max_updates": 9}}
+    (folder / "systems" / "mine.yaml").write_text(yaml.safe_dump({"good": system, "mine": entry}))
+    project = Project.load(folder)
+    for dataset in ("near", "demo_en2de"):
+        assert project.run(dataset, "good", "smoke", 2).start == ("demo_en2de", "depparse_l1")
+    assert words in fault(folder, "near", "mine", "paper")
 
 
 def test_training_on_treebanks_needs_a_treebank(folder: Path):

@@ -48,11 +48,11 @@ def test_a_registry_lists_its_names_in_order():
     ("entry", "sentence"),
     [
         (["pear"], r"f.yaml: expected {kind: name of a fruit, settings}, found \['pear'\]."),
-        ("pear", "f.yaml: pear: the key 'names' is missing."),
+        ("pear", "f.yaml: the key 'names' is missing."),
         ({"names": []}, r"f.yaml: expected {kind: name of a fruit, settings}, found {'names': \[\]}."),
         ({"kind": "paer"}, r"f.yaml: unknown fruit 'paer'. Did you mean pear?"),
-        ({"kind": "apple", "sizes": 2}, r"f.yaml: apple: unknown key 'sizes'. Did you mean size?"),
-        ({"kind": "apple", "size": "big"}, r"f.yaml: apple: size: expected a whole number, found 'big'."),
+        ({"kind": "apple", "sizes": 2}, r"f.yaml: unknown key 'sizes'. Did you mean size?"),
+        ({"kind": "apple", "size": "big"}, r"f.yaml: size: expected a whole number, found 'big'."),
     ],
 )
 def test_invalid_entries_are_errors(entry, sentence):

@@ -14,8 +14,8 @@ from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.project import Project
 from nmtcore.config.ranges import Count, settings_class
+from nmtcore.config.recipes import read_speeds
 from nmtcore.config.schema import FILES, explained, file_schemas, registry_table, settings_table
-from nmtcore.config.speeds import read_speeds
 from nmtcore.config.training import TrainingSettings
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError

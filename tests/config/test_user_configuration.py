@@ -40,7 +40,7 @@ def test_a_broken_file_of_systems_only_affects_its_own_systems(tmp_path, text, s
     write(tmp_path, "systems/mine", text)
     project = own(tmp_path, systems=["mine", "depparse_l0"])
     assert project.run("demo_en2de", "depparse_l0", "smoke", 1).system == "depparse_l0"
-    (fault,) = project.systems.faults
+    (fault,) = project.systems.unread.values()
     assert sentence in fault
     with pytest.raises(UserError, match="unknown system 'mine'") as error:
         project.run("demo_en2de", "mine", "smoke", 1)

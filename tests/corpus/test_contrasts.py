@@ -86,7 +86,7 @@ def read(bench, dataset):
     rows, _ = bench.read(dataset, "contrast_x")
     output = bench.folder / "list.parquet"
     options = {"dataset": "bench", "downloads": bench.folder / "downloads", "output": output}
-    assert list_contrasts(settings, **options) == len(read_contrast_list(output))
+    list_contrasts(settings, **options)
     with open_file(output) as file:
         assert file.schema_arrow.equals(CONTRASTS_SCHEMA)
     return rows, output

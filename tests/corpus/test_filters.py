@@ -20,9 +20,10 @@ from nmtcore.config.filters import (
     RatioSettings,
 )
 from nmtcore.corpus import filters
-from nmtcore.corpus.filters import detect_language, first_of_equal
+from nmtcore.corpus.filters import count_in_train, detect_language, first_of_equal
 from nmtcore.corpus.pairs import RAW_SCHEMA
 from nmtcore.errors import UserError
+from nmtcore.files import read_json
 from nmtcore.parquet import write_rows
 
 ALL = (
@@ -117,6 +118,13 @@ def test_filters_of_real_text_match_brute_force(bench, shared):
     ids, report = kept(bench, fill(bench, *order, train=train, dev=dev))
     assert (ids, report["dropped"]) == (rows, counts)
     assert min(counts["length"], counts["held_out"], counts["duplicates"], counts["ratio"]) > 50
+
+
+def test_pairs_of_a_test_that_are_in_train_are_counted_as_held_out_would_drop_them(bench, tmp_path):
+    train, test = [("a b", "c"), ("d", "e")], [("a  b", "c"), ("a b", "c"), ("a", "b c"), ("e", "d")]
+    fill(bench, train=train, test=test)
+    counts = count_in_train(bench.raw("train"), bench.raw("test"), output=tmp_path / "counts.json")
+    assert counts == read_json(tmp_path / "counts.json") == {"pairs": 4, "in_train": 2}
 
 
 def test_word_and_side_boundaries_distinguish_pairs(bench):

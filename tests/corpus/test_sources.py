@@ -111,9 +111,9 @@ def test_a_plan_names_sizes_sources_and_licences(tmp_path):
     root_folder = write(tmp_path / "root/m/x.gz", "x" * 50_000).parents[1]
     assert plan(files, mirror_roots=[str(root_folder)]) == [
         "To be fetched: 4 files, 1,200.1 MB, and 1 of unknown size.",
+        "  z: unknown size, from https://example.org/z; licence: not stated",
         f"  x: 0.1 MB, from {root_folder}/m/x.gz; licence: CC BY",
         "  y: 1,200.0 MB, from https://example.org/y; licence: no licence",
-        "  z: unknown size, from https://example.org/z; licence: not stated",
         "  hand: 1 kB, by hand, not there yet; licence: by contract",
     ]
     downloads.mkdir()

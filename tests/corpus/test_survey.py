@@ -37,7 +37,7 @@ def dataset(tmp_path, texts, *, splits=None, limit=None, source="en", target="de
     splits = splits or {split: split for split in texts} | {"test": "dev"}
     settings = settings_of(corpora, splits, source=source, target=target, words=words)
     with pytest.MonkeyPatch.context() as patch:  # languages have tests of their own, and take long
-        patch.setattr("nmtcore.corpus.survey.language_shares", lambda sample, languages: {})
+        patch.setattr("nmtcore.corpus.survey.judge_languages", lambda sample, languages: ({}, []))
         return survey_dataset(settings, inputs, limit=limit)
 
 

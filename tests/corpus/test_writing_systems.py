@@ -7,6 +7,7 @@ from corpus.test_text_lines import TEXTS
 
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.tokenisation import mecab_words
+from nmtcore.corpus.writing_systems import looks_tokenised
 
 JAPANESE = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\n"
 CHINESE = "他站在街上，穿着一件红色的夹克。两只狗在草地上奔跑。\n"
@@ -43,3 +44,19 @@ def test_segmented_text_and_other_scripts_get_no_warning(bench):
         assert warnings(bench, text.rstrip("\n") + "\n") == []
     assert warnings(bench, "서울에서열린국제영화제에서상을받았다 그리고\n") == []
     assert warnings(bench, TEXTS["cs"] * 3 + JAPANESE) == [], "a few unsegmented lines are tolerated"
+
+
+@pytest.mark.parametrize("text", [JAPANESE, CHINESE])
+def test_text_that_is_cut_into_words_is_noticed(text):
+    """Also without full stops; clauses with spaces between them, as in subtitles, are not cut into words."""
+    sentences = [sentence for sentence in text.strip().replace("，", "。").split("。") if sentence]
+    cut = [" ".join(mecab_words(sentence)) for sentence in sentences]
+    assert looks_tokenised(cut)
+    assert looks_tokenised([f"{sentence} 。" for sentence in cut])
+    assert not looks_tokenised(sentences)
+    assert not looks_tokenised([" ".join(sentences)] * 3)
+
+
+def test_text_that_is_cut_into_words_has_a_space_before_full_stops():
+    assert looks_tokenised(["A dog .", "Who ?", "So be it."])
+    assert not looks_tokenised(["A dog.", "Who ?", "So be it."])

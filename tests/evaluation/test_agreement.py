@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmtcore.evaluation.agreement import MEANING, expected_agreement
+from nmtcore.evaluation.compare import MEANING, expected_agreement
 
 
 def test_agreement_is_as_published():

@@ -9,7 +9,7 @@ from pair_files import write_corpus
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.errors import UserError
-from nmtcore.evaluation.comparison import MEASURES, compare_annotations
+from nmtcore.evaluation.attachment import MEASURES, compare_annotations
 from nmtcore.files import read_json
 from nmtcore.parquet import row_writer
 from nmtcore.syntax.annotation import Annotation, failed

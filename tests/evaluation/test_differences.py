@@ -18,8 +18,8 @@ from nmtcore.evaluation.compare import (
     holm,
     sampled_scores,
     score_interval,
+    student_tail,
 )
-from nmtcore.evaluation.student import student_tail
 
 EVALUATION = EvaluationSettings(tokenize="none")
 

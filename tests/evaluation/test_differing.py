@@ -5,7 +5,7 @@ from evaluation.test_metrics import draw
 from sacrebleu.metrics import CHRF
 
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.evaluation.differing import differing_sentences, scored_sentences
+from nmtcore.evaluation.subsets import differing_sentences, scored_sentences
 
 
 @pytest.mark.parametrize("lowercase", [False, True])

@@ -9,8 +9,7 @@ from pair_files import write_corpus
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import SentencesSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.external import import_translations
-from nmtcore.evaluation.outputs import read_references
+from nmtcore.evaluation.outputs import import_translations, read_references
 from nmtcore.files import read_lines, write_json
 
 SENTENCES = [["the", "cat", "."], ["dog"], ["the", "dog"], ["a", "cat"]]

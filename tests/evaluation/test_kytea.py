@@ -7,8 +7,7 @@ import sacrebleu
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.bleu import kytea_lines, kytea_version
-from nmtcore.evaluation.metrics import score_translations
+from nmtcore.evaluation.metrics import kytea_lines, kytea_version, score_translations
 
 HYPOTHESES = ["今日は東京で本を買った。", "彼は走る", ""]
 REFERENCES = ["今日は東京で\u3000本を 買った。", "彼は速く走る", "はい"]

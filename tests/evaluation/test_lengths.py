@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nmtcore.evaluation.lengths import length_bins, long_sentences
+from nmtcore.evaluation.subsets import length_bins, long_sentences
 
 
 def test_each_sentence_is_in_the_bin_of_its_length():

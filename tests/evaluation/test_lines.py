@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nmtcore.evaluation.lines import run_lines, summary_lines
+from nmtcore.evaluation.summary import run_lines, summary_lines
 
 RUN = Path("results/smoke/demo_en2de/depparse_l1/seed1")
 

@@ -144,6 +144,20 @@ def test_test_splits_are_scored_in_order_by_their_settings(tmp_path: Path):
     assert "UAS 100.0" in lines[0]
 
 
+def test_what_a_test_shares_with_train_stands_with_its_bleu(tmp_path: Path):
+    run = run_settings(tests=("test", "more", "dev"))
+    counted = {name: tmp_path / f"{name}.in_train.json" for name in ("test", "more")}
+    for path, number in zip(counted.values(), (0, 1), strict=True):
+        write_json(path, {"pairs": 2, "in_train": number})
+    paths = write_hypotheses(tmp_path, run)
+    lines = score_tests(ScoringSettings.of_tests(run), in_train=counted.values(), **paths)
+    shares = {split: own.get("in_train") for split, own in read_json(paths["scores"])["bleu"].items()}
+    assert shares == {"test": 0, "more": 1, "dev": None}
+    assert [line.endswith(" (2 sentences; 1 of its pairs also in train)") for line in lines] == [False, True]
+    lines = write_summary([paths["scores"]], seeds=[1], score="bleu", output=tmp_path / "s.bleu")
+    assert [line.endswith(" (seed 1; 1 of its pairs also in train)") for line in lines] == [False, True]
+
+
 def test_a_text_that_was_cut_off_is_named(tmp_path: Path):
     run = run_settings(tests=("test", "dev"))
     paths = write_hypotheses(tmp_path, run)

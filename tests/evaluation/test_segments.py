@@ -13,7 +13,7 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.counts import checksum_of_test, read_counts
-from nmtcore.evaluation.segments import score_comet, write_comet_input
+from nmtcore.evaluation.scores import score_comet, write_comet_input
 from nmtcore.files import read_json, write_json, write_lines
 from nmtcore.parquet import write_rows
 

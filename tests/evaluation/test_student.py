@@ -5,7 +5,7 @@ from statistics import NormalDist
 
 import pytest
 
-from nmtcore.evaluation.student import NEARLY_NORMAL, student_quantile, student_tail
+from nmtcore.evaluation.compare import NEARLY_NORMAL, student_quantile, student_tail
 
 
 def student_probability(t, degrees):

@@ -148,7 +148,7 @@ def test_a_model_that_reads_trees_of_its_corpus_reads_those_of_the_treebank(tmp_
     first, second = analyse_sentences(bundle, read_treebank(path), limit=9).sentences
     assert (first.gold.heads, first.gold_is_read, first.annotations) == ([3, 3, 0], True, {})
     assert (second.gold.heads, second.gold_is_read, second.annotations) == ([0, 1], True, {})
-    with pytest.raises(UserError, match=r"cannot translate or parse new text.*nmtcore show reads .* --treebank\.\)$"):
+    with pytest.raises(UserError, match=r"which new text lacks\. Name a parser.*show also reads .* --treebank\.\)$"):
         analysed(bundle, ["the cat dog"])
 
     for trees, same in ({"the": [3, 3, 0], "dog": [0, 1]}, True), ({"the": [0, 1, 2], "dog": [2, 0]}, False):
@@ -186,7 +186,6 @@ def test_supertags_of_a_corpus_are_not_in_a_treebank(tmp_path):
 
 def test_sentences_that_are_too_much_are_named(parser, monkeypatch):
     monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 5)
-    monkeypatch.setattr(analyse, "MAX_SUBWORDS", 5)
     with pytest.raises(UserError, match=r"^standard input, line 3: the sentence has more than 5 subwords: split it\.$"):
         analysed(parser, ["the", "", "the cat the dog the the"])
     monkeypatch.setattr(analyse, "MAX_WEIGHTS", 50)

@@ -111,14 +111,14 @@ def test_an_output_that_is_no_ordinary_file_is_kept(model, tmp_path):
 
 
 def test_a_closed_pipe_prints_no_error(model):
-    command = f"yes 'the cat' | head -3000 | '{sys.executable}' -m nmtcore.cli translate '{model}' --beam 1 | head -1"
+    command = f"yes 'the cat' | head -3000 | '{sys.executable}' -m nmtcore translate '{model}' --beam 1 | head -1"
     process = subprocess.run(["bash", "-c", command], capture_output=True, env=ENVIRONMENT, check=True)
     assert process.stderr == b""
     assert process.stdout.count(b"\n") == 1
 
 
 def test_an_interrupt_prints_no_error(model):
-    command = [sys.executable, "-m", "nmtcore.cli", "translate", str(model)]
+    command = [sys.executable, "-m", "nmtcore", "translate", str(model)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=ENVIRONMENT) as process:
         # More than a chunk: at the first translation, the command is waiting for input or for its reader.

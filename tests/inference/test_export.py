@@ -14,9 +14,9 @@ from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
+from nmtcore.config.versions import MANIFESTS
 from nmtcore.files import read_json, write_json
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.reporting.manifest import FORMAT_OF_MANIFESTS
 from nmtcore.segmentation.vocabulary import SPECIALS
 
 GREEDY = DecodingSettings(beam=1, max_length_ratio=1.5, max_length_extra=4)
@@ -31,12 +31,8 @@ LINES = [
     "hot tea .",
 ]
 CORPUS = {
-    "corpus": "news",
-    "splits": ["train"],
-    "licence": "CC BY 4.0",
-    "citation": "A paper",
-    "files": [{"name": "news.txt", "url": None, "sha256": None}],
-}
+    "kind": "corpus", "name": "news", "licence": "CC BY 4.0", "citation": "A paper", "file": "news.txt", "sha256": None,
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -123,10 +119,8 @@ def test_the_folder_says_how_to_make_the_input(tmp_path):
 
 def test_the_licences_of_the_data_come_from_the_manifest_of_the_run(tmp_path):
     def write_manifest(model):
-        described = {key: "" for key in ("description", "licence", "citation", "source", "target")}
-        data = {**described, "splits": {}, "corpora": [CORPUS], "models": []}
-        manifest = {"format": FORMAT_OF_MANIFESTS, "dataset": "d", "data": data, "translations": None}
-        write_json(model.parent / "manifest.json", manifest | {"scale": "demo", "system": "s", "seed": 1})
+        manifest = {"format": MANIFESTS, "dataset": "d", "data": {"files": [CORPUS]}}
+        write_json(model.parent / "manifest.json", manifest)
 
     _, folder = export(tmp_path, prepare=write_manifest)
     (entry,) = read_json(folder / "nmtcore.json")["licences"]

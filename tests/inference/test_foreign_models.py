@@ -96,14 +96,13 @@ def test_the_configuration_in_a_bundle_is_not_read(tmp_path, mark, monkeypatch, 
     assert not mark.exists()
 
 
-@pytest.mark.parametrize("module", ["nmtcore", "nmtcore.cli"])
-def test_nothing_is_imported_from_the_working_directory(tmp_path, mark, module):
+def test_nothing_is_imported_from_the_working_directory(tmp_path, mark):
     """Neither a plug-in of spaCy nor a module with the name of one that the package imports."""
     plant_package(tmp_path / "here" / "parser")
     plant_package(tmp_path / "here" / "torch")
     plant_package(tmp_path / "here" / "spacy")
     model = bundle(tmp_path / "model", "spacy", "parser")
-    command = [sys.executable, "-m", module, "translate", str(model)]
+    command = [sys.executable, "-m", "nmtcore", "translate", str(model)]
     process = subprocess.run(command, input=b"the\n", capture_output=True, cwd=tmp_path / "here", check=False)
     assert process.returncode == 2, process.stderr.decode()
     assert process.stderr.startswith(b"nmtcore translate: There is no spaCy model 'parser'")

@@ -32,7 +32,7 @@ from nmtcore.inference.parse import (
     parse_with_heads,
 )
 from nmtcore.inference.schemas import PARSE_METHODS, write_parses
-from nmtcore.inference.text import TextReader, read_text, read_treebank
+from nmtcore.inference.text import read_text, read_treebank
 from nmtcore.model.batch import with_root_scores
 from nmtcore.parquet import read_rows
 from nmtcore.syntax.annotation import tree_fault
@@ -149,8 +149,7 @@ def test_the_parts_of_a_long_line_form_one_forest(bundle, monkeypatch, capsys):
     heads = heads_of_block(block)
     assert tree_fault(heads) is None
     assert "standard input, line 1: very long, parsed in" in capsys.readouterr().err
-    with TextReader(bundle) as reader:
-        read = reader.read(list(read_text([line])))
+    read = bundle.reader.read(list(read_text([line])))
     assert sum(part.words == ["abcdegh"] for part in read.parts) > 1
     expected = {}
     for part, parse in zip(read.parts, parse_examples(bundle.model, read.examples), strict=True):
@@ -228,7 +227,7 @@ RUNS = {
             ["--attention", "0.2"],
             "The encoder of the system tiny has no attention head 0.2: it has 2 layers with 2",
         ),
-        ("depparse", ["--attention", "1"], "argument --attention: 1 is not of the form LAYER.HEAD, for example 0.3"),
+        ("depparse", ["--attention", "1"], "1 is not of the form LAYER.HEAD, for example 0.3"),
         ("depparse", ["--argmax", "--roots", "one"], "argument --roots: not allowed with argument --argmax"),
         ("plain", [], "The system tiny does not parse: none of its heads was trained to. Use a model of another"),
         ("diagonal", [], "The system tiny has no artificial root, so its heads do not form trees: add --argmax."),

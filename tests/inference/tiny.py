@@ -16,7 +16,7 @@ from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
 from nmtcore.inference.bundle import save_bundle
 from nmtcore.inference.parse import conllu_block, make_parser, parse_sentences
-from nmtcore.inference.text import Bundle, TextReader, read_text
+from nmtcore.inference.text import Bundle, read_text
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
 from nmtcore.model.losses import TRANSLATION
@@ -96,8 +96,7 @@ def random_examples(count: int, *, seed: int = 1, longest: int = 9, vocabulary: 
 
 
 def examples_of_text(bundle: Bundle, lines: Sequence[str]) -> Examples:
-    with TextReader(bundle) as reader:
-        return reader.read(list(read_text(lines))).examples
+    return bundle.reader.read(list(read_text(lines))).examples
 
 
 def parse_text(bundle: Bundle, lines: Sequence[str | bytes], *, method: str, parser=None, **options) -> list[str]:

@@ -70,6 +70,12 @@ def test_the_filter_held_out_reads_the_test_splits(make_project):
         "results/separate/corpus/raw/dev.parquet",
     ]
     assert held_out_splits(project, dataset="separate", split="dev") == []
+    more = little(filters=[{"name": "held_out", "splits": ["more"]}], splits={**little()["splits"], "more": "test"})
+    project = make_project(more=more)
+    assert held_out_splits(project, dataset="more", split="train") == ["results/more/corpus/raw/more.parquet"]
+    no_split = little(filters=[{"name": "held_out", "splits": ["train"]}])
+    with pytest.raises(UserError, match="filters: held_out: there is no split 'train' to compare train with"):
+        make_project(wrong=no_split).dataset("wrong")
     assert held_out_splits(project, dataset="plain", split="train") == []
 
 

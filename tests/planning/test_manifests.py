@@ -13,6 +13,7 @@ from nmtcore.files import write_json
 from nmtcore.planning.manifests import (
     manifest_sources,
     read_datasets,
+    reading_reports,
     run_states,
 )
 
@@ -22,15 +23,15 @@ def test_corpora_have_their_own_licence_or_that_of_the_data_set(make_project):
     corpora = {**plain["corpora"], "test": {**plain["corpora"]["test"], "licence": "CC0"}}
     project = make_project(mine=little(corpora=corpora, licence="by us", citation="us"))
     sources = manifest_sources(project, run=project.run("mine", "transformer_base", "smoke", 1))
-    assert [(corpus["corpus"], corpus["splits"], corpus["licence"]) for corpus in sources["corpora"]] == [
-        ("mine/train", ["train"], "by us"),
-        ("mine/dev", ["dev"], "by us"),
-        ("mine/test", ["test"], "CC0"),
-    ]
-    assert sources["corpora"][0]["files"][0] == {
-        "name": "little/train.en", "path": None, "url": None, "sha256": None,
-    }  # fmt: skip
-    assert (sources["source"], sources["target"], sources["models"]) == ("en", "de", [])
+    assert {(row["name"], *row["splits"], row["licence"]) for row in sources["files"]} == {
+        ("mine/train", "train", "by us"),
+        ("mine/dev", "dev", "by us"),
+        ("mine/test", "test", "CC0"),
+    }
+    assert sources["files"][0].items() >= {
+        "kind": "corpus", "file": "little/train.en", "path": None, "url": None, "sha256": None,
+    }.items()  # fmt: skip
+    assert (sources["source"], sources["target"], sources["splits"]) == ("en", "de", ["train", "dev", "test"])
     assert sources == json.loads(json.dumps(sources)), "a job gets plain values"
 
 
@@ -39,27 +40,27 @@ def test_parsers_are_those_that_the_run_uses(root):
 
     def annotators(dataset, system):
         sources = manifest_sources(project, run=project.run(dataset, system, "smoke", 1))
-        return {model["annotator"]: model for model in sources["models"]}
+        return {row["annotator"]: row for row in sources["files"] if row["kind"] == "model"}
 
     assert annotators("multi30k_en2de", "transformer_base").keys() == set()
     used = annotators("multi30k_en2de", "depparse_l1")
-    assert used.keys() == {"stanza_en", "existing"}, "the trees of training, and the gold trees of the comparison"
+    assert used.keys() == {"stanza_en"}, "the gold trees of the comparison have no model"
     assert used["stanza_en"]["licence"].startswith("Apache-2.0; trained on treebanks")
-    assert all(file["url"] for file in used["stanza_en"]["files"])
+    assert used["stanza_en"]["url"]
     assert annotators("multi30k_cs2en", "tag_attention").keys() == {"easyccg"}
 
 
 def test_shared_corpora_keep_their_name(root):
     project = Project.load(root / "config")
     sources = manifest_sources(project, run=project.run("multi30k_en2de", "transformer_base", "smoke", 1))
-    assert sources["corpora"][0]["corpus"] == "multi30k_de_en_train"
+    assert sources["files"][0]["name"] == "multi30k_de_en_train"
 
 
 @pytest.mark.parametrize("dataset", ["demo_en2de", "wmt17_tr2en", "wat_en2ja", "de2cs"])
 def test_every_kind_of_data_set_can_be_described(dataset, root):
     project = Project.load(root / "config")
     sources = manifest_sources(project, run=project.run(dataset, "transformer_base", "paper", 1))
-    assert all(corpus["licence"] for corpus in sources["corpora"])
+    assert all(row["licence"] for row in sources["files"] if row["kind"] == "corpus")
 
 
 def write(project, file_type, **names):
@@ -84,18 +85,14 @@ def test_the_tables_of_all_runs_depend_on_their_files(make_project):
 
 def test_data_sets_are_described_when_a_split_was_read(make_project):
     project = make_project(mine=parsed(), other=parsed())
-    assert read_datasets(project)["datasets"] == {}
+    assert read_datasets(project) == {}
     read = project.layout.path("raw_report", dataset="mine", split="train")
     write_json(Path(read), {})
     described = read_datasets(project)
-    assert described["datasets"].keys() == {"mine"}
-    assert described["datasets"]["mine"]["splits"].keys() == project.dataset("mine").splits.keys()
-    assert {model["annotator"] for model in described["datasets"]["mine"]["models"]} == project.dataset(
-        "mine"
-    ).annotators.keys()
+    assert described.keys() == {"mine"}
+    assert described["mine"]["splits"] == list(project.dataset("mine").splits)
     annotation = project.layout.path("annotation", dataset="mine", annotator="x", split="train", side="source")
     write_json(Path(annotation), {})
-    assert [path in read_datasets(project)["files"] for path in (read, annotation)] == [True, True]
-    assert described != read_datasets(project), "the table is made again"
+    assert reading_reports(project) == sorted([annotation, read]), "the table is made again"
     write_json(Path(project.layout.path("raw_report", dataset="gone", split="test")), {})
-    assert read_datasets(project)["datasets"] == described["datasets"], "the configuration has no data set called gone"
+    assert read_datasets(project) == described, "the configuration has no data set called gone"

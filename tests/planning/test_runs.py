@@ -1,10 +1,13 @@
 """Inputs of the jobs of a run."""
 
+from dataclasses import replace
+
 import pytest
 from planning.conftest import parsed
 
 from nmtcore.planning.runs import (
     feature_files,
+    gold_trees,
     label_files,
     label_paths,
     pair_files,
@@ -14,7 +17,6 @@ from nmtcore.planning.runs import (
     start_model,
     target_tags,
     tree_files,
-    treebank_files,
 )
 
 
@@ -65,6 +67,8 @@ def test_a_run_starts_from_the_model_with_the_same_seed(make_project):
     model = f"results/smoke/demo_en2de/{fine_tuned.start_from}/seed2/model"
     assert start_model(project, run=fine_tuned) == [model]
     assert start_model(project, run=project.run("demo_en2de", "depparse_l1", "smoke", 2)) == []
+    elsewhere = replace(fine_tuned, dataset="other", start_from="demo_en2de/depparse_l1")
+    assert start_model(project, run=elsewhere) == ["results/smoke/demo_en2de/depparse_l1/seed2/model"]
 
 
 @pytest.mark.parametrize(("score", "name"), [("bleu", "scores"), ("uas", "scores"), ("gold.uas", "gold")])
@@ -90,7 +94,5 @@ def test_heads_read_the_sources_of_a_treebank_and_its_gold_trees(project):
     folder = f"results/parsed/features/{run.segmentation.name}"
     assert run.gold == ()
     assert split_features(project, run=run, split="gold_bank") == [f"{folder}/gold_bank.source.parquet"]
-    assert treebank_files(project, run=run, split="gold_bank") == [
-        "results/parsed/corpus/gold_bank.parquet",
-        "results/parsed/annotation/gold/gold_bank.source.parquet",
-    ]
+    trees = gold_trees(project, run=run, split="gold_bank")
+    assert trees == "results/parsed/annotation/gold/gold_bank.source.parquet"

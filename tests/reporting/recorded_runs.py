@@ -15,22 +15,16 @@ SOURCES = {
     "citation": "A 2020",
     "source": "en",
     "target": "de",
-    "splits": {"train": ["news"], "test": ["mine/test"]},
-    "corpora": [
-        {
-            "corpus": "news", "splits": ["train"], "licence": "CC BY 4.0", "citation": "B 2021",
-            "files": [{"name": "news/a.gz", "path": None, "url": "https://example.org/a.gz", "sha256": None}],
-        },
-        {"corpus": "mine/test", "splits": ["test"], "licence": "CC0", "citation": "A 2020", "files": []},
-    ],
-    "models": [
-        {
-            "annotator": "parser", "tool": "stanza", "models": ["stanza_en"], "licence": "Apache-2.0", "citation": "C",
-            "files": [{"name": "models/stanza_en/pos.pt", "path": None, "url": None, "sha256": "beef"}],
-        }
+    "splits": ["train", "test"],
+    "files": [
+        {"kind": "corpus", "name": "news", "splits": ["train"], "licence": "CC BY 4.0", "citation": "B 2021",
+         "file": "news/a.gz", "path": None, "url": "https://example.org/a.gz", "sha256": None},
+        {"kind": "corpus", "name": "mine/test", "splits": ["test"], "licence": "CC0", "citation": "A 2020",
+         "file": None, "path": None, "url": None, "sha256": None},
+        {"kind": "model", "name": "stanza_en", "annotator": "parser", "licence": "Apache-2.0", "citation": "C",
+         "file": "models/stanza_en/pos.pt", "path": None, "url": None, "sha256": "beef"},
     ],
     "external": None,
-    "translations": None,
 }  # fmt: skip
 """What planning says of the data of the runs."""
 

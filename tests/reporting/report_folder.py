@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from reporting.planned import planned, scored
@@ -16,7 +17,6 @@ from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
 from nmtcore.reporting.manifest import write_manifest
 from nmtcore.reporting.paper_table import write_claims, write_paper_table
-from nmtcore.reporting.report.page import ReportInputs
 from nmtcore.syntax.annotation import Annotation
 
 HOSTILE = "<script>alert('&')</script>"
@@ -26,8 +26,11 @@ EVALUATION = {"text": "detokenised", "tokenize": "13a", "lowercase": False}
 SENTENCES = 12
 
 
-def report_folder(folder: Path, systems: list[str], *, seeds: int = 1) -> tuple[Layout, ReportInputs]:
-    """Write runs of systems on the data set `d`, a table of their scores, the ledger and a figure."""
+def report_folder(folder: Path, systems: list[str], *, seeds: int = 1) -> dict[str, Any]:
+    """Write runs of systems on the data set `d`, a table of their scores, the ledger and a figure.
+
+    Returns the arguments of `write_report`.
+    """
     layout = Layout(**{**vars(layout_of(folder)), "papers": ("p2020",)})
     names = [(system, seed) for system in systems for seed in range(1, seeds + 1)]
     for number, (system, seed) in enumerate(names):
@@ -41,16 +44,18 @@ def report_folder(folder: Path, systems: list[str], *, seeds: int = 1) -> tuple[
     write_paper_table(_plan(layout, systems, seeds), layout=layout, json=tables, table=tables.with_suffix(".md"))
     write_claims([tables], scale="small", json=claims, table=claims.with_suffix(".md"))
     write_text(figure, '<?xml version="1.0"?><svg><clipPath id="c"/><g clip-path="url(#c)"></g></svg>')
-    inputs = ReportInputs(
-        scale="small",
-        tables=[tables],
-        figures=[figure],
-        claims=claims,
-        descriptions={systems[0]: HOSTILE},
-        tests={"d": {"split": "test", "evaluation": EVALUATION, "sentences": None, "trees": _trees(layout)}},
-        baseline=systems[0],
-    )
-    return layout, inputs
+    return {
+        "layout": layout,
+        "scale": "small",
+        "tables": [tables],
+        "figures": [figure],
+        "claims": claims,
+        "descriptions": {systems[0]: HOSTILE},
+        "tests": {"d": {"split": "test", "evaluation": EVALUATION, "sentences": None, "trees": _trees(layout)}},
+        "baseline": systems[0],
+        "datasets": {},
+        "output": folder / "report.html",
+    }
 
 
 def _trees(layout: Layout) -> str:

@@ -6,7 +6,7 @@ from nmtcore.annotation.labels import label_vocabularies
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row, gather_shards
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
-from nmtcore.reporting.annotation_table import annotation_page
+from nmtcore.reporting.data_table import annotation_page
 from nmtcore.reporting.markdown import page_markdown
 from nmtcore.syntax.annotation import Annotation, failed
 

@@ -11,7 +11,7 @@ from nmtcore.config.project import Project
 from nmtcore.config.published import paper_names, read_paper
 from nmtcore.evaluation.compare import Difference
 from nmtcore.evaluation.verdicts import judge_claim
-from nmtcore.reporting.claims_page import JudgedClaim, claims_page
+from nmtcore.reporting.claims_page import claim_row, claims_page
 from nmtcore.reporting.markdown import page_markdown
 from nmtcore.reporting.table_html import page_html
 
@@ -30,7 +30,7 @@ def column(table, name):
 
 
 def test_every_claim_has_a_row_and_nothing_was_run():
-    judged = [JudgedClaim(claim=claim, verdict=judge_claim(claim, None, reason="no runs")) for claim in CLAIMS]
+    judged = [claim_row(claim, judge_claim(claim, None, reason="no runs")) for claim in CLAIMS]
     page = claims_page(judged, scale="quick")
     (counts,) = page.tables
     assert [[cell.value for cell in row] for row in counts.rows] == [
@@ -47,7 +47,7 @@ def test_a_claim_has_one_row_and_its_comparisons_below():
     claims = [claim for claim in CLAIMS if claim.says == says]
     deltas = [replace(OURS, delta=delta, interval=(delta - 0.4, delta + 0.4)) for delta in (-1, 0.2, 2.0)]
     judged = [
-        JudgedClaim(claim=claim, verdict=judge_claim(claim, ours), runs=f"d/{number}")
+        claim_row(claim, judge_claim(claim, ours), runs=f"d/{number}")
         for number, (claim, ours) in enumerate(zip(claims, deltas, strict=False))
     ]
     page = claims_page(judged, scale="quick")
@@ -63,7 +63,7 @@ def test_rows_have_the_published_difference_ours_and_the_verdict():
     claim = next(claim for claim in CLAIMS if claim.system.system == "depparse_l1" and claim.level == 0.01)
     verdict = judge_claim(claim, OURS, controls={claim.controls[0]: OURS})
     runs = {"runs": "cs2en/depparse_l1", "baseline_runs": "cs2en/transformer_base"}
-    page = claims_page([JudgedClaim(claim=claim, verdict=verdict, seeds=5, baseline_seeds=3, **runs)], scale="paper")
+    page = claims_page([claim_row(claim, verdict, seeds=5, baseline_seeds=3, **runs)], scale="paper")
     assert unlinked(page.blocks) == []
     (row,) = page.tables[2].rows
     origins = {cell.value: cell.origin for cell in row if cell.value in ("depparse_l1", "transformer_base", 5, 3)}
@@ -78,7 +78,7 @@ def test_rows_have_the_published_difference_ours_and_the_verdict():
     ]  # fmt: skip
     pascal = next(claim for claim in CLAIMS if claim.system == ("pascal", "nc11_en2de_filtered"))
     undecided = judge_claim(pascal, OURS, reason="the scale demo is too small for a verdict")
-    table = claims_page([JudgedClaim(claim=pascal, verdict=undecided)], scale="demo").tables[2]
+    table = claims_page([claim_row(pascal, undecided)], scale="demo").tables[2]
     assert column(table, "system")[0].value == "pascal on nc11_en2de_filtered"
     (answer,) = column(table, "verdict")
     assert (answer.value, answer.reason) == ("not decided", "the scale demo is too small for a verdict")
@@ -90,7 +90,7 @@ def test_one_seed_decides_nothing():
     around, below = replace(one, interval=(-1.0, 1.0)), replace(one, interval=(-2.0, -1.0))
     verdicts = [judge_claim(claim, ours) for ours in (OURS, one, around, below)]
     verdicts.append(judge_claim(claim, one, reason="too small"))
-    page = claims_page([JudgedClaim(claim=claim, verdict=verdict) for verdict in verdicts], scale="quick")
+    page = claims_page([claim_row(claim, verdict) for verdict in verdicts], scale="quick")
     counts, _, table = page.tables
     assert [(cell.value, cell.reason) for cell in column(table, "verdict")] == [
         ("upheld", ""),
@@ -107,12 +107,12 @@ def test_one_seed_decides_nothing():
 def test_claims_that_one_stand_in_serves_share_a_comparison():
     claims = [own for own in CLAIMS if own.system.system == "pascal" and own.paper == "bugliarello2020"][:3]
     verdicts = [judge_claim(claim, OURS) for claim in claims]
-    names = {"baseline_runs": "d/base", "dataset": "d", "split": "test"}
-    judged = [JudgedClaim(claim=own._replace(metric="bleu"), verdict=verdict, runs="d/pascal", **names)
-              for own, verdict in zip(claims, verdicts, strict=True)]  # fmt: skip
-    ribes = judged[2].claim._replace(metric="ribes")
-    for changed, count in (({}, 1), ({"runs": "d/other"}, 2), ({"split": "dev"}, 2), ({"claim": ribes}, 2)):
-        counts = claims_page([*judged[:2], replace(judged[2], **changed)], scale="quick").tables[0]
+    names = {"baseline_runs": "d/base", "our_dataset": "d", "our_split": "test", "runs": "d/pascal"}
+    judged = [
+        claim_row(own, verdict, **names) | {"metric": "bleu"} for own, verdict in zip(claims, verdicts, strict=True)
+    ]
+    for changed, count in (({}, 1), ({"runs": "d/other"}, 2), ({"our_split": "dev"}, 2), ({"metric": "ribes"}, 2)):
+        counts = claims_page([*judged[:2], judged[2] | changed], scale="quick").tables[0]
         assert [cell.value for cell in column(counts, "claims")] == [3]
         assert [cell.value for cell in column(counts, "comparisons")] == [count], changed
 
@@ -121,7 +121,7 @@ def test_the_margin_of_no_gain_is_shown():
     claim = next(claim for claim in CLAIMS if claim.direction == "no_gain")
     small, negative = replace(OURS, interval=(0.2, 0.6)), replace(OURS, interval=(-0.6, 0.6))
     judged = [
-        JudgedClaim(claim=own, verdict=judge_claim(own, ours))
+        claim_row(own, judge_claim(own, ours))
         for own, ours in (
             (claim, small), (claim, negative), (claim, OURS), (claim._replace(margin=2.5), OURS),
         )
@@ -143,7 +143,7 @@ def test_the_ledger_says_why_no_control_gains():
     loss = claim._replace(direction="loss", controls=())
 
     def judged(claim, ours=OURS, **controls):
-        return JudgedClaim(claim=claim, verdict=judge_claim(claim, ours, **controls))
+        return claim_row(claim, judge_claim(claim, ours, **controls))
 
     table = claims_page(
         [
@@ -169,10 +169,10 @@ def test_the_ledger_says_why_no_control_gains():
 
 def test_stand_ins_are_named_above_and_in_each_row():
     claim = next(claim for claim in CLAIMS if claim.system == ("pascal", "nc11_en2de_filtered"))
-    own = JudgedClaim(claim=claim, verdict=judge_claim(claim, OURS), dataset="nc11_en2de_filtered", split="test")
-    small = replace(own, dataset="small_filtered", split="flickr", baseline_runs="small/transformer_base")
+    own = claim_row(claim, judge_claim(claim, OURS), our_dataset="nc11_en2de_filtered", our_split="test")
+    small = own | {"our_dataset": "small_filtered", "our_split": "flickr", "baseline_runs": "small/transformer_base"}
     other = next(claim for claim in CLAIMS if claim.system == ("depparse_l1", "cs2en"))
-    same = JudgedClaim(claim=other, verdict=judge_claim(other, OURS), dataset="small", split="test")
+    same = claim_row(other, judge_claim(other, OURS), our_dataset="small", our_split="test")
     page = claims_page([own, small, same], scale="quick")
     text = page_markdown(page)
     assert text.startswith(

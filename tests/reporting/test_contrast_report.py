@@ -1,7 +1,7 @@
 """The report on one model's contrastive pairs."""
 
 from nmtcore.inference.schemas import ContrastScore
-from nmtcore.reporting.contrast_report import ContrastReport
+from nmtcore.reporting.contrast_report import contrast_report
 
 MODEL = {"dataset": "d", "system": "s", "scale": "smoke", "seed": 1}
 
@@ -17,7 +17,7 @@ SCORES = [
 
 
 def test_tables_are_by_phenomenon_distance_and_both():
-    lines = ContrastReport(SCORES, model=MODEL).markdown.splitlines()
+    lines = contrast_report(SCORES, model=MODEL).splitlines()
     assert lines[:6] == [
         "| phenomenon | pairs | right | accuracy, % | 95 % interval | ties |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
@@ -39,6 +39,6 @@ def test_tables_are_by_phenomenon_distance_and_both():
 
 
 def test_one_phenomenon_without_distances_has_one_row():
-    lines = ContrastReport([SCORES[-1]], model=MODEL).markdown.splitlines()
+    lines = contrast_report([SCORES[-1]], model=MODEL).splitlines()
     assert [line for line in lines if line.startswith("| `")] == ["| `other` | 1 | 1 | 100.0 | 20.7 to 100.0 | 0 |"]
     assert not [line for line in lines if line.startswith("##") or "vocabulary lacks" in line]

@@ -6,8 +6,8 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.contrasts import wilson_interval
 from nmtcore.inference.schemas import ContrastScore, write_contrast_scores
 from nmtcore.layout import Layout
-from nmtcore.reporting.contrast_table import contrast_page
 from nmtcore.reporting.markdown import page_markdown
+from nmtcore.reporting.plain_tables import contrast_page
 
 PAIRS = [("number", 1), ("number", 4), ("order", None), ("number", 1)]
 

@@ -17,7 +17,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import holm
 from nmtcore.reporting.claims_page import judged_claims
 from nmtcore.reporting.grid import grid_blocks
-from nmtcore.reporting.paper_table import linked, read_claims, write_claims, write_paper_page, write_paper_table
+from nmtcore.reporting.paper_table import linked, write_claims, write_paper_page, write_paper_table
 from nmtcore.reporting.results import Results
 
 REFERENCES = [f"the {colour} dog sees a {noun} near the {place}" for colour in ("red", "old", "big")
@@ -296,19 +296,19 @@ def test_claims_are_judged_collected_and_read_again(folder, tmp_path):
     table = plan(folder, claims=claims)
     results = Results()
     judged = judged_claims(table, results.compare_claimed)
-    assert judged[0].verdict.difference == results.compare(own, good.baseline)
-    assert (judged[0].seeds, judged[0].baseline_seeds, judged[0].runs) == (2, 2, "d/new")
-    assert (judged[1].verdict.answer, judged[1].verdict.reason) == (
-        "not decided", "the scale smoke is too small for a verdict",
-    )  # fmt: skip
-    assert (judged[2].verdict.answer, judged[2].verdict.reason) == ("not run", MISSING)
+    ours = results.compare(own, good.baseline)
+    assert judged[0]["ours"] == (ours.delta, *ours.interval)
+    assert (judged[0]["seeds"], judged[0]["baseline_seeds"], judged[0]["runs"]) == (2, 2, "d/new")
+    assert [(row["answer"], row["reason"]) for row in judged[1:]] == [
+        ("not decided", "the scale smoke is too small for a verdict"), ("not run", MISSING),
+    ]  # fmt: skip
     assert len(controls) == 2
     files = {"json": tmp_path / "t.json", "table": tmp_path / "t.md"}
     text = write_paper_table(json.loads(json.dumps(plain(table))), layout=folder.layout, **files)
     assert text.startswith("## Table 1\n\nScale quick; data sets that stand in for the paper's: d for real.\n")
     ledger = {"json": tmp_path / "claims.json", "table": tmp_path / "claims.md"}
     text = write_claims([files["json"]], scale="quick", **ledger)
-    assert read_claims(ledger["json"]) == judged
+    assert json.loads(ledger["json"].read_text(encoding="utf-8")) == json.loads(json.dumps(judged))
     assert text.startswith("Scale quick; data sets that stand in for the papers': d for real.\n")
     assert "1 comparisons were not run (missing on d has no finished run" in text
     write_paper_page([files["json"]] * 2, tmp_path / "p2020.md")

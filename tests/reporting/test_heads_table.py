@@ -2,8 +2,8 @@
 
 from nmtcore.evaluation.induction import BASELINES, MEASURES
 from nmtcore.files import write_json
-from nmtcore.reporting.heads_table import head_page
 from nmtcore.reporting.markdown import page_markdown
+from nmtcore.reporting.plain_tables import head_page
 
 
 def scores(*values):

@@ -36,7 +36,7 @@ def compiled(folder, text):
     """Compile LaTeX as a paper of class article; return what does not fit, and the text of the pages."""
     if shutil.which("pdflatex") is None:
         skip_unless_ci("pdflatex is not installed")
-    packages = r"\usepackage[a4paper,margin=2.5cm]{geometry}\usepackage[T1]{fontenc}\usepackage{booktabs}"
+    packages = r"\usepackage[a4paper,margin=2.5cm]{geometry}\usepackage[T1]{fontenc}\usepackage{booktabs,graphicx}"
     paper = rf"\documentclass{{article}}{packages}\extrafloats{{100}}\begin{{document}}{text}\end{{document}}"
     (folder / "paper.tex").write_text(paper, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]

@@ -1,4 +1,4 @@
-"""The record of a run in any state, and its manifest."""
+"""The row of a run in any state, its manifest, and the data of all runs."""
 
 import hashlib
 import shutil
@@ -9,7 +9,7 @@ from reporting.recorded_runs import ATTEMPT, SOURCES, layout_of, names_of, write
 
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json, write_text
-from nmtcore.reporting.manifest import merged_data, read_manifest, run_record, write_manifest
+from nmtcore.reporting.manifest import all_data, benchmark_seconds, read_manifest, run_row, write_manifest
 
 
 def write_benchmark(layout, rule, seconds, **names):
@@ -19,47 +19,34 @@ def write_benchmark(layout, rule, seconds, **names):
 def test_a_finished_run(tmp_path):
     layout, names = layout_of(tmp_path), names_of()
     folder = write_run(layout)
-    write_benchmark(layout, "train_model", 20.0, **names)
     write_benchmark(layout, "translate_tests", 2.0, **names)
-    write_benchmark(layout, "measure_gates", 7.0, **names, split="test")
-    write_benchmark(layout, "read_split", 3.0, dataset="d", split="train")
     write_json(layout.path("download_record", file="news/a.gz"), {"sha256": "feed"})
     write_json(layout.path("raw_report", dataset="d", split="train"), {"pairs": 10, "kept": 9})
     write_json(layout.path("pairs_report", dataset="d", split="train"), {"pairs": 9, "kept": 7})
-    manifest = write_manifest(layout, names, SOURCES)
+    manifest = write_manifest(layout, names, {**SOURCES, "external": "An engine"})
     assert read_json(folder / "manifest.json") == read_manifest(folder / "manifest.json") == manifest
-    assert manifest.items() >= {"state": "finished", **names, "parameters": 17}.items()
-    assert manifest["code"]["training"] == ATTEMPT["code"]
-    assert manifest["device"]["name"] == "A processor"
-    assert manifest["energy_joules"] == {"gpu": 3.6e6}
-    assert manifest["training"] == {
-        "updates": 3,
-        "seconds": 3.5,
-        "tokens_per_second": 20.0,
-        "best_validation": {"update": 1, "perplexity": 9.0, "bleu": 20.0, "accuracy/tags": 0.5},
-    }
-    assert manifest["stages"]["jobs"] == {
-        "train_model": {"seconds": 20.0},
-        "translate_tests": {"seconds": 2.0, "words_per_second": 2.0},
-    }
-    assert manifest["stages"]["data"]["read"] == 3.0
+    assert run_row(layout, names)["external"] == manifest["external"] == "An engine"
+    expected = {
+        **names, **ATTEMPT["code"], "state": "finished", "packages": "torch 2.0", "python": "3.11", "attempts": 1,
+        "device": "A processor", "gpus": 0, "threads": 2, "gpu_joules": 3.6e6, "parameters": 17, "updates": 3,
+        "training_seconds": 3.5, "tokens_per_second": 20.0, "translation_seconds": 2.0, "words_per_second": 2.0,
+        "best_update": 1, "best_bleu": 20.0, "best_perplexity": 9.0,
+    }  # fmt: skip
+    assert manifest.items() >= expected.items()
     data = manifest["data"]
-    assert data["splits"]["train"] == {"lines": 10, "read": 9, "filtered": 7}
-    assert data["splits"]["test"] == {"lines": None, "read": None, "filtered": None}
-    url = "https://example.org/a.gz"
-    assert data["corpora"][0]["files"] == [{"name": "news/a.gz", "url": url, "sha256": "feed"}]
-    assert data["models"][0]["files"][0]["sha256"] == "beef", "the configuration's checksum, without a download"
+    assert data["splits"] == {"train": {"lines": 10, "read": 9, "filtered": 7}}, "the test was not read"
+    assert [row["sha256"] for row in data["files"]] == ["feed", None, "beef"], "of a download, or of the configuration"
+    assert all("path" not in row for row in data["files"])
 
 
 def test_a_file_of_the_users_own_has_a_checksum_but_no_path(tmp_path):
     layout = layout_of(tmp_path)
     write_run(layout)
     (tmp_path / "mine.txt").write_text("text")
-    own = [{"name": "", "path": str(tmp_path / name), "url": None, "sha256": None} for name in ("mine.txt", "gone")]
-    corpus = {**SOURCES["corpora"][0], "files": own}
-    files = write_manifest(layout, names_of(), {**SOURCES, "corpora": [corpus]})["data"]["corpora"][0]["files"]
-    assert files[0] == {"name": "mine.txt", "url": None, "sha256": hashlib.sha256(b"text").hexdigest()}
-    assert files[1]["sha256"] is None
+    own = [SOURCES["files"][0] | {"file": "", "path": str(tmp_path / name)} for name in ("mine.txt", "gone")]
+    first, second = write_manifest(layout, names_of(), {**SOURCES, "files": own})["data"]["files"]
+    assert (first["file"], first["sha256"]) == ("mine.txt", hashlib.sha256(b"text").hexdigest())
+    assert second["sha256"] is None
 
 
 def test_the_state_of_a_run(tmp_path):
@@ -67,7 +54,7 @@ def test_the_state_of_a_run(tmp_path):
     folder = write_run(layout)
 
     def state():
-        return run_record(layout, names_of())["state"]
+        return run_row(layout, names_of())["state"]
 
     assert state() == "finished"
     (folder / "scores.json").unlink()
@@ -84,18 +71,17 @@ def test_an_interrupted_run_says_how_far_it_came(tmp_path):
     folder = Path(layout.path("scores", **names_of())).parent
     killed = ATTEMPT | {"ended": None, "finished": False, "energy": {"gpu": None}}
     write_log(folder / "checkpoints/0123", [ATTEMPT, killed])
-    record = run_record(layout, names_of())
-    assert (record["state"], record["training"]["updates"], record["parameters"]) == ("interrupted", 3, None)
-    assert [attempt["ended"] for attempt in record["attempts"]] == [ATTEMPT["ended"], None]
-    assert record["energy_joules"]["gpu"] is None, "the energy of one attempt is not that of both"
+    row = run_row(layout, names_of())
+    assert (row["state"], row["updates"], row["parameters"], row["attempts"]) == ("interrupted", 3, None, 2)
+    assert row["gpu_joules"] is None, "the energy of one attempt is not that of both"
 
 
 def test_a_run_of_an_earlier_version_has_no_record_of_its_device(tmp_path):
     layout = layout_of(tmp_path)
     (write_run(layout) / "attempts.json").unlink()
-    record = run_record(layout, names_of())
-    assert (record["state"], record["parameters"]) == ("finished", 17)
-    assert (record["device"], record["attempts"], record["packages"], record["code"]["training"]) == (None,) * 4
+    row = run_row(layout, names_of())
+    assert (row["state"], row["parameters"], row["attempts"]) == ("finished", 17, 0)
+    assert (row["device"], row["packages"], row["commit"]) == (None,) * 3
 
 
 @pytest.mark.parametrize("content", [b"", b"\x05", b"\x02\0\0\0\0\0\0\0{", b"\x02\0\0\0\0\0\0\0[]", b"\xff" * 8])
@@ -103,7 +89,7 @@ def test_broken_weights_are_one_sentence(content, tmp_path):
     layout = layout_of(tmp_path)
     (write_run(layout) / "model/weights.safetensors").write_bytes(content)
     with pytest.raises(UserError, match=r"weights\.safetensors holds no weights: delete .*model and train again"):
-        run_record(layout, names_of())
+        run_row(layout, names_of())
 
 
 def test_a_manifest_of_another_version_counts_as_none(tmp_path):
@@ -126,10 +112,27 @@ def test_a_report_without_counts_is_named(tmp_path):
         write_manifest(layout, names_of(), SOURCES)
 
 
-def test_the_data_of_runs_are_joined():
-    known, unread = {"lines": 3, "read": 2}, {"lines": None, "read": None}
-    first = {"corpora": [{"corpus": "a"}], "models": [], "splits": {"train": known}}
-    second = {"corpora": [{"corpus": "b"}], "models": [{"annotator": "p"}], "splits": {"train": unread}}
-    joined = merged_data([first, None, second])
-    assert [own["corpus"] for own in joined["corpora"]] == ["a", "b"]
-    assert (joined["models"], joined["splits"]) == ([{"annotator": "p"}], {"train": known})
+def test_the_data_of_runs_are_joined_with_what_was_read(tmp_path):
+    layout = layout_of(tmp_path)
+    news, *others = SOURCES["files"]
+    for system, files in (("base", [news]), ("other", others)):
+        write_run(layout, system)
+        write_manifest(layout, names_of(system), {**SOURCES, "files": files})
+    write_json(Path(layout.path("raw_report", dataset="d", split="test")), {"pairs": 3, "kept": 2})
+    joined = all_data(layout, {"d": SOURCES, "unread": SOURCES})
+    assert joined.keys() == {"d"}
+    assert [row["name"] for row in joined["d"]["files"]] == ["news", "mine/test", "stanza_en"]
+    assert joined["d"]["splits"] == {"test": {"lines": 3, "read": 2}}
+
+
+def test_seconds_of_benchmarks_are_summed_and_unmeasured_jobs_count_as_zero(tmp_path):
+    header = "s\th:m:s\tmax_rss\n"
+    (tmp_path / "a.tsv").write_text(f"{header}1.5\t0:00:01\t3\n2\t0:00:02\t-\n")
+    (tmp_path / "b.tsv").write_text(f"{header}nan\tNA\tNA\n")
+    (tmp_path / "c.tsv").write_text(header)
+    assert benchmark_seconds([tmp_path / "a.tsv", tmp_path / "b.tsv", tmp_path / "c.tsv"]) == 3.5
+    assert benchmark_seconds([tmp_path / "c.tsv"]) is None
+    for text in ("time\n3\n", f"{header}soon\t\t\n", "s\tx\n\t1\n"):
+        (tmp_path / "a.tsv").write_text(text)
+        with pytest.raises(UserError, match=r"a\.tsv is no benchmark of Snakemake"):
+            benchmark_seconds([tmp_path / "a.tsv"])

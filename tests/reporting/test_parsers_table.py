@@ -3,11 +3,11 @@
 from pair_files import write_corpus
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
-from nmtcore.evaluation.comparison import compare_annotations
+from nmtcore.evaluation.attachment import compare_annotations
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
+from nmtcore.reporting.data_table import parser_page
 from nmtcore.reporting.markdown import page_markdown
-from nmtcore.reporting.parsers_table import parser_page
 from nmtcore.syntax.annotation import Annotation, failed
 
 

@@ -13,10 +13,15 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import Difference
 from nmtcore.reporting.constructions_figure import count_bars, draw_constructions, gain_points
-from nmtcore.reporting.constructions_table import construction_blocks, construction_entries
 from nmtcore.reporting.lengths_figure import draw_lengths, length_points
-from nmtcore.reporting.lengths_table import length_blocks, length_entries
-from nmtcore.reporting.parts import LONG, compare_parts
+from nmtcore.reporting.parts import (
+    LONG,
+    compare_parts,
+    construction_blocks,
+    construction_entries,
+    length_blocks,
+    length_entries,
+)
 from nmtcore.reporting.results import Results, Undecided
 
 WORDS = ["the cat sees a dog .", "does he see it ?", "a cat and a dog", "he tries to sleep .", "who is it now ?"] * 16

@@ -1,7 +1,6 @@
 """The report: everything is on the page, every number leads to its runs, and no text becomes HTML."""
 
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from reporting.recorded_runs import SOURCES
 from reporting.report_folder import HOSTILE, report_folder
 
+from nmtcore.errors import UserError
 from nmtcore.files import write_json, write_lines
 from nmtcore.reporting.curves_figure import ticks
 from nmtcore.reporting.report.examples import edited_pieces
@@ -49,14 +49,18 @@ class Elements(HTMLParser):
         return [attributes[name] for _, attributes in self.elements if name in attributes]
 
 
+def written(inputs, **changed):
+    """Write a report; return its text and the warnings."""
+    warnings = []
+    write_report(**{**inputs, **changed}, warn=warnings.append)
+    return inputs["output"].read_text(encoding="utf-8"), warnings
+
+
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("report")
-    layout, inputs = report_folder(folder, ["base", "other"], seeds=2)
-    warnings = []
-    write_report(inputs, layout=layout, page=folder / "results/report.html", warn=warnings.append)
+    text, warnings = written(report_folder(tmp_path_factory.mktemp("report"), ["base", "other"], seeds=2))
     assert warnings == []
-    return (folder / "results/report.html").read_text(encoding="utf-8")
+    return text
 
 
 def test_ids_are_unique_and_every_link_has_its_target(page):
@@ -109,9 +113,8 @@ def test_the_page_begins_with_the_finding_and_the_runs(page):
 
 def test_what_was_not_run_is_no_table(tmp_path):
     """A table of which only the baseline was run is left out with its figure."""
-    layout, inputs = report_folder(tmp_path, ["base"])
-    write_report(inputs, layout=layout, page=tmp_path / "report.html", warn=lambda sentence: None)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    inputs = report_folder(tmp_path, ["base"])
+    text, _ = written(inputs)
     assert 'id="table-p2020_table_1"' not in text
     assert "<figure><div" not in text[: text.index('id="systems"')]
     assert "One seed each" in text
@@ -160,50 +163,40 @@ def test_figures_have_ids_of_their_own(page):
 
 
 def test_a_section_names_mostly_empty_translations(tmp_path):
-    layout, inputs = report_folder(tmp_path, ["base", "other"], seeds=2)
-    path = Path(layout.path("hypotheses", scale="small", dataset="d", system="other", seed=2)) / "test.txt"
+    inputs = report_folder(tmp_path, ["base", "other"], seeds=2)
+    path = Path(inputs["layout"].path("hypotheses", scale="small", dataset="d", system="other", seed=2)) / "test.txt"
     lines = path.read_text(encoding="utf-8").splitlines()
     for empty, expected in ((6, 0), (7, 1)):
         write_lines(path, [""] * empty + lines[empty:])
-        write_report(inputs, layout=layout, page=tmp_path / "report.html", warn=lambda sentence: None)
-        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        text, _ = written(inputs)
         first, own = (text[text.index(f'id="runs-d-{name}"') :] for name in ("base", "other"))
         assert first.count("translations are empty") == own.count("translations are empty") == expected
     assert own.index("<li>d/other, seed 2, test: 7 of 12 translations are empty.</li>") < own.index("<h4>Scores</h4>")
 
 
-def test_a_run_with_broken_translations_is_shown_without_examples(tmp_path):
-    layout, inputs = report_folder(tmp_path, ["base"])
-    broken = Path(layout.path("hypotheses", scale="small", dataset="d", system="base", seed=1)) / "test.txt"
+def test_broken_files_of_a_run_are_one_sentence(tmp_path):
+    inputs = report_folder(tmp_path, ["base", "other"])
+    names = {"scale": "small", "dataset": "d", "system": "other", "seed": 1}
+    broken = Path(inputs["layout"].path("hypotheses", **names)) / "test.txt"
     broken.write_text("one line\n", encoding="utf-8")
-    warnings = []
-    write_report(inputs, layout=layout, page=tmp_path / "report.html", warn=warnings.append)
-    assert len(warnings) == 1
-    assert "d/base" in warnings[0]
-    assert "test.txt" in warnings[0]
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "<h4>Scores</h4>" in text
-    assert "<h4>Examples</h4>" not in text
-
-
-def test_runs_without_counts_are_not_compared(tmp_path):
-    layout, inputs = report_folder(tmp_path, ["base", "other"])
-    (Path(layout.path("counts", scale="small", dataset="d", system="other", seed=1)) / "test.parquet").unlink()
-    warnings = []
-    write_report(inputs, layout=layout, page=tmp_path / "report.html", warn=warnings.append)
-    (warning,) = warnings
-    assert warning.startswith("The systems on d are not compared: ")
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    with pytest.raises(UserError, match=rf"{broken} has 1 lines for 12 references: delete"):
+        written(inputs)
+    (Path(inputs["layout"].path("counts", **names)) / "test.parquet").unlink()
+    with pytest.raises(UserError, match=r"counts/test\.parquet does not exist"):
+        written(inputs)
+    Path(inputs["layout"].path("history", **names)).write_text("{\n", encoding="utf-8")
+    text, warnings = written(inputs)
+    assert [warning.startswith("other on d, seed 1, is left out: ") for warning in warnings] == [True]
     assert "No system can be compared with the baseline yet." in text
-    assert '<td class="right">21.0</td>' in text, "the score"
 
 
 def test_a_data_set_without_runs_is_shown_if_it_was_read(tmp_path):
-    layout, inputs = report_folder(tmp_path, ["base"])
-    write_json(Path(layout.path("raw_report", dataset="prepared", split="train")), {"pairs": 123, "kept": 120})
+    inputs = report_folder(tmp_path, ["base"])
+    write_json(
+        Path(inputs["layout"].path("raw_report", dataset="prepared", split="train")), {"pairs": 123, "kept": 120}
+    )
     planned = {name: {**SOURCES, "description": f"{name} {HOSTILE}"} for name in ("d", "prepared", "unread")}
-    write_report(replace(inputs, datasets=planned), layout=layout, page=tmp_path / "report.html")
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    text, _ = written(inputs, datasets=planned)
     assert 'id="data-unread"' not in text
     section = text[text.index('id="data-prepared"') : text.index('id="licences"')]
     assert "prepared &lt;script&gt;" in section
@@ -215,35 +208,18 @@ def test_a_data_set_without_runs_is_shown_if_it_was_read(tmp_path):
     assert text.count('id="data-d"') == 1, "its section is made from the manifests"
 
 
-def test_a_large_page_is_reported(tmp_path, monkeypatch):
-    layout, inputs = report_folder(tmp_path, ["base"])
-    warnings = []
-    write_report(inputs, layout=layout, page=tmp_path / "report.html", warn=warnings.append)
-    size = (tmp_path / "report.html").stat().st_size
-    monkeypatch.setattr("nmtcore.reporting.report.page.LARGEST", size)
-    write_report(inputs, layout=layout, page=tmp_path / "report.html", warn=warnings.append)
-    assert warnings == []
-    monkeypatch.setattr("nmtcore.reporting.report.page.LARGEST", size - 1)
-    write_report(inputs, layout=layout, page=tmp_path / "report.html", warn=warnings.append)
-    assert len(warnings) == 1
-    assert warnings[0].startswith(f"{tmp_path / 'report.html'} has 0.")
-
-
 def test_sections_are_shorter_where_there_are_many_systems(tmp_path, monkeypatch):
-    layout, inputs = report_folder(tmp_path, ["base", "other"])
+    inputs = report_folder(tmp_path, ["base", "other"])
     for many, examples, panels in ((2, 3, 3), (1, 1, 2)):
         monkeypatch.setattr("nmtcore.reporting.report.page.MANY", many)
-        write_report(inputs, layout=layout, page=tmp_path / "report.html")
-        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        text, _ = written(inputs)
         assert text.count('<dl class="example">') == 2 * examples
         assert text.count(">updates</text>") == 2 * panels, "without the training loss"
 
 
 def test_a_page_without_any_run(tmp_path):
-    layout, inputs = report_folder(tmp_path, ["base"])
-    empty = type(inputs)(**{**vars(inputs), "scale": "tiny", "tests": {}})
-    write_report(empty, layout=layout, page=tmp_path / "report.html")
-    links = Elements((tmp_path / "report.html").read_text(encoding="utf-8")).attributes("href")
+    inputs = report_folder(tmp_path, ["base"])
+    links = Elements(written(inputs, scale="tiny", tests={})[0]).attributes("href")
     assert not any(link.startswith("#runs-") for link in links)
 
 
@@ -258,7 +234,7 @@ def test_a_page_without_any_run(tmp_path):
     ],
 )
 def test_pieces_that_differ(reference, translation, expected):
-    assert [tuple(piece) for piece in edited_pieces(reference, translation)] == expected
+    assert edited_pieces(reference, translation) == expected
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ SYSTEMS = ["base", *(f"system_{letter}" for letter in "abcdefghijkl")]
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
-    layout, inputs = report_folder(folder, SYSTEMS)
-    write_report(inputs, layout=layout, page=folder / "report.html")
+    write_report(**report_folder(folder, SYSTEMS))
     return folder / "report.html"
 
 
@@ -107,9 +106,8 @@ def test_the_text_of_corpora_is_shown_as_it_is(browser, path):
 
 def test_the_result_is_on_the_first_screen(browser, tmp_path):
     """The finding, each system with its interval, and the heading of the claims, at both widths."""
-    layout, inputs = report_folder(tmp_path, SYSTEMS[:3])
     path = tmp_path / "report.html"
-    write_report(inputs, layout=layout, page=path)
+    write_report(**report_folder(tmp_path, SYSTEMS[:3]))
     for width in (WIDE, NARROW):
         with browser.open(path, width=width) as page:
             bottoms = page.evaluate(

@@ -13,15 +13,9 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.induction import MEASURES
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.files import read_json, write_json, write_lines
-from nmtcore.reporting.licences_table import (
-    licence_entries,
-    uses_of_comet,
-    uses_of_data,
-    uses_of_run,
-    write_licence_table,
-)
-from nmtcore.reporting.manifest import write_manifest
-from nmtcore.reporting.run_index import RUNS_SCHEMA, SCORES_SCHEMA, index_runs, read_scores, score_rows
+from nmtcore.reporting.licences_table import all_licences, licence_entries, write_licence_table
+from nmtcore.reporting.manifest import RUNS_SCHEMA, write_manifest
+from nmtcore.reporting.run_index import SCORES_SCHEMA, index_runs, read_scores, score_frame, score_rows
 
 
 def write_finished(layout, *run, **options):
@@ -135,10 +129,9 @@ def test_licences_are_listed_once_with_the_data_sets_that_use_them(tmp_path):
 
 
 def test_two_data_sets_share_a_row_of_the_same_licence():
-    data = {"corpora": [SOURCES["corpora"][0]], "models": []}
-    changed = {"corpora": [SOURCES["corpora"][0] | {"licence": "other"}], "models": []}
-    described = {"a": data, "b": data, "c": changed, "e": changed}
-    uses = [use for name, own in described.items() for use in uses_of_data(name, own)]
+    news = SOURCES["files"][0]
+    uses = [{**news, "dataset": name} for name in ("a", "b")]
+    uses += [{**news, "dataset": name, "licence": "other"} for name in ("c", "e")]
     assert [(e["licence"], e["datasets"]) for e in licence_entries(uses)] == [
         ("CC BY 4.0", ["a", "b"]),
         ("other", ["c", "e"]),
@@ -148,14 +141,10 @@ def test_two_data_sets_share_a_row_of_the_same_licence():
 def test_data_without_runs_have_their_licences_as_far_as_they_were_read(tmp_path):
     layout, paths = layout_of(tmp_path), {"json": tmp_path / "licences.json", "table": tmp_path / "licences.md"}
     write_finished(layout)
-    bank = {"corpus": "bank", "splits": ["gold_bank"], "licence": "CC BY-SA", "citation": "D", "files": []}
-    tagger = {"annotator": "tagger", "models": ["en_small"], "licence": "", "citation": "", "files": []}
-    known = {
-        **SOURCES,
-        "splits": {**SOURCES["splits"], "gold_bank": ["bank"]},
-        "corpora": [*SOURCES["corpora"], bank],
-        "models": [*SOURCES["models"], tagger],
-    }
+    _, empty, model = SOURCES["files"]
+    bank = empty | {"name": "bank", "splits": ["gold_bank"], "licence": "CC BY-SA", "citation": "D"}
+    tagger = model | {"name": "en_small", "annotator": "tagger", "licence": "", "file": None}
+    known = {**SOURCES, "splits": [*SOURCES["splits"], "gold_bank"], "files": [*SOURCES["files"], bank, tagger]}
     for dataset, split in (("d", "gold_bank"), ("prepared", "test")):  # the run of d does not use its treebank
         write_json(layout.path("raw_report", dataset=dataset, split=split), {"pairs": 2, "kept": 2})
     write_lines(layout.path("annotation", dataset="prepared", annotator="tagger", split="test", side="source"), [])
@@ -168,19 +157,19 @@ def test_data_without_runs_have_their_licences_as_far_as_they_were_read(tmp_path
 
 
 def test_the_model_of_comet_is_listed_with_its_licence():
+    names = {"dataset": "d", "measure": "comet"}
     signatures = [f"COMET|model:{model}|version:2.2" for model in ("wmt22-comet-da", "mine")]
-    entries = licence_entries(uses_of_comet("d", signature) for signature in signatures)
-    assert [(entry["sort"], entry["name"], entry["licence"]) for entry in entries] == [
+    entries = all_licences({}, score_frame([{**names, "signature": signature} for signature in signatures * 2]))
+    assert [(entry["kind"], entry["name"], entry["licence"]) for entry in entries] == [
         ("model", "mine", ""),
         ("model", "wmt22-comet-da", "Apache-2.0"),
     ]
 
 
 def test_translations_made_elsewhere_are_listed_once_per_system_and_licence():
-    files = [{"name": "a", "sha256": "ab"}, {"name": "b", "sha256": None}]
-    translations = {"licence": "for research only", "files": files}
-    manifests = [{"dataset": name, "system": "llm", "data": None, "translations": translations} for name in ("d", "e")]
-    entries = licence_entries(use for manifest in manifests for use in uses_of_run(manifest))
+    use = {"kind": "translations", "name": "llm", "licence": "for research only", "citation": ""}
+    files = [{**use, "file": name, "sha256": sha256} for name, sha256 in (("test/a", "ab"), ("dev/a", None))]
+    entries = licence_entries({**own, "dataset": name} for name in ("d", "e") for own in files)
     assert [list(entry.values()) for entry in entries] == [
         ["translations", "llm", "for research only", "", 2, 1, ["d", "e"]]
     ]

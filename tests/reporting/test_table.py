@@ -95,7 +95,7 @@ p2020,`</s>`,,,no tags,37,,†,,-1.23,-2,-0.46,0.01,,open,one seed
 p2020,nmt,,,not trained,,,,not trained,,,,,,,
 """
 
-LATEX = r"""% A & B. Needs \usepackage{booktabs} and \usepackage[T1]{fontenc}; UTF-8.
+LATEX = r"""% A & B. Needs booktabs, graphicx and \usepackage[T1]{fontenc}; UTF-8.
 
 \begin{table}[tbp]
 \centering
@@ -104,6 +104,7 @@ LATEX = r"""% A & B. Needs \usepackage{booktabs} and \usepackage[T1]{fontenc}; U
 \smallskip
 \footnotesize
 \setlength{\tabcolsep}{3pt}
+\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
 \begin{tabular}{@{}llrr@{}lr@{}lrl@{}}
 \toprule
  &  & \multicolumn{5}{c}{demo en{-}de} &  &  \\
@@ -114,7 +115,7 @@ transformer\_base & a\_b \textless{}i\textgreater{} 100 \% \textasciigrave{}x\te
 \midrule
 \texttt{\textless{}/s\textgreater{}} &  & -- & 37.0 & \textsuperscript{†} & $-$1.2 & {\scriptsize\,$\pm$\,0.8} &  & open\textsuperscript{a} \\
 \bottomrule
-\end{tabular}
+\end{tabular}}
 
 \smallskip
 \parbox{\linewidth}{\scriptsize \textsuperscript{a} one seed. After a score, $\pm$ is the standard deviation over seeds. After a difference, $\pm$ is half its 95 \% interval. Not run: 1 of 3 rows; the CSV says why. --: no tags. † best.}

@@ -12,7 +12,7 @@ from nmtcore.inference.schemas import TaggedWord, write_predicted_tags
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
 from nmtcore.reporting.markdown import page_markdown
-from nmtcore.reporting.tags_table import SENTENCES, TaggedTest, tag_page
+from nmtcore.reporting.plain_tables import SENTENCES, TaggedTest, tag_page
 
 TAGS = ["<none>", "<unk>", "NP", "S\\NP", "(S\\NP)\\(S\\NP)"]
 FIRST = [["Kim", "sleeps"], ["*", "|"]]

@@ -64,42 +64,27 @@ def test_pairs_without_a_parse_are_only_removed_from_features(tagged):
         "dropped": {"no ccg on the target side": 300 - len(short)},
         "kept": len(short),
     }
-    for name in (
-        "train.source",
-        "train.target",
-        "train.source.existing",
-        "train.target.existing",
-        "train.target.short",
-    ):
-        assert [row["id"] for row in features(tagged, name)] == short
+    for name in ("source", "target", "source.existing", "target.existing", "target.short"):
+        assert [row["id"] for row in features(tagged, f"train.{name}")] == short
     assert len(features(tagged, "test.target.short")) == 20
     words = {word for row in corpus if row["id"] in set(short) for word in row["target_words"]}
     report = read(next((tagged / "tagged/segmentation").glob("*/report.json")))
     assert report["source"]["different"] >= len(words)
 
 
-def test_features_are_those_of_the_data_sets_annotations(tagged):
-    by_file = {
-        "train.source.existing": "governor deprel parent_position upos xpos dg_a dg_b",
-        "train.target.existing": "governor deprel parent_position upos xpos dg_a dg_b",
-        "train.target.short": "ccg random",
-    }
-    for name, columns in by_file.items():
-        assert set(features(tagged, name)[0]) == {"id", *columns.split()}
+def test_features_and_tables_are_those_of_the_data_sets_annotations(tagged):
+    trees = {"id", "governor", "deprel", "parent_position", "upos", "xpos", "dg_a", "dg_b"}
+    for name in ("train.source.existing", "train.target.existing"):
+        assert features(tagged, name)[0].keys() == trees
     labels = read(tagged / "tagged/annotation/short/target.labels.json")
     corpus = {row["id"]: row for row in rows(tagged / "tagged/annotation/short/train.target.parquet")}
     for row in features(tagged, "train.target.short"):
+        assert row.keys() == {"id", "ccg", "random"}
         assert [labels["ccg"][k] for k in row["ccg"]] == corpus[row["id"]]["ccg"]
-        assert all(2 <= k < len(labels["ccg"]) for k in row["random"])
-
-
-def test_tables_show_our_sizes_and_the_published_ones(tagged):
-    data = (tagged / "tables/data.md").read_text(encoding="utf-8")
-    assert "1,234" in data or "1234" in data
-    kept = read(tagged / "tagged/annotation/selection/train.json")["kept"]
-    assert str(kept) in data
-    annotation = (tagged / "tables/annotation.md").read_text(encoding="utf-8")
-    assert "507" in annotation
+    data, annotation = ((tagged / f"tables/{name}.md").read_text(encoding="utf-8") for name in ("data", "annotation"))
+    assert "1,234" in data, "as published"
+    assert str(read(tagged / "tagged/annotation/selection/train.json")["kept"]) in data
+    assert "507" in annotation, "as published"
     assert "more than 12 words" in annotation
 
 
@@ -137,30 +122,21 @@ def test_a_treebank_keeps_its_words_and_is_compared_with_a_parser(treebank):
     target = "results/banked/annotation/short/gold_bank.source.against.gold.json"
     treebank.run(target, "results/tables/parsers.md", settings=['datasets=["banked"]'])
     comparison = read(treebank.folder / target)
-    assert comparison["sentences"] == 2
-    assert comparison["compared"] == 1
-    assert comparison["uas"] == 100
+    assert (comparison["sentences"], comparison["compared"], comparison["uas"]) == (2, 1, 100)
     corpus = rows(treebank.folder / "results/banked/corpus/gold_bank.parquet")
     assert [row["source_words"] for row in corpus] == [["The", "dog", "sleeps"], ["don't"]]
     assert [row["target_words"] for row in corpus] == [[], []]
     assert "gold_bank" in (treebank.folder / "results/tables/parsers.md").read_text(encoding="utf-8")
 
 
-def test_copied_sentences_are_sampled_and_equal_on_both_sides(treebank):
-    treebank.run("data", settings=['datasets=["banked"]'])
-    folder = treebank.folder / "results/banked"
-    corpus = {row["id"]: row for row in rows(folder / "corpus/train.parquet")}
-    kept = [row["id"] for row in rows(next(folder.glob("features/*/train.source.parquet")))]
+def test_copied_sentences_are_sampled_and_segmentations_shared(treebank):
+    treebank.write("datasets/borrower", {"extends": "banked", "segmentation_from": "little"})
+    treebank.run("data", settings=['datasets=["banked", "borrower"]'])
+    results = treebank.folder / "results"
+    corpus = {row["id"]: row for row in rows(results / "banked/corpus/train.parquet")}
+    kept = [row["id"] for row in rows(next((results / "banked").glob("features/*/train.source.parquet")))]
     copies = [id for id in kept if corpus[id]["origin"].startswith("mono:")]
     assert len(copies) == 2 * (len(kept) - len(copies)) > 0
-    assert all(corpus[id]["source"] == corpus[id]["target"] for id in copies)
-    assert not list((folder / "features").glob("*/gold_bank.target.parquet"))
-    assert read(folder / "annotation/selection/train.json")["copies"]["sentences"] == 350
-
-
-def test_a_data_set_may_use_another_data_sets_segmentation(treebank):
-    treebank.write("datasets/borrower", {"extends": "banked", "segmentation_from": "little"})
-    treebank.run("data", settings=['datasets=["borrower"]'])
-    results = treebank.folder / "results"
+    assert not list((results / "banked/features").glob("*/gold_bank.target.parquet"))
     assert not (results / "borrower/segmentation").exists()
     assert next((results / "little/segmentation").glob("*/source.vocab")).exists()

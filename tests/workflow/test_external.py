@@ -1,7 +1,6 @@
 """Translations made elsewhere in the workflow: scored and tabulated like those of trained systems."""
 
 import json
-from pathlib import Path
 
 import pytest
 from forked import call_forked
@@ -67,12 +66,13 @@ def test_scores_are_those_of_the_first_lines_of_the_files(external):
     assert summary["splits"]["test"]["bleu"]["values"] == [scores_of(external, seed)["test"]["bleu"] for seed in (1, 2)]
 
 
-def test_nothing_is_trained(external):
+def test_nothing_is_trained_and_the_manifest_and_the_table_say_so(external):
     assert not (external.folder / RUN / "seed1/model").exists()
     assert not (external.folder / "results/short/features").exists()
-
-
-def test_the_table_has_a_row_without_training(external):
+    manifest = json.loads((external.folder / RUN / "seed1/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["state"] == "finished"
+    assert manifest["external"].startswith("An engine")
+    assert manifest["translations"]["licence"] == "not to be published"
     text = (external.folder / "results/tables/systems.md").read_text(encoding="utf-8")
     (row,) = (line for line in text.splitlines() if line.startswith("| engine |"))
     cells = [cell.strip() for cell in row.strip("|").split("|")]
@@ -85,16 +85,14 @@ def test_scoring_writes_the_manifest(external):
     manifest = json.loads((external.folder / RUN / "seed1/manifest.json").read_text(encoding="utf-8"))
     assert manifest["state"] == "finished"
     assert manifest["external"].startswith("An engine")
-    assert manifest["translations"]["licence"] == "not to be published"
+    *_, translations = manifest["data"]["files"]
+    assert (translations["kind"], translations["licence"]) == ("translations", "not to be published")
 
 
-def test_the_translations_have_a_row_of_the_licences(external):
+def test_the_results_are_listed_and_so_is_the_licence(external):
     external.run("results/tables/licences.md", settings=SETTINGS)
     text = (external.folder / "results/tables/licences.md").read_text(encoding="utf-8")
     assert "| translations | engine | not to be published |  | 2 | 2 | short |" in text
-
-
-def test_the_results_are_listed(external):
     listed = call_forked("nmtcore", "results", str(external.folder / "results")).stdout.decode()
     assert listed.startswith("smoke, short, test\n")
     (row,) = (line.split() for line in listed.splitlines() if line.startswith("engine "))
@@ -118,24 +116,16 @@ def test_a_plan_imports_translations_and_trains_the_other_system_only(external, 
 
 
 def test_an_external_system_is_a_row_of_an_own_table_in_which_a_run_is_missing(external):
-    import sacrebleu
-
-    table = {
-        "kind": "scores",
-        "rows": ["engine", "transformer_base"],
-        "columns": ["short/test/bleu", "short/dev/bleu"],
-        "baselines": ["engine"],
-    }
+    table = {"kind": "scores", "rows": ["engine", "transformer_base"], "baselines": ["engine"]}
+    table["columns"] = ["short/test/bleu", "short/dev/bleu"]
     external.write("tables/mine", {"title": "Mine", "tables": {"engines": table}})
     settings = ["scale=smoke", "seeds=[1, 2]", "unfinished_runs=leave_out"]
     made = external.run("results/tables/mine.md", settings=settings).rules
     assert {"paper_table", "paper_page"} <= made <= {"paper_table", "paper_page", "import_translations"}
     text = (external.folder / "results/tables/mine.md").read_text(encoding="utf-8")
-    files = [external.folder / RUN / f"seed{seed}/hypotheses/test" for seed in (1, 2)]
-    outputs = [(read_lines(file.with_suffix(".txt")), read_lines(Path(f"{file}.references.txt"))) for file in files]
     cells = []
-    for score, digits in ((sacrebleu.corpus_bleu, 2), (sacrebleu.corpus_chrf, 1)):
-        first, second = (score(lines, [references]).score for lines, references in outputs)
+    for metric, digits in (("bleu", 2), ("chrf", 1)):
+        first, second = (scores_of(external, seed)["test"][metric] for seed in (1, 2))
         cells.append(f"{(first + second) / 2:.{digits}f} ± {abs(first - second) / 2**0.5:.{digits}f}")
     assert f"| engine | {cells[0]} | {cells[1]} | – |" in text
     assert "engine has no translations of short, dev" in text

@@ -7,13 +7,11 @@ import shutil
 import signal
 
 import pytest
-import torch
 import yaml
-from safetensors.torch import load_file
 from workflow.calling import FORKING, UPDATES, wait_for_trainer
 
 from nmtcore.layout import Layout
-from nmtcore.reporting.manifest import run_record
+from nmtcore.reporting.manifest import run_row
 from nmtcore.training.checkpoints import Checkpoints
 
 pytestmark = pytest.mark.needs("Snakemake")
@@ -28,15 +26,12 @@ def run_folder(workplace):
 def record(workplace):
     """Return what the tables of all runs say of the run."""
     names = {"scale": "long", "dataset": "little", "system": "transformer_base", "seed": 1}
-    return run_record(Layout(results=str(workplace.folder / "results")), names)
+    return run_row(Layout(results=str(workplace.folder / "results")), names)
 
 
 def weights(workplace):
-    return load_file(workplace.folder / MODEL / "weights.safetensors")
-
-
-def equal_weights(first, second):
-    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
+    """Return the bytes of the trained weights."""
+    return (workplace.folder / MODEL / "weights.safetensors").read_bytes()
 
 
 def updates(workplace):
@@ -56,7 +51,7 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
     assert process.returncode == 1, output
     assert not (workplace.folder / MODEL).exists()
     assert record(workplace)["state"] == "interrupted"
-    assert record(workplace)["device"]["kind"] == "cpu"
+    assert record(workplace)["gpus"] == 0
     (folder,) = run_folder(workplace).glob("checkpoints/*")
     reached = max(Checkpoints(folder).paths())
     assert 20 <= reached < UPDATES
@@ -65,17 +60,17 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
     resumed = weights(workplace)
     assert updates(workplace) == list(range(1, UPDATES + 1))
     assert record(workplace)["state"] == "unscored"
-    assert [attempt["finished"] for attempt in record(workplace)["attempts"]] == [False, True]
-    assert record(workplace)["attempts"][0]["ended"] is None
+    assert record(workplace)["attempts"] == 2
     log = workplace.folder / "results/long/logs/little/transformer_base/seed1.training.log"
     assert f"Resuming from the checkpoint of update {reached}." in log.read_text()
 
     shutil.rmtree(run_folder(workplace))
     workplace.run(MODEL)
-    assert equal_weights(weights(workplace), resumed), "a resumed run differs from an uninterrupted one"
+    assert weights(workplace) == resumed, "a resumed run differs from an uninterrupted one"
 
     before = sums(folder)
-    workplace.edit("scales/long", training={**read_training(workplace), "label_smoothing": 0.2, "max_updates": 20})
+    training = yaml.safe_load((workplace.folder / "config/scales/long.yaml").read_text())["training"]
+    workplace.edit("scales/long", training={**training, "label_smoothing": 0.2, "max_updates": 20})
     workplace.run(MODEL)
     assert "training.label_smoothing: nothing -> 0.2" in log.read_text()
     assert "starting afresh in" in log.read_text()
@@ -83,7 +78,3 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
     assert sums(folder) == before
     assert len(list(run_folder(workplace).glob("checkpoints/*"))) == 2
     assert workplace.partial_files() == []
-
-
-def read_training(workplace):
-    return yaml.safe_load((workplace.folder / "config/scales/long.yaml").read_text())["training"]

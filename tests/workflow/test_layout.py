@@ -1,6 +1,7 @@
 """The rules declare exactly the paths of the layout."""
 
 import re
+from importlib import import_module
 
 import pytest
 
@@ -68,8 +69,17 @@ def test_every_rule_has_its_own_log_and_benchmark(declared, layout):
     assert with_logs == JOBS.keys()
     for name in JOBS:
         (log,) = map(without_constraints, declared["logs"][name])
-        assert log == layout.log(name)
-        assert without_constraints(declared["benchmarks"][name]) == layout.benchmark(name)
+        assert log == layout.pattern(f"{name}.log")
+        assert without_constraints(declared["benchmarks"][name]) == layout.pattern(f"{name}.benchmark")
+
+
+def test_each_function_of_a_job_exists(root):
+    text = (root / "workflow/scripts/job.py").read_text(encoding="utf-8")
+    functions = re.findall(r'^    "(\w+)": "([\w.]+)\.(\w+)",$', text, re.MULTILINE)
+    assert len(functions) == text.count('": "')
+    for file_type, module, function in functions:
+        assert file_type in FILES
+        assert callable(getattr(import_module(f"nmtcore.{module}"), function))
 
 
 def test_wildcards_have_the_constraints_of_the_layout(declared, root, layout):

@@ -43,11 +43,10 @@ def test_the_working_directory_is_not_searched_for_models(planner, tmp_path):
     assert not any("models/corenlp" in file for file in inputs_of(plan, "annotate_shard"))
 
 
-@pytest.mark.parametrize("name", ["./corenlp", "../corenlp", "/models/corenlp"])
-def test_a_path_is_not_a_model_name(planner, name):
-    planner.write("datasets/parsed", parsed(trees={"tool": "corenlp", "model": name}))
-    sentence = "annotators: trees: corenlp: a model is a plain name (letters, digits, '.', '_' and '-'), not '"
-    assert f"{sentence}{name}': add" in planner.refusal(TREES)
+def test_a_path_is_not_a_model_name(planner):
+    planner.write("datasets/parsed", parsed(trees={"tool": "corenlp", "model": "./corenlp"}))
+    refusal = planner.refusal(TREES)
+    assert "corenlp: a model is a plain name (letters, digits, '.', '_' and '-'), not './corenlp': add" in refusal
 
 
 def test_a_plan_has_exactly_the_downloads_that_it_needs(planner):
@@ -63,15 +62,6 @@ def test_a_system_that_reads_no_trees_needs_no_model(planner):
     assert "annotate_shard" not in planner.rules_of(PLAIN)
     plan = planner.plan(PARSED)
     assert [job.rule for job in plan.values()].count("annotate_shard") == 3, "the unused annotator has none"
-
-
-def test_a_broken_file_of_a_model_only_affects_targets_that_need_it(planner):
-    planner.write("datasets/parsed", parsed(trees={"tool": "spacy", "model": "xx_trees"}))
-    planner.write("models/xx_trees", {"descripton": "misspelt"})
-    assert len(downloads_of(planner.plan(PLAIN))) == 6
-    refusal = planner.refusal(PARSED)
-    assert "models/xx_trees.yaml" in refusal
-    assert "Did you mean description?" in refusal
 
 
 @pytest.mark.parametrize("folder", ["manual/models", "mine"])

@@ -46,19 +46,6 @@ def sentences(output):
     return sorted(set(re.findall(r"^\S+ must be fetched by hand: .*$", output, re.MULTILINE)))
 
 
-def test_tables_and_figures_of_differences_are_planned(planner):
-    targets = [
-        "results/figures/constructions.svg",
-        "results/figures/mine/curves.svg",
-        "results/tables/mine/examples.md",
-        "results/tables/systems.csv",
-        "results/tables/mine/data.html",
-    ]
-    settings = {"scale": "smoke", "datasets": ["demo_en2de"], "systems": ["transformer_base", "pascal"]}
-    planned = planner.rules_of(*targets, **settings)
-    assert {"paper_table", "paper_figure", "data_table"} <= planned, "CSV and HTML are targets as well"
-
-
 def test_scores_are_of_the_trees_and_texts_that_they_need(planner):
     """Translations and their BLEU need no gold treebank."""
     plan = planner.plan("results/smoke/demo_en2de/depparse_l1.bleu", "results/smoke/demo_en2de/depparse_l1.uas")
@@ -70,15 +57,12 @@ def test_scores_are_of_the_trees_and_texts_that_they_need(planner):
     assert not {"translate_tests", "score_tests"} & gold
 
 
-def test_every_rule_has_a_log_a_benchmark_and_an_environment(rules):
+def test_every_rule_has_an_environment_and_a_script(rules):
     own = {rule.name: rule for rule in rules.workflow.rules}
     assert {name for name, rule in own.items() if rule.norun} == TARGETS
     for name in own.keys() - TARGETS:
-        rule = own[name]
-        assert rule.log, name
-        assert rule.benchmark, name
-        assert (Path(rule.basedir) / rule.conda_env).is_file(), name
-        assert bool(rule.script) != (name == "run_comet"), "an environment without Snakemake"
+        assert (Path(own[name].basedir) / own[name].conda_env).is_file(), name
+        assert bool(own[name].script) != (name == "run_comet"), "an environment without Snakemake"
 
 
 @pytest.mark.needs("Snakemake")

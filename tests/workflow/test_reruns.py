@@ -2,7 +2,6 @@
 
 import copy
 import json
-import os
 import re
 import shutil
 from typing import Any
@@ -33,8 +32,8 @@ TARGETS = [
     *(f"{RUN}.{score}" for score in ("bleu", "uas", "gold.uas", "comet")),
     *(f"{RUN}/seed1/{name}" for name in MEASURED),
 ]
-COMET = {"prepare_comet", "run_comet", "score_comet"}
-AFTER_TRANSLATION = {"score_tests", "summarise_seeds", *COMET}
+SCORED_BY_COMET = {"prepare_comet", "score_comet"}
+AFTER_TRANSLATION = {"score_tests", "summarise_seeds", "run_comet", *SCORED_BY_COMET}
 OF_MODELS = {"translate_tests", "parse_gold", "score_gold", "score_heads", "measure_attention", *AFTER_TRANSLATION}
 
 
@@ -76,21 +75,14 @@ def changed(values: dict, changes: dict) -> dict:
 EDITS = {
     "description": ({"description": "Other words"}, {}, set()),
     "filters": ({"filters": ["empty"]}, {}, {"filter_split"}),
-    "a setting of a filter": ({"filters": [{"name": "length", "most": 80}]}, {}, {"filter_split"}),
     "a filter that reads the tests": ({"filters": ["empty", "duplicates", "held_out"]}, {}, {"filter_split"}),
     "words": ({"words": {"target": "given"}}, {}, {"read_split", "train_model"}),
     "bad lines": ({"max_bad_lines": 3}, {}, {"read_split"}),
-    "checksum": (
-        {"corpora": {"bank": {"files": {"source": {"sha256": "a" * 64}}}}}, {},
-        {"download", "read_split"},
-    ),
+    "checksum": ({"corpora": {"bank": {"files": {"source": {"sha256": "a" * 64}}}}}, {}, {"download", "read_split"}),
     "part of the tests": ({"splits": {"test": [{"corpus": "test", "first": 1, "last": 5}]}}, {}, {"read_split"}),
     "parser": ({"annotators": {"trees": {"model": "xx_others"}}}, {}, {"annotate_shard"}),
     "shards": ({"annotators": {"trees": {"shards": 4}}}, {}, {"annotate_shard", "gather_annotation"}),
-    "annotation": (
-        {"syntax": {"source": {"tags": "gold"}}}, {},
-        {"extract_syntax"},
-    ),
+    "annotation": ({"syntax": {"source": {"tags": "gold"}}}, {}, {"extract_syntax"}),
     "selection": (
         {"selection": None}, {},
         {"extract_syntax", "extract_tokens", "label_vocabularies", "learn_segmentation"},
@@ -102,15 +94,11 @@ EDITS = {
     "recipe": ({"recipe": "pham2018"}, {}, {"train_model", "translate_tests", "measure_attention"}),
     "beam": ({"decoding": {"beam": 7}}, {}, {"translate_tests", "measure_attention"}),
     "a setting that the scale overrides": ({"decoding": {"max_length": 7}}, {}, set()),
-    "text": ({"evaluation": {"text": "detokenised"}}, {}, {"translate_tests", "score_tests", *COMET - {"run_comet"}}),
+    "text": ({"evaluation": {"text": "detokenised"}}, {}, {"translate_tests", "score_tests", *SCORED_BY_COMET}),
     "greedy": ({"evaluation": {"greedy_dev": True}}, {}, {"translate_tests", "score_tests"}),
     "roots": ({"evaluation": {"roots": "many"}}, {}, {"score_tests", "score_gold"}),
     "tokenize": ({"evaluation": {"tokenize": "none"}}, {}, {"score_tests"}),
-    "lowercase": ({"evaluation": {"lowercase": True}}, {}, {"score_tests"}),
-    "another test": (
-        {"splits": {"more": "test"}}, {},
-        {"translate_tests", "score_tests", *COMET - {"run_comet"}},
-    ),
+    "another test": ({"splits": {"more": "test"}}, {}, {"translate_tests", "score_tests", *SCORED_BY_COMET}),
     "weight": ({}, {"components": {"depparse": {"weight": 0.7}}}, {"train_model"}),
     "another component": ({}, {"components": {"diagonalparse": {"layer": 0}}}, {"train_model"}),
     "metric of validation": ({}, {"training": {"validation": {"metric": "bleu"}}}, {"train_model"}),
@@ -130,6 +118,18 @@ def test_an_edit_changes_the_inputs_and_parameters_of_these_rules(before, plan, 
     assert first_rules(before, plan(dataset, system)) == expected
 
 
+def test_a_further_test_repeats_nothing_of_training(plan):
+    """It is read and parsed, what it shares with train is counted, and the tests are translated and scored."""
+    held_out = {"filters": ["empty", "held_out"]}
+    before, after = plan(held_out), plan({**held_out, "splits": {"more": "test"}})
+    of_more = {name for name, job in after.items() if any("more" in output for output in job.outputs)}
+    again = {name for name, job in after.items() if name in before and job != before[name]}
+    assert {after[name].rule for name in again} == {"translate_tests", "score_tests", *SCORED_BY_COMET}
+    assert {after[name].rule for name in of_more} >= {"read_split", "annotate_shard", "count_in_train"}
+    assert "count_in_train" not in {job.rule for job in before.values()}
+    assert changed_rules(before, after).isdisjoint({"train_model", "learn_segmentation", "label_vocabularies"})
+
+
 def test_settings_of_the_project_change_the_rules_that_use_them(before, plan):
     assert first_rules(before, plan(comet={"model": "another"})) == {"prepare_comet", "score_comet"}
     assert (
@@ -140,21 +140,16 @@ def test_settings_of_the_project_change_the_rules_that_use_them(before, plan):
     assert all(more[name] == job for name, job in before.items() if "seed1" in name)
 
 
-@pytest.mark.parametrize(
-    ("edit", "kept"),
-    [
-        ("filters", {"download", "read_split"}),
-        ("weight", None),
-        ("beam", None),
-        ("tokenize", None),
-    ],
-)
-def test_the_jobs_that_read_changed_files_run_again(before, plan, edit, kept):
-    rules = {job.rule for job in before.values()}
-    again = {"weight": {"train_model", *OF_MODELS}, "tokenize": {"score_tests", "summarise_seeds"}}
-    again["beam"] = {"translate_tests", "measure_attention", *AFTER_TRANSLATION}
-    dataset, system, _ = EDITS[edit]
-    assert changed_rules(before, plan(dataset, system)) == (rules - kept if kept else again[edit])
+def test_the_jobs_that_read_changed_files_run_again(before, plan):
+    again = {
+        "filters": {job.rule for job in before.values()} - {"download", "read_split"},
+        "weight": {"train_model", *OF_MODELS},
+        "beam": {"translate_tests", "measure_attention", *AFTER_TRANSLATION},
+        "tokenize": {"score_tests", "summarise_seeds"},
+    }
+    for edit, rules in again.items():
+        dataset, system, _ = EDITS[edit]
+        assert changed_rules(before, plan(dataset, system)) == rules
 
 
 STAGES = {
@@ -251,14 +246,6 @@ def test_the_reasons_are_shown_in_a_plan_and_when_jobs_run(unchanged):
     assert unchanged.plan("results/little/corpus/dev.parquet", TARGET).rules == set()
 
 
-def fail(workplace, target):
-    """Make a target with scripts that cannot import the package, which must be processes of their own."""
-    broken = workplace.folder / ".snakemake/scripts/nmtcore.py"  # next to the script, so imported before the package
-    broken.write_text("raise SystemExit(1)")
-    assert workplace.call("--cores", "1", target, forked=False).code == 1
-    broken.unlink()
-
-
 @pytest.mark.needs("Snakemake")
 def test_scores_are_computed_again_after_a_failed_training(scored):
     scored.run(SCORE)  # after other tests
@@ -277,44 +264,17 @@ def test_scores_are_computed_again_after_a_failed_training(scored):
 
 
 @pytest.mark.needs("Snakemake")
-def test_scores_are_computed_again_after_failed_translation_or_scoring(scored):
-    run = scored.folder / "results/brief/little/weighted/seed1"
-    scorings = {"score_tests", "summarise_seeds"}
-    settings = (
-        ({"decoding": {"beam": 7}}, "hypotheses", {"translate_tests", *scorings}),
-        ({"evaluation": {"text": "tokens", "tokenize": "13a", "roots": "many"}}, "scores.json", scorings),
-    )
-    for changed, missing, rules in settings:
-        scored.edit("datasets/little", **changed)
-        fail(scored, SCORE)
-        assert not (run / missing).exists()
-        assert (scored.folder / SCORE).exists()
-        assert scored.run(SCORE).rules == rules
-
-
-@pytest.mark.needs("Snakemake")
-def test_a_corpus_is_filtered_again_after_a_failed_reading(scored):
-    file = scored.folder / "downloads/little/train.en"
-    sound = file.read_bytes()
-    file.write_bytes(b"\xff not UTF-8\n")
-    assert scored.call("--cores", "1", TARGET).code == 1
-    assert not (scored.folder / RAW).exists()
-    assert (scored.folder / TARGET).exists()
-    file.write_bytes(sound)
-    os.utime(file, ns=(1, 1))  # older than all outputs
-    assert {"read_split", "filter_split"} <= scored.run(TARGET).rules
-    assert scored.plan(TARGET).rules == set()
-
-
-@pytest.mark.needs("Snakemake")
 def test_outputs_of_jobs_that_never_started_are_made_by_the_next_plan(scored):
     """For example if a node of a cluster fails, so that the job itself could not record its outputs."""
-    before = (scored.folder / "config/datasets/little.yaml").read_text()
     scored.edit("datasets/little", max_bad_lines=1)
-    fail(scored, TARGET)
+    broken = scored.folder / ".snakemake/scripts/nmtcore.py"  # next to the script, so imported before the package
+    broken.write_text("raise SystemExit(1)")
+    assert scored.call("--cores", "1", TARGET, forked=False).code == 1, "scripts must be processes of their own"
+    broken.unlink()
     assert not (scored.folder / RAW).exists()
+    assert (scored.folder / TARGET).exists()
     assert {"read_split", "filter_split"} <= scored.run(TARGET).rules
-    (scored.folder / "config/datasets/little.yaml").write_text(before)
+    assert scored.plan(TARGET).rules == set()
 
 
 @pytest.mark.needs("Snakemake")

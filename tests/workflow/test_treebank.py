@@ -4,7 +4,6 @@ import csv
 import json
 import re
 
-import pyarrow.parquet as parquet
 import pytest
 from safetensors.torch import load_file
 from workflow.calling import little, make_workplace, write_little
@@ -80,12 +79,6 @@ def test_the_loss_decreases_and_parses_are_compared_with_gold_trees(scored, syst
     assert summary["splits"]["gold_hand"]["argmax"]["uas"]["values"] == [gold["argmax"]["uas"]]
     assert list(scores["uas"]) == ["test", "dev"]
     assert list(read(scored.folder / f"results/smoke/gilded/{system}.bleu")["splits"]) == ["test", "dev"]
-    parses = scored.folder / f"results/smoke/gilded/{system}/seed1/gold/gold_hand.parquet"
-    heads = parquet.read_table(parses).column("argmax").to_pylist()
-    right = [[(i + 1) % (len(row) + 1) for i in range(1, len(row) + 1)] for row in heads]
-    pairs = [(a, b) for row, tree in zip(heads, right, strict=True) for a, b in zip(row, tree, strict=True)]
-    assert gold["argmax"]["words"] == len(pairs) > 10
-    assert gold["argmax"]["uas"] == pytest.approx(100 * sum(a == b for a, b in pairs) / len(pairs))
 
 
 def test_training_starts_from_the_weights_of_the_other_system(scored):
@@ -107,16 +100,11 @@ def test_training_starts_from_the_weights_of_the_other_system(scored):
 def test_both_systems_are_in_one_table(scored):
     settings = ["scale=smoke", 'datasets=["gilded"]', f"systems={json.dumps(SYSTEMS)}"]
     scored.run("results/tables/systems.md", settings=settings)
-    bleu = read(scored.folder / "results/smoke/gilded/depparse_gold.bleu")["splits"]["test"]["bleu"]["mean"]
     with (scored.folder / "results/tables/systems.csv").open(encoding="utf-8") as file:
-        rows = {row["system"]: row for row in csv.DictReader(file) if row["system"] in SYSTEMS}
-    assert list(rows) == SYSTEMS
-    first, second = rows.values()
-    assert float(first["gilded/test/bleu"]) == bleu
+        first, second = (row for row in csv.DictReader(file) if row["system"] in SYSTEMS)
     assert float(first["gilded/test/uas"]) > 0
-    assert [bool(row["gilded/train/last_loss"]) for row in (first, second)] == [True, False], (
-        "one system is only trained on trees"
-    )
+    trained = [bool(row["gilded/train/last_loss"]) for row in (first, second)]
+    assert trained == [True, False], "one system is only trained on trees"
 
 
 def test_a_changed_start_model_trains_again(scored):
@@ -124,39 +112,3 @@ def test_a_changed_start_model_trains_again(scored):
     (scored.folder / "results/smoke/gilded/depparse_l1/seed1/model/.snakemake_timestamp").touch()
     planned = scored.call("-n", target).output
     assert re.search(r"^train_model +1$", planned, re.MULTILINE), planned
-
-
-def test_bleu_and_uas_do_not_parse_gold_treebanks(scored, planner, monkeypatch):
-    monkeypatch.chdir(scored.folder)
-    plan = planner.plan("results/smoke/gilded/depparse_gold.bleu", "results/smoke/gilded/depparse_l1.uas")
-    files = "".join(file for job in plan.values() for file in job.inputs)
-    assert "treebank_hand" in files
-    assert "gold_hand" not in files
-    refusal = planner.refusal("results/smoke/little/depparse_gold.bleu")
-    assert "needs dependencies on the source side" in refusal
-
-
-def test_induced_trees_are_scored_beside_baselines(scored):
-    """The heads of the treebank are the next words, so that left branching is always right."""
-    system = {"extends": "depparse_gold", "trees": "induced"}
-    scored.write("systems/mine", {"scored_as_induced": system})
-    run, table = "results/smoke/gilded/scored_as_induced/seed1", "results/tables/induced/systems.md"
-    settings = ["scale=smoke", 'datasets=["gilded"]', 'systems=["scored_as_induced"]']
-    output = scored.run(table, settings=settings).output
-    gold = read(scored.folder / run / "gold.json")["gold.uas"]["gold_hand"]
-    assert list(gold) == ["spanning_tree", "untrained", "left", "right", "random"]
-    assert gold["left"]["directed"] == gold["left"]["undirected_gold_edges"] == 100
-    assert (gold["right"]["directed"], gold["right"]["undirected_gold_edges"]) == (0, 100)
-    files = sorted(path.name for path in (scored.folder / run / "gold").glob("*.parquet"))
-    assert files == ["gold_hand.parquet", "gold_hand.untrained.parquet"]
-    assert re.search(
-        rf"^ *{run} gold_hand, left: directed 100\.0, undirected over gold edges 100\.0", output, re.MULTILINE
-    )
-    lines = (scored.folder / table).read_text(encoding="utf-8").splitlines()
-    (left,) = (line for line in lines if line.startswith("| left (added) |"))
-    assert [cell.strip() for cell in left.split("|") if cell.strip()][1:] == ["100.0"] * 3
-    assert any(line.startswith("| scored_as_induced, untrained (added) |") for line in lines)
-    scored.write("systems/mine", {"scored_as_induced": {"extends": "depparse_gold"}})
-    planned = scored.call("-n", f"{run}/gold.json").output
-    assert "'trees': 'induced'" in planned
-    assert "train_model" not in planned

@@ -24,7 +24,6 @@ rule annotate_shard:
         mem_mb=planned(annotator_memory),
         runtime=480,
     params:
-        version=VERSIONS["annotation"],
         settings=planned(annotator_settings),
         language=planned(language),
     script:
@@ -40,10 +39,8 @@ rule gather_annotation:
         report=LAYOUT.pattern("annotation_report"),
     resources:
         **SMALL,
-    params:
-        version=VERSIONS["annotation"],
     script:
-        "../scripts/gather_annotation.py"
+        "../scripts/job.py"
 
 
 rule label_vocabularies:
@@ -54,10 +51,8 @@ rule label_vocabularies:
         LAYOUT.pattern("labels"),
     resources:
         **SMALL,
-    params:
-        version=VERSIONS["annotation"],
     script:
-        "../scripts/label_vocabularies.py"
+        "../scripts/job.py"
 
 
 rule linearise:
@@ -68,10 +63,8 @@ rule linearise:
         LAYOUT.pattern("brackets"),
     resources:
         **SMALL,
-    params:
-        version=VERSIONS["annotation"],
     script:
-        "../scripts/linearise.py"
+        "../scripts/job.py"
 
 
 rule select_pairs:
@@ -84,7 +77,6 @@ rule select_pairs:
     resources:
         **SMALL,
     params:
-        version=VERSIONS["annotation"],
         selection=planned(selection_settings),
     script:
         "../scripts/select_pairs.py"

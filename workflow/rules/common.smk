@@ -17,9 +17,9 @@ from nmtcore.config.stages import (
     training_settings,
 )
 from nmtcore.config.typed import changed, choose
-from nmtcore.config.versions import VERSIONS
+from nmtcore.config.versions import MANIFESTS, VERSIONS
 from nmtcore.errors import UserError
-from nmtcore.job import end_planning, has_nvidia_driver
+from nmtcore.job import end_planning
 from nmtcore.layout import JOBS, TABLE_FORMATS
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.external import external_pattern, trained_pattern
@@ -66,11 +66,9 @@ def load_project():
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
 LAYOUT = PROJECT.layout
-GPUS = (
-    SETTINGS.gpus
-    if SETTINGS.device == "cuda" or (SETTINGS.device == "auto" and has_nvidia_driver())
-    else 0
-)
+# Planning does not import torch, so the driver tells whether there is a GPU.
+HAS_GPU = {"cuda": True, "auto": Path("/dev/nvidiactl").exists()}
+GPUS = SETTINGS.gpus if HAS_GPU.get(SETTINGS.device) else 0
 TRAINED, EXTERNAL = trained_pattern(PROJECT), external_pattern(PROJECT)
 
 
@@ -80,12 +78,16 @@ wildcard_constraints:
 
 SMALL = {"mem_mb": 2000, "runtime": 60}
 """The resources of jobs that read and write a split."""
+READING = {"mem_mb": 2000, "runtime": 240}
+"""The resources of those that do much with each sentence."""
 WITH_MODEL = {"mem_mb": 8000, "runtime": 120, "gpu": min(GPUS, 1)}
 """The resources of jobs that measure a model."""
 
 
 def complete_rules():
-    """Give each rule its log and its benchmark and, unless it names another, the environment of the package.
+    """Give each rule its log and its benchmark and, unless it names another, the package's environment and a version.
+
+    The version is that of the stage after which the file of the rule is named.
 
     Rules without resources, whose jobs are small, become local; those of a workflow that has this as a module stay.
     """
@@ -95,9 +97,11 @@ def complete_rules():
     for name, each in ours.items():
         each.log_modifier = each.benchmark_modifier = modifier
         if not each.log:
-            each.set_log(LAYOUT.log(name))
-        each.benchmark = each.benchmark or LAYOUT.benchmark(name)
+            each.set_log(LAYOUT.pattern(f"{name}.log"))
+        each.benchmark = each.benchmark or LAYOUT.pattern(f"{name}.benchmark")
         each.conda_env = each.conda_env or "../../envs/core.yaml"
+        if each.script and "version" not in each.params.keys():
+            each.set_params(version=VERSIONS[Path(str(each.snakefile)).stem])
     small = {each.name for each in ours.values() if not each.ruleinfo.resources}
     workflow._localrules = set(EARLIER_LOCAL_RULES) | small
 

@@ -13,7 +13,7 @@ from nmtcore.planning.downloads import download_settings
 
 rule download:
     output:
-        file=LAYOUT.pattern("download"),
+        target=LAYOUT.pattern("download"),
         record=LAYOUT.pattern("download_record"),
     resources:
         mem_mb=1000,
@@ -33,14 +33,24 @@ rule read_split:
         report=LAYOUT.pattern("raw_report"),
     threads: 2
     resources:
-        mem_mb=2000,
-        runtime=240,
+        **READING,
     params:
-        version=VERSIONS["corpus"],
         settings=planned(reading_settings),
         files=planned(own_files_read),
     script:
         "../scripts/read_split.py"
+
+
+rule count_in_train:
+    input:
+        train=LAYOUT.pattern("pairs", split="train"),
+        pairs=LAYOUT.pattern("pairs"),
+    output:
+        LAYOUT.pattern("pairs_in_train"),
+    resources:
+        **SMALL,
+    script:
+        "../scripts/job.py"
 
 
 rule list_contrasts:
@@ -51,17 +61,16 @@ rule list_contrasts:
     resources:
         **SMALL,
     params:
-        version=VERSIONS["corpus"],
         settings=planned(reading_settings),
         files=planned(own_files_read),
     script:
-        "../scripts/list_contrasts.py"
+        "../scripts/job.py"
 
 
 rule filter_split:
     input:
         raw=LAYOUT.pattern("raw_pairs"),
-        others=planned(held_out_splits),
+        other_raws=planned(held_out_splits),
     output:
         pairs=LAYOUT.pattern("pairs"),
         report=LAYOUT.pattern("pairs_report"),
@@ -70,7 +79,6 @@ rule filter_split:
         mem_mb=lambda wildcards, threads: 1500 + 500 * threads,
         runtime=240,
     params:
-        version=VERSIONS["corpus"],
         settings=planned(filtering_settings),
     script:
         "../scripts/filter_split.py"

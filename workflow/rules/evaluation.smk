@@ -1,6 +1,7 @@
 # Translations made elsewhere; scores of a run, also by COMET in an environment of its own, and its manifest; summaries of
-# a system over its seeds; the table of the demo.
+# a system over its seeds; what the demo shows.
 from nmtcore.config.stages import ScoringSettings
+from nmtcore.planning.corpus import pairs_in_train
 from nmtcore.planning.demo import demo_comparison, demo_counts
 from nmtcore.planning.external import (
     missing_seed_notes,
@@ -19,7 +20,7 @@ from nmtcore.planning.runs import (
 rule import_translations:
     input:
         translations=planned(translation_files),
-        corpus=planned(pair_files, splits="tests"),
+        corpora=planned(pair_files, splits="tests"),
         reports=planned(raw_reports),
     output:
         hypotheses=directory(LAYOUT.pattern("hypotheses")),
@@ -27,7 +28,6 @@ rule import_translations:
         system=EXTERNAL,
     params:
         **run_params(import_settings, "external", "evaluation", "sentences"),
-        version=VERSIONS["evaluation"],
         files=planned(translation_states),
     script:
         "../scripts/import_translations.py"
@@ -36,14 +36,15 @@ rule import_translations:
 rule score_tests:
     input:
         hypotheses=LAYOUT.pattern("hypotheses"),
-        corpus=planned(pair_files, splits="parsed_tests"),
+        corpora=planned(pair_files, splits="parsed_tests"),
         trees=planned(tree_files, splits="parsed_tests"),
+        in_train=planned(pairs_in_train),
     output:
         scores=LAYOUT.pattern("scores"),
         counts=directory(LAYOUT.pattern("counts")),
         manifest=LAYOUT.pattern("manifest"),
     params:
-        version=VERSIONS["evaluation"],
+        manifests=MANIFESTS,
         settings=scoring_param(ScoringSettings.of_tests),
     script:
         "../scripts/score_tests.py"
@@ -52,26 +53,24 @@ rule score_tests:
 rule score_gold:
     input:
         parses=LAYOUT.pattern("gold_parses"),
-        corpus=planned(pair_files, splits="gold"),
+        corpora=planned(pair_files, splits="gold"),
         trees=planned(tree_files, splits="gold"),
     output:
         scores=LAYOUT.pattern("gold_scores"),
         counts=directory(LAYOUT.pattern("gold_counts")),
     params:
-        version=VERSIONS["evaluation"],
         settings=scoring_param(ScoringSettings.of_gold),
     script:
-        "../scripts/score_gold.py"
+        "../scripts/job.py"
 
 
 rule prepare_comet:
     input:
         hypotheses=LAYOUT.pattern("hypotheses"),
-        corpus=planned(pair_files, splits="tests"),
+        corpora=planned(pair_files, splits="tests"),
     output:
         temp(LAYOUT.pattern("comet_input")),
     params:
-        version=VERSIONS["evaluation"],
         model=lambda wildcards: SETTINGS.comet.model,
         settings=scoring_param(ScoringSettings.of_comet),
     script:
@@ -106,32 +105,29 @@ rule score_comet:
         counts=directory(LAYOUT.pattern("comet_counts")),
         scores=LAYOUT.pattern("comet_scores"),
     params:
-        version=VERSIONS["evaluation"],
         model=lambda wildcards: SETTINGS.comet.model,
         settings=scoring_param(ScoringSettings.of_comet),
     script:
-        "../scripts/score_comet.py"
+        "../scripts/job.py"
 
 
 rule summarise_seeds:
     input:
-        planned(seed_scores, notes=missing_seed_notes),
+        scores=planned(seed_scores, notes=missing_seed_notes),
     output:
         LAYOUT.pattern("summary"),
     params:
-        version=VERSIONS["evaluation"],
         seeds=planned(summary_seeds),
     script:
-        "../scripts/summarise_seeds.py"
+        "../scripts/job.py"
 
 
 rule demo:
     input:
-        planned(demo_counts),
+        counts=planned(demo_counts),
     output:
         LAYOUT.pattern("demo_text"),
     params:
-        version=VERSIONS["evaluation"],
         comparison=planned(demo_comparison),
     script:
-        "../scripts/demo_table.py"
+        "../scripts/job.py"

@@ -14,10 +14,7 @@ rule extract_tokens:
     output:
         LAYOUT.pattern("tokens"),
     resources:
-        mem_mb=2000,
-        runtime=240,
-    params:
-        version=VERSIONS["features"],
+        **READING,
     script:
         "../scripts/extract_subwords.py"
 
@@ -30,10 +27,7 @@ rule extract_linearised:
     output:
         LAYOUT.pattern("linearised"),
     resources:
-        mem_mb=2000,
-        runtime=240,
-    params:
-        version=VERSIONS["features"],
+        **READING,
     script:
         "../scripts/extract_subwords.py"
 
@@ -47,10 +41,8 @@ rule extract_syntax:
     output:
         LAYOUT.pattern("syntax"),
     resources:
-        mem_mb=2000,
-        runtime=240,
+        **READING,
     params:
-        version=VERSIONS["features"],
         annotation_names=planned(used_annotations),
     script:
-        "../scripts/extract_syntax.py"
+        "../scripts/job.py"

@@ -3,10 +3,10 @@
 from nmtcore.planning.runs import (
     feature_files,
     gold_features,
+    gold_trees,
     measured_features,
     pair_files,
     target_tags,
-    treebank_files,
 )
 
 
@@ -14,7 +14,7 @@ rule translate_tests:
     input:
         model=LAYOUT.pattern("model"),
         features=planned(feature_files, splits="tests"),
-        corpus=planned(pair_files, splits="tests"),
+        corpora=planned(pair_files, splits="tests"),
     output:
         hypotheses=directory(LAYOUT.pattern("hypotheses")),
     wildcard_constraints:
@@ -24,9 +24,8 @@ rule translate_tests:
         **{**WITH_MODEL, "runtime": 480},
     params:
         **run_params(inference_settings, *INFERENCE),
-        version=VERSIONS["inference"],
     script:
-        "../scripts/translate_tests.py"
+        "../scripts/job.py"
 
 
 rule parse_gold:
@@ -40,16 +39,15 @@ rule parse_gold:
         **WITH_MODEL,
     params:
         **run_params(gold_settings, "gold", "sentences", "trees"),
-        version=VERSIONS["inference"],
     script:
-        "../scripts/parse_gold.py"
+        "../scripts/job.py"
 
 
 # Each measure: the type of its file, its inputs besides the model and the features, and its parameters.
 MEASURES = {
     "score_heads": (
         "head_scores",
-        {"treebank": planned(treebank_files)},
+        {"corpus": LAYOUT.pattern("pairs"), "trees": planned(gold_trees)},
         {
             **run_params(gold_settings, "sentences"),
             "scoring": VERSIONS["evaluation"],
@@ -92,6 +90,5 @@ for measure, (file_type, more_inputs, more_params) in MEASURES.items():
             **WITH_MODEL,
         params:
             **more_params,
-            version=VERSIONS["inference"],
         script:
-            "../scripts/measure_split.py"
+            "../scripts/job.py"

@@ -71,7 +71,7 @@ rule report_page:
         claims=LAYOUT.pattern("claim_json", table=""),
         scores=planned(report_scores),
     output:
-        report(LAYOUT.pattern("report"), category="Report"),
+        page=report(LAYOUT.pattern("report"), category="Report"),
     params:
         version=VERSIONS["reporting"],
         scale=SETTINGS.scale,
@@ -81,4 +81,4 @@ rule report_page:
         baseline=SETTINGS.baseline or "transformer_base",
         datasets=planned(report_datasets),
     script:
-        "../scripts/report.py"
+        "../scripts/job.py"

@@ -17,7 +17,7 @@ from nmtcore.planning.configured_data import (
     configured_tokens,
     published_sizes,
 )
-from nmtcore.planning.manifests import read_datasets, run_states
+from nmtcore.planning.manifests import read_datasets, reading_reports, run_states
 
 # The files of each table by what they are, and what is planned for it.
 PLAIN_TABLES = {
@@ -66,7 +66,6 @@ for name, (files, facts) in PLAIN_TABLES.items():
         output:
             **table_files(name),
         params:
-            version=VERSIONS["reporting"],
             made=name,
             planned=facts,
         script:
@@ -80,8 +79,9 @@ rule index_runs:
         scores=LAYOUT.pattern("all_scores"),
         checklist=LAYOUT.pattern("checklist"),
     params:
-        version=VERSIONS["reporting"],
         states=planned(run_states),
+        datasets=planned(read_datasets),
+        read=planned(reading_reports),
     script:
         "../scripts/index_runs.py"
 
@@ -91,8 +91,8 @@ rule licence_table:
         **table_files("licence"),
         json=LAYOUT.pattern("licence_json"),
     params:
-        version=VERSIONS["reporting"],
         states=planned(run_states),
         datasets=planned(read_datasets),
+        read=planned(reading_reports),
     script:
         "../scripts/licence_table.py"

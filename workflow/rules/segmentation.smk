@@ -8,11 +8,9 @@ rule learn_segmentation:
         selection=planned(selection_file),
         linearised_parses=planned(training_linearised_parses),
     output:
-        directory(LAYOUT.pattern("segmentation")),
+        folder=directory(LAYOUT.pattern("segmentation")),
     resources:
         mem_mb=8000,
         runtime=480,
-    params:
-        version=VERSIONS["segmentation"],
     script:
-        "../scripts/learn_segmentation.py"
+        "../scripts/job.py"

@@ -3,7 +3,7 @@ from snakemake.cli import get_argument_parser
 from snakemake.io import strip_wildcard_constraints
 
 from nmtcore.errors import joined_by_or
-from nmtcore.planning.targets import unknown_target
+from nmtcore.planning.targets import respelled, unknown_target
 
 
 @without_traceback
@@ -29,7 +29,7 @@ def check_target(project, target):
             )
         return
     path = target if os.path.isabs(target) else os.path.relpath(target)  # as Snakemake
-    if not makes(path) and (makes(LAYOUT.spelled(path)) or not os.path.exists(path)):
+    if not makes(path) and (makes(respelled(project, path)) or not os.path.exists(path)):
         plain = [one.name for one in workflow.rules if not one.has_wildcards()]
         raise UserError(unknown_target(project, path, rules=plain, makes=makes))
 

@@ -31,7 +31,6 @@ rule train_model:
         slurm_extra="--signal=USR1@300",
     params:
         **run_params(training_settings, *TRAINING),
-        version=VERSIONS["training"],
         labels=planned(label_files),
         checkpoints=LAYOUT.pattern("checkpoints"),
     script:

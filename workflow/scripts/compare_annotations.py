@@ -1,6 +1,6 @@
 """Compare the annotations of two annotators."""
 
-from nmtcore.evaluation.comparison import compare_annotations
+from nmtcore.evaluation.attachment import compare_annotations
 from nmtcore.job import run_job
 
 names = snakemake.wildcards

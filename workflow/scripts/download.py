@@ -2,18 +2,9 @@
 
 from pathlib import Path
 
-from nmtcore.config.corpora import FileSettings
-from nmtcore.config.typed import build
 from nmtcore.corpus.download import download
-from nmtcore.job import job, job_settings, log_is_shown
+from nmtcore.job import job_settings, log_is_shown, run_job
 
-with job(snakemake):
-    settings = job_settings(snakemake)
-    download(
-        build(FileSettings, snakemake.params.settings, where=snakemake.wildcards.file),
-        target=Path(snakemake.output.file),
-        mirror_roots=settings.mirrors,
-        manual_folder=Path(settings.paths.manual),
-        http_hosts=settings.http_hosts,
-        progress=log_is_shown(),
-    )
+settings = job_settings(snakemake)
+folders = {"mirror_roots": settings.mirrors, "manual_folder": Path(settings.paths.manual)}
+run_job(download, snakemake, **folders, http_hosts=settings.http_hosts, progress=log_is_shown())

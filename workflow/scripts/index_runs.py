@@ -12,4 +12,4 @@ with job(snakemake) as terminal:
         snakemake.params.states["supertags"],
         warn=lambda sentence: print(sentence, file=terminal, flush=True),
     )
-    write_text(snakemake.output.checklist, checklist(layout))
+    write_text(snakemake.output.checklist, checklist(layout, snakemake.params.datasets))

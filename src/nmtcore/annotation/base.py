@@ -6,9 +6,11 @@ split or join them. Some tools silently skip lines, split words or end a sentenc
 words in the tool's output with its input, and `refuses` sentences whose words the tool would change.
 """
 
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -117,6 +119,18 @@ def open_annotator(settings: AnnotatorSettings, task: AnnotationTask) -> Annotat
     """Make the annotator of `settings`; `with` loads its model."""
     class_name = type(settings).__name__.removesuffix("Settings")
     return ANNOTATORS.member(ANNOTATORS.name_of(settings), class_name)(settings, task)
+
+
+@contextmanager
+def environment(**defaults: str) -> Iterator[None]:
+    """Set variables of the environment inside the block, while a tool is loaded, unless they are set already."""
+    own = {name: value for name, value in defaults.items() if name not in os.environ}
+    os.environ.update(own)
+    try:
+        yield
+    finally:
+        for name in own:
+            os.environ.pop(name, None)
 
 
 def token_columns(tokens: Sequence[Any], attributes: Mapping[str, str]) -> dict[str, list[str]]:

@@ -19,10 +19,10 @@ class Existing(Annotator):
         """Raise UserError for text from outside a corpus: it has no trees."""
         if self.task.raw is None:
             raise UserError(
-                f"The model needs syntax on the {self.task.side} side and was trained on trees from its corpus (the "
-                "annotator 'existing'), so it cannot translate or parse new text. Name a parser, such as {tool: spacy, "
-                "model: ...}, under `annotators` and `syntax` in the data set's file, and train the model again. "
-                "(nmtcore show reads trees and tags from a CoNLL-U file: --treebank.)"
+                f"The model reads syntax of the {self.task.side} side and was trained on trees from its corpus (the "
+                "annotator 'existing'), which new text lacks. Name a parser that gives similar trees, and the folder "
+                "with its model: --parser '{tool: spacy, model: NAME}' --models FOLDER, in Python parser={...} and "
+                "models=[...]. (nmtcore show also reads trees and tags from a CoNLL-U file: --treebank.)"
             )
 
     def parse(self, sentences: Sequence[NumberedSentence]) -> Iterator[Annotation]:

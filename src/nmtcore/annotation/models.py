@@ -38,17 +38,14 @@ def find_model(name: str, folders: Sequence[Path], *, description: str, holds: s
 def missing_models(
     settings: AnnotatorSettings, folders: Sequence[str | Path], *, fetched: Container[str] = ()
 ) -> list[str]:
-    """List an error message for each model of an annotator that is not on this machine.
-
-    Models in `fetched` are skipped, because the workflow downloads them.
-    """
+    """List an error message for each model of an annotator that is not on this machine; the workflow fetches some."""
     tool = ANNOTATORS.name_of(settings)
+    missing = [name for name in settings.models if name not in fetched and not has_model(name, folders, tool=tool)]
     return [
         f"there is no {tool} model {_search_report(name, folders, settings.model_holds)}. Add "
         "the folder that holds it to `models` in config/config.yaml, or use --config 'models=[\"FOLDER\"]'."
         + (install_advice(name) if tool == "spacy" else "")
-        for name in settings.models
-        if name not in fetched and not has_model(name, folders, tool=tool)
+        for name in missing
     ]
 
 

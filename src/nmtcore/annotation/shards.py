@@ -95,7 +95,7 @@ class _Summary:
     """Statistics of the gathered annotations."""
 
     def __init__(self) -> None:
-        self.count: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.given: Counter[str] = Counter(dict.fromkeys(COLUMNS_BY_ANNOTATION, 0))
         self.labels: dict[str, set[str]] = {column: set() for column in STORED_LABELS}
@@ -108,19 +108,15 @@ class _Summary:
         self.given.update({name: int(has_annotation(batch, name).sum()) for name in COLUMNS_BY_ANNOTATION})
         for column, labels in self.labels.items():
             labels.update(batch.column(column).flatten().unique().drop_null().to_pylist())
-        shapes = [tree_shape(heads) for heads in batch.column("head").drop_null().to_pylist()]
-        self.count.update(
-            sentences=batch.num_rows,
-            trees=len(shapes),
-            several_roots=sum(shape.roots > 1 for shape in shapes),
-            nonprojective=sum(not shape.is_projective for shape in shapes),
-            depth=sum(shape.depth for shape in shapes),
-        )
-        self.deepest = max([self.deepest, *(shape.depth for shape in shapes)])
+        self.counts["sentences"] += batch.num_rows
+        for shape in map(tree_shape, batch.column("head").drop_null().to_pylist()):
+            several, crossing = shape.roots > 1, not shape.is_projective
+            self.counts.update(trees=1, several_roots=several, nonprojective=crossing, depth=shape.depth)
+            self.deepest = max(self.deepest, shape.depth)
 
     def report(self, output: Path) -> dict[str, Any]:
         """Return the report. Raises UserError if no sentence has an annotation."""
-        sentences, trees = self.count["sentences"], self.count["trees"]
+        sentences, trees = self.counts["sentences"], self.counts["trees"]
         if sentences and self.reasons.total() == sentences:
             reasons = "; ".join(f"{reason} ({count})" for reason, count in self.reasons.most_common(3))
             raise UserError(
@@ -134,8 +130,8 @@ class _Summary:
             "invalid_share": round(self.reasons[INVALID] / sentences, 6) if sentences else None,
             "given": dict(self.given),
             "trees": trees,
-            "several_roots": self.count["several_roots"],
-            "nonprojective": self.count["nonprojective"],
-            "depth": {"mean": round(self.count["depth"] / trees, 3) if trees else None, "max": self.deepest},
+            "several_roots": self.counts["several_roots"],
+            "nonprojective": self.counts["nonprojective"],
+            "depth": {"mean": round(self.counts["depth"] / trees, 3) if trees else None, "max": self.deepest},
             "labels": {column: len(labels) for column, labels in self.labels.items()},
         }

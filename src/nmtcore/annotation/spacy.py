@@ -1,6 +1,5 @@
 """Dependency trees, tags and lemmas from any spaCy pipeline with a parser, or CCG supertags from a supertagger."""
 
-import os
 import sys
 from collections.abc import Sequence
 from importlib.machinery import PathFinder
@@ -8,7 +7,7 @@ from importlib.util import module_from_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmtcore.annotation.base import Annotator, NumberedSentence, first_line, token_columns
+from nmtcore.annotation.base import Annotator, NumberedSentence, environment, first_line, token_columns
 from nmtcore.annotation.models import MissingModel, install_advice
 from nmtcore.config.annotator_models import installed_pipeline
 from nmtcore.errors import UserError
@@ -47,11 +46,9 @@ class Spacy(Annotator):
         Components that an annotation (with `tags: ccg`: a tag) does not need are disabled. Raises UserError if the
         model is missing, cannot be loaded, or has no parser (with `tags: ccg`: no tagger).
         """
-        for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-            # Shards run in parallel, so several threads per shard are slower than one.
-            os.environ.setdefault(variable, "1")
-        import spacy
-
+        # Shards run in parallel, so several threads per shard are slower than one.
+        with environment(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1"):
+            import spacy
         path, supertags = self._find_pipeline(), self.settings.tags == "ccg"
         try:
             installed = path == installed_pipeline(self.settings.model)

@@ -10,13 +10,12 @@ such folders):
     forward_charlm.pt, backward_charlm.pt    character language models, likewise
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from nmtcore.annotation.base import Annotator, NumberedSentence, first_line, token_columns
+from nmtcore.annotation.base import Annotator, NumberedSentence, environment, first_line, token_columns
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation
 
@@ -34,16 +33,16 @@ class Stanza(Annotator):
 
         Raises UserError if the folder or one of its models is missing, or if a model cannot be loaded.
         """
-        # Models that need a transformer must find it on this machine.
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
         try:
-            import stanza
+            # Models that need a transformer must find it on this machine.
+            with environment(HF_HUB_OFFLINE="1"):
+                import stanza
             import torch
         except ImportError as error:
             raise UserError("Stanza needs the package stanza: pip install stanza.") from error
         folder = self.find_model()
         paths = _model_paths(folder, constituency=self.settings.constituency)
-        with TemporaryDirectory(prefix="nmtcore-stanza-") as temporary:
+        with TemporaryDirectory(prefix="nmtcore-stanza-") as temporary, environment(HF_HUB_OFFLINE="1"):
             # Stanza requires a list of its models; with an empty list it uses the paths of the options.
             resources = Path(temporary, "resources.json")
             resources.write_text("{}", encoding="utf-8")
@@ -63,22 +62,18 @@ class Stanza(Annotator):
                 raise
             except Exception as error:
                 raise UserError(f"The Stanza models of {folder} cannot be loaded: {first_line(error)}") from error
-        # Shards run in parallel, so several threads per shard are slower than one.
-        self._threads = torch.get_num_threads()
-        torch.set_num_threads(1)
-
-    def close(self) -> None:
-        """Free the pipeline."""
-        import torch
-
-        super().close()
-        torch.set_num_threads(self._threads)
 
     def parse(self, sentences: Sequence[NumberedSentence]) -> list[Annotation]:
         """Run the pipeline on a batch."""
+        import torch
         from stanza import Document
 
-        document = self._model(Document([[{"text": word} for word in words] for _, words in sentences]))
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)  # shards run in parallel, so several threads per shard are slower than one
+        try:
+            document = self._model(Document([[{"text": word} for word in words] for _, words in sentences]))
+        finally:
+            torch.set_num_threads(threads)
         self.check_count(document.sentences, sentences)
         return [self._read(parsed, words) for parsed, (_, words) in zip(document.sentences, sentences, strict=True)]
 

@@ -12,7 +12,6 @@ from nmtcore import __version__
 from nmtcore.cli.check import add_check
 from nmtcore.cli.export import add_export
 from nmtcore.cli.logprob import add_logprob
-from nmtcore.cli.missing_packages import explain_missing_package
 from nmtcore.cli.new import add_new
 from nmtcore.cli.parse import add_parse
 from nmtcore.cli.results import add_results
@@ -35,6 +34,9 @@ GONE = {
     "results/DATASET/SYSTEM/seedN/gates/SPLIT.parquet has the norms of given translations.",
 }
 """What to do instead of a command that earlier versions had."""
+
+EXTRAS = {"ctranslate2": "export"}
+"""The extra that installs a package that only some commands need; all others are in `workflow`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -65,7 +67,13 @@ def _run(chosen: argparse.Namespace) -> None:
             chosen.run(chosen)
             sys.stdout.flush()
     except ModuleNotFoundError as error:
-        raise explain_missing_package(error) from error
+        package = (error.name or "nmtcore").partition(".")[0]
+        if package == "nmtcore":
+            raise
+        extra = EXTRAS.get(package, "workflow")
+        raise UserError(
+            f"this needs the package {package}, which is not installed: pip install 'nmtcore[{extra}]'."
+        ) from error
 
 
 class _Parser(argparse.ArgumentParser):

@@ -4,14 +4,19 @@ import argparse
 import sys
 from contextlib import chdir
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nmtcore.cli.options import folder_path, positive_number
-from nmtcore.errors import escape_controls, explain_os_errors
+from nmtcore.errors import escape_controls, explain_os_errors, shortened
 
-_HELP = "Look at a data set before hours are spent: nmtcore check DATASET"
+if TYPE_CHECKING:
+    from nmtcore.config.project import Project
+
+_HELP = "Look at a data set, or at the settings of a run, before hours are spent: nmtcore check DATASET"
 _DETAILS = (
     "Says where its files are (nothing is downloaded), what is in those that are on this machine, whether parsers have "
-    "their models, and which systems can be planned. The exit status is 1 if something would stop the workflow."
+    "their models, and which systems can be planned. The exit status is 1 if something would stop the workflow. For a "
+    "run, SCALE/DATASET/SYSTEM, it prints the settings, each with the file that decides it."
 )
 
 
@@ -19,7 +24,9 @@ def add_check(commands: argparse._SubParsersAction) -> None:
     """Add the command and its options."""
     command = commands.add_parser("check", help=_HELP, description=f"{_HELP}. {_DETAILS}")
     command.set_defaults(run=_run_check)
-    command.add_argument("dataset", metavar="DATASET", help="name of a data set, such as multi30k_cs2en")
+    command.add_argument(
+        "dataset", metavar="DATASET", help="a data set (multi30k_cs2en), or a run (small/demo_en2de/pascal)"
+    )
     command.add_argument(
         "--folder", type=folder_path, default=Path(), help="working folder, with config/ in it [the current folder]"
     )
@@ -44,20 +51,39 @@ def _run_check(chosen: argparse.Namespace) -> None:
         project = project_of_folder(folder, **folders)
         for sentence in project.settings.missing_folders:
             print(escape_controls(sentence), file=sys.stderr)
+        if "/" in chosen.dataset:
+            _show_run(project, chosen.dataset, folder)
+            return
         check = check_dataset(project, chosen.dataset, limit=chosen.limit)
-    _show(f"{project.dataset_files[chosen.dataset]}: {check.dataset.description}\n\nFiles:")
-    _show("\n".join(location_lines(check.locations, check.dataset)))
+    root = project.layout.root(project.settings.scale)
+    target = f"{root}/{check.dataset.name}/SYSTEM.bleu"
     unread = [split for split in check.dataset.splits if split not in check.survey.splits]
     not_here = [f"The text of {', '.join(unread)} was not looked at: it is not all on this machine."] if unread else []
-    _show("\nText:", *survey_lines(check.survey), *not_here)
-    _show("\nParsers:", *(f"{name}: {state}" for name, (state, _) in check.annotators.items()))
-    total = len(project.system_entries)
-    _show("\nSystems:", *system_lines(check.planned, check.missing, total=total, scale=project.settings.scale))
+    systems = system_lines(check.planned, check.missing, total=len(project.system_entries), target=target)
+    _show(f"{project.dataset_files[chosen.dataset]}: {check.dataset.description}")
+    _show("Files: " + "\n".join(location_lines(check.locations, check.dataset)))
+    _show("Text:", *survey_lines(check.survey), *not_here)
+    parsers = [f"{name}: {state}" for name, (state, _) in check.annotators.items()]
+    _show("Parsers:" + " none" * (not parsers), *parsers)
+    _show(f"Systems at the scale {project.settings.scale}: {systems[0]}", *systems[1:])
     if not check.faults:
-        _show("\nNothing here would stop the workflow.")
+        _show("Nothing here would stop the workflow.")
         return
     _show("\nThis would stop the workflow, or the systems that need it:", *check.faults)
     sys.exit(1)
+
+
+def _show_run(project: "Project", name: str, folder: Path) -> None:
+    """Print the settings of a run, each with the file that decides it."""
+    from nmtcore.planning.deciding_files import decided_settings, shown_file
+    from nmtcore.reporting.terminal_table import terminal_table
+
+    scale, dataset, system = (*name.split("/"), "", "", "")[:3]
+    project.scale_files.check(scale, where=name)
+    project.dataset_files.check(dataset, where=name)
+    run = project.run(dataset, system, scale, project.settings.seeds[0])
+    rows = [[key, shortened(value), shown_file(file, folder)] for key, value, file in decided_settings(project, run)]
+    _show(terminal_table(["setting", "value", "decided by"], rows, text=3))
 
 
 def _show(heading: str, *lines: str) -> None:

@@ -21,10 +21,11 @@ def add_export(commands: argparse._SubParsersAction) -> None:
 def _run_export(chosen: argparse.Namespace) -> None:
     from nmtcore.inference.export import export_bundle
     from nmtcore.layout import file_name
-    from nmtcore.reporting.licences_table import licence_entries, uses_of_run
+    from nmtcore.reporting.licences_table import licence_entries
     from nmtcore.reporting.manifest import read_manifest
 
     manifest = read_manifest(chosen.model.resolve().parent / file_name("manifest"))
-    licences = None if manifest is None else licence_entries(uses_of_run(manifest))
+    rows = None if manifest is None else [{"dataset": manifest["dataset"], **row} for row in manifest["data"]["files"]]
+    licences = None if rows is None else licence_entries(rows)
     export_bundle(chosen.model, chosen.folder, licences=licences)
     print(f"{chosen.folder}: exported; {chosen.folder / 'README.md'} says how to use it", file=sys.stderr)

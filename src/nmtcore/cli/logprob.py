@@ -50,12 +50,12 @@ def _score_texts(chosen: argparse.Namespace) -> None:
     from nmtcore.inference.scoring import score_text_pairs
     from nmtcore.inference.text import read_text
 
-    bundle, folders = load_chosen_model(chosen)
+    bundle = load_chosen_model(chosen)
     unknown = without_words = 0
     with explain_os_errors(chosen.source), open(chosen.source, "rb") as source, open(chosen.target, "rb") as target:
         texts = read_text(source, where=str(chosen.source)), read_text(target, where=str(chosen.target))
         header = "log_probability\tper_token\ttokens\tunknown\n"
-        for score in score_text_pairs(bundle, *texts, model_folders=folders):
+        for score in score_text_pairs(bundle, *texts):
             row = "\t\t\t"
             if score is not None:
                 total, tokens, unknown_tokens = score
@@ -76,10 +76,10 @@ def _score_pairs(chosen: argparse.Namespace) -> None:
     from nmtcore.corpus.contrasts import read_contrasts
     from nmtcore.corpus.text_lines import Input
     from nmtcore.inference.scoring import score_entries
-    from nmtcore.reporting.contrast_report import ContrastReport
+    from nmtcore.reporting.contrast_report import contrast_report
 
-    bundle, folders = load_chosen_model(chosen)
+    bundle = load_chosen_model(chosen)
     entries = read_contrasts(Input(chosen.pairs, None))
-    scores = list(score_entries(bundle, entries, where=chosen.pairs, model_folders=folders))
+    scores = list(score_entries(bundle, entries, where=chosen.pairs))
     names = {key: getattr(bundle.run, key) for key in ("dataset", "system", "scale", "seed")}
-    write_output(ContrastReport(scores, model=names).markdown)
+    write_output(contrast_report(scores, model=names))

@@ -3,6 +3,8 @@
 import argparse
 import json
 import shlex
+import shutil
+import sys
 from contextlib import chdir
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -10,12 +12,19 @@ from pathlib import Path
 from nmtcore.cli.options import folder_path
 
 _DATASET = "Look at parallel text of your own, say what is in it, and write the file of a data set that reads it."
+_FILES = {
+    "train": "source and target file, one sentence per line, or one file with both sides (tsv, tmx)",
+    "dev": "the same",
+    "test": "the same; of several tests, each NAME=SOURCE,TARGET",
+    "gold": "a treebank (CoNLL-U) to compare parsers with: NAME=SOURCE, NAME=SOURCE,TARGET or NAME=,TARGET",
+}
 _COMPONENT = "Write the files of a component of your own: its code, a system that has it, and a test that fails."
 _COMPONENT_EXAMPLE = "Example: nmtcore new component root_vector --folder mine. docs/how-to/component.md leads on."
 _EXAMPLE = (
     "Example: nmtcore new dataset captions --folder mine --source cs --target en --train train.cs train.en "
     "--dev val.cs val.en --test test.cs test.en. Files may be compressed; ARCHIVE:MEMBER names a file in an archive. "
-    "For several training corpora, repeat --train."
+    "For several training corpora, repeat --train; for several tests, --test news=news.cs,news.en --test "
+    "web=web.cs,web.en. A treebank alone: nmtcore new dataset trees --source en --gold pud=en_pud.conllu"
 )
 
 
@@ -27,21 +36,22 @@ def add_new(commands: argparse._SubParsersAction) -> None:
     dataset.set_defaults(run=_run_new_dataset)
     dataset.add_argument("name", metavar="NAME", help="name of the data set: small letters, digits, underscores")
     dataset.add_argument("--source", required=True, metavar="CODE", help="language of the source side (cs)")
-    dataset.add_argument("--target", required=True, metavar="CODE", help="language of the target side (en)")
+    dataset.add_argument("--target", metavar="CODE", help="language of the target side (en)")
     for split in ("train", "dev", "test"):
         dataset.add_argument(
             f"--{split}",
-            required=True,
             nargs="+",
             action="append",
+            default=[],
             metavar="FILE",
-            help="source and target file, one sentence per line, or one file with both sides (tsv, tmx)",
+            help=_FILES[split],
         )
+    dataset.add_argument("--gold", action="append", default=[], metavar="NAME=FILE", help=_FILES["gold"])
     # The names are those of `config.formats` and `planning.known_parsers`, which would be slow to import here.
     dataset.add_argument(
         "--format",
         choices=["plain", "tsv", "tmx", "sgm", "conllu", "czeng"],
-        help="format of all files [by the ending of the first]",
+        help="format of all files but --gold [by the ending of the first of each option]",
     )
     dataset.add_argument(
         "--parser",
@@ -101,10 +111,9 @@ def _run_new_component(chosen: argparse.Namespace) -> None:
                     Path(cache_from_source(str(path))).unlink(missing_ok=True)
             raise
     code, system, test = (chosen.folder / path for path in files)
-    inside = "" if chosen.folder == Path() else f" -d {shlex.quote(str(chosen.folder))}"
     print(f"Wrote {code}, {system} and {test}. Next:")
-    print(f"  pytest {shlex.quote(str(test))}    # fails, and says what to write in {code}")
-    print(f"  snakemake{inside} --cores 2 results/smoke/demo_en2de/{chosen.name}.bleu")
+    print(f"  {program('pytest')} {shlex.quote(str(test))}    # fails, and says what to write in {code}")
+    print(f"  {snakemake_command(chosen.folder)} results/smoke/demo_en2de/{chosen.name}.bleu")
 
 
 def _run_new_dataset(chosen: argparse.Namespace) -> None:
@@ -112,25 +121,25 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
     from nmtcore.config.schema import schema_texts
     from nmtcore.files import write_texts
     from nmtcore.planning.dataset_file import dataset_text
-    from nmtcore.planning.new_dataset import NewDataset, check_new_name, corpus_files, draft_dataset
+    from nmtcore.planning.new_dataset import NewDataset, check_new_name, draft_dataset, files_by_split, own_corpora
     from nmtcore.reporting.dataset_report import survey_lines
 
     request = NewDataset(
         name=chosen.name,
         source=chosen.source,
-        target=chosen.target,
-        files={split: getattr(chosen, split) for split in ("train", "dev", "test")},
+        target=chosen.target or (chosen.source if chosen.gold and not chosen.train else ""),
+        files=files_by_split(train=chosen.train, dev=chosen.dev, test=chosen.test, gold=chosen.gold),
         format=chosen.format,
         parser=chosen.parser,
     )
-    format_name, files = corpus_files(request)
+    corpora = own_corpora(request)
     models, folder = own_folders(models=chosen.models), _make_folder(chosen.folder)
     with chdir(folder):  # as Snakemake does: relative folders in config.yaml start there
         # config.yaml may name the new data set already.
         changes = {"datasets": [], "systems": [], "baseline": None, **models}
         project = project_of_folder(folder, **changes)
         path = check_new_name(chosen.name, project, force=chosen.force)
-        draft, survey = draft_dataset(request, format_name, files, project)
+        draft, survey = draft_dataset(request, corpora, project)
         print("\n".join(survey_lines(survey)))
         schemas = path.parent.parent / "schemas"
         texts = {} if schemas.exists() else schema_texts(schemas)
@@ -143,13 +152,31 @@ def _next_steps(chosen: argparse.Namespace, path: Path) -> list[str]:
     """Name the file, and commands to call next."""
     from nmtcore.config.own_folder import own_folders
 
-    inside = "" if chosen.folder == Path() else f" {shlex.quote(str(chosen.folder))}"
     models = own_folders(models=chosen.models)
-    settings = f" --config {shlex.quote('models=' + json.dumps(models['models']))}" if models else ""
-    options = inside and f" --folder{inside}"
-    options += "".join(f" --models {shlex.quote(name)}" for name in chosen.models)
+    settings = {**models} if chosen.train else {"datasets": [chosen.name], **models}
+    options = "".join(f" {shlex.quote(f'{key}={json.dumps(names)}')}" for key, names in settings.items())
+    folder = "" if chosen.folder == Path() else f" --folder {shlex.quote(str(chosen.folder))}"
+    folder += "".join(f" --models {shlex.quote(name)}" for name in chosen.models)
+    target = f"results/small/{chosen.name}/transformer_base.bleu" if chosen.train else "results/tables/parsers.md"
     return [
         f"Wrote {path}. Next:",
-        f"  nmtcore check {chosen.name}{options}",
-        f"  snakemake{inside and ' -d' + inside} --cores 2 results/small/{chosen.name}/transformer_base.bleu{settings}",
+        f"  {program('nmtcore')} check {chosen.name}{folder}",
+        f"  {snakemake_command(chosen.folder)} {target}{options and ' --config' + options}",
     ]
+
+
+def snakemake_command(folder: Path) -> str:
+    """Write a call of Snakemake that can be typed where this command was, for a working folder."""
+    from nmtcore.config.own_folder import REPOSITORY
+
+    ours, here = REPOSITORY / "Snakefile", Path("Snakefile")
+    is_here = here.exists() and here.samefile(ours)
+    snakefile = "" if is_here else f" -s {shlex.quote(str(ours))}"
+    inside = "" if folder == Path() else f" -d {shlex.quote(str(folder))}"
+    return f"{program('snakemake')}{snakefile}{inside} --cores 2"
+
+
+def program(name: str) -> str:
+    """Name a program beside this Python: by its name if the shell finds it, else by its path."""
+    path = Path(sys.executable).with_name(name)
+    return shlex.quote(str(path)) if path.exists() and shutil.which(name) != str(path) else name

@@ -1,7 +1,7 @@
 """Options that several commands have."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +32,13 @@ def model_command(
         "`models`, and the downloads, of config/config.yaml in the working directory, if it exists. Some models are "
         "programs: name only trusted folders, and run the command in a trusted working directory",
     )
+    command.add_argument(
+        "--parser",
+        metavar="SETTINGS",
+        help="a parser for new text in place of the one of the model's data set, with the keys that an annotator has "
+        "in a data set's file, for example '{tool: spacy, model: NAME}'; for models that were trained on trees that "
+        "came with their corpus",
+    )
     return command
 
 
@@ -42,21 +49,18 @@ def _run_and_name_model(run: Callable[[argparse.Namespace], None], chosen: argpa
         raise UserError(f"{chosen.model}: {error}") from error
 
 
-def load_chosen_model(chosen: argparse.Namespace, *, observed: bool = False) -> tuple["Bundle", Sequence[Path]]:
-    """Load a command's model, `observed` to record its attention, and name the folders with annotators' models.
+def load_chosen_model(chosen: argparse.Namespace, *, observed: bool = False) -> "Bundle":
+    """Load a command's model, `observed` to record its attention.
 
-    The folders are the given ones, or those of the project in the working directory if the model needs annotators.
+    Models of annotators are in the given folders, or else in those of the project in the working directory.
     """
-    from nmtcore.inference.attention import load_observed_bundle
-    from nmtcore.inference.bundle import load_bundle
-    from nmtcore.model.device import choose_device
+    from nmtcore.api import load
+    from nmtcore.config.yaml_files import parse_yaml
+    from nmtcore.inference.attention import observed as observed_bundle
 
-    bundle = (load_observed_bundle if observed else load_bundle)(chosen.model, choose_device(chosen.device))
-    if chosen.models or not bundle.run.inference_features["source"]:
-        return bundle, chosen.models
-    from nmtcore.config.own_folder import project_model_folders
-
-    return bundle, project_model_folders(chosen.model)
+    parser = chosen.parser and parse_yaml(chosen.parser, where="--parser")
+    bundle = load(chosen.model, device=chosen.device, models=chosen.models, parser=parser).bundle
+    return observed_bundle(bundle) if observed else bundle
 
 
 def folder_path(text: str) -> Path:

@@ -1,7 +1,6 @@
 """The command `nmtcore parse`."""
 
 import argparse
-import re
 import sys
 from pathlib import Path
 
@@ -35,7 +34,6 @@ def add_parse(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument(
         "--attention",
-        type=_layer_and_head,
         metavar="LAYER.HEAD",
         help="induce trees from this attention head of the encoder (both from 0), even if it was not trained to parse",
     )
@@ -43,21 +41,21 @@ def add_parse(commands: argparse._SubParsersAction) -> None:
 
 def _run_parse(chosen: argparse.Namespace) -> None:
     from nmtcore.evaluation.attachment import attachment_line
-    from nmtcore.evaluation.lines import induction_lines
-    from nmtcore.inference.parse import conllu_block, make_parser, parse_sentences
+    from nmtcore.evaluation.summary import induction_lines
+    from nmtcore.inference.parse import conllu_block, layer_and_head, make_parser, parse_sentences
     from nmtcore.inference.schemas import TREE_METHODS
     from nmtcore.inference.text import LINES_PER_CHUNK, read_text, read_treebank
 
-    bundle, folders = load_chosen_model(chosen, observed=chosen.attention is not None)
+    bundle = load_chosen_model(chosen, observed=chosen.attention is not None)
     method = "argmax" if chosen.argmax else TREE_METHODS[chosen.roots or bundle.run.evaluation.roots]
-    parser = make_parser(bundle, method, attention=chosen.attention)
+    parser = make_parser(bundle, method, attention=chosen.attention and layer_and_head(chosen.attention))
     if chosen.conllu is None:
         chunk = 1 if standard_input().isatty() else LINES_PER_CHUNK
         texts = read_text(standard_input())
-        for parsed in parse_sentences(bundle, texts, parser, chunk=chunk, model_folders=folders):
+        for parsed in parse_sentences(bundle, texts, parser, chunk=chunk):
             write_output(conllu_block(*parsed))
         return
-    parses = list(parse_sentences(bundle, read_treebank(chosen.conllu), parser, model_folders=folders))
+    parses = list(parse_sentences(bundle, read_treebank(chosen.conllu), parser))
     if not parses:
         raise UserError(f"{chosen.conllu} contains no sentences.")
     write_output("".join(conllu_block(*parsed) for parsed in parses))
@@ -67,10 +65,3 @@ def _run_parse(chosen: argparse.Namespace) -> None:
         lines += induction_lines(*compared)
     for line in lines:
         print(f"{chosen.conllu}: {line}", file=sys.stderr)
-
-
-def _layer_and_head(text: str) -> tuple[int, int]:
-    if not re.fullmatch(r"[0-9]+\.[0-9]+", text):
-        raise argparse.ArgumentTypeError(f"{text} is not of the form LAYER.HEAD, for example 0.3 (both count from 0)")
-    layer, head = text.split(".")
-    return int(layer), int(head)

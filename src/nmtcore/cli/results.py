@@ -23,6 +23,6 @@ def add_results(commands: argparse._SubParsersAction) -> None:
 
 
 def _run_results(chosen: argparse.Namespace) -> None:
-    from nmtcore.reporting.results_listing import results_listing
+    from nmtcore.reporting.listings import results_listing
 
     write_output(results_listing(chosen.folder, baseline=chosen.baseline, every=chosen.all))

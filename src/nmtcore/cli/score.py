@@ -57,7 +57,7 @@ def _run_score(chosen: argparse.Namespace) -> None:
     from nmtcore.config.typed import choose
     from nmtcore.evaluation.metrics import METRICS
     from nmtcore.evaluation.outputs import read_files
-    from nmtcore.reporting.score_report import score_report
+    from nmtcore.reporting.listings import score_report
 
     evaluation = EvaluationSettings(
         text="tokens" if chosen.tokens else "detokenised", tokenize=chosen.tokenize, lowercase=chosen.lowercase

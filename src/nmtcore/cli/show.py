@@ -42,12 +42,12 @@ def _run_show(chosen: argparse.Namespace) -> None:
 
     if sys.stdout.isatty():
         raise UserError("the page is written to standard output: add, for example, > page.html.")
-    bundle, folders = load_chosen_model(chosen, observed=True)
+    bundle = load_chosen_model(chosen, observed=True)
     if chosen.treebank is None:
         name, texts = "standard input", (own for own in read_text(standard_input()) if own.text.strip())
     else:
         name, texts = chosen.treebank.name, read_treebank(chosen.treebank)
-    model = analyse_sentences(bundle, texts, limit=chosen.limit, model_folders=folders)
+    model = analyse_sentences(bundle, texts, limit=chosen.limit)
     if not model.sentences:
         raise UserError(f"{chosen.treebank or name} contains no sentences.")
     note = ""

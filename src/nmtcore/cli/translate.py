@@ -58,7 +58,7 @@ def _run_translate(chosen: argparse.Namespace) -> None:
         )
     for path in filter(None, (chosen.tags, chosen.attention)):
         check_output_path(path)
-    bundle, folders = load_chosen_model(chosen, observed=chosen.attention is not None)
+    bundle = load_chosen_model(chosen, observed=chosen.attention is not None)
     if chosen.tags is not None:
         check_predicts_tags(bundle)
     settings = bundle.decoding_settings(
@@ -77,7 +77,6 @@ def _run_translate(chosen: argparse.Namespace) -> None:
         n_best=chosen.n_best or 1,
         scores=chosen.n_best is not None,
         chunk=1 if standard_input().isatty() else LINES_PER_CHUNK,
-        model_folders=folders,
     )
     for number, n_best in enumerate(translations):
         for text, score in n_best:

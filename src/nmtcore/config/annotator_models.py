@@ -14,6 +14,7 @@ from pathlib import Path
 from nmtcore.config.annotators import ANNOTATORS, check_model_name
 from nmtcore.config.corpora import FileSettings
 from nmtcore.config.ranges import settings_class
+from nmtcore.errors import UserError
 from nmtcore.layout import MODELS, model_of
 
 
@@ -70,12 +71,15 @@ def first_model_path(name: str, folders: Sequence[str | Path], *, holds: str = "
     """Return the absolute path of the first model among the candidates, or None if there is none.
 
     `holds` is a glob that must match in the model's folder; if empty, the model is a file or a folder with one file.
+    Raises `UserError` if its environment variable names another folder.
     """
     for path in candidate_paths(name, folders):
         if holds and path.is_dir() and any(path.glob(holds)):
             return path.resolve()
         if not holds and (file := _single_file(path)):
             return file.resolve()
+    if home := os.environ.get(HOMES.get(name, "")):
+        raise UserError(f"{HOMES[name]} is {home}, which is no folder that holds {holds}: correct or unset it.")
     return None
 
 

@@ -34,6 +34,9 @@ class AnnotatorSettings:
     model_holds: ClassVar[str] = ""
     """A glob that matches in the folder of a model; if empty, a model is a single file."""
 
+    gives: ClassVar[tuple[Annotation, ...]] = ("dependencies", "tags")
+    """The kinds of annotation that the annotator can give. A property if they depend on the settings."""
+
     shards: Count = 1
     """Jobs that the training split is divided among; each development and test set is one job."""
     max_words: Count = 250
@@ -42,11 +45,6 @@ class AnnotatorSettings:
     def __post_init__(self) -> None:
         for name in self.models:
             check_model_name(name)
-
-    @property
-    def gives(self) -> tuple[str, ...]:
-        """The kinds of annotation that the annotator can give (of `ANNOTATIONS`)."""
-        return ("dependencies", "tags")
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -62,10 +60,7 @@ class ExistingSettings(AnnotatorSettings):
     Gives dependencies, tags, ccg and constituency, as far as the corpus has them.
     """
 
-    @property
-    def gives(self) -> tuple[str, ...]:
-        """All kinds, as far as the corpus has them."""
-        return ANNOTATIONS
+    gives = ANNOTATIONS
 
 
 @settings_class
@@ -111,7 +106,17 @@ class StanzaSettings(AnnotatorSettings):
 
 
 @settings_class
-class CoreNlpSettings(AnnotatorSettings):
+class JavaSettings(AnnotatorSettings):
+    """Base of the settings of annotators that are Java programs."""
+
+    memory_mb: Count = 3000
+    """Memory of Java, in megabytes."""
+    seconds_a_sentence: Positive = 5.0
+    """Time limit per sentence: Java is stopped if a batch takes as many times as long, plus a minute."""
+
+
+@settings_class
+class CoreNlpSettings(JavaSettings):
     """Stanford CoreNLP for English and German, by its own server; needs Java.
 
     Gives dependencies and tags, or constituency with `analysis: constituents`.
@@ -122,12 +127,8 @@ class CoreNlpSettings(AnnotatorSettings):
     """Name of a folder with its jars; the environment variable CORENLP_HOME may give the folder of `corenlp`."""
     analysis: Literal["dependencies", "constituents"] = "dependencies"
     """dependencies: trees and tags; constituents: by the shift-reduce parser (English) or the PCFG (German)."""
-    memory_mb: Count = 3000
-    """Memory of Java, in megabytes."""
     batch_size: Count = 100
     """Sentences per request to the server."""
-    seconds_a_sentence: Positive = 5.0
-    """Time limit per sentence: Java is stopped if a batch takes as many times as long, plus a minute."""
 
     @property
     def gives(self) -> tuple[str, ...]:
@@ -147,27 +148,20 @@ class UdPipeSettings(AnnotatorSettings):
 
 
 @settings_class
-class EasyCcgSettings(AnnotatorSettings):
+class EasyCcgSettings(JavaSettings):
     """EasyCCG (Lewis and Steedman 2014): the supertags of its best derivation; needs Java.
 
     Gives ccg.
     """
 
     model_holds = "easyccg.jar"
+    gives = ("ccg",)
+
     model: str = "easyccg"
     """Name of a folder with easyccg.jar and the unpacked model (`easyccg` of config/models)."""
-    memory_mb: Count = 3000
-    """Memory of Java, in megabytes."""
     batch_size: Count = 50_000
     """Sentences per start of Java, which takes long to load the model."""
-    seconds_a_sentence: Positive = 5.0
-    """Time limit per sentence: Java is stopped if a batch takes as many times as long, plus a minute."""
     max_words: Count = 70
-
-    @property
-    def gives(self) -> tuple[str, ...]:
-        """Only supertags."""
-        return ("ccg",)
 
 
 ANNOTATORS = Registry[AnnotatorSettings](

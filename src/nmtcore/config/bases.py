@@ -34,11 +34,9 @@ def check_settings_of_base(keys: Iterable[str], base: str, *, where: str) -> Non
 
 
 @settings_class
-class ChangesForTransformer:
-    """Changes for systems whose base is the transformer."""
+class Changes:
+    """Changes of training and decoding."""
 
-    model: Annotated[dict[str, Any], PartOf(TransformerSettings)] = field(default_factory=dict)
-    """Settings of the model."""
     training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
     """Changes of training."""
     decoding: Annotated[dict[str, Any], PartOf(DecodingSettings)] = field(default_factory=dict)
@@ -46,15 +44,19 @@ class ChangesForTransformer:
 
 
 @settings_class
-class ChangesForRecurrent:
+class ChangesForTransformer(Changes):
+    """Changes for systems whose base is the transformer."""
+
+    model: Annotated[dict[str, Any], PartOf(TransformerSettings)] = field(default_factory=dict)
+    """Settings of the model."""
+
+
+@settings_class
+class ChangesForRecurrent(Changes):
     """Changes for systems whose base is the recurrent model."""
 
     model: Annotated[dict[str, Any], PartOf(RecurrentSettings)] = field(default_factory=dict)
     """Settings of the model."""
-    training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
-    """Changes of training."""
-    decoding: Annotated[dict[str, Any], PartOf(DecodingSettings)] = field(default_factory=dict)
-    """Changes of decoding."""
 
 
 @settings_class

@@ -2,51 +2,37 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nmtcore.config.annotator_models import AnnotatorModelSettings
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import METRIC_NAMES, DatasetSettings, metric_names
-from nmtcore.config.files import Level, NamedFiles, lineage, misnamed, named_entries, named_files
+from nmtcore.config.files import Level, NamedFiles, lineage, named_files
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.own_code import own_faults
-from nmtcore.config.recipes import RecipeSettings, ScaleSettings
+from nmtcore.config.recipes import RecipeSettings, ScaleSettings, StandInSettings
 from nmtcore.config.systems import SystemSettings, check_levels, compose_system
 from nmtcore.config.typed import build, choose, merge, shown_value
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError, quoted
 from nmtcore.layout import NAME, RESERVED, SCORES, SELECTION, STAGES
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, kw_only=True)
-class SystemEntries:
-    """The content of the files in `systems/`."""
 
-    entries: dict[str, tuple[Path, dict[str, Any]]] = field(default_factory=dict)
-    """The file and the keys of every readable system, by name."""
-    faults: list[str] = field(default_factory=list)
-    """One sentence for each file or system that cannot be read."""
+class Systems(NamedFiles):
+    """The systems in the files of `systems/`, whose translations may come from files."""
 
     @property
     def external(self) -> list[str]:
         """The names of the systems whose translations come from files."""
-        return [name for name, (_, keys) in self.entries.items() if keys.get("external") is not None]
-
-    def check(self, name: str, *, where: str) -> str:
-        """Return the name. Raises `UserError` if there is no such system; it also lists the faults."""
-        try:
-            return choose(name, self.entries, noun="system", where=where)
-        except UserError as error:
-            if not self.faults:
-                raise
-            raise UserError(" ".join([str(error), "Not read:", *self.faults])) from error
+        return [name for name in self if self.read(name).get("external") is not None]
 
 
 class Catalogue:
@@ -69,143 +55,155 @@ class Catalogue:
         """The recipes by name."""
         return named_files(self.folders, "recipes", noun="recipe")
 
-    @property
-    def scale_names(self) -> list[str]:
-        """The names of the scales."""
-        return sorted(self.scale_files)
+    @cached_property
+    def corpus_files(self) -> NamedFiles:
+        """The corpora shared by data sets, by name."""
+        return named_files(self.folders, "corpora", noun="corpus", entries=True)
+
+    @cached_property
+    def model_files(self) -> NamedFiles:
+        """The models of annotators that the workflow can download, by name."""
+        return named_files(self.folders, "models", noun="model", entries=True)
+
+    @cached_property
+    def stand_in_files(self) -> NamedFiles:
+        """The choices of data sets that stand in for others, by name."""
+        return named_files(self.folders, "stand_ins", noun="choice of stand-ins")
 
     @cached_property
     def dataset_files(self) -> NamedFiles:
         """The data sets by name, except those named like a scale or a folder of results."""
-        files = named_entries(self.folders, "datasets", noun="data set")
-        taken = {
-            name: f"{path}: '{name}' is also the name of a scale or of a folder in results/: rename it."
-            for name, path in files.items()
-            if name in self.scale_files or name in RESERVED
-        }
-        return NamedFiles(files, files.unread | taken, noun="data set", hidden=files.hidden)
-
-    @cached_property
-    def systems(self) -> SystemEntries:
-        """The entries of the systems, and the faults in their files."""
-        files = self._system_files
-        return _read_systems(files.values(), faults=[*files.unread.values()])
+        files = named_files(self.folders, "datasets", noun="data set", entries=True)
+        for name in files.keys() & {*self.scale_files, *RESERVED}:
+            taken = f"'{name}' is also the name of a scale or of a folder in results/: rename it."
+            files.leave_out(name, f"{files[name]}: {taken}")
+        return files
 
     @cached_property
     def _system_files(self) -> NamedFiles:
         return named_files(self.folders, "systems", noun="file of systems")
 
+    @cached_property
+    def systems(self) -> Systems:
+        """The systems by name. Raises `UserError` if two files define the same system."""
+        systems = Systems("system")
+        systems.unread |= self._system_files.unread
+        for path in self._system_files.values():
+            try:
+                values = read_yaml(path)
+            except UserError as error:
+                systems.unread[str(path)] = str(error)
+                continue
+            for name, entry in values.items():
+                if name in systems:
+                    raise UserError(
+                        f"{path}: the system '{name}' is also defined in {systems[name]}: rename one of them."
+                    )
+                if not re.fullmatch(NAME, name) or name in STAGES:
+                    systems.unread[name] = (
+                        f"{path}: '{name}' cannot be a system's name: use small letters, digits and single "
+                        f"underscores, begin with a letter, and avoid {', '.join(STAGES)}."
+                    )
+                elif not isinstance(entry, Mapping):
+                    systems.unread[name] = f"{path}: {name}: expected keys and values, found {shown_value(entry)}."
+                else:
+                    files = ("external", "translations", ALL, ALL)
+                    systems.add(name, path, _changed(entry, files, _absolute(path)))
+        return systems
+
+    @cached_property
+    def system_entries(self) -> dict[str, tuple[Path, dict[str, Any]]]:
+        """The file and the keys of each system by name."""
+        return {name: (path, self.systems.read(name)) for name, path in self.systems.items()}
+
+    @property
+    def scale_names(self) -> list[str]:
+        """The names of the scales."""
+        return sorted(self.scale_files)
+
+    @property
+    def _kinds(self) -> tuple[NamedFiles, ...]:
+        return self.scale_files, self.recipe_files, self.dataset_files, self.corpus_files, self.model_files
+
     @property
     def hidden(self) -> list[str]:
         """One sentence for each file that hides another file of the same name in a later folder."""
         published = named_files(self.folders, "published", noun="paper")
-        kinds = (self.scale_files, self.recipe_files, self.dataset_files, self.corpus_files, self.model_files)
-        return [sentence for files in (*kinds, self._system_files, published) for sentence in files.hidden]
+        return [sentence for files in (*self._kinds, self._system_files, published) for sentence in files.hidden]
 
     @property
     def faults(self) -> list[str]:
         """One sentence for each file that is not read: for its name or, if it may define systems, for its content."""
-        unread = [misnamed(self.folders, subfolder) for subfolder in ("corpora", "models", "recipes", "scales")]
-        unread.append(self.dataset_files.unread)
+        unread = [sentence for files in (self.systems, *self._kinds) for sentence in files.unread.values()]
         metrics = own_faults("metrics", (*METRIC_NAMES, *SCORES, "chrf"))
-        own_code = [*COMPONENTS.own_faults, *ANNOTATORS.own_faults, *FILTERS.own_faults, *metrics]
-        return [*self.systems.faults, *(sentence for files in unread for sentence in files.values()), *own_code]
-
-    @property
-    def system_entries(self) -> dict[str, tuple[Path, dict[str, Any]]]:
-        """The entry of each system by name, and its file."""
-        return self.systems.entries
+        return [*unread, *COMPONENTS.own_faults, *ANNOTATORS.own_faults, *FILTERS.own_faults, *metrics]
 
     def scale(self, name: str, *, where: str = "the target") -> ScaleSettings:
         """Read a scale."""
-        self.scale_files.check(name, where=where)
-        return self._read(ScaleSettings, self.scale_files[name])
+        return self._read(ScaleSettings, self.scale_files, name, where)
 
     def recipe(self, name: str, *, where: str) -> RecipeSettings:
         """Read a recipe."""
-        self.recipe_files.check(name, where=where)
-        return self._read(RecipeSettings, self.recipe_files[name])
+        return self._read(RecipeSettings, self.recipe_files, name, where)
 
-    def _read(self, cls: type[RecipeSettings], path: Path) -> Any:
+    def _read(self, cls: type[T], files: NamedFiles, name: str, where: str) -> T:
+        path = files[files.check(name, where=where)]
         if path not in self._layers:
-            self._layers[path] = build(cls, read_yaml(path), where=str(path))
+            self._layers[path] = build(cls, files.read(name), where=str(path))
         return self._layers[path]
+
+    def stand_ins(self, name: str, *, where: str) -> dict[str, str]:
+        """Read a choice of data sets that stand in for others. Raises `UserError` if one of them is unknown."""
+        datasets = self._read(StandInSettings, self.stand_in_files, name, where).datasets
+        for dataset, stand_in in datasets.items():
+            for known in (dataset, stand_in):
+                self.dataset_files.check(known, where=f"{self.stand_in_files[name]}: datasets.{dataset}")
+        return datasets
 
     def dataset(self, name: str, *, where: str = "the target") -> DatasetSettings:
         """Read a data set, including the data sets that it extends."""
         if name not in self._datasets:
             self.dataset_files.check(name, where=where)
-            path, values = self.dataset_files[name], merge(*(level.keys for level in self._dataset_levels(name)))
+            path, values = self.dataset_files[name], merge(*(level.keys for level in self.dataset_levels(name)))
             self._datasets[name] = full_form(name, values, self.corpus_files, where=str(path))
             _check_names(self._datasets[name], self.dataset_files, where=str(path))
         return self._datasets[name]
 
-    def _dataset_levels(self, name: str) -> tuple[Level, ...]:
+    def dataset_levels(self, name: str) -> tuple[Level, ...]:
+        """Return a data set and the data sets that it extends, the oldest first."""
         if name not in self._lineages:
             files = self.dataset_files
             self._lineages[name] = lineage(name, lambda n: (files[n], read_with_paths(files, n)), files.check)
         return self._lineages[name]
 
-    @cached_property
-    def corpus_files(self) -> NamedFiles:
-        """The corpora shared by data sets, by name."""
-        return named_entries(self.folders, "corpora", noun="corpus")
-
-    @cached_property
-    def model_files(self) -> NamedFiles:
-        """The models of annotators that the workflow can download, by name."""
-        return named_entries(self.folders, "models", noun="model")
-
     def annotator_model(self, name: str, *, where: str = "the target") -> AnnotatorModelSettings:
         """Read the download settings of an annotator's model."""
-        self.model_files.check(name, where=where)
-        path = self.model_files[name]
+        path = self.model_files[self.model_files.check(name, where=where)]
         return build(AnnotatorModelSettings, {**self.model_files.read(name), "name": name}, where=str(path))
 
     def system(self, name: str, dataset: str | None = None, *, where: str = "the target") -> SystemSettings:
         """Compose a system and the systems that it extends, for a data set or, if None, without any `per_dataset`."""
+        return compose_system(*self.system_levels(name, dataset, where=where))
+
+    def system_levels(
+        self, name: str, dataset: str | None = None, *, where: str = "the target"
+    ) -> tuple[tuple[Level, ...], list[str]]:
+        """Return a system and the systems that it extends, the oldest first; a data set and its ancestors, it first."""
         if name not in self._systems:
-            entries = self.system_entries
             self.systems.check(name, where=where)
-            levels = lineage(name, entries.__getitem__, self.systems.check)
+            levels = lineage(name, self.system_entries.__getitem__, self.systems.check)
             check_levels(levels)
             for level in levels:
-                for special_dataset in level.keys.get("per_dataset", ()):
-                    self.dataset_files.check(special_dataset, where=f"{level.where}: per_dataset")
-                for translated in (level.keys.get("external") or {}).get("translations", ()):
-                    self.dataset_files.check(translated, where=f"{level.where}: external: translations")
+                translations = (level.keys.get("external") or {}).get("translations", ())
+                for key, named in (
+                    ("per_dataset", level.keys.get("per_dataset", ())),
+                    ("external: translations", translations),
+                ):
+                    for special_dataset in named:
+                        self.dataset_files.check(special_dataset, where=f"{level.where}: {key}")
             self._systems[name] = levels
-        datasets = [] if dataset is None else [level.name for level in reversed(self._dataset_levels(dataset))]
-        return compose_system(self._systems[name], datasets)
-
-
-def _read_systems(paths: Iterable[Path], *, faults: list[str]) -> SystemEntries:
-    """Read files of systems; add a fault for each file or entry that cannot be read.
-
-    Raises `UserError` if two files define the same system.
-    """
-    systems = SystemEntries(faults=faults)
-    for path in paths:
-        try:
-            values = read_yaml(path)
-        except UserError as error:
-            faults.append(str(error))
-            continue
-        for name, entry in values.items():
-            if name in systems.entries:
-                raise UserError(
-                    f"{path}: the system '{name}' is also defined in {systems.entries[name][0]}: rename one of them."
-                )
-            if not re.fullmatch(NAME, name) or name in STAGES:
-                faults.append(
-                    f"{path}: '{name}' cannot be a system's name: use small letters, digits and single underscores, "
-                    f"begin with a letter, and avoid {', '.join(STAGES)}."
-                )
-            elif not isinstance(entry, Mapping):
-                faults.append(f"{path}: {name}: expected keys and values, found {shown_value(entry)}.")
-            else:
-                systems.entries[name] = (path, _changed(entry, ("external", "translations", ALL, ALL), _absolute(path)))
-    return systems
+        datasets = [] if dataset is None else [level.name for level in reversed(self.dataset_levels(dataset))]
+        return self._systems[name], datasets
 
 
 ALL = "*"

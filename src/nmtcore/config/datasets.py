@@ -8,13 +8,14 @@ from pydantic import Field
 from nmtcore.config.annotators import ANNOTATORS, Annotation, AnnotatorSettings, ExistingSettings
 from nmtcore.config.bases import ChangesByBase
 from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings, Side
-from nmtcore.config.filters import FILTERS, FilterSettings
+from nmtcore.config.filters import FILTERS, FilterSettings, HeldOutSettings
 from nmtcore.config.formats import FORMATS
 from nmtcore.config.own_code import own_names
 from nmtcore.config.partial import ForAll, Listed, PartOf, Short
 from nmtcore.config.ranges import Amount, Count, Positive, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.typed import missing_keys
 from nmtcore.errors import quoted
 
 METRIC_NAMES = ("ribes", "multi_bleu")
@@ -94,7 +95,7 @@ MAX_LINE_BYTES = 1_000_000
 """The most bytes of a line, unless set."""
 
 REQUIRED_SPLITS = ("train", "dev")
-"""The splits that every data set has."""
+"""The splits that every data set has, except a treebank alone."""
 
 GOLD = "gold_"
 """Prefix of splits that are treebanks to compare parsers with; nothing in them is translated."""
@@ -121,17 +122,20 @@ class DatasetSettings:
     """What to cite."""
     source: str
     """Language code of the source side."""
-    target: str
-    """Language code of the target side."""
+    target: str | None = None
+    """Language code of the target side; null, in a treebank alone: that of the source side."""
     corpora: dict[str, CorpusSettings] = field(default_factory=dict)
     """Corpora by name; a corpus that only `splits` names is a file of `corpora/`."""
-    splits: dict[str, Annotated[tuple[Annotated[PartSettings, Short("corpus")], ...], Listed()]]
+    splits: dict[str, Annotated[tuple[Annotated[PartSettings, Short("corpus")], ...], Listed()]] = field(
+        default_factory=dict
+    )
     """Parts of corpora by split: `train`, `dev`, treebanks to compare parsers with (`gold_...`) or to train on
-    (`treebank_...`), contrastive pairs (`contrast_...`, whole corpora); all others are tests."""
-    recipe: str
-    """A file of `recipes/`."""
-    segmentation: SegmentationSettings
-    """Segmentation of words into subwords."""
+    (`treebank_...`), contrastive pairs (`contrast_...`, whole corpora); all others are tests. With nothing but
+    `gold_...`, the data set is a treebank alone: parsers are compared, and nothing is trained."""
+    recipe: str | None = None
+    """A file of `recipes/`; only a treebank alone needs none."""
+    segmentation: SegmentationSettings | None = None
+    """Segmentation of words into subwords; only a treebank alone needs none."""
     main_test: str = "test"
     """The split that results show first."""
     words: Annotated[dict[Side, Annotated[WordsSettings, Short("kind")]], ForAll(SIDES)] = field(
@@ -164,10 +168,10 @@ class DatasetSettings:
     """Changes of model, training and decoding for the systems of each base."""
 
     def __post_init__(self) -> None:
-        for split in REQUIRED_SPLITS:
-            if split not in self.splits:
-                raise ValueError(f"splits lacks '{split}'")
-        if self.main_test not in self.splits:
+        if not self.is_treebank:
+            self._check_training()
+        object.__setattr__(self, "target", self.target or self.source)
+        if self.main_test not in self.splits and not self.is_treebank:
             raise ValueError(f"main_test {quoted(self.main_test)} is not one of its splits ({', '.join(self.splits)})")
         for split, parts in self.splits.items():
             for part in parts:
@@ -176,9 +180,20 @@ class DatasetSettings:
         for side in SIDES:
             if side not in self.words:
                 raise ValueError(f"words lacks '{side}'")
+        for split in self.held_out:
+            if split == "train" or split not in self.splits:
+                raise ValueError(f"filters: held_out: there is no split {quoted(split)} to compare train with")
         self._check_contrasts()
         self._check_syntax()
         self._check_selection()
+
+    def _check_training(self) -> None:
+        keys = ("target", "splits", "recipe", "segmentation")
+        if absent := [f"'{key}'" for key in keys if not getattr(self, key)]:
+            raise ValueError(missing_keys(absent))
+        for split in REQUIRED_SPLITS:
+            if split not in self.splits:
+                raise ValueError(f"splits lacks '{split}'")
 
     def _check_contrasts(self) -> None:
         for split, part in ((split, part) for split, parts in self.splits.items() for part in parts):
@@ -218,11 +233,25 @@ class DatasetSettings:
             raise ValueError(f"selection.copies: the corpus '{copies.corpus}' does not have the format copied")
 
     @property
+    def is_treebank(self) -> bool:
+        """Whether it is a treebank alone, so that nothing is trained on it."""
+        return bool(self.splits) and all(split.startswith(GOLD) for split in self.splits)
+
+    @property
     def tests(self) -> tuple[str, ...]:
-        """The splits that are translated: the main test, then the other tests, then dev."""
+        """The splits that are translated: the main test, then the other tests, then dev; none of a treebank alone."""
+        if self.is_treebank:
+            return ()
         special = ("train", "dev", self.main_test, *self.treebanks, *self.contrasts)
         others = [split for split in self.splits if split not in special]
         return tuple(dict.fromkeys([self.main_test, *others, "dev"]))
+
+    @property
+    def held_out(self) -> tuple[str, ...]:
+        """The splits whose pairs are dropped from train by the filter `held_out`; none without the filter."""
+        filters = (own for own in self.filters if isinstance(own, HeldOutSettings))
+        default = (self.main_test, "dev")
+        return tuple(dict.fromkeys(split for own in filters for split in (own.splits or default)))
 
     @property
     def treebanks(self) -> tuple[str, ...]:

@@ -5,7 +5,11 @@ A data set's `syntax` names an annotator for each kind of annotation (`annotator
 To add a feature: a line in `FEATURES`, and its column in `features/syntax.py`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
+
+from nmtcore.config.ranges import settings_class
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,3 +39,20 @@ FEATURES: dict[str, Feature] = {
 
 LABEL_COLUMNS = tuple(column for feature in FEATURES.values() for column in feature.labels)
 """The columns that hold label ids."""
+
+
+@settings_class
+class ReaderSettings:
+    """Base of the settings of components and transforms, which read features."""
+
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """The features that it reads, by side, in training and to translate: {"source": ("trees",)}.
+
+    Like the following ones, a property if it depends on the settings.
+    """
+
+    has_second_loss: ClassVar[bool] = False
+    """Whether the model learns anything beside translation."""
+
+    predicted_tags: ClassVar[str | None] = None
+    """The feature whose labels the model predicts for the target's words; None if it predicts none."""

@@ -2,105 +2,94 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nmtcore.config.typed import choose, shown_value
-from nmtcore.config.yaml_files import read_yaml, yaml_files, yaml_paths
+from nmtcore.config.yaml_files import read_yaml, yaml_files
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME
 
 
 class NamedFiles(dict[str, Path]):
-    """Files by name. `unread` says for each file that is left out why it is not read, `hidden` which files others hide.
+    """Files by name. A file may hold several entries `NAME: {settings}`, each with a name of its own."""
 
-    A file may hold several entries `NAME: {settings}`, each with a name of its own.
-    """
+    def __init__(self, noun: str) -> None:
+        super().__init__()
+        self.noun = noun
+        """The word for one of them in messages, such as "data set"."""
+        self.unread: dict[str, str] = {}
+        """A sentence about each file or entry that is left out."""
+        self.hidden: list[str] = []
+        """A sentence about each file that is used in place of another one."""
+        self._values: dict[str, dict[str, Any]] = {}
 
-    def __init__(
-        self, files: Mapping[str, Path], unread: Mapping[str, str], *, noun: str, hidden: Sequence[str] = ()
-    ) -> None:
-        super().__init__({name: path for name, path in files.items() if name not in unread})
-        self.unread = dict(unread)
-        self.hidden = tuple(hidden)
-        self._noun = noun
-        self._values: dict[Path, dict[str, Any]] = {}
+    def add(self, name: str, path: Path, values: dict[str, Any] | None = None) -> None:
+        """Add a file, or an entry of it, whose settings are `values`; None: `read` reads the file."""
+        self[name] = path
+        self._values.pop(name, None)
+        if values is not None:
+            self._values[name] = values
+
+    def leave_out(self, name: str, sentence: str) -> None:
+        """Leave out a name, for the reason that a sentence gives."""
+        self.pop(name, None)
+        self.unread[name] = sentence
 
     def read(self, name: str) -> dict[str, Any]:
         """Read the settings of a name."""
-        path = self[name]
-        values = self._values[path] = self._values.get(path) or read_yaml(path)
-        return values[name] if _holds_entries(values) else values
+        if name not in self._values:
+            self._values[name] = read_yaml(self[name])
+        return self._values[name]
 
     def check(self, name: str, *, where: str) -> str:
-        """Return the name. Raises `UserError` if it has no file, or if the file is not read."""
-        if name in self.unread:
-            raise UserError(f"{where}: Not read: {self.unread[name]}")
-        return choose(name, self, noun=self._noun, where=where)
+        """Return the name. Raises `UserError` if it is unknown; the message also says what is not read."""
+        try:
+            return choose(name, self, noun=self.noun, where=where)
+        except UserError as error:
+            if not self.unread:
+                raise
+            raise UserError(" ".join([str(error), "Not read:", *self.unread.values()])) from error
 
 
-def named_files(folders: Sequence[Path], subfolder: str, *, noun: str) -> NamedFiles:
-    """Find the files of a subfolder ("datasets"); the first folder that has a name wins. Messages use `noun`."""
-    return _layered(folders, subfolder, yaml_files, noun=noun)
+def named_files(folders: Sequence[Path], subfolder: str, *, noun: str, entries: bool = False) -> NamedFiles:
+    """Find the files of a subfolder ("datasets"); the first folder that has a name wins. Messages use `noun`.
 
-
-def named_entries(folders: Sequence[Path], subfolder: str, *, noun: str) -> NamedFiles:
-    """Find the files of a subfolder and the entries of those that hold several, as `named_files` does.
-
-    Raises `UserError` if two files of a folder have the same name in them.
+    With `entries`, files that hold several entries count as these. Raises `UserError` if two files of a folder have the
+    same name in them.
     """
-    return _layered(folders, subfolder, partial(_entries, noun=noun), noun=noun)
-
-
-def _entries(folder: Path, *, noun: str) -> dict[str, Path]:
-    entries: dict[str, Path] = {}
-    for stem, path in yaml_files(folder).items():
-        for name in _names_in(path) or [stem]:
-            if name in entries:
-                raise UserError(f"{path}: the {noun} '{name}' is also defined in {entries[name]}: rename one of them.")
-            entries[name] = path
-    return entries
-
-
-def _layered(
-    folders: Sequence[Path], subfolder: str, find: Callable[[Path], dict[str, Path]], *, noun: str
-) -> NamedFiles:
-    files: dict[str, Path] = {}
-    hidden: list[str] = []
+    files = NamedFiles(noun)
     for folder in reversed(folders):
-        own = find(folder / subfolder)
-        shared = {name: path for name, path in own.items() if name in files}
-        others = {path: files[name] for name, path in shared.items() if path.resolve() != files[name].resolve()}
-        hidden += [f"{path} is used in place of {other}." for path, other in others.items()]
-        files |= own
-    return NamedFiles(files, misnamed(folders, subfolder), noun=noun, hidden=hidden)
+        own: dict[str, Path] = {}
+        for stem, path in yaml_files(folder / subfolder).items():
+            for name, values in _entries_in(path) if entries else [(stem, None)]:
+                if name in own:
+                    raise UserError(f"{path}: the {noun} '{name}' is also defined in {own[name]}: rename one of them.")
+                own[name] = path
+                if name in files and files[name].resolve() != path.resolve():
+                    files.hidden.append(f"{path} is used in place of {files[name]}.")
+                files.add(name, path, values)
+                if not re.fullmatch(NAME, name):
+                    rule = "a name consists of small letters, digits and single underscores and begins with a letter."
+                    files.leave_out(name, f"{path}: {rule}")
+    files.hidden = list(dict.fromkeys(files.hidden))
+    return files
 
 
-def _names_in(path: Path) -> list[str]:
-    """Return the names of a file's entries; none if it has one unnamed, or cannot be read, which is said when used."""
+def _entries_in(path: Path) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    """Yield the name and the settings of each entry of a file; a file that cannot be read is one without settings.
+
+    A corpus, a model or a data set alone has texts among its values.
+    """
     try:
         values = read_yaml(path)
-    except UserError:
-        return []
-    return list(values) if _holds_entries(values) else []
-
-
-def _holds_entries(values: Mapping[str, Any]) -> bool:
-    """Tell whether a file holds entries by name: a corpus, a model or a data set alone has texts among its values."""
-    return bool(values) and all(isinstance(value, Mapping) for value in values.values())
-
-
-def misnamed(folders: Sequence[Path], subfolder: str) -> dict[str, str]:
-    """Return one sentence for each file of a subfolder whose name does not match `NAME`."""
-    return {
-        path.stem: f"{path}: a name consists of small letters, digits and single underscores and begins with a letter."
-        for folder in reversed(folders)
-        for path in yaml_paths(folder / subfolder)
-        if not re.fullmatch(NAME, path.stem)
-    }
+    except UserError:  # which is said when it is used
+        yield path.stem, None
+        return
+    has_entries = values and all(isinstance(value, Mapping) for value in values.values())
+    yield from values.items() if has_entries else [(path.stem, values)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,9 +123,9 @@ def lineage(
         own = {key: value for key, value in keys.items() if key != "extends"}
         levels.append(Level(name=parent, path=path, keys=own))
         parent = keys.get("extends")
+        if parent is not None and not isinstance(parent, str):
+            raise UserError(f"{levels[-1].where}: extends: expected a name, found {shown_value(parent)}.")
         if parent is not None:
-            if not isinstance(parent, str):
-                raise UserError(f"{levels[-1].where}: extends: expected a name, found {shown_value(parent)}.")
             check(parent, where=f"{levels[-1].where}: extends")
         names = [level.name for level in levels]
         if parent in names:

@@ -48,7 +48,11 @@ class DuplicatesSettings(FilterSettings):
 
 @settings_class
 class HeldOutSettings(FilterSettings):
-    """Drop pairs that also occur in a development or test split (the words of both sides are equal)."""
+    """Drop pairs that also occur in dev, in the main test or in `splits` (the words of both sides are equal)."""
+
+    splits: tuple[str, ...] | None = None
+    """The splits to compare with; null: dev and the main test. A test that is not listed leaves train as it is: what it
+    shares with train is counted, and named with its scores."""
 
 
 @settings_class

@@ -116,13 +116,13 @@ class DemoOptions(FormatOptions):
     swap: bool = False
     """Whether German is the source."""
     count: Count | None = None
-    """Pairs to generate; null: all of the split."""
+    """Sentences to use, the first of the split; null: all."""
     seed: Seed = 1
     """Seed of the generator."""
 
     @property
     def pairs(self) -> int:
-        """The number of pairs."""
+        """The number of sentence pairs."""
         return DEMO_PAIRS[self.split] if self.count is None else self.count
 
 
@@ -139,20 +139,10 @@ class ContrastiveOptions(FormatOptions):
 
 
 @settings_class
-class DemoContrastiveOptions(FormatOptions):
+class DemoContrastiveOptions(DemoOptions):
     """Contrastive pairs of the demo corpus, which are generated: sentences with wrong translations of them."""
 
-    roles: ClassVar[tuple[str, ...]] = ()
     contrastive: ClassVar[bool] = True
-
-    split: Literal["train", "dev", "test"]
-    """Split whose sentences are used."""
-    swap: bool = False
-    """Whether German is the source."""
-    count: Count | None = None
-    """Sentences to use, the first of the split; null: all."""
-    seed: Seed = 1
-    """Seed of the generator."""
 
 
 FORMATS = Registry[FormatOptions](
@@ -181,19 +171,15 @@ FORMATS = Registry[FormatOptions](
 
 
 def corpus_options(name: str, options: Mapping[str, Any], files: Mapping[str, Any], *, where: str) -> FormatOptions:
-    """Build the options of a corpus with the format `name`, and check that the format reads these files."""
+    """Build the options of a corpus with the format `name`.
+
+    Raises `UserError` if they are not valid, or if `files` lacks a role that the format reads or has another one.
+    """
     built = build(FORMATS.find(name, where=where), options, where=f"{where}: options")
-    _check_roles(built, files, where=where)
-    return built
-
-
-def _check_roles(options: FormatOptions, files: Mapping[str, Any], *, where: str) -> None:
-    """Raise a `UserError` if `files` lacks a role that the format reads, or has a role that it does not read."""
     for role in files:
-        if role not in options.roles:
-            raise UserError(f"{where}: files has no role '{role}' in this format. {nearest(role, options.roles)}")
-    if options.one_side_suffices and any(files.get(role) for role in options.roles):
-        return
-    for role in options.roles:
-        if not files.get(role):
-            raise UserError(f"{where}: files lacks '{role}'.")
+        if role not in built.roles:
+            raise UserError(f"{where}: files has no role '{role}' in this format. {nearest(role, built.roles)}")
+    missing = [role for role in built.roles if not files.get(role)]
+    if missing and not (built.one_side_suffices and len(missing) < len(built.roles)):
+        raise UserError(f"{where}: files lacks '{missing[0]}'.")
+    return built

@@ -2,16 +2,21 @@
 
 `config/components/NAME.py` is the component NAME wherever a system names it; `config/annotators`, `config/filters` and
 `config/metrics` hold the others. `config/` is that of the working directory, which Snakemake's `-d` sets and which all
-its jobs have. A file is imported only when something needs it, and its checksum is part of what depends on it.
+its jobs have, or inside `working_folder` that of another folder. A file is imported only when something needs it, and
+its checksum is part of what depends on it.
 """
 
 import ast
+import functools
 import hashlib
 import os
 import re
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import fields
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -31,17 +36,32 @@ _PACKAGE = "nmtcore_own"
 _LENGTH = 16
 """Hexadecimal digits of a checksum."""
 
-_loaded: dict[Path, tuple[tuple[int, int], ModuleType]] = {}
+_folder: ContextVar[Path] = ContextVar("the folder that has `OWN_CONFIG`", default=Path())
+
+
+@contextmanager
+def working_folder(folder: Path) -> Iterator[None]:
+    """Read the user's files from another folder than the working directory inside the block, which stays there."""
+    before = _folder.set(folder)
+    try:
+        yield
+    finally:
+        _folder.reset(before)
+
+
+def own_config() -> Path:
+    """Return the folder of the user's configuration: `OWN_CONFIG` of the working directory, or of `working_folder`."""
+    return _folder.get() / OWN_CONFIG
 
 
 def own_names(folder: str) -> list[str]:
     """List the names of the user's own files in a folder of `OWN_CODE`, sorted; files with other names are left out."""
-    return sorted(path.stem for path in (OWN_CONFIG / folder).glob("*.py") if re.fullmatch(NAME, path.stem))
+    return sorted(path.stem for path in (own_config() / folder).glob("*.py") if re.fullmatch(NAME, path.stem))
 
 
 def own_path(folder: str, name: str) -> Path:
     """Return the path of a file of the user's own, which need not exist."""
-    return OWN_CONFIG / folder / f"{name}.py"
+    return own_config() / folder / f"{name}.py"
 
 
 def has_own(folder: str, name: str) -> bool:
@@ -55,19 +75,18 @@ def own_module(folder: str, name: str) -> ModuleType:
     Raises a `LineError` that names the line if it cannot be imported.
     """
     path = own_path(folder, name).resolve()
-    state = _state(path)
-    if path not in _loaded or _loaded[path][0] != state:
-        _loaded[path] = state, _import(path, f"{_PACKAGE}:{folder}:{name}", shown=own_path(folder, name))
+    status = path.stat()
+    module_name = f"{_PACKAGE}:{folder}:{name}"
+    module = _import(path, (status.st_mtime_ns, status.st_size), module_name, own_path(folder, name))
     # Settings look up their module by its name, and so does whatever sends a filter to another process.
-    module = _loaded[path][1]
-    sys.modules[module.__name__] = module
+    sys.modules[module_name] = module
     return module
 
 
-def _import(path: Path, name: str, *, shown: Path) -> ModuleType:
+@functools.lru_cache
+def _import(path: Path, state: tuple[int, int], name: str, shown: Path) -> ModuleType:
     spec = spec_from_file_location(name, path)
-    module = module_from_spec(spec)
-    sys.modules[name] = module
+    module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:
@@ -78,15 +97,11 @@ def _import(path: Path, name: str, *, shown: Path) -> ModuleType:
     return module
 
 
-def _state(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size
-
-
-def own_class(folder: str, name: str, base: type) -> type:
+def own_class(folder: str, name: str, base: type, *, keys: Iterable[str]) -> type:
     """Return the settings class of a file of the user's own: the one that it derives from `base`.
 
-    Raises `UserError` if the file has none or several, or one without the decorator `settings_class`.
+    Raises `UserError` if the file has none or several, or one without the decorator `settings_class`, or if one of its
+    settings is called like one of the `keys` of every entry.
     """
     module, path = own_module(folder, name), own_path(folder, name)
     classes = [
@@ -101,6 +116,9 @@ def own_class(folder: str, name: str, base: type) -> type:
         )
     if "__dataclass_params__" not in vars(classes[0]):
         raise UserError(f"{path}: write @settings_class above the class {classes[0].__name__}.")
+    for field in fields(classes[0]):
+        if field.name in keys:
+            raise UserError(f"{path}: a setting cannot be called '{field.name}', which is a key of every entry.")
     return classes[0]
 
 
@@ -140,7 +158,7 @@ def is_same_code(one: Path, other: Path) -> bool:
 def own_faults(folder: str, taken: Iterable[str]) -> list[str]:
     """Return a sentence for each file of the user's own that is not read: a wrong name, or one of the package's."""
     faults, noun, names = [], OWN_CODE[folder], set(taken)
-    for path in sorted((OWN_CONFIG / folder).glob("*.py")):
+    for path in sorted((own_config() / folder).glob("*.py")):
         if path.stem in names:
             faults.append(f"{path}: nmtcore itself has '{path.stem}': give your {noun} another name.")
         elif not re.fullmatch(NAME, path.stem):

@@ -9,6 +9,7 @@ from typing import Any
 from nmtcore.config.corpora import CorpusSettings, FileSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.files import check_files
+from nmtcore.config.own_code import own_config
 from nmtcore.config.project import Project
 from nmtcore.config.project_settings import read_project_settings
 from nmtcore.config.stages import ReadingSettings
@@ -48,15 +49,16 @@ def project_of_folder(folder: Path, **overrides: Any) -> Project:
 
 
 def project_model_folders(bundle: Path) -> tuple[Path, ...]:
-    """Return the folders of annotators' models in the working directory's config/config.yaml; empty without that file.
+    """Return the folders of annotators' models in the working folder's config/config.yaml; empty without that file.
 
     A configuration inside `bundle`, a trained model that may come from somebody else, is never read, even if it is in
-    the working directory. Raises `UserError` if the configuration is not valid.
+    the working folder. Raises `UserError` if the configuration is not valid.
     """
-    path = config_file("config")
+    path = config_file(own_config())
     if not path.is_file() or path.resolve().is_relative_to(bundle.resolve()):
         return ()
-    return read_project_settings(read_yaml(path), where=str(path)).model_folders
+    settings = read_project_settings(read_yaml(path), where=str(path))
+    return tuple(path.parent.parent / folder for folder in settings.model_folders)
 
 
 def own_files(corpus: CorpusSettings) -> Iterator[tuple[str, FileSettings]]:

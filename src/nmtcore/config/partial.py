@@ -1,17 +1,17 @@
 """Forms of settings in files: parts, which are checked when a file is read and built when layers are merged, and short
-forms, which pydantic expands before it checks them."""
+forms, which are expanded before they are checked."""
 
 import dataclasses
 import functools
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Union
 
 from pydantic_core import core_schema
 
-from nmtcore.config.ranges import described, hints_of, strict_where_yaml_misleads
+from nmtcore.config.ranges import described, hints_of, refuse_booleans
 from nmtcore.config.typed import explain_keys
 
 
@@ -39,7 +39,7 @@ class PartOf:
             if field.init and not field.metadata
         }
         keys = core_schema.typed_dict_schema(
-            strict_where_yaml_misleads(fields),
+            refuse_booleans(fields),
             extra_behavior="forbid",
             config={"allow_inf_nan": False},
             metadata={"pydantic_js_functions": [functools.partial(described, self.classes)]},
@@ -48,53 +48,42 @@ class PartOf:
 
 
 @dataclass(frozen=True)
-class Short:
-    """Marks settings for which the value of `key` may stand alone: `Annotated[PartSettings, Short("corpus")]`."""
+class _ShortForm:
+    """Marks values that have a short form, which is expanded before they are checked."""
 
-    key: str
+    short: Callable[[Any], Any]
+    """Gives the type hint of the short form of values with a type hint."""
+    expand: Callable[[Any], Any]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """Return the schema of the settings or the text."""
-        return _expanded(
-            handler(source),
-            lambda value: {self.key: value} if isinstance(value, str) else value,
-            handler.generate_schema(hints_of(source)[self.key]),
+        """Return the schema of both forms."""
+        full, short = handler(source), handler.generate_schema(self.short(source))
+        return core_schema.no_info_before_validator_function(
+            self.expand, full, json_schema_input_schema=core_schema.union_schema([short, full])
         )
 
 
-@dataclass(frozen=True)
-class Listed:
-    """Marks a list in whose place a single value may stand."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """Return the schema of the list or the value."""
-        item = handler.generate_schema(typing.get_args(source)[0])
-        return _expanded(handler(source), lambda value: [value] if isinstance(value, _SINGLE) else value, item)
+def Short(key: str) -> _ShortForm:
+    """Mark settings for which the value of `key` may stand alone: `Annotated[PartSettings, Short("corpus")]`."""
+    return _ShortForm(lambda hint: hints_of(hint)[key], lambda own: {key: own} if isinstance(own, str) else own)
 
 
-_SINGLE = (str, int, float, Mapping)
-
-
-@dataclass(frozen=True)
-class ForAll:
-    """Marks settings by name in whose place the settings of all `names` may stand."""
-
-    names: tuple[str, ...]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """Return the schema of the settings by name or of those of all."""
-
-        def expand(value: Any) -> Any:
-            for_all = isinstance(value, str) or (isinstance(value, Mapping) and not set(value) & set(self.names))
-            return dict.fromkeys(self.names, value) if for_all else value
-
-        return _expanded(handler(source), expand, handler.generate_schema(typing.get_args(source)[1]))
-
-
-def _expanded(schema: Any, expand: Callable[[Any], Any], short: Any) -> Any:
-    return core_schema.no_info_before_validator_function(
-        expand, schema, json_schema_input_schema=core_schema.union_schema([short, schema])
+def Listed() -> _ShortForm:
+    """Mark a list in whose place a single value may stand."""
+    return _ShortForm(
+        lambda hint: typing.get_args(hint)[0],
+        lambda value: [value] if isinstance(value, str | int | float | Mapping) else value,
     )
+
+
+def ForAll(names: Sequence[str]) -> _ShortForm:
+    """Mark settings by name in whose place the settings of all `names` may stand."""
+
+    def expand(value: Any) -> Any:
+        for_all = isinstance(value, str) or (isinstance(value, Mapping) and not set(value) & set(names))
+        return dict.fromkeys(names, value) if for_all else value
+
+    return _ShortForm(lambda hint: typing.get_args(hint)[1], expand)
 
 
 def _in_part(hint: Any) -> Any:
@@ -102,15 +91,9 @@ def _in_part(hint: Any) -> Any:
     if typing.get_origin(hint) is dict:
         key, value = typing.get_args(hint)
         return dict[key, _in_part(value)]
-    inner = settings_class_in(hint)
-    if inner is None:
-        return hint
-    part = Annotated[dict[str, Any], PartOf(inner)]
-    return part if hint is inner else part | None
-
-
-def settings_class_in(hint: Any) -> type | None:
-    """Return the settings class of a type hint that is one, or one or None; None if there is none."""
     choices = typing.get_args(hint) if typing.get_origin(hint) in (Union, types.UnionType) else (hint,)
     classes = [choice for choice in choices if dataclasses.is_dataclass(choice)]
-    return classes[0] if len(classes) == 1 else None
+    if len(classes) != 1:
+        return hint
+    part = Annotated[dict[str, Any], PartOf(*classes)]
+    return part if hint is classes[0] else part | None

@@ -16,13 +16,13 @@ from nmtcore.config.bases import BASES, BaseSettings, check_settings_of_base
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.components import COMPONENTS, check_composition, check_trees, component_settings
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.external import with_translations
 from nmtcore.config.needs import (
+    MissingAnnotation,
     check_copies,
     check_transforms,
     features_for,
     linearised_parses_annotator,
-    parser_to_compare_with,
+    with_translations,
     with_treebanks,
 )
 from nmtcore.config.paper_tables import paper_table_files
@@ -30,9 +30,8 @@ from nmtcore.config.project_settings import read_project_settings
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
-from nmtcore.config.stand_ins import stand_in_files
 from nmtcore.config.systems import SystemSettings
-from nmtcore.config.training import ENDS, NO_END, DecodingSettings, TrainingSettings
+from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.transforms import transform_settings
 from nmtcore.config.typed import build, choose, merge, plain
 from nmtcore.config.yaml_files import config_file, read_yaml
@@ -50,15 +49,14 @@ class Project(Catalogue):
         check = partial(self.dataset_files.check, where=f"{where}: datasets")
         datasets = _matching(self.settings.datasets, self.dataset_files, check)
         # An unknown name may belong to a system in a file that cannot be read: only a target that needs it fails.
-        unread = [name for name in self.settings.systems if self.systems.faults and re.fullmatch(NAME, name)]
+        unread = [name for name in self.settings.systems if self.systems.unread and re.fullmatch(NAME, name)]
         valid = dict.fromkeys([*self.system_entries, *unread])
         check = partial(choose, valid=valid, noun="system", where=f"{where}: systems")
         systems = _matching(self.settings.systems, valid, check)
         if self.settings.baseline is not None:
             choose(self.settings.baseline, valid, noun="system", where=f"{where}: baseline")
-        choices = stand_in_files(self)
-        if self.settings.stand_ins is not None and choices:
-            choices.check(self.settings.stand_ins, where=f"{where}: stand_ins")
+        if self.settings.stand_ins is not None and self.stand_in_files:
+            self.stand_in_files.check(self.settings.stand_ins, where=f"{where}: stand_ins")
         self.chosen_by_pattern = frozenset(systems) - frozenset(self.settings.systems)
         """Configured systems that only match a pattern."""
         self.settings = replace(self.settings, datasets=datasets, systems=systems)
@@ -84,15 +82,27 @@ class Project(Catalogue):
         path, _ = self.system_entries[self.systems.check(system, where="the target")]
         where = f"{path}: {system} on {dataset} at scale {scale}"
         data, size, parts = self.dataset(dataset), self.scale(scale), self.system(system, dataset)
+        if data.is_treebank:
+            sentence = f"{dataset} is a treebank alone, so nothing is trained on it: ask for results/tables/parsers.md."
+            raise MissingAnnotation(sentence, missing="no training pairs")
         recipe = self.recipe(data.recipe, where=f"{self.dataset_files[dataset]}: recipe")
         names = {"dataset": dataset, "system": system, "scale": scale, "seed": seed}
-        recipe_path = self.recipe_files[data.recipe]
-        run = assemble(recipe, data, size, parts, names=names, where=where, recipe_path=recipe_path)
-        run = self.settings.machine.applied_to(run)
-        if run.start_from is not None:
-            self._check_no_circle(system, where=where)
-            check_start(run, self.run(dataset, run.start_from, scale, seed), where=where)
+        run = self.settings.machine.applied_to(assemble(recipe, data, size, parts, names=names, where=where))
+        if run.start is not None:
+            self._check_start(run, where=f"{where}: start_from")
         return run
+
+    def _check_start(self, run: RunSettings, *, where: str) -> None:
+        """Raise `UserError` if a run starts from itself, or from one that is not there or whose weights do not fit."""
+        chain = [(run.dataset, run.system)]
+        while (name := self.system(chain[-1][1], where=where).start_from) is not None:
+            dataset, _, system = name.rpartition("/")
+            chain.append((dataset or chain[-1][0], system))
+            if chain[-1] in chain[:-1]:
+                shown = " starts from ".join(system for _, system in chain)
+                raise UserError(f"{where}: {shown}: this is circular, remove one `start_from`.")
+        owners = [self.dataset(name, where=where).segmentation_from or name for name in (run.dataset, chain[1][0])]
+        check_start(run, self.run(*run.start, run.scale, run.seed), owners, where=where)
 
     def seeds(self, dataset: str, system: str, wanted: tuple[int, ...] | None = None) -> tuple[int, ...]:
         """Return the seeds of a system: for an external system, those with translations of the data set.
@@ -105,16 +115,6 @@ class Project(Catalogue):
             return seeds
         count = self.system(system).external.seed_count(dataset)
         return tuple(seed for seed in seeds if 1 <= seed <= count) or seeds
-
-    def _check_no_circle(self, system: str, *, where: str) -> None:
-        """Raise `UserError` if a system starts from itself, directly or through other systems."""
-        names, name = [system], self.system(system).start_from
-        while name is not None:
-            if name in names:
-                raise UserError(
-                    f"{where}: {' starts from '.join([*names, name])}: this is circular, remove one `start_from`."
-                )
-            names, name = [*names, name], self.system(name, where=f"{where}: start_from").start_from
 
     def segmentation(self, dataset: DatasetSettings, scale: ScaleSettings) -> SegmentationSettings:
         """Return the data set's segmentation, at most as large as the scale allows."""
@@ -159,20 +159,17 @@ def assemble(
     *,
     names: Mapping[str, Any],
     where: str,
-    recipe_path: Path,
 ) -> RunSettings:
     """Assemble one run. Later layers win: recipe, data set, scale, system, except for `DECIDED_BY_SCALE`.
 
-    `names` are those of data set, system and scale, and the seed; `recipe_path` is the recipe's file.
+    `names` are those of data set, system and scale, and the seed.
     """
-    below = [_layer(recipe, parts.base), _layer(data, parts.base)]
-    layers = {"scale": _scale_layer(size, parts), "system": {name: getattr(parts, name) for name in DECIDED_BY_SCALE}}
+    below = [layer_of(vars(recipe), parts.base), layer_of(vars(data), parts.base)]
+    scale_layer = layer_of(vars(size), parts.base, is_fine_tuned=parts.start_from is not None)
+    layers = {"scale": scale_layer, "system": {name: getattr(parts, name) for name in DECIDED_BY_SCALE}}
 
     def layered(cls: type, section: str) -> Any:
-        values = merge_layers(section, *below, **layers)
-        if section == "training":
-            _check_end(below[0][section], values, where=f"{recipe_path}: training")
-        return build(cls, values, where=f"{where}: {section}")
+        return build(cls, merge_layers(section, *below, **layers), where=f"{where}: {section}")
 
     check_settings_of_base(parts.model, parts.base, where=f"{where}: model")
     model = layered(BASES[parts.base], "model")
@@ -209,7 +206,8 @@ def assemble(
     run = build(RunSettings, values, where=where)
     if parts.external is not None:
         return with_translations(run, parts.external, data, where=where)
-    run = replace(run, trees_by=parser_to_compare_with(run, data))
+    if run.tree_comparison == "induced":
+        run = replace(run, trees_by=data.syntax.get("source", {}).get("dependencies"))
     return with_treebanks(run, parts.treebank, data, where=where)
 
 
@@ -222,33 +220,29 @@ def cut_segmentation(
     return replace(settings, size=min(settings.size, scale.segmentation_size or settings.size))
 
 
-def _check_end(recipe: Mapping[str, Any], training: Mapping[str, Any], *, where: str) -> None:
-    """Raise `UserError` about a recipe that does not say when training ends if nothing else says so."""
-    if all(values.get(end) is None for values in (recipe, training) for end in ENDS):
-        raise UserError(f"{where}: {NO_END}.")
+def layer_of(values: Mapping[str, Any], base: str, *, is_fine_tuned: bool = False) -> Layer:
+    """Return the settings of a recipe, a data set or a scale for the systems of a base.
+
+    A scale's `fine_tuning` applies if the system starts from another one.
+    """
+    general = {"model": {}, "training": values.get("training", {}), "decoding": values.get("decoding", {})}
+    layer = merge(general, values.get("per_base", {}).get(base, {}))
+    return merge(layer, {"training": values.get("fine_tuning", {})}) if is_fine_tuned else layer
 
 
-def _layer(settings: RecipeSettings | DatasetSettings, base: str) -> Layer:
-    """Return the settings of a recipe, a data set or a scale for the systems of a base."""
-    general = {"model": {}, "training": settings.training, "decoding": settings.decoding}
-    return merge(general, settings.per_base.get(base, {}))
+def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], *, where: str) -> None:
+    """Raise `UserError` unless a run has the same model, components, transforms and vocabularies as its start.
 
-
-def _scale_layer(scale: ScaleSettings, system: SystemSettings) -> Layer:
-    """Return a scale's settings for a system; `fine_tuning` applies if the system starts from another one."""
-    layer = _layer(scale, system.base)
-    return {**layer, "training": merge(layer["training"], scale.fine_tuning)} if system.start_from else layer
-
-
-def check_start(run: RunSettings, start: RunSettings, *, where: str) -> None:
-    """Raise `UserError` unless a run has the same model, components, transforms and segmentation as its start."""
-    where = f"{where}: start_from: {start.system}"
+    `segmented` are the data sets whose segmentations the run and its start use.
+    """
+    where = f"{where}: {run.start_from}"
     if start.external is not None:
         raise UserError(f"{where} is external, so it has no model.")
     if run.base != start.base:
         raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
-    if _model(run) != _model(start):
-        raise UserError(f"{where} has another model, so its weights do not fit.")
+    own, others = (plain(_without_dropout(each.model)) for each in (run, start))
+    if differing := [f"{key} {others[key]} instead of {own[key]}" for key in own if own[key] != others[key]]:
+        raise UserError(f"{where} has another model ({', '.join(differing)}), so its weights do not fit.")
     if _components(run) != _components(start):
         raise UserError(f"{where} has other components, so its weights do not fit.")
     if run.transforms != start.transforms:
@@ -257,6 +251,16 @@ def check_start(run: RunSettings, start: RunSettings, *, where: str) -> None:
         raise UserError(
             f"{where} has another segmentation ({start.segmentation.name}), so its vocabularies do not fit."
         )
+    if len(set(segmented)) > 1:
+        raise UserError(
+            f"{where} has the segmentation of {segmented[1]}, so its vocabularies do not fit: set `segmentation_from: "
+            f"{segmented[1]}` in the data set {run.dataset}."
+        )
+    if run.reads_labels and run.dataset != start.dataset:
+        raise UserError(
+            f"{where} reads labels, of which each data set has its own, so its weights do not fit: start from a run on "
+            f"{run.dataset}, or choose a system without labels."
+        )
 
 
 def _components(run: RunSettings) -> list[tuple[str, str]]:
@@ -264,7 +268,6 @@ def _components(run: RunSettings) -> list[tuple[str, str]]:
     return [(name, COMPONENTS.name_of(settings)) for name, settings in run.components.items()]
 
 
-def _model(run: RunSettings) -> tuple[str, BaseSettings]:
+def _without_dropout(model: BaseSettings) -> BaseSettings:
     """Return the settings that determine the shapes of a model's weights."""
-    dropouts = [field.name for field in fields(run.model) if field.name.endswith("dropout")]
-    return run.base, replace(run.model, **dict.fromkeys(dropouts, 0.0))
+    return replace(model, **{field.name: 0.0 for field in fields(model) if field.name.endswith("dropout")})

@@ -1,10 +1,6 @@
 """Settings of config.yaml: what to run, and where."""
 
-import dataclasses
 import os
-import re
-import types
-import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
@@ -162,25 +158,13 @@ class ProjectSettings:
 
 def read_project_settings(values: Mapping[str, Any], *, where: str) -> ProjectSettings:
     """Build the settings of config.yaml, with the command line's changes; used by planning and by jobs."""
-    return build(ProjectSettings, _as_typed(ProjectSettings, values), where=where)
+    return build(ProjectSettings, _with_nulls(values), where=where)
 
 
-def _as_typed(hint: Any, value: Any) -> Any:
-    """Convert what Snakemake makes of `--config KEY=VALUE` to the types of the settings, where possible.
-
-    It reads a single value as a number if it looks like one, but everything inside a list or a mapping as a string:
-    `threads=2` arrives as 2, `seeds=[1,2]` as ["1", "2"].
-    """
-    if dataclasses.is_dataclass(hint) and isinstance(value, Mapping):
-        hints = typing.get_type_hints(hint)
-        return {key: _as_typed(hints[key], inner) if key in hints else inner for key, inner in value.items()}
+def _with_nulls(value: Any) -> Any:
+    """Replace `null` within lists and mappings by None: there, Snakemake reads everything after `--config` as text."""
+    if isinstance(value, Mapping):
+        return {key: _with_nulls(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_as_typed(next(iter(typing.get_args(hint)), Any), inner) for inner in value]
-    if value == "null" and type(None) in typing.get_args(hint):
-        return None
-    inner = typing.get_args(hint)[0] if typing.get_origin(hint) in (tuple, types.UnionType) else hint
-    if inner is int and isinstance(value, str) and re.fullmatch("-?[0-9]+", value):
-        return int(value)
-    if inner is bool and value in ("true", "false"):
-        return value == "true"
-    return str(value) if inner is str and isinstance(value, int) and not isinstance(value, bool) else value
+        return [_with_nulls(inner) for inner in value]
+    return None if value == "null" else value

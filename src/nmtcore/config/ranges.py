@@ -8,12 +8,11 @@ import itertools
 import textwrap
 import typing
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import Annotated, Any, TypeVar, dataclass_transform
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
-from pydantic_core import core_schema
+from pydantic_core import PydanticKnownError, core_schema
 
 from nmtcore.config.typed import ONE_OF, explain_keys
 
@@ -73,13 +72,13 @@ def settings_class(cls: type[T]) -> type[T]:
     They are checked whenever an object is made: from a file or the command line (`config.typed.build`, whose errors are
     sentences), or in code, where a mistake is pydantic's `ValueError`. The class's own `__post_init__` runs afterwards.
     """
-    cls.__get_pydantic_core_schema__ = classmethod(_strict_schema)
+    cls.__get_pydantic_core_schema__ = classmethod(_schema)
     cls.__get_pydantic_json_schema__ = classmethod(lambda own, schema, handler: described((own,), schema, handler))
     return dataclass(frozen=True, kw_only=True, config=_CONFIG)(cls)
 
 
-def _strict_schema(cls: type, source: type, handler: Callable[[type], Any]) -> Any:
-    schema = strict_where_yaml_misleads(handler(source))
+def _schema(cls: type, source: type, handler: Callable[[type], Any]) -> Any:
+    schema = refuse_booleans(handler(source))
     ref = schema.pop("ref", None)  # other classes that have settings of this class refer to the wrapped schema
     return core_schema.no_info_wrap_validator_function(functools.partial(explain_keys, (cls,)), schema, ref=ref)
 
@@ -94,31 +93,27 @@ def described(classes: Iterable[type], schema: Any, handler: Any) -> dict[str, A
     return made
 
 
-def strict_where_yaml_misleads(schema: Any) -> Any:
-    """Make numbers and booleans of a core schema strict: `true` is no number, and neither 1 nor `on` is a boolean.
+def refuse_booleans(schema: Any) -> Any:
+    """Let numbers of a core schema be no booleans, which pydantic reads as 1 and 0.
 
-    A number may be a string such as 1e-9, which YAML 1.1 reads as one because it has no point. The choices of a union
-    are labelled, so that `sentences` reports only one mistake of a value that fits none of them.
+    The choices of a union are labelled, so that of a value that fits none of them only one mistake is reported.
     """
     if isinstance(schema, list):
-        return [strict_where_yaml_misleads(inner) for inner in schema]
+        return [refuse_booleans(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
     if schema.get("type") == "union":
         choices = [choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"]]
-        return {**schema, "choices": [(strict_where_yaml_misleads(choice), ONE_OF) for choice in choices]}
-    made = {key: strict_where_yaml_misleads(inner) for key, inner in schema.items()}
-    if schema.get("type") in ("int", "bool", "float"):
-        made["strict"] = True
-    if schema.get("type") == "float":
-        return core_schema.no_info_before_validator_function(_number, made)
+        return {**schema, "choices": [(refuse_booleans(choice), ONE_OF) for choice in choices]}
+    made = {key: refuse_booleans(inner) for key, inner in schema.items()}
+    if schema.get("type") in ("int", "float"):
+        return core_schema.no_info_before_validator_function(functools.partial(_number, schema["type"]), made)
     return made
 
 
-def _number(value: Any) -> Any:
-    if isinstance(value, str):
-        with suppress(ValueError):
-            return float(value)
+def _number(number_type: str, value: Any) -> Any:
+    if isinstance(value, bool):
+        raise PydanticKnownError(f"{number_type}_type")
     return value
 
 
@@ -126,25 +121,15 @@ def _number(value: Any) -> Any:
 def descriptions(cls: type) -> dict[str, str]:
     """Return the description of each field of a settings class that has one, its own or a base's, in one line."""
     texts: dict[str, str] = {}
-    for base in reversed(cls.__mro__):
-        if dataclasses.is_dataclass(base):
-            texts |= _own_descriptions(base)
+    for base in filter(dataclasses.is_dataclass, reversed(cls.__mro__)):
+        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        for statement, below in itertools.pairwise(definition.body):
+            match statement, below:
+                case ast.AnnAssign(target=ast.Name(name)), ast.Expr(value=ast.Constant(value=str(text))):
+                    texts[name] = " ".join(text.split())
     return {field.name: texts[field.name] for field in dataclasses.fields(cls) if field.name in texts}
 
 
 def summary(cls: type) -> str:
     """Return the docstring of a class in one line."""
     return " ".join((cls.__doc__ or "").split())
-
-
-def _own_descriptions(cls: type) -> dict[str, str]:
-    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
-    statements = definition.body
-    return {
-        statement.target.id: " ".join(docstring.value.value.split())
-        for statement, docstring in itertools.pairwise(statements)
-        if isinstance(statement, ast.AnnAssign)
-        and isinstance(docstring, ast.Expr)
-        and isinstance(docstring.value, ast.Constant)
-        and isinstance(docstring.value.value, str)
-    }

@@ -1,25 +1,26 @@
-"""Settings of recipes and scales."""
+"""Settings of recipes, scales, stand-ins and speeds."""
 
+from collections.abc import Sequence
 from dataclasses import field
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Annotated, Any
 
-from nmtcore.config.bases import ChangesByBase
+from nmtcore.config.bases import Changes, ChangesByBase
 from nmtcore.config.partial import PartOf
-from nmtcore.config.ranges import Count, settings_class
+from nmtcore.config.ranges import Count, Positive, settings_class
 from nmtcore.config.runs import SentencesSettings
-from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.training import TrainingSettings
+from nmtcore.config.typed import build, merge
+from nmtcore.config.yaml_files import read_yaml
 
 
 @settings_class
-class RecipeSettings:
+class RecipeSettings(Changes):
     """The settings of one paper: its changes of the defaults of model, training and decoding."""
 
     description: str
     """A sentence that says what the file is for."""
-    training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
-    """Settings of training."""
-    decoding: Annotated[dict[str, Any], PartOf(DecodingSettings)] = field(default_factory=dict)
-    """Settings of decoding."""
     per_base: Annotated[dict[str, Any], PartOf(ChangesByBase)] = field(default_factory=dict)
     """The model's settings, and changes of training and decoding, for the systems of each base."""
 
@@ -43,3 +44,50 @@ class ScaleSettings(RecipeSettings):
     converges: bool = True
     """Whether training ends after the baseline has stopped improving; false: no claim about a system with a second loss
     is decided, since such a loss slows the start."""
+
+
+@settings_class
+class StandInSettings:
+    """Data sets that stand in for those of the papers at small scales."""
+
+    description: str
+    """A sentence that says what the data sets are."""
+    datasets: dict[str, str] = field(default_factory=dict)
+    """The data set that stands in for each: {cs2en: demo_en2de}. A split that it lacks is its main test or, of a
+    treebank, its first gold treebank."""
+
+
+@settings_class
+class DeviceSpeeds:
+    """Seconds per update on one device, by system (`sa_nmt_*`) or base; the first name that fits counts."""
+
+    cpu: dict[str, Positive] = field(default_factory=dict)
+    """On one processor core."""
+    gpu: dict[str, Positive] = field(default_factory=dict)
+    """On one GPU."""
+
+
+@settings_class
+class SpeedsSettings:
+    """Seconds per update (`speeds.yaml`), from which dry runs of several trainings estimate hours."""
+
+    recipes: dict[str, DeviceSpeeds] = field(default_factory=dict)
+    """At the scale `paper`, by the data set's recipe."""
+    scales: dict[str, DeviceSpeeds] = field(default_factory=dict)
+    """At other scales."""
+
+    def seconds(self, section: str, name: str, device: str, *, system: str, base: str) -> float | None:
+        """Return the seconds per update of a system; None if they are unknown.
+
+        `section` is "recipes" or "scales", `name` an entry of it, and `device` "cpu" or "gpu".
+        """
+        speeds = getattr(getattr(self, section).get(name, DeviceSpeeds()), device)
+        fitting = (seconds for pattern, seconds in speeds.items() if fnmatchcase(system, pattern))
+        return speeds.get(system, next(fitting, speeds.get(base)))
+
+
+def read_speeds(folders: Sequence[Path]) -> SpeedsSettings:
+    """Read `speeds.yaml` of the folders of a configuration; an earlier folder's file changes those of later ones."""
+    paths = [path for folder in folders if (path := Path(folder) / "speeds.yaml").is_file()]
+    where = str(paths[0]) if paths else "speeds.yaml"
+    return build(SpeedsSettings, merge({}, *(read_yaml(path) for path in reversed(paths))), where=where)

@@ -27,11 +27,6 @@ class RecurrentSettings:
         square = self.width**2
         return self.layers * 6 * square + 2 * square, (12 + 8 * (self.layers - 1) + 1) * square
 
-    @property
-    def parameters(self) -> int:
-        """The number of parameters without embeddings, which the output layer shares, and without components."""
-        return sum(self.weights) + self.layers * (8 + 4) * self.width
-
-    def output_parameters(self, target_size: int) -> int:
-        """The number of parameters of the output layer, apart from the embedding: its bias."""
-        return target_size
+    def parameters(self, target_size: int) -> int:
+        """Count the parameters without embeddings, which the output layer shares, and without components."""
+        return sum(self.weights) + self.layers * (8 + 4) * self.width + target_size

@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
 from importlib import import_module
 from types import ModuleType
 from typing import Annotated, Any, TypeVar
@@ -19,24 +18,12 @@ from nmtcore.config.own_code import (
     own_module,
     own_name,
     own_names,
-    own_path,
 )
 from nmtcore.config.partial import PartOf
-from nmtcore.config.typed import (
-    SENTENCE,
-    adapter,
-    choose,
-    convert,
-    mistake,
-    mistakes,
-    nearest,
-    plain,
-    shown_value,
-)
-from nmtcore.errors import UserError, quoted
+from nmtcore.config.typed import SENTENCE, adapter, choose, convert, mistake, mistakes, plain, shown_value, unknown
+from nmtcore.errors import UserError
 
 T = TypeVar("T")
-
 
 CODE = "code"
 """The key of an entry that holds the checksum of the user's own code."""
@@ -75,43 +62,27 @@ class Registry(Mapping[str, type[T]]):
     __eq__, __hash__ = object.__eq__, object.__hash__
 
     def __getitem__(self, name: str) -> type[T]:
-        return self._own_class(name) if self._is_own(name) else self._classes[name]
+        if self._is_own(name):
+            return own_class(self._own_folder, name, self._base, keys=(self.key, CODE))
+        return self._classes[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._classes or self._is_own(name)
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._classes
-        if self._own_folder:
-            yield from (name for name in own_names(self._own_folder) if name not in self._classes)
+        yield from dict.fromkeys([*self._classes, *(own_names(self._own_folder) if self._own_folder else ())])
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def _own_class(self, name: str) -> type[T]:
-        """Return a settings class of the user's own. Raises `UserError` if one of its settings is a key of entries."""
-        own = own_class(self._own_folder, name, self._base)
-        for field in fields(own):
-            if field.name in (self.key, CODE):
-                raise UserError(
-                    f"{own_path(self._own_folder, name)}: a setting cannot be called '{field.name}', which is a key of "
-                    f"every {self.noun}: rename it."
-                )
-        return own
-
     def _is_own(self, name: object) -> bool:
         """Say whether a name is that of a file of the user's own."""
-        return (
-            bool(self._own_folder)
-            and isinstance(name, str)
-            and name not in self._classes
-            and has_own(self._own_folder, name)
-        )
+        return bool(self._own_folder) and name not in self._classes and has_own(self._own_folder, str(name))
 
     @property
     def own_faults(self) -> list[str]:
         """One sentence for each file of the user's own that is not read because of its name."""
-        return own_faults(self._own_folder, self._classes) if self._own_folder else []
+        return own_faults(self._own_folder, self._classes)
 
     def find(self, name: str, *, where: str) -> type[T]:
         """Return the class registered under a name. Raises `UserError` if there is none."""
@@ -126,11 +97,10 @@ class Registry(Mapping[str, type[T]]):
 
         Raises `UserError` if the settings are not valid.
         """
-        class_name = str(entry.get(self.key, name))
-        if class_name not in self:
-            hint = "" if self.key in entry else f" An entry with another name needs the key `{self.key}`."
-            raise UserError(f"{where}: unknown {self.noun} {quoted(class_name)}. {nearest(class_name, self)}{hint}")
-        return convert(self._values(class_name, entry), self[class_name], where=f"{where}: {name}")
+        if name not in self and self.key not in entry:
+            hint = f"An entry with another name needs the key `{self.key}`."
+            raise UserError(f"{where}: {unknown(self.noun, name, self)} {hint}")
+        return self.build({self.key: name, **entry}, where=f"{where}: {name}")
 
     def _from_entry(self, entry: Any) -> T:
         """Build the settings of an entry, or of a name alone; raise pydantic's errors."""
@@ -145,11 +115,9 @@ class Registry(Mapping[str, type[T]]):
         if name not in self and name in self._removed:
             raise PydanticCustomError(SENTENCE, f"the {self.noun} '{name}' is gone. {self._removed[name]}")
         if name not in self:
-            raise PydanticCustomError(SENTENCE, f"unknown {self.noun} {quoted(name)}. {nearest(name, self)}")
-        try:
-            return adapter(self[name]).validate_python(self._values(name, entry))
-        except ValidationError as error:
-            raise ValidationError.from_exception_data(name, list(mistakes(error, place=(name,)))) from None
+            raise PydanticCustomError(SENTENCE, unknown(self.noun, name, self))
+        keys = (self.key, CODE) if self._is_own(name) else (self.key,)
+        return adapter(self[name]).validate_python({key: entry[key] for key in entry if key not in keys})
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         """Let `Annotated[FilterSettings, FILTERS]` be the type hint of an entry."""
@@ -167,15 +135,10 @@ class Registry(Mapping[str, type[T]]):
         named = {self.key: {"const": name}} if required else {self.key: {"enum": list(self)}}
         return {**schema, "properties": {**named, **schema["properties"]}, "required": required}
 
-    def _values(self, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings in an entry."""
-        others = (self.key, CODE) if self._is_own(name) else (self.key,)
-        return {key: value for key, value in entry.items() if key not in others}
-
     def name_of(self, settings: T) -> str:
         """Return the name under which the class of `settings` is registered."""
-        own = own_name(type(settings))
-        return own if own is not None else next(name for name, cls in self._classes.items() if cls is type(settings))
+        names = (name for name, cls in self._classes.items() if cls is type(settings))
+        return own_name(type(settings)) or next(names)
 
     def entry_of(self, settings: T, *, values: Callable[[T], dict[str, Any]] = plain) -> dict[str, Any]:
         """Return the entry that `build` reads these settings from; of the user's own code, it has the checksum.
@@ -220,16 +183,15 @@ class PartsOf:
         """Raise pydantic's errors about all entries. One whose class only an ancestor names is not checked."""
         faults: list[InitErrorDetails] = []
         for name, entry in entries.items():
-            registry, class_name = self.registry, str((entry or {}).get(self.registry.key, name))
-            if entry and registry.key in entry and class_name not in registry:
-                unknown = f"unknown {registry.noun} {quoted(class_name)}. {nearest(class_name, registry)}"
-                faults.append(mistake(unknown, (name,)))
-            elif entry and class_name in registry:
-                part = {key: value for key, value in entry.items() if key != registry.key}
+            part = dict(entry or {})
+            class_name = str(part.pop(self.registry.key, name))
+            if class_name in self.registry:
                 try:
-                    adapter(Annotated[dict[str, Any], PartOf(registry[class_name])]).validate_python(part)
+                    adapter(Annotated[dict[str, Any], PartOf(self.registry[class_name])]).validate_python(part)
                 except ValidationError as error:
                     faults += mistakes(error, place=(name,))
+            elif entry and self.registry.key in entry:
+                faults.append(mistake(unknown(self.registry.noun, class_name, self.registry), (name,)))
         if faults:
             raise ValidationError.from_exception_data("entries", faults)
         return entries

@@ -84,7 +84,7 @@ class RunSettings:
     sentences: SentencesSettings = field(default_factory=SentencesSettings)
     """Number of sentences to use of each split."""
     start_from: str | None = None
-    """The system whose model, for the same data set, scale and seed, provides the initial weights."""
+    """The system, or DATASET/SYSTEM, whose model (same scale and seed) gives the initial weights (see `start`)."""
     treebank: TreebankSettings | None = None
     """Settings for training on treebanks."""
     treebanks: tuple[str, ...] = ()
@@ -118,8 +118,15 @@ class RunSettings:
         """
         entries = sizes["target"] + (0 if self.segmentation.joint else sizes["source"])
         components = sum(settings.parameter_count(self.model) for settings in self.components.values())
-        base = self.model.parameters + self.model.output_parameters(sizes["target"])
-        return base + entries * self.model.width + components
+        return self.model.parameters(sizes["target"]) + entries * self.model.width + components
+
+    @property
+    def start(self) -> tuple[str, str] | None:
+        """The data set and the system of the run whose model gives the initial weights; None: they are random."""
+        if self.start_from is None:
+            return None
+        dataset, _, system = self.start_from.rpartition("/")
+        return dataset or self.dataset, system
 
     @property
     def training_splits(self) -> tuple[str, ...]:
@@ -224,6 +231,12 @@ class RunSettings:
     def has_second_loss(self) -> bool:
         """Whether the system learns anything beside translation."""
         return any(own.has_second_loss for own in (*self.components.values(), *self.transforms.values()))
+
+    @property
+    def reads_labels(self) -> bool:
+        """Whether weights belong to labels of features, so that the model cannot go on with those of other data."""
+        transformed = any(settings.needs for settings in self.transforms.values())
+        return transformed or any(settings.reads_labels for settings in self.components.values())
 
     @property
     def predicted_tags(self) -> str | None:

@@ -1,6 +1,7 @@
 """What configuration files may hold: JSON Schemas for editors, and tables and lists of keys for people."""
 
 import dataclasses
+import itertools
 import json
 import textwrap
 import typing
@@ -23,14 +24,12 @@ from nmtcore.config.partial import PartOf
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.published import PaperSettings
 from nmtcore.config.ranges import descriptions, hints_of, summary
-from nmtcore.config.recipes import RecipeSettings, ScaleSettings
+from nmtcore.config.recipes import RecipeSettings, ScaleSettings, SpeedsSettings, StandInSettings
 from nmtcore.config.registry import PartsOf, Registry
-from nmtcore.config.speeds import SpeedsSettings
-from nmtcore.config.stand_ins import StandInSettings
-from nmtcore.config.systems import SystemEntry
+from nmtcore.config.systems import SystemSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.transforms import TRANSFORMS
-from nmtcore.config.typed import adapter, choose, plain
+from nmtcore.config.typed import adapter, choose, default_of, plain
 from nmtcore.files import write_texts
 
 FILES: dict[str, type] = {
@@ -43,7 +42,7 @@ FILES: dict[str, type] = {
     "scales": ScaleSettings,
     "speeds": SpeedsSettings,
     "stand_ins": StandInSettings,
-    "systems": SystemEntry,
+    "systems": SystemSettings,
     "tables": PaperTablesSettings,
 }
 """The settings in config.yaml and speeds.yaml, and in the files of each folder; of `systems`, those of an entry."""
@@ -78,11 +77,13 @@ class _WithoutTitles(GenerateJsonSchema):
         return False
 
 
-def write_schemas(folder: Path) -> list[Path]:
-    """Write one schema per kind of configuration file into a folder, all or none; give their paths."""
-    texts = schema_texts(folder)
-    write_texts(texts)
-    return list(texts)
+def _schema(hint: Any) -> dict[str, Any]:
+    return adapter(hint).json_schema(schema_generator=_WithoutTitles)
+
+
+def write_schemas(folder: Path) -> None:
+    """Write one schema per kind of configuration file into a folder, all or none."""
+    write_texts(schema_texts(folder))
 
 
 def schema_texts(folder: Path) -> dict[Path, str]:
@@ -101,12 +102,11 @@ def file_schemas() -> dict[str, dict[str, Any]]:
 def _file_schema(name: str, cls: type) -> dict[str, Any]:
     """Return the schema of a kind of file; where a file may change another one, no key is required."""
     is_part = name in ("datasets", "speeds", "systems")
-    hint = Annotated[dict[str, Any], PartOf(cls)] if is_part else cls
-    schema = adapter(hint).json_schema(schema_generator=_WithoutTitles)
+    schema = _schema(Annotated[dict[str, Any], PartOf(cls)] if is_part else cls)
     keys = {key: inner for key, inner in schema["properties"].items() if (cls, key) not in NOT_IN_FILES}
     if name == "datasets":
-        keys = {"extends": _EXTENDS} | {key: _or_null(inner) for key, inner in keys.items()}
-    if name == "systems":
+        keys = {key: _or_null(inner) for key, inner in keys.items()}
+    if name in ("datasets", "systems"):
         keys = {"extends": _EXTENDS} | keys
     schema |= {"properties": keys, "required": [key for key in schema.get("required", ()) if key in keys]}
     if name not in ENTRIES:
@@ -144,7 +144,7 @@ def _markdown_table(head: list[str], rows: Iterable[list[str]]) -> str:
 
 def rows_of(cls: type, prefix: str = "") -> Iterator[list[str]]:
     """Yield the key, values, default and meaning of each setting of a class."""
-    schema = adapter(cls).json_schema(schema_generator=_WithoutTitles)
+    schema = _schema(cls)
     for field in dataclasses.fields(cls):
         if (cls, field.name) in NOT_IN_FILES or not field.init or field.metadata:
             continue
@@ -188,14 +188,8 @@ def _values(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
 
 
 def _default_text(field: dataclasses.Field) -> str:
-    if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-        return "required"
-    value = plain(field.default if field.default_factory is dataclasses.MISSING else field.default_factory())
-    if value in ({}, [], ""):
-        return "none"
-    if isinstance(value, dict):
-        return "see below"
-    return f"`{value}`" if isinstance(value, str) and value.strip() else f"`{json.dumps(value)}`"
+    default = default_of(field)
+    return "required" if default is dataclasses.MISSING else f"`{json.dumps(plain(default), ensure_ascii=False)}`"
 
 
 def explained(path: str) -> str:
@@ -203,25 +197,24 @@ def explained(path: str) -> str:
 
     Raises `UserError` if there is no such path.
     """
-    first, *rest = path.split(".")
-    choose(first, [*FILES, *REGISTRIES, *SECTIONS], noun="section", where=path)
-    if first in REGISTRIES:
-        registry = REGISTRIES[first]
+    section, *rest = path.split(".")
+    choose(section, [*FILES, *REGISTRIES, *SECTIONS], noun="section", where=path)
+    cls = {**FILES, **SECTIONS}.get(section)
+    if registry := REGISTRIES.get(section):
         if not rest:
-            return "\n".join(_paragraph(f"{first}.{name}", summary(cls)) for name, cls in registry.items())
-        name = choose(rest.pop(0), registry, noun=registry.noun, where=first)
-        first, cls = f"{first}.{name}", registry[name]
-    else:
-        cls = {**FILES, **SECTIONS}[first]
-    below = ".".join(rest)
-    rows = [[row[0].strip("`"), *row[1:]] for row in rows_of(cls)]
-    keys = {".".join(key.split(".")[:end]) for key, *_ in rows for end in range(1, key.count(".") + 2)}
-    if below:
-        choose(below, keys, noun="key", where=first)
-    chosen = [row for row in rows if f"{row[0]}.".startswith(f"{below}." if below else "")]
-    about = [] if below else [_paragraph(path, summary(cls))]
-    listed = [_paragraph(f"{first}.{key} ({values}; {default})", text) for key, values, default, text in chosen]
-    return "\n".join(about + listed)
+            return "\n".join(_paragraph(f"{section}.{name}", summary(cls)) for name, cls in registry.items())
+        cls = registry.find(rest[0], where=section)
+        section, rest = f"{section}.{rest[0]}", rest[1:]
+    rows = [(key.strip("`"), *others) for key, *others in rows_of(cls)]
+    below = "".join(f"{key}." for key in rest)
+    chosen = [row for row in rows if f"{row[0]}.".startswith(below)]
+    if not chosen:
+        keys = {key for row in rows for key in itertools.accumulate(row[0].split("."), "{}.{}".format)}
+        choose(".".join(rest), keys, noun="key", where=section)
+    about = [] if rest else [_paragraph(path, summary(cls))]
+    return "\n".join(
+        [*about, *(_paragraph(f"{section}.{key} ({own}; {default})", text) for key, own, default, text in chosen)]
+    )
 
 
 def _paragraph(head: str, text: str) -> str:

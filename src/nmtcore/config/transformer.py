@@ -47,14 +47,9 @@ class TransformerSettings:
         square, feed_forward = self.width**2, 2 * self.width * self.feed_forward
         return self.encoder_layers * (4 * square + feed_forward), self.decoder_layers * (8 * square + feed_forward)
 
-    @property
-    def parameters(self) -> int:
-        """The number of parameters without embeddings, which the output layer shares, and without components."""
+    def parameters(self, target_size: int) -> int:
+        """Count the parameters without embeddings, which the output layer shares, and without components."""
         biases_and_norms = [layer * self.width + self.feed_forward for layer in (9, 15)]
         last_norms = 4 * self.width if self.norm == "pre" else 0
         layers = self.encoder_layers * biases_and_norms[0] + self.decoder_layers * biases_and_norms[1]
         return sum(self.weights) + layers + last_norms
-
-    def output_parameters(self, target_size: int) -> int:
-        """The number of parameters of the output layer, apart from the embedding."""
-        return 0

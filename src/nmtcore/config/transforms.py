@@ -8,19 +8,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from nmtcore.config.corpora import Side
+from nmtcore.config.features import ReaderSettings
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.registry import Registry
 
 
 @settings_class
-class TransformSettings:
+class TransformSettings(ReaderSettings):
     """Base class of the settings of transforms."""
-
-    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """The features that it reads (`config.features`), by side, in training and to translate: {"source": ("ccg_tags",)}.
-
-    A property if they depend on the settings.
-    """
 
     linearised_parses_of: ClassVar[Literal["constituency"] | None] = None
     """The source annotation whose linearised parses it reads. The segmentation must be learned from them too."""
@@ -31,14 +26,6 @@ class TransformSettings:
 
     A property if they depend on the settings.
     """
-
-    has_second_loss: ClassVar[bool] = False
-    """Whether some of the targets are no translations, so that the model learns a second task."""
-
-    @property
-    def predicted_tags(self) -> str | None:
-        """The feature whose labels the model generates among the target's words; None if it generates none."""
-        return None
 
 
 @settings_class

@@ -4,7 +4,7 @@ import dataclasses
 import difflib
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -23,9 +23,6 @@ OF_MACHINE = {"machine": True}
 SENTENCE = "sentence"
 """Type of mistakes whose message is a sentence already."""
 
-_SYNONYMS = {"gpu": "cuda", "cuda": "cuda"}
-"""Valid names for other words in small letters, without a colon and number (`gpu:0`)."""
-
 _EXPECTED = {
     "int": "a whole number",
     "float": "a number",
@@ -38,10 +35,7 @@ _EXPECTED = {
 }
 """What a value should be, by the first word of the type of a mistake."""
 
-_ARE = ("is", "are")
-
 _BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
-
 
 MOST_NAMED = 30
 """Up to so many valid names are listed if none resembles a wrong one."""
@@ -49,10 +43,9 @@ MOST_NAMED = 30
 
 def nearest(name: str, valid: Iterable[str]) -> str:
     """Write a sentence with the valid names that resemble `name`; if none does, with all, or three of many."""
-    valid = sorted(map(str, valid))
-    name = str(name)[:200]
-    meant = _SYNONYMS.get(name.lower().partition(":")[0])
-    close = [meant] if meant in valid else difflib.get_close_matches(name, valid, n=3, cutoff=0.6)
+    valid, name = sorted(map(str, valid)), str(name)[:200]
+    is_gpu = "cuda" in valid and re.match("gpu|cuda", name.lower())
+    close = ["cuda"] if is_gpu else difflib.get_close_matches(name, valid, n=3, cutoff=0.6)
     if close:
         return f"Did you mean {joined_by_or(close)}?"
     if len(valid) > MOST_NAMED:
@@ -60,11 +53,16 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     return f"Valid are: {', '.join(valid)}." if valid else "There are no valid names."
 
 
+def unknown(noun: str, name: object, valid: Iterable[str]) -> str:
+    """Write a sentence about an unknown name, with the most similar valid names."""
+    return f"unknown {noun} {quoted(str(name))}. {nearest(str(name), valid)}"
+
+
 def choose(name: str, valid: Iterable[str], *, noun: str, where: str) -> str:
     """Return `name` if it is valid; otherwise raise a `UserError` that names the most similar valid names."""
     valid = list(valid)
     if name not in valid:
-        raise UserError(f"{where}: unknown {noun} {quoted(str(name))}. {nearest(name, valid)}")
+        raise UserError(f"{where}: {unknown(noun, name, valid)}")
     return name
 
 
@@ -81,7 +79,7 @@ def convert(value: Any, hint: Any, *, where: str) -> Any:
     try:
         return adapter(hint).validate_python(value)
     except ValidationError as error:
-        raise UserError("\n".join(sentences(error, where=where))) from error
+        raise UserError("\n".join(_sentences(error, where))) from error
 
 
 @functools.cache
@@ -90,7 +88,7 @@ def adapter(hint: Any) -> TypeAdapter:
     return TypeAdapter(hint)
 
 
-def sentences(error: ValidationError, *, where: str = "") -> list[str]:
+def _sentences(error: ValidationError, where: str) -> list[str]:
     """Write each mistake that pydantic found as a sentence with its place; of a union, only the deepest one."""
     faults: dict[tuple, Mapping[str, Any]] = {}
     missing: dict[tuple, list[str]] = {}
@@ -102,38 +100,36 @@ def sentences(error: ValidationError, *, where: str = "") -> list[str]:
         of_union = place[: place.index(ONE_OF)] if ONE_OF in place else (*place, fault["type"], fault["msg"])
         if of_union not in faults or len(place) > len(faults[of_union]["loc"]):
             faults[of_union] = fault
-    absent = [
-        _after(_place(where, place), f"the key{'s' * (len(keys) > 1)} {', '.join(keys)} {_ARE[len(keys) > 1]} missing.")
-        for place, keys in missing.items()
-    ]
+    absent = [f"{_place(where, place)}: {missing_keys(keys)}" for place, keys in missing.items()]
     return absent + [_sentence(fault, where) for fault in faults.values()]
+
+
+def missing_keys(keys: Sequence[str]) -> str:
+    """Say that keys are missing; they are quoted already."""
+    return f"the key{'s' * (len(keys) > 1)} {', '.join(keys)} {'are' if len(keys) > 1 else 'is'} missing."
 
 
 def _sentence(fault: Mapping[str, Any], where: str) -> str:
     fault_type, context, value = fault["type"], fault.get("ctx", {}), fault["input"]
     here = _place(where, fault["loc"])
-    if fault_type == SENTENCE:
-        return _after(here, fault["msg"])
-    if fault_type == "value_error":
-        text = str(context["error"])
-        return _after(here, text if text.endswith(("?", ".")) else f"{text}.")
-    if fault_type == "literal_error":
-        valid = re.findall("'(.*?)'", context["expected"])
-        return _after(here, f"{quoted(str(value))} is not valid. {nearest(str(value), valid)}")
     for key, words in _BOUNDS.items():
         if key in context:
-            bound = int(context[key]) if context[key] == int(context[key]) else context[key]
-            return f"{here} must be {words} {bound}, not {shown_value(value)}."
-    if fault_type == "too_long":
-        return _after(here, f"expected {context['max_length']} values, found {context['actual_length']}.")
-    if fault_type == "missing":
-        return _after(here, "a value is missing.")
-    expected = _EXPECTED.get(fault_type.partition("_")[0])
-    return _after(here, f"expected {expected}, found {shown_value(value)}." if expected else f"{fault['msg']}.")
-
-
-def _after(place: str, sentence: str) -> str:
-    return f"{place}: {sentence}" if place else sentence
+            return f"{here} must be {words} {context[key]:.10g}, not {shown_value(value)}."
+    if fault_type == SENTENCE:
+        text = fault["msg"]
+    elif fault_type == "value_error":
+        text = str(context["error"])
+    elif fault_type == "literal_error":
+        valid = re.findall("'(.*?)'", context["expected"])
+        text = f"{quoted(str(value))} is not valid. {nearest(value, valid)}"
+    elif fault_type == "too_long":
+        text = f"expected {context['max_length']} values, found {context['actual_length']}"
+    elif fault_type == "missing":
+        text = "a value is missing"
+    else:
+        expected = _EXPECTED.get(fault_type.partition("_")[0])
+        text = f"expected {expected}, found {shown_value(value)}" if expected else fault["msg"]
+    return f"{here}: {text}" if text.endswith(("?", ".")) else f"{here}: {text}."
 
 
 def _place(where: str, parts: Iterable[Any]) -> str:
@@ -143,7 +139,7 @@ def _place(where: str, parts: Iterable[Any]) -> str:
     """
     names = [part for part in parts if part != ONE_OF]
     for part in names[:-2] if names[-1:] == ["[key]"] else names:
-        where = f"{where}[{part}]" if isinstance(part, int) else _after(where, str(part))
+        where += f"[{part}]" if isinstance(part, int) else f": {part}"
     return where
 
 
@@ -155,29 +151,28 @@ def explain_keys(classes: Iterable[type], values: Any, check: Callable[[Any], An
     try:
         return check(values)
     except ValidationError as error:
-        keys = {field.name for cls in classes for field in dataclasses.fields(cls) if field.init}
-        removed = {key: text for cls in classes for key, text in getattr(cls, "REMOVED", {}).items()}
-        machine = {field.name for cls in classes for field in dataclasses.fields(cls) if field.metadata == OF_MACHINE}
-        removed |= {key: f"Write `machine: {{{key}: ...}}` in config.yaml." for key in machine}
-        raise ValidationError.from_exception_data(
-            "settings", list(mistakes(error, keys=keys, removed=removed))
-        ) from None
+        fields = [field for cls in classes for field in dataclasses.fields(cls) if field.init]
+        removed = {f.name: f"Write `machine: {{{f.name}: ...}}` in config.yaml." for f in fields if f.metadata}
+        for cls in classes:
+            removed |= getattr(cls, "REMOVED", {})
+        faults = []
+        for fault in mistakes(error):
+            key, *inner = fault["loc"] or ("",)
+            if fault["type"] in ("unexpected_keyword_argument", "extra_forbidden") and not inner:
+                gone = f"the key '{key}' is gone. {removed[key]}" if key in removed else ""
+                fault = mistake(gone or unknown("key", key, {field.name for field in fields}))
+            faults.append(fault)
+        raise ValidationError.from_exception_data("settings", faults) from None
 
 
-def mistakes(
-    error: ValidationError, *, place: tuple = (), keys: Iterable[str] = (), removed: Mapping[str, str] | None = None
-) -> Iterator[InitErrorDetails]:
-    """Yield the mistakes of an error, to be raised again, below a place; unknown keys are explained by the `keys`."""
+def mistakes(error: ValidationError, *, place: tuple = ()) -> Iterator[InitErrorDetails]:
+    """Yield the mistakes of an error, to be raised again, below a place."""
     for fault in error.errors(include_url=False):
-        *outer, key = fault["loc"] or ("",)
-        if fault["type"] in ("unexpected_keyword_argument", "extra_forbidden") and not outer:
-            instead = (removed or {}).get(key)
-            gone = f"the key '{key}' is gone. {instead}"
-            yield mistake(gone if instead else f"unknown key {quoted(str(key))}. {nearest(key, keys)}", place)
-        elif fault["type"] == SENTENCE:
-            yield mistake(fault["msg"], (*place, *fault["loc"]))
+        loc = (*place, *fault["loc"])
+        if fault["type"] == SENTENCE:
+            yield mistake(fault["msg"], loc)
         else:
-            details = InitErrorDetails(type=fault["type"], loc=(*place, *fault["loc"]), input=fault["input"])
+            details = InitErrorDetails(type=fault["type"], loc=loc, input=fault["input"])
             yield InitErrorDetails(**details, ctx=fault["ctx"]) if "ctx" in fault else details
 
 
@@ -191,15 +186,17 @@ def shown_value(value: Any) -> str:
     return "nothing" if value is None else shortened(repr(value))
 
 
-def plain(settings: Any) -> Any:
-    """Turn settings back into the dictionaries, lists and plain values of JSON and YAML."""
+def plain(settings: Any, *, keeps: Callable[[dataclasses.Field, Any], bool] = lambda field, value: True) -> Any:
+    """Turn settings back into the dictionaries, lists and plain values of JSON and YAML.
+
+    `keeps` says whether a field with a value is kept.
+    """
     if dataclasses.is_dataclass(settings):
-        return {f.name: plain(getattr(settings, f.name)) for f in dataclasses.fields(settings) if f.init}
+        values = ((field, getattr(settings, field.name)) for field in dataclasses.fields(settings) if field.init)
+        return {field.name: plain(value, keeps=keeps) for field, value in values if keeps(field, value)}
     if isinstance(settings, Mapping):
-        return {key: plain(value) for key, value in settings.items()}
-    if isinstance(settings, tuple | list):
-        return [plain(value) for value in settings]
-    return settings
+        return {key: plain(value, keeps=keeps) for key, value in settings.items()}
+    return [plain(value, keeps=keeps) for value in settings] if isinstance(settings, tuple | list) else settings
 
 
 def default_of(field: dataclasses.Field) -> Any:
@@ -213,15 +210,7 @@ def changed(settings: Any) -> Any:
     A job whose parameters these are does not run again for a new setting whose default means "as before". Nor does it
     for a changed default: raise the versions of the stages that it affects (`config/versions.py`).
     """
-    if dataclasses.is_dataclass(settings):
-        return {
-            field.name: changed(value)
-            for field in dataclasses.fields(settings)
-            if field.init and not field.metadata and (value := getattr(settings, field.name)) != default_of(field)
-        }
-    if isinstance(settings, Mapping):
-        return {key: changed(value) for key, value in settings.items()}
-    return [changed(value) for value in settings] if isinstance(settings, tuple | list) else settings
+    return plain(settings, keeps=lambda field, value: not field.metadata and value != default_of(field))
 
 
 def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:

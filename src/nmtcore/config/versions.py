@@ -17,3 +17,6 @@ VERSIONS = {
     "evaluation": 3,
     "reporting": 10,
 }
+
+MANIFESTS = 3
+"""The version of the manifests of runs: if it is raised, scoring, which writes them, is repeated."""

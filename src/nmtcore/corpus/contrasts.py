@@ -153,15 +153,15 @@ def _pair(path: Path, number: int, names: Sequence[str], cells: Sequence[str]) -
     return values["source"], values["right"], wrong
 
 
-def list_contrasts(settings: ReadingSettings, *, dataset: str, downloads: Path, output: Path) -> int:
-    """Write the contrastive pairs of a split, which consists of whole corpora, as `CONTRASTS_SCHEMA`; count them.
+def list_contrasts(settings: ReadingSettings, *, dataset: str, downloads: Path, output: Path) -> None:
+    """Write the contrastive pairs of a split, which consists of whole corpora, as `CONTRASTS_SCHEMA`.
 
     The settings are those of reading the split, and so are the errors.
     """
     corpora = (open_corpus(settings, part.corpus, dataset=dataset, downloads=downloads) for part in settings.parts)
     rows = _numbered_rows(entry for format, inputs in corpora for entry in format.entries(inputs))
     values = ({"id": id_, "entry": entry, **row._asdict()} for id_, (entry, row) in enumerate(rows))
-    return write_rows(output, CONTRASTS_SCHEMA, values)
+    write_rows(output, CONTRASTS_SCHEMA, values)
 
 
 def read_contrast_list(path: Path, *, entries: int | None = None) -> list[ContrastRows]:

@@ -162,6 +162,14 @@ def _repeated(raw: Path, alive: np.ndarray, others: Iterable[Path] | None) -> np
     return first[start:] < (np.arange(len(first)) if others is None else start)
 
 
+def count_in_train(train: Path, pairs: Path, *, output: Path) -> dict[str, int]:
+    """Count the `pairs` of a test, and those of them that are equal to a pair of `train`; write both (JSON)."""
+    rows = np.ones(row_count(pairs), bool)
+    counts = {"pairs": len(rows), "in_train": int(_repeated(pairs, rows, [train]).sum())}
+    write_json(output, counts)
+    return counts
+
+
 def hashes_of(path: Path, rows: np.ndarray) -> np.ndarray:
     """Return the 128-bit hashes of the words of the rows of a mask, [N, 2].
 

@@ -161,8 +161,8 @@ def planned_downloads(
 ) -> list[str]:
     """Describe the missing ones of `files`, given with their licences: a summary line, then one line per file.
 
-    Sizes are those of the settings; no server is asked. The list is empty if no file is missing. Control characters are
-    escaped.
+    Those of unknown size come first. Sizes are those of the settings; no server is asked. The list is empty if no file
+    is missing. Control characters are escaped.
     """
     lines, sizes = [], []
     for settings, licence in files:
@@ -177,6 +177,7 @@ def planned_downloads(
         received = f", of which {_shown_bytes(part.stat().st_size)} are there" if part.exists() else ""
         shown = "unknown size" if size is None else _shown_bytes(size)
         lines.append(f"  {settings.name}: {shown}{received}, {place}; licence: {licence or 'not stated'}")
+    lines = [lines[n] for n in sorted(range(len(lines)), key=lambda n: sizes[n] is not None)]
     if not lines:
         return []
     total, unknown = sum(size or 0 for size in sizes), sizes.count(None)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.filters import LangDetectSettings
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.filters import detect_language, detected_languages
@@ -142,8 +143,12 @@ class DatasetSurvey:
     """How text becomes words (kinds of `WordsSettings`), by side."""
     splits: dict[str, SplitSurvey]
     """In the order of the data set."""
+    drops_languages: bool = False
+    """Whether the data set has the filter langdetect."""
     shares: dict[str, dict[str, LanguageShare]] = field(default_factory=dict)
     """Sentences in other languages, by side."""
+    others: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    """Of each sample, the pairs that the filter langdetect would drop; empty if it does not know the languages."""
     overlaps: dict[str, Overlap] = field(default_factory=dict)
     """Pairs of development and test splits that are in the training split."""
 
@@ -178,11 +183,14 @@ def survey_dataset(
     known = [split for split, parts in dataset.splits.items() if all(part.corpus in inputs for part in parts)]
     surveys = {split: _survey_split(dataset, split, inputs, limit) for split in known}
     languages = {"source": dataset.source, "target": dataset.target}
+    judged = {split: judge_languages(surveys[split].sample, languages) for split in known}
     return DatasetSurvey(
         languages=languages,
         words={side: words.kind for side, words in dataset.words.items()},
         splits=surveys,
-        shares={split: language_shares(surveys[split].sample, languages) for split in known},
+        drops_languages=any(isinstance(own, LangDetectSettings) for own in dataset.filters),
+        shares={split: shares for split, (shares, _) in judged.items()},
+        others={split: others for split, (_, others) in judged.items()},
         overlaps={
             split: _overlap(surveys[split], surveys["train"])
             for split in dataset.tests
@@ -278,16 +286,25 @@ def _match(texts: list[pa.Array], pattern: str) -> np.ndarray:
     return source | target
 
 
-def language_shares(sample: Sequence[tuple[str, str]], languages: Mapping[str, str]) -> dict[str, LanguageShare]:
-    """Judge both sides of a sample; `languages` are the codes by side. Languages that langdetect lacks are left out."""
-    shares = {}
+def judge_languages(
+    sample: Sequence[tuple[str, str]], languages: Mapping[str, str]
+) -> tuple[dict[str, LanguageShare], list[tuple[str, str]]]:
+    """Judge both sides of a sample; `languages` are the codes by side. Languages that langdetect lacks are left out.
+
+    Also returns the pairs without an empty side that the filter langdetect would drop.
+    """
+    shares, others = {}, set()
     for number, side in enumerate(SIDES):
         if languages[side] in detected_languages():
-            detected = [detect_language(pair[number]) for pair in sample if pair[number].strip()]
-            others = [language for language in detected if language != languages[side]]
-            swapped = others.count(languages[SIDES[1 - number]])
-            shares[side] = LanguageShare(texts=len(detected), others=len(others), swapped=swapped)
-    return shares
+            detected = {row: detect_language(pair[number]) for row, pair in enumerate(sample) if pair[number].strip()}
+            dropped = [row for row, language in detected.items() if language != languages[side]]
+            swapped = (
+                [*detected.values()].count(languages[SIDES[1 - number]]) if len(set(languages.values())) > 1 else 0
+            )
+            shares[side] = LanguageShare(texts=len(detected), others=len(dropped), swapped=swapped)
+            others.update(dropped)
+    is_judged = len(shares) == len(SIDES)
+    return shares, [sample[row] for row in sorted(others) if is_judged and all(map(str.strip, sample[row]))]
 
 
 def _overlap(survey: SplitSurvey, train: SplitSurvey) -> Overlap:

@@ -1,5 +1,6 @@
 """Recognise unsegmented text in writing systems without spaces, such as Japanese or Thai."""
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,8 @@ import pyarrow.compute as pc
 MAX_CHARACTERS_PER_WORD = 8
 """Average above which text in a script without spaces is taken for unsegmented: Japanese and Chinese words have 2
 characters, Thai and Burmese words 4 to 7."""
+MAX_CHARACTERS_PER_CUT_WORD = 4
+"""Average up to which such text is taken to be cut into words: between spaces of uncut Japanese there are clauses."""
 SEGMENTED_BY_SPACES = ("spaces", "moses")
 """Kinds of words that do not segment scripts without spaces."""
 _NO_SPACES = (
@@ -60,6 +63,14 @@ def main_script(texts: Iterable[str]) -> str | None:
 
 
 def looks_tokenised(texts: Sequence[str]) -> bool:
-    """Return whether most texts that end in a full stop, or the like, have a space before it."""
+    """Return whether most texts that end in a full stop, or the like, have a space before it.
+
+    Of a script without spaces: whether most texts have spaces, and as many as there are words.
+    """
+    unspaced = [words for text in texts if (words := [word for word in text.split() if re.search(_NO_SPACES, word)])]
+    if 2 * len(unspaced) > len(texts):
+        several = sum(len(words) > 1 for words in unspaced)
+        characters = sum(len(word) for words in unspaced for word in words)
+        return 2 * several > len(unspaced) and characters <= MAX_CHARACTERS_PER_CUT_WORD * sum(map(len, unspaced))
     ends = [text.rstrip()[-2:] for text in texts if text.rstrip().endswith((".", "?", "!"))]
     return bool(ends) and 2 * sum(end.startswith(" ") for end in ends) > len(ends)

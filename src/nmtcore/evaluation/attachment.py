@@ -1,13 +1,26 @@
-"""Unlabelled attachment scores (UAS): the percentage of words with the correct head."""
+"""Attachment scores: the percentage of words with the correct head, of parses, and of annotations beside each other."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.counts import SentenceCounts, share_of_counts
+from nmtcore.files import write_json
+from nmtcore.parquet import paired_batches
+
+MEASURES = {
+    "uas": ["head"],
+    "las": ["head", "label"],
+    "las_subtypes": ["head", "deprel"],
+    "upos": ["upos"],
+    "ccg": ["ccg"],
+}
+"""The columns in which two annotations of a word must be equal to match; a label has no subtype after a colon."""
 
 
 def attachment(
@@ -96,12 +109,9 @@ def attachment_line(
 ) -> str:
     """Summarise the attachment scores on a treebank in one line."""
     scores = attachment(predicted, gold, [is_punctuation(*sentence) for sentence in zip(words, upos, strict=True)])
-    uas, plain = (_format_percent(scores[key]) for key in ("uas", "uas_without_punctuation"))
+    percents = (scores[key] for key in ("uas", "uas_without_punctuation"))
+    uas, plain = ("n/a" if own is None else f"{own:.2f}" for own in percents)
     return f"UAS {uas} ({plain} without punctuation), {scores['sentences']} sentences, {scores['words']} words."
-
-
-def _format_percent(percent: float | None) -> str:
-    return "n/a" if percent is None else f"{percent:.2f}"
 
 
 def is_punctuation(words: Sequence[str], upos: Sequence[str] | None = None) -> list[bool]:
@@ -113,9 +123,64 @@ def is_punctuation(words: Sequence[str], upos: Sequence[str] | None = None) -> l
     """
     if upos is not None:
         return [tag == "PUNCT" for tag in upos]
-    return [bool(word) and all(_is_punctuation_mark(character) for character in word) for word in words]
+    categories = ([unicodedata.category(character) for character in word] for word in words)
+    return [bool(own) and all(category[0] == "P" or category == "Sk" for category in own) for own in categories]
 
 
-def _is_punctuation_mark(character: str) -> bool:
-    category = unicodedata.category(character)
-    return category.startswith("P") or category == "Sk"
+def compare_annotations(
+    first: Path, second: Path, *, annotators: tuple[str, str], corpus: Path, side: str, output: Path
+) -> dict[str, Any]:
+    """Compare two annotations of one side of a split, and write the counts to `output` (JSON) with their `annotators`.
+
+    If the second is a gold treebank, this is the accuracy of the first. Percentages of the words with both annotations
+    by each of `MEASURES`, also `_without_punctuation`; None if there are no words. Punctuation is what `second` tags
+    PUNCT, or, if it has no UPOS, words of punctuation characters. Also counts the sentences, those with heads from both
+    (`compared`), their words, and each annotation's nulls by reason.
+
+    Files are streamed batch by batch. Raises `UserError` if the files hold different pairs or words.
+    """
+    counts = {measure: np.zeros(4, dtype=int) for measure in MEASURES}
+    nulls: dict[str, Counter[str]] = {"first": Counter(), "second": Counter()}
+    sentences = compared = 0
+    rows = (_annotated(corpus, f"{side}_words", path) for path in (first, second))
+    for (words, own), (_, other) in zip(*rows, strict=True):
+        sentences += 1
+        for reasons, annotation in zip(nulls.values(), (own, other), strict=True):
+            if annotation["reason"] is not None:
+                reasons[annotation["reason"].split(":")[0]] += 1
+        marks = is_punctuation(words, other["upos"])
+        for measure, columns in MEASURES.items():
+            values = [annotation[column] for column in columns for annotation in (own, other)]
+            if None not in values:
+                pairs = [zip(*values[half::2], strict=True) for half in (0, 1)]
+                counts[measure] += count_matches([a == b for a, b in zip(*pairs, strict=True)], marks)
+                compared += measure == "uas"
+    _, words, _, words_without = counts["uas"].tolist()
+    result = {
+        **{"first": annotators[0], "second": annotators[1], "side": side},
+        **{"sentences": sentences, "compared": compared},
+        **{"words": words, "words_without_punctuation": words_without},
+        "nulls": {name: dict(own.most_common()) for name, own in nulls.items()},
+    }
+    for measure, (right, words, right_without, words_without) in counts.items():
+        result[measure] = percent(int(right), int(words))
+        result[f"{measure}_without_punctuation"] = percent(int(right_without), int(words_without))
+    write_json(output, result)
+    return result
+
+
+def _annotated(corpus: Path, words: str, path: Path) -> Iterator[tuple[list[str], dict[str, Any]]]:
+    """Yield the words and the annotation of each sentence. Raises `UserError` if they do not belong together."""
+    columns = ["upos", "head", "deprel", "ccg"]
+    row = 0
+    for pairs, annotations in paired_batches(corpus, path, columns=([words], [*columns, "reason"])):
+        for sentence, annotation in zip(pairs.column(words).to_pylist(), annotations.to_pylist(), strict=True):
+            for column in columns:
+                if annotation[column] is not None and len(annotation[column]) != len(sentence):
+                    raise UserError(
+                        f"{path}, row {row}: {len(annotation[column])} values in '{column}', but {len(sentence)} "
+                        "words: the annotation is of another corpus; delete it and annotate again."
+                    )
+            labels = annotation["deprel"]
+            yield sentence, {**annotation, "label": labels and [label.split(":")[0] for label in labels]}
+            row += 1

@@ -3,13 +3,12 @@
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, variance
+from statistics import NormalDist, fmean, variance
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from nmtcore.evaluation.counts import SentenceCounts
-from nmtcore.evaluation.student import student_quantile, student_tail
 
 SAMPLES = 1000
 """Bootstrap samples per comparison."""
@@ -31,7 +30,51 @@ ONE_SEED = (
 )
 """What "an interval from one seed" does; for notes wherever there is one."""
 
+_JUDGES = {"bleu": (88.33, 0.966), "chrf": (93.0, 1.114)}
+"""By metric: the largest share of judges that agree, and how fast it is approached."""
+MEANING = (
+    "percentage of human judges who can be expected to agree with the order of the two (Kocmi et al. 2024). The "
+    "published curves begin below 50 %, at 44 % (BLEU) and 46.5 % (chrF) without a difference: up to 50 %, the order "
+    "says nothing about the judges."
+)
+"""What `expected_agreement` is, for notes below tables."""
+
+NEARLY_NORMAL = 1e6
+"""Degrees of freedom from which the normal distribution is used; its quantiles differ by 3 millionths."""
+_STEPS_P = np.linspace(-4.2, 4.2, 841)
+_PLACES_P = np.exp(np.pi / 2 * np.sinh(_STEPS_P))
+_WEIGHTS_P = (_STEPS_P[1] - _STEPS_P[0]) * np.pi / 2 * np.cosh(_STEPS_P) * _PLACES_P
+"""Points and weights of an integral from 0 to infinity: the trapezoidal rule after t = exp(pi / 2 sinh(u))."""
+
 Key = TypeVar("Key", bound=Hashable)
+
+
+def student_tail(t: float, degrees: float) -> float:
+    """Return the probability of a value above `t`, which is not negative, of Student's t distribution.
+
+    The density is integrated from `t` on, so that small probabilities are relatively exact, to 13 digits.
+    """
+    if degrees > NEARLY_NORMAL:
+        return math.erfc(t / math.sqrt(2)) / 2
+    return float(_WEIGHTS_P @ _student_density(t + _PLACES_P, degrees))
+
+
+def student_quantile(probability: float, degrees: float) -> float:
+    """Return the value below which a share `probability` (at least 0.5) of Student's t distribution lies.
+
+    By Newton's method from the normal quantile: that is below the answer, where the steps cannot go too far.
+    """
+    t = NormalDist().inv_cdf(probability)
+    step = 0.0 if degrees > NEARLY_NORMAL else 1.0
+    while abs(step) > 1e-12 * (1 + t):
+        step = (student_tail(t, degrees) - (1 - probability)) / float(_student_density(t, degrees))
+        t += step
+    return t
+
+
+def _student_density(t: float | np.ndarray, degrees: float) -> np.ndarray:
+    logarithm = math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2) - math.log(degrees * math.pi) / 2
+    return np.exp(logarithm - (degrees + 1) / 2 * np.log1p(t * t / degrees))
 
 
 def bootstrap_weights(sentences: int, *, samples: int = SAMPLES, seed: int = SEED) -> np.ndarray:
@@ -142,7 +185,6 @@ def _signed_sum(*terms: tuple[int, SampledScores]) -> Difference:
         below = sum(part**2 / (len(own.scores) - 1) for part, (_, own) in zip(variances, terms, strict=True))
         degrees = error**4 / below if below else math.inf
     quantile = student_quantile(0.5 + LEVEL / 2, degrees)
-    p_without_error = None if delta else 1.0
     return Difference(
         delta=delta,
         seed_error=seed_error,
@@ -151,7 +193,7 @@ def _signed_sum(*terms: tuple[int, SampledScores]) -> Difference:
         degrees=None if math.isinf(degrees) else degrees,
         interval=(delta - quantile * error, delta + quantile * error),
         detectable=(quantile + student_quantile(POWER, degrees)) * error,
-        p=2 * student_tail(abs(delta) / error, degrees) if error else p_without_error,
+        p=1.0 if not delta else 2 * student_tail(abs(delta) / error, degrees) if error else None,
     )
 
 
@@ -167,6 +209,14 @@ def holm(p_values: Mapping[Key, float | None]) -> dict[Key, float | None]:
         largest = max(largest, min(1.0, (len(ordered) - rank) * p))
         corrected[key] = largest
     return corrected
+
+
+def expected_agreement(metric: str, delta: float) -> float | None:
+    """Return the percentage of judges who rank systems as a difference in corpus scores does; None if unknown."""
+    if metric not in _JUDGES:
+        return None
+    largest, rate = _JUDGES[metric]
+    return largest / (1 + math.exp(-rate * abs(delta)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,8 +239,10 @@ def compare_systems(
         baseline: name of one of them; None: nothing is compared.
     """
     if baseline is None or len(systems) < 2:
-        scores = {name: [seed.corpus_score() for seed in seeds] for name, seeds in systems.items()}
-        return {name: SystemScores(scores=values, difference=None) for name, values in scores.items()}
+        return {
+            name: SystemScores(scores=[seed.corpus_score() for seed in seeds], difference=None)
+            for name, seeds in systems.items()
+        }
     weights_AB = bootstrap_weights(len(systems[baseline][0]))
     sampled = {name: sampled_scores(seeds, weights_AB) for name, seeds in systems.items()}
     return {

@@ -78,8 +78,11 @@ def score_induction(
         "nulls": len(gold) - len(counted),
     }
     trees = {name: checked_trees(rows, gold, name) for name, rows in predicted.items()} | baseline_trees(gold)
-    counted = {name: induction_counts(gold, rows) for name, rows in trees.items()}
-    return {name: _percentages(own, scored) | counts for name, own in counted.items()}
+    return {
+        name: {measure: own.corpus_score() if scored else None for measure, own in induction_counts(gold, rows).items()}
+        | counts
+        for name, rows in trees.items()
+    }
 
 
 def baseline_trees(gold: Sequence[GoldTree | None]) -> dict[str, Iterator[np.ndarray]]:
@@ -121,8 +124,13 @@ def hits(heads_AW: np.ndarray, gold: GoldTree) -> np.ndarray:
     return np.stack([correct_AW[:, gold.scored_W].sum(axis=1) for correct_AW in correct], axis=1)
 
 
-def count_hits(gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray]) -> np.ndarray:
-    """Count the scored words of each sentence with a correct head by each of `MEASURES`: (B, 3).
+def checksum_of_treebank(gold: Sequence[GoldTree | None]) -> str:
+    """Return a checksum of the gold trees and of the words that are scored."""
+    return checksum_of_test(None if tree is None else (tree.heads_W.tolist(), tree.scored_W.tolist()) for tree in gold)
+
+
+def induction_counts(gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray]) -> dict[str, SentenceCounts]:
+    """Count the scored words of each sentence that are right, and all of them, by each of `MEASURES`.
 
     `trees` has the heads of each sentence (A, W); the counts of its A trees are averaged. A sentence without a gold
     tree has no such words.
@@ -131,17 +139,7 @@ def count_hits(gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray]) -> 
         np.zeros(len(MEASURES)) if tree is None else hits(heads_AW, tree).mean(axis=0)
         for tree, heads_AW in zip(gold, trees, strict=True)
     ]
-    return np.array(counts, dtype=np.float64).reshape(len(counts), len(MEASURES))
-
-
-def checksum_of_treebank(gold: Sequence[GoldTree | None]) -> str:
-    """Return a checksum of the gold trees and of the words that are scored."""
-    return checksum_of_test(None if tree is None else (tree.heads_W.tolist(), tree.scored_W.tolist()) for tree in gold)
-
-
-def induction_counts(gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray]) -> dict[str, SentenceCounts]:
-    """Count the scored words of each sentence that are right, and all of them, by each of `MEASURES`."""
-    hits_B3 = count_hits(gold, trees)
+    hits_B3 = np.array(counts, dtype=float).reshape(len(counts), len(MEASURES))
     words_B = np.array([0 if tree is None else tree.scored_W.sum() for tree in gold], dtype=float)
     own = {"score": share_of_counts, "test": checksum_of_treebank(gold)}
     return {
@@ -161,10 +159,6 @@ def counts_by_trees(
         for name, rows in predicted.items()
         for measure, own in induction_counts(gold, checked_trees(rows, gold, name)).items()
     }
-
-
-def _percentages(counts: Mapping[str, SentenceCounts], scored: int) -> dict[str, float | None]:
-    return {measure: own.corpus_score() if scored else None for measure, own in counts.items()}
 
 
 def checked_trees(rows: Iterable[Sequence[int]], gold: Sequence[GoldTree | None], name: str) -> Iterator[np.ndarray]:

@@ -1,5 +1,7 @@
 """The metrics that compare translations with references: what each counts in a sentence, and the score of the sums."""
 
+import shutil
+import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,7 +12,6 @@ import numpy as np
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.own_code import has_own, own_member, own_names, own_path
 from nmtcore.errors import UserError
-from nmtcore.evaluation.bleu import TEXT_NOTES, bleu_text, chrf_metric, forget_lines
 from nmtcore.evaluation.counts import (
     RowScores,
     SentenceCounts,
@@ -27,6 +28,9 @@ Counted = tuple[np.ndarray, str]
 """A row of counts per sentence, and the signature."""
 Count = Callable[[Lines, Lines, EvaluationSettings], Counted]
 """Counts translations and references."""
+
+TEXT_NOTES = {"detokenised": "", "tokens": "|text:tokens"}
+"""What is appended to signatures, by the form of the strings: such scores are comparable only with each other."""
 
 
 class Metric(NamedTuple):
@@ -48,8 +52,9 @@ class Metric(NamedTuple):
 
 
 def _bleu(translations: Lines, references: Lines, evaluation: EvaluationSettings) -> Counted:
-    text = bleu_text(translations, references, evaluation)
-    return _sacrebleu_counts(text.metric, text.translations, text.references, columns=10), text.signature
+    metric, note, lines = _bleu_text([*translations, *references], evaluation)
+    counts_BF = _sacrebleu_counts(metric, lines[: len(translations)], lines[len(translations) :], columns=10)
+    return counts_BF, metric.get_signature().format() + note
 
 
 def _multi_bleu(translations: Lines, references: Lines, evaluation: EvaluationSettings) -> Counted:
@@ -59,15 +64,21 @@ def _multi_bleu(translations: Lines, references: Lines, evaluation: EvaluationSe
 
 
 def _chrf(translations: Lines, references: Lines, evaluation: EvaluationSettings) -> Counted:
-    metric = chrf_metric(evaluation)
-    signature = metric.get_signature().format() + TEXT_NOTES[evaluation.text]
-    return _sacrebleu_counts(metric, translations, references, columns=18), signature
+    from sacrebleu.metrics import CHRF
+
+    metric = CHRF(lowercase=evaluation.lowercase)
+    counts_BF = _sacrebleu_counts(metric, translations, references, columns=18)
+    return counts_BF, metric.get_signature().format() + TEXT_NOTES[evaluation.text]
 
 
 def _sacrebleu_counts(metric: Any, translations: Lines, references: Lines, *, columns: int) -> np.ndarray:
     """Count by sacreBLEU itself. It has no public name for that; its version is pinned, and tests hold the counts."""
-    counts = metric._extract_corpus_statistics(list(translations), [list(references)]) if translations else []
-    forget_lines(getattr(metric, "tokenizer", None))
+    counts = metric._extract_corpus_statistics(list(translations), [list(references)])
+    # The caches of a tokeniser keep 65,536 lines (40 MB) that no other score finds: training with validations grew.
+    tokenizer = getattr(metric, "tokenizer", None)
+    for part in (tokenizer, getattr(tokenizer, "_post_tokenizer", None)):
+        if clear := getattr(type(part).__call__, "cache_clear", None):
+            clear()
     return np.array(counts, dtype=float).reshape(len(translations), columns)
 
 
@@ -76,16 +87,79 @@ def _ribes(translations: Lines, references: Lines, evaluation: EvaluationSetting
 
     Sentences with an empty reference do not count, as with the authors' program and its option -z.
     """
-    text = bleu_text(translations, references, evaluation)
-    pairs = zip(text.words(text.translations), text.words(text.references), strict=True)
-    counts = [(sentence_ribes(words, reference), float(bool(reference))) for words, reference in pairs]
-    tokens = text.signature.partition("|tok:")[2].partition("|")[0]
-    signature = f"RIBES|nrefs:1|{_case(evaluation)}|tok:{tokens}|alpha:{ALPHA}|beta:{BETA}|definition:program"
-    return np.array(counts).reshape(len(translations), 2), signature + text.note
+    metric, note, lines = _bleu_text([*translations, *references], evaluation)
+    lines = [line.lower() for line in lines] if evaluation.lowercase else lines
+    words = [metric.tokenizer(line.rstrip()).split() for line in lines]
+    pairs = zip(words[: len(translations)], words[len(translations) :], strict=True)
+    counts = [(sentence_ribes(own, reference), float(bool(reference))) for own, reference in pairs]
+    signature = f"RIBES|nrefs:1|{_case(evaluation)}|tok:{metric.tokenizer.signature()}|alpha:{ALPHA}|beta:{BETA}"
+    return np.array(counts).reshape(len(translations), 2), f"{signature}|definition:program{note}"
 
 
 def _case(evaluation: EvaluationSettings) -> str:
     return f"case:{'lc' if evaluation.lowercase else 'mixed'}"
+
+
+def _bleu_text(lines: Lines, evaluation: EvaluationSettings) -> tuple[Any, str, Lines]:
+    """Return sacreBLEU's BLEU, what is appended to its signature, and the lines as it reads them.
+
+    The tokeniser `ja` means KyTea's words on both sides if KyTea is installed (`|words:kytea-VERSION` in the
+    signature), else sacreBLEU's `ja-mecab`. Raises `UserError` if that needs MeCab and MeCab is not installed.
+    """
+    from sacrebleu.metrics import BLEU
+
+    tokenize, note = evaluation.tokenize, TEXT_NOTES[evaluation.text]
+    if tokenize == "ja":
+        tokenize, version = "ja-mecab", kytea_version()
+        if version is not None:
+            tokenize, note, lines = "none", f"|words:kytea-{version}{note}", kytea_lines(lines)
+    try:
+        # `force` suppresses sacreBLEU's warning about tokenised text.
+        metric = BLEU(tokenize=tokenize, lowercase=evaluation.lowercase, force=bool(note))
+    except RuntimeError as error:
+        raise UserError(
+            "Scores on Japanese words need the program kytea, or the packages mecab-python3 and ipadic: "
+            "pip install mecab-python3 ipadic."
+        ) from error
+    return metric, note, lines
+
+
+def kytea_version() -> str | None:
+    """Return the version of KyTea; None if it is not installed."""
+    if shutil.which("kytea") is None:
+        return None
+    process = _run_kytea(["--version"], "")
+    words = (process.stdout + process.stderr).split()
+    if process.returncode or "version" not in words[:-1]:
+        raise UserError(f"The program kytea prints no version{_outcome(process)}: install it again, or remove it.")
+    return words[words.index("version") + 1]
+
+
+def kytea_lines(lines: Sequence[str]) -> list[str]:
+    """Segment each line into words joined by spaces, with KyTea's default model or KYTEA_MODEL."""
+    # KyTea treats a space like any other character, and skips a last line without a line end.
+    text = "".join(" ".join(line.split()) + "\n" for line in lines)
+    process = _run_kytea(["-notags", "-out", "tok"], text)
+    output = process.stdout.split("\n")[:-1]
+    if process.returncode or len(output) != len(lines):
+        raise UserError(
+            f"KyTea wrote {len(output)} lines for {len(lines)}{_outcome(process)}: try `kytea < file`, and check that "
+            "its model exists (KYTEA_MODEL names another)."
+        )
+    return [" ".join(line.split()) for line in output]
+
+
+def _run_kytea(options: Sequence[str], text: str) -> subprocess.CompletedProcess[str]:
+    command = ["kytea", *options]
+    try:
+        return subprocess.run(command, input=text, capture_output=True, encoding="utf-8", errors="replace", check=False)
+    except OSError as error:
+        raise UserError(f"The program kytea cannot be started ({error.strerror}): install it again.") from error
+
+
+def _outcome(process: subprocess.CompletedProcess[str]) -> str:
+    errors = process.stderr.strip().splitlines()
+    return f" (status {process.returncode}; error: {errors[-1]})" if errors else f" (status {process.returncode})"
 
 
 _METRICS = {
@@ -152,14 +226,12 @@ def metric_labels(scores: Mapping[str, Any]) -> dict[str, str]:
 
     A metric of the user's own whose file is not here has its key as name.
     """
-    own = (key for key, splits in scores.items() if key not in LABELS and _is_metric(key, splits))
-    return LABELS | {key: str(METRICS[key].label) if key in METRICS else key for key in own}
-
-
-def _is_metric(key: str, splits: Any) -> bool:
-    return isinstance(splits, Mapping) and any(
-        isinstance(split, Mapping) and f"{key}_signature" in split for split in splits.values()
+    own = (
+        key
+        for key, splits in scores.items()
+        if isinstance(splits, Mapping) and any(f"{key}_signature" in split for split in splits.values())
     )
+    return LABELS | {key: label_of(key) for key in own}
 
 
 def count_translations(
@@ -199,4 +271,4 @@ def bleu_scores(counts: Mapping[str, SentenceCounts]) -> dict[str, Any]:
 
 
 LABELS = {**{name: metric.label for name, metric in _METRICS.items()}, "comet": "COMET"}
-"""Names in tables of the package's metrics. COMET's are counted in an environment of its own (`segments`)."""
+"""Names in tables of the package's metrics. COMET's are counted in an environment of its own (`score_comet`)."""

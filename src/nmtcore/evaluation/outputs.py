@@ -1,21 +1,20 @@
-"""The translations of one test by several systems and seeds, with their common references."""
+"""The translations of one test by several systems and seeds, with their references, and those made elsewhere."""
 
 import glob
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from nmtcore.config.runs import RunSettings
-from nmtcore.corpus.text_lines import read_text_lines
-from nmtcore.errors import UserError
-from nmtcore.evaluation.scores import output_files
-from nmtcore.files import read_lines
+from nmtcore.corpus.text_lines import read_aligned_lines, read_text_lines
+from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.evaluation.scores import output_files, read_translations
+from nmtcore.files import read_json, write_lines
 from nmtcore.parquet import read_rows
 
 
-@dataclass(frozen=True, kw_only=True)
-class SplitOutputs:
+class SplitOutputs(NamedTuple):
     """Translations of a split and its references, one string per sentence."""
 
     references: list[str]
@@ -33,12 +32,7 @@ def read_outputs(folders: Mapping[str, Mapping[int, Path]], split: str) -> Split
     for system, seeds in folders.items():
         for seed, folder in seeds.items():
             files = output_files(folder, split)
-            translations, references = read_lines(files.translations), read_lines(files.references)
-            if len(translations) != len(references) or not references:
-                raise UserError(
-                    f"{files.translations} has {len(translations):,} lines for {len(references):,} references: delete "
-                    f"{folder} and run the workflow again."
-                )
+            translations, references = read_translations(files.translations, files.references)
             first = first or (files.references, references)
             if references != first[1]:
                 raise UserError(
@@ -56,6 +50,31 @@ def read_references(run: RunSettings, corpus: Path, count: int | None) -> list[s
     if run.evaluation.text == "detokenised":
         return [row["target"] for row in read_rows(corpus, columns=["target"], stop=count)]
     return [" ".join(row["target_words"]) for row in read_rows(corpus, columns=["target_words"], stop=count)]
+
+
+def import_translations(
+    run: RunSettings, *, corpora: Mapping[str, Path], reports: Mapping[str, Path], hypotheses: Path
+) -> list[str]:
+    """Write the translations and references of every test of an external run into a folder; describe each as a line.
+
+    The translation of a pair is the line of the run's file with the pair's number in the split, so pairs that reading
+    dropped or that the scale leaves out are skipped. `corpora` (PAIR_SCHEMA) and `reports` (on reading) are files by
+    split. Raises `UserError` if a file has not one line per pair, or is not UTF-8.
+    """
+    messages = []
+    with explain_os_errors(hypotheses):
+        hypotheses.mkdir(parents=True, exist_ok=True)
+    for split, path in run.external.items():
+        pairs = read_json(reports[split])["pairs"]
+        lines = read_aligned_lines(path, count=pairs, split=f"the split {split} of {run.dataset}")
+        rows = read_rows(corpora[split], columns=["id"], stop=run.sentences.of(split))
+        translations = [lines[row["id"]] for row in rows]
+        files = output_files(hypotheses, split)
+        write_lines(files.translations, translations)
+        write_lines(files.references, read_references(run, corpora[split], len(translations)))
+        empty = sum(not line.strip() for line in translations)
+        messages.append(f"{path}: {len(translations):,} of {pairs:,} lines used for {split}, {empty:,} of them empty")
+    return messages
 
 
 def read_files(references: Path, systems: Sequence[str]) -> SplitOutputs:

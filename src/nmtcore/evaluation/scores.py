@@ -1,25 +1,27 @@
-"""Scores of a run, computed without torch from the files of translations and parses."""
+"""Scores of a run, computed without torch from the files of translations and parses; COMET's from what it wrote."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import attachment_counts, attachment_scores, is_punctuation, matching_heads
-from nmtcore.evaluation.counts import SentenceCounts, write_counts
+from nmtcore.evaluation.counts import SentenceCounts, checksum_of_test, share_of_counts, write_counts
 from nmtcore.evaluation.induction import GoldTree, checksum_of_treebank, counts_by_trees, gold_tree, score_induction
-from nmtcore.evaluation.lines import DEV, GREEDY_DEV, run_lines
-from nmtcore.evaluation.metrics import METRICS, bleu_scores, count_translations
-from nmtcore.files import read_lines, write_json
+from nmtcore.evaluation.metrics import METRICS, TEXT_NOTES, bleu_scores, count_translations
+from nmtcore.evaluation.subsets import read_translated
+from nmtcore.evaluation.summary import DEV, GREEDY_DEV, run_lines
+from nmtcore.files import read_json, read_lines, write_json
 from nmtcore.inference.schemas import TREE_METHODS
 from nmtcore.layout import file_name
 from nmtcore.parquet import read_rows
 
 
-@dataclass(frozen=True, kw_only=True)
-class OutputFiles:
+class OutputFiles(NamedTuple):
     """The output files of a split, each with one row per sentence in the split's order."""
 
     translations: Path
@@ -37,14 +39,18 @@ class OutputFiles:
 
 def output_files(folder: Path, split: str) -> OutputFiles:
     """Name the output files of a split in the folder `hypotheses` or `gold`; `gold` has only parses."""
-    return OutputFiles(
-        translations=folder / file_name("translations", split=split),
-        greedy_translations=folder / file_name("greedy_translations", split=split),
-        references=folder / file_name("references", split=split),
-        parses=folder / file_name("parses", split=split),
-        predicted_tags=folder / file_name("predicted_tags", split=split),
-        untrained_parses=folder / file_name("untrained_parses", split=split),
-    )
+    return OutputFiles(*(folder / file_name(name, split=split) for name in OutputFiles._fields))
+
+
+def read_translations(translations: Path, references: Path) -> tuple[list[str], list[str]]:
+    """Read translations and references in a run's folder. Raises `UserError` if their numbers differ."""
+    texts = read_lines(translations), read_lines(references)
+    if len(texts[0]) != len(texts[1]):
+        raise UserError(
+            f"{translations} has {len(texts[0]):,} lines, but {references} has {len(texts[1]):,}: delete "
+            f"{translations.parent} and run the workflow again."
+        )
+    return texts
 
 
 def score_tests(
@@ -53,6 +59,7 @@ def score_tests(
     hypotheses: Path,
     corpora: Mapping[str, Path],
     trees: Mapping[str, Path],
+    in_train: Sequence[Path] = (),
     scores: Path,
     counts: Path,
 ) -> list[str]:
@@ -61,7 +68,8 @@ def score_tests(
     Writes bleu, the data set's `metrics`, and uas if parses are scored, by split to `scores` (JSON), and to the folder
     `counts` what all metrics that there are count in each sentence (`counts.write_counts`), so that a table can have
     any of them. Dev's greedy translations, if there are any, have the name `GREEDY_DEV`. `corpora` and `trees` (empty
-    for a chain) are the files, by split, with which parses are compared.
+    for a chain) are the files, by split, with which parses are compared. `in_train` are the counts of what tests share
+    with train (`{split}.in_train.json`), which stand beside their BLEU.
     """
     files = {split: output_files(hypotheses, split) for split in settings.splits}
     compared = {split: (own.translations, own.references) for split, own in files.items()}
@@ -71,7 +79,7 @@ def score_tests(
         key: {} for key in ("bleu", *settings.evaluation.metrics, *["uas"] * bool(settings.parsed))
     }
     for name, paths in compared.items():
-        counted = count_translations(*_parallel_lines(*paths, folder=hypotheses), settings.evaluation, METRICS)
+        counted = count_translations(*read_translations(*paths), settings.evaluation, METRICS)
         values["bleu"][name] = bleu_scores(counted)
         for metric in settings.evaluation.metrics:
             values[metric][name] = corpus_scores(metric, counted[metric])
@@ -80,27 +88,14 @@ def score_tests(
             values["uas"][name] = score_parses(parses, roots=settings.evaluation.roots)
             counted["uas"] = attachment_counts(parses.matches("argmax"), test=counted["bleu"].test)
         write_counts(counts / file_name("split_counts", split=name), counted)
+    for path in in_train:
+        values["bleu"][path.name.partition(".")[0]]["in_train"] = read_json(path)["in_train"]
     return write_scores(settings, values, scores)
-
-
-def _parallel_lines(translations: Path, references: Path, *, folder: Path) -> tuple[list[str], list[str]]:
-    """Read translations and references. Raises `UserError` if their numbers differ."""
-    texts = read_lines(translations), read_lines(references)
-    if len(texts[0]) != len(texts[1]):
-        raise UserError(
-            f"{translations} has {len(texts[0]):,} lines, but {references} has {len(texts[1]):,}: delete {folder} and "
-            "run the workflow again."
-        )
-    return texts
 
 
 def corpus_scores(metric: str, counts: SentenceCounts) -> dict[str, Any]:
     """Return a metric's score of all sentences, its signature and the number of sentences."""
-    return {
-        metric: counts.corpus_score(),
-        f"{metric}_signature": counts.signature,
-        "sentences": len(counts),
-    }
+    return {metric: counts.corpus_score(), f"{metric}_signature": counts.signature, "sentences": len(counts)}
 
 
 def score_gold(
@@ -195,3 +190,70 @@ def read_gold_trees(corpus: Path, trees: Path, sentences: int) -> list[GoldTree 
         None if row["head"] is None else gold_tree(row["head"], sentence, row["upos"])
         for sentence, row in zip(words, rows, strict=True)
     ]
+
+
+def write_comet_input(
+    *, hypotheses: Path, corpora: Mapping[str, Path], checkpoint: Path, batch: int, device: str, output: Path
+) -> None:
+    """Write sources, translations and references of some splits, one after the other, for `run_comet.py` (JSON).
+
+    Args:
+        hypotheses: the folder of a run's translations and references.
+        corpora: the sentence pairs of each split to score.
+        checkpoint: the model.
+        batch: sentences per batch.
+        device: auto, cpu or cuda.
+        output: path of the JSON file.
+    """
+    sentences = []
+    for split, corpus in corpora.items():
+        files = output_files(hypotheses, split)
+        translations, references = read_translations(files.translations, files.references)
+        sources = read_translated(corpus, "source", sentences=len(references))
+        texts = zip(sources, translations, references, strict=True)
+        sentences += [{"src": source, "mt": translation, "ref": reference} for source, translation, reference in texts]
+    write_json(output, {"checkpoint": str(checkpoint), "batch": batch, "device": device, "sentences": sentences})
+
+
+def score_comet(
+    settings: ScoringSettings, *, model: str, output: Path, hypotheses: Path, counts: Path, scores: Path
+) -> list[str]:
+    """Divide the scores that `run_comet.py` wrote among the splits; return their means as lines.
+
+    Args:
+        settings: the splits, in the order of `write_comet_input`.
+        model: name of the model, for the signature.
+        output: the scores (JSON), one for each sentence of all splits.
+        hypotheses: the folder of the run's references.
+        counts: folder for the counts of sentences (`write_counts`): each score and a 1.
+        scores: path for the corpus scores of each split (JSON).
+
+    Raises:
+        UserError: if the scores are not one finite number per sentence.
+    """
+    references = {split: read_lines(output_files(hypotheses, split).references) for split in settings.splits}
+    result, sentences = read_json(output), sum(map(len, references.values()))
+    values = result["scores"]
+    if len(values) != sentences:
+        raise UserError(f"{output} has {len(values):,} scores for {sentences:,} sentences: delete it and score again.")
+    for i, value in enumerate(values):
+        if not math.isfinite(value):
+            raise UserError(f"{output}: the score of sentence {i} is {value}, not a number: check the model.")
+    signature = f"COMET|model:{model}|version:{result['version']}{TEXT_NOTES[settings.evaluation.text]}"
+    compared: dict[str, Any] = {}
+    for split, lines in references.items():
+        own, values = values[: len(lines)], values[len(lines) :]
+        counted = SentenceCounts(
+            counts_BF=np.stack([own, np.ones(len(own))], axis=1),
+            score=share_of_counts,
+            signature=signature,
+            test=checksum_of_test(lines),
+        )
+        write_counts(counts / file_name("split_counts", split=split), {"comet": counted})
+        compared[split] = corpus_scores("comet", counted)
+    return write_scores(settings, {"comet": compared}, scores)
+
+
+def comet_model_of(signature: str) -> str:
+    """Return the name of the model in a signature of `score_comet`."""
+    return next(part.removeprefix("model:") for part in signature.split("|") if part.startswith("model:"))

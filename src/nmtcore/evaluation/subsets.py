@@ -1,13 +1,15 @@
-"""Subsets of a test set by what the annotation of a side shows: constructions by supertags, phrases by constituents."""
+"""Parts of a test: by supertags or constituents, by length, and where two systems translate most differently."""
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
+from nmtcore.evaluation.metrics import METRICS, Lines
 from nmtcore.parquet import read_rows, row_count
 from nmtcore.syntax.categories import CONSTRUCTIONS, constructions
 from nmtcore.syntax.constituents import parse_constituents, phrase_labels
@@ -16,8 +18,14 @@ FEW = 30
 """Sentences below which a subset is marked as too small to conclude anything from."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Subsets:
+WIDTH = 10
+"""Numbers of words that a bin of lengths covers."""
+
+LONGEST_BIN = 60
+"""Words from which on all sentences are in one bin, as there are few of them in any test."""
+
+
+class Subsets(NamedTuple):
     """The sentences of a test set that have some property; a sentence may be in several subsets or in none."""
 
     rows: dict[str, np.ndarray]
@@ -78,3 +86,71 @@ def _subsets(names: Iterable[str], shown: Sequence[Iterable[str] | None]) -> Sub
         rows={name: np.array(positions, dtype=np.int64) for name, positions in rows.items()},
         unanalysed=sum(sentence is None for sentence in shown),
     )
+
+
+class LongSentences(NamedTuple):
+    """The longest sentences of a test."""
+
+    fewest_words: int
+    """The words of the shortest of them."""
+    rows_B: np.ndarray
+    """Their positions, from 0."""
+
+
+def length_bins(words: Sequence[int]) -> dict[str, np.ndarray]:
+    """Divide sentences, given by their numbers of words, into bins: 1 to 10, 11 to 20... and over 60.
+
+    Returns the positions of the sentences by the name of the bin, the shortest bin first; empty bins are left out. An
+    empty sentence is in no bin.
+    """
+    words_B = np.asarray(words, dtype=np.int64)
+    bins = {f"{low} to {low + WIDTH - 1}": (low, low + WIDTH) for low in range(1, LONGEST_BIN, WIDTH)}
+    bins[f"over {LONGEST_BIN}"] = (LONGEST_BIN + 1, np.iinfo(np.int64).max)
+    rows = {name: np.flatnonzero((low <= words_B) & (words_B < end)) for name, (low, end) in bins.items()}
+    return {name: rows_B for name, rows_B in rows.items() if len(rows_B)}
+
+
+def long_sentences(words: Sequence[int], *, share: float) -> LongSentences:
+    """Return the longest sentences, at least the `share` (0 to 1) of all; those that are as long as the last count too.
+
+    Raises `ValueError` if there are no sentences.
+    """
+    if not words:
+        raise ValueError("there are no sentences")
+    words_B = np.asarray(words, dtype=np.int64)
+    # The product may be a little too large: 0.07 * 100 > 7.
+    count = min(max(1, math.ceil(round(share * len(words), 6))), len(words))
+    fewest = int(np.sort(words_B)[-count])
+    return LongSentences(fewest, np.flatnonzero(words_B >= fewest))
+
+
+class ScoredSentence(NamedTuple):
+    """The position of a sentence in its test, and the chrF of its two translations."""
+
+    row: int
+    chrf: float
+    """Of the first system's translation."""
+    other_chrf: float
+    """Of the second system's."""
+
+
+def differing_sentences(
+    translations: Lines, others: Lines, references: Lines, evaluation: EvaluationSettings, *, most: int
+) -> list[ScoredSentence]:
+    """List at most `most` sentences whose two translations differ, the largest difference in chrF first.
+
+    Sentences with equal differences keep their order. Raises `ValueError` if the numbers of sentences differ.
+    """
+    differing = [row for row, (own, other) in enumerate(zip(translations, others, strict=True)) if own != other]
+    sentences = scored_sentences(translations, others, references, evaluation, rows=differing)
+    return sorted(sentences, key=lambda sentence: -abs(sentence.chrf - sentence.other_chrf))[:most]
+
+
+def scored_sentences(
+    translations: Lines, others: Lines, references: Lines, evaluation: EvaluationSettings, *, rows: Sequence[int]
+) -> list[ScoredSentence]:
+    """Score both translations of the sentences at some positions, in their order."""
+    own, other, compared = ([lines[row] for row in rows] for lines in (translations, others, references))
+    counts = [METRICS["chrf"].count(lines, compared, evaluation) for lines in (own, other)]
+    scores = (counted.score(counted.counts_BF).tolist() for counted in counts)
+    return [ScoredSentence(*values) for values in zip(rows, *scores, strict=True)]

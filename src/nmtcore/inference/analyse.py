@@ -29,7 +29,7 @@ from nmtcore.inference.schemas import (
 )
 from nmtcore.inference.scoring import gate_norms
 from nmtcore.inference.tags import predict_tags
-from nmtcore.inference.text import MAX_SUBWORDS, InputSentence, ScoredText, TextReader
+from nmtcore.inference.text import InputSentence, ScoredText, TextReader
 from nmtcore.parquet import row_writer
 from nmtcore.segmentation.vocabulary import EOS
 
@@ -37,9 +37,7 @@ MAX_WEIGHTS = 6_000_000
 """Attention weights in all: about 8 MB of a page. The 96 heads of a paper's model have 86,400 for 30 subwords."""
 
 
-def analyse_sentences(
-    bundle: Bundle, texts: Iterable[InputSentence], *, limit: int, model_folders: Sequence[Path] = ()
-) -> AnalysedModel:
+def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: int) -> AnalysedModel:
     """Analyse the first `limit` sentences; those without words count, but are left out.
 
     A model that reads the trees of its corpus reads those of the treebank here, if all `texts` come from one.
@@ -47,10 +45,9 @@ def analyse_sentences(
     if there are more than `MAX_WEIGHTS` attention weights, if the model diverged, and the errors of `texts`.
     """
     chosen = list(islice(texts, limit))
-    with TextReader(bundle, model_folders, from_treebank=all(text.gold is not None for text in chosen)) as reader:
-        read, read_from_gold = reader.read(chosen), reader.given_by
-    for place in read.long:
-        raise UserError(f"{place}: the sentence has more than {MAX_SUBWORDS:,} subwords: split it.")
+    reader = TextReader(bundle, from_treebank=all(text.gold is not None for text in chosen))
+    read = reader.read(chosen)
+    read.check_lengths()
     run, model, examples = bundle.run, bundle.model, read.examples
     translations, parses = translate_and_parse(model, examples, bundle.search_settings())
     tokens = [list(hypotheses[0].tokens) for hypotheses in translations]
@@ -72,11 +69,11 @@ def analyse_sentences(
                 text=sentence.text,
                 words=read.words[part.line],
                 gold=None if sentence.gold is None else LabelledTree(sentence.gold.head, sentence.gold.deprel),
-                gold_is_read=not annotations.keys().isdisjoint(read_from_gold),
+                gold_is_read=not annotations.keys().isdisjoint(reader.given_by),
                 annotations={
                     name: LabelledTree(own.head, own.deprel)
                     for name, own in annotations.items()
-                    if name not in read_from_gold
+                    if name not in reader.given_by
                 },
                 parse=None if parses is None else getattr(parses[row], method).tolist(),
                 translation=bundle.text(tokens[row]),

@@ -1,6 +1,7 @@
 """Attention weights of a model that reads and translates."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -10,11 +11,12 @@ import torch
 from torch import Tensor
 
 from nmtcore.features.examples import Examples
-from nmtcore.inference.batches import map_batches, with_targets
+from nmtcore.inference.batches import device_of, map_batches, with_targets
 from nmtcore.inference.bundle import Bundle, load_bundle
 from nmtcore.inference.schemas import ATTENTION_SCHEMA
 from nmtcore.model.base import Encoded
 from nmtcore.model.batch import Batch
+from nmtcore.model.build import build_model
 from nmtcore.model.components.attention_maps import AttentionMaps
 from nmtcore.model.components.base import Stack
 from nmtcore.parquet import RowWriter
@@ -33,6 +35,15 @@ DECIMALS = 4
 def load_observed_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
     """Load a model that records its attention weights; see `load_bundle`."""
     return load_bundle(folder, device, observers=[AttentionMaps()])
+
+
+def observed(bundle: Bundle) -> Bundle:
+    """Return a bundle whose model has the same weights, in the same memory, and records its attention weights."""
+    sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in bundle.vocabularies.items()}
+    with torch.random.fork_rng(devices=[]):
+        model = build_model(bundle.run, **sizes, labels=bundle.labels or None, observers=[AttentionMaps()])
+    model.to(device_of(bundle.model)).load_state_dict(bundle.model.state_dict(), assign=True)
+    return replace(bundle, model=model.eval())
 
 
 def write_attention(

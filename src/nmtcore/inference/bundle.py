@@ -12,16 +12,20 @@ bundle.json           written last: the format's version and the sha256 of every
 import hashlib
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file
 
 from nmtcore.annotation.labels import read_labels
+from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.base import REMOVED_DEFAULTS
 from nmtcore.config.corpora import SIDES
+from nmtcore.config.features import FEATURES
 from nmtcore.config.own_code import has_own, is_same_code, own_checksums, own_path
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import BatchSettings, TrainingSettings
@@ -85,16 +89,24 @@ def save_bundle(
 
 
 def load_bundle(
-    folder: str | Path, device: str | torch.device = "cpu", *, observers: Sequence[Component] = ()
+    folder: str | Path,
+    device: str | torch.device = "cpu",
+    *,
+    observers: Sequence[Component] = (),
+    parser: Mapping[str, Any] | None = None,
 ) -> Bundle:
     """Load a bundle. `observers` are components without parameters, added after the model's own.
 
-    Raises `UserError` if the bundle is not whole, or if it was trained with other code of the user's own.
+    `parser` has the settings of an annotator that reads new text in place of those of the run. Raises `UserError` if
+    the bundle is not whole, if it was trained with other code of the user's own, or if the parser does not give what
+    the model reads.
     """
     folder = Path(folder)
     _check_files(folder)
     _check_own_code(folder)
     run = _read_run(folder / "run.json")
+    if parser is not None:
+        run = _with_parser(run, parser)
     columns = {side: labels_of(run.features.get(side, {})) for side in SIDES}
     labels = {side: read_labels(folder / LABELS[side], columns=own) for side, own in columns.items() if own}
     vocabularies = {side: Vocabulary.load(folder / name) for side, name in VOCABULARIES.items()}
@@ -113,6 +125,20 @@ def load_bundle(
     )
 
 
+def _with_parser(run: RunSettings, parser: Mapping[str, Any]) -> RunSettings:
+    """Let a parser annotate new text in place of the annotators of a run."""
+    needed = {FEATURES[feature].annotation for feature in run.inference_features["source"]}
+    if not needed:
+        raise UserError(f"The system {run.system} reads no syntax of the source, so it needs no parser.")
+    settings = ANNOTATORS.build(parser, where="parser")
+    for annotation in sorted(needed - set(settings.gives)):
+        raise UserError(
+            f"The system {run.system} reads {annotation} of the source side, which the parser {dict(parser)} does not "
+            "give: name another."
+        )
+    return replace(run, annotators=dict.fromkeys(run.annotators, parser))
+
+
 def load_initial_weights(
     model: TranslationModel, folder: Path, *, run: RunSettings, segmentation: Path, labels: LabelVocabularies
 ) -> None:
@@ -128,7 +154,7 @@ def load_initial_weights(
             differing.append(f"a {side} vocabulary different from that of {segmentation}")
         # Labels are read by their numbers, so a model would take those of other data for different labels.
         own = read_json(folder / LABELS[side]) if (folder / LABELS[side]).exists() else {}
-        for column, entries in labels.get(side, {}).items():
+        for column, entries in labels.get(side, {}).items() if run.reads_labels else ():
             if own.get(column, entries) != list(entries):
                 differing.append(f"other labels of {column} than those of this run's data")
     for difference in differing:

@@ -1,10 +1,10 @@
 """Parsing of source sentences: with the heads that a model was trained to parse with, or with any attention head."""
 
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from nmtcore.inference.batches import in_batches
 from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.schemas import PARSE_METHODS, Parse, ParseMethod
 from nmtcore.inference.search import Hypothesis, translate_examples
-from nmtcore.inference.text import LINES_PER_CHUNK, InputSentence, TextPart, TextReader
+from nmtcore.inference.text import LINES_PER_CHUNK, InputSentence, TextPart
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, pool_words, with_root_scores
 from nmtcore.model.components.base import Component
@@ -81,6 +81,14 @@ def translate_and_parse(
     translations = translate_examples(model, examples, settings, scores=False)
     parses = parse_examples(model, examples, batch_sentences=settings.batch_sentences) if model.parser else None
     return translations, parses
+
+
+def layer_and_head(text: str) -> tuple[int, int]:
+    """Read the name of an attention head of the encoder, LAYER.HEAD. Raises `UserError`."""
+    if not re.fullmatch(r"[0-9]+\.[0-9]+", text):
+        raise UserError(f"{text} is not of the form LAYER.HEAD, for example 0.3 (both count from 0).")
+    layer, head = text.split(".")
+    return int(layer), int(head)
 
 
 def make_parser(bundle: Bundle, method: ParseMethod, *, attention: tuple[int, int] | None = None) -> Parser:
@@ -158,19 +166,17 @@ def parse_sentences(
     parser: Parser,
     *,
     chunk: int = LINES_PER_CHUNK,
-    model_folders: Sequence[Path] = (),
 ) -> Iterator[tuple[InputSentence, list[str], list[int]]]:
     """Yield sentences, in order, with their words and the heads of these (1-based, 0 = root).
 
     A sentence of more than `text.MAX_SUBWORDS` subwords is parsed in parts, each with its own root, and standard error
     says so. Raises the errors of `sentences`.
     """
-    with TextReader(bundle, model_folders) as reader:
-        for read in reader.chunks(sentences, chunk):
-            for place, parts in read.long.items():
-                print(f"{place}: very long, parsed in {parts} parts with a root each.", file=sys.stderr)
-            parsed_parts = read.by_sentence(zip(read.parts, parser(read.examples), strict=True))
-            yield from zip(read.sentences, read.words, map(_join_heads, parsed_parts), strict=True)
+    for read in bundle.reader.chunks(sentences, chunk):
+        for place, parts in read.long.items():
+            print(f"{place}: very long, parsed in {parts} parts with a root each.", file=sys.stderr)
+        parsed_parts = read.by_sentence(zip(read.parts, parser(read.examples), strict=True))
+        yield from zip(read.sentences, read.words, map(_join_heads, parsed_parts), strict=True)
 
 
 def _join_heads(parts: Sequence[tuple[TextPart, Sequence[int]]]) -> list[int]:

@@ -22,7 +22,7 @@ from nmtcore.features.examples import NO_WORD, Examples, check_ids
 from nmtcore.inference.batches import MAX_TOKENS, in_batches, with_targets
 from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.schemas import GATES_SCHEMA, ContrastScore
-from nmtcore.inference.text import LINES_PER_CHUNK, MAX_SUBWORDS, Chunk, InputSentence, TextReader, grouped
+from nmtcore.inference.text import LINES_PER_CHUNK, MAX_SUBWORDS, Chunk, InputSentence, grouped
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.recurrent import Recurrent
@@ -108,8 +108,6 @@ def score_text_pairs(
     bundle: Bundle,
     source: Iterable[InputSentence],
     target: Iterable[InputSentence],
-    *,
-    model_folders: Sequence[Path] = (),
 ) -> Iterator[TargetScore | None]:
     """Score the lines of `target` as translations of those of `source`, in order.
 
@@ -119,11 +117,10 @@ def score_text_pairs(
     """
     check_scores_targets(bundle)
     pairs = _paired(source, target)
-    with TextReader(bundle, model_folders) as reader:
-        for group in grouped(pairs, LINES_PER_CHUNK, characters=lambda pair: sum(len(own.text) for own in pair)):
-            chunk = _read_pairs(bundle, reader, group)
-            for score in chunk.by_sentence(score_targets(bundle.model, chunk.examples)):
-                yield score[0] if score else None
+    for group in grouped(pairs, LINES_PER_CHUNK, characters=lambda pair: sum(len(own.text) for own in pair)):
+        chunk = _read_pairs(bundle, group)
+        for score in chunk.by_sentence(score_targets(bundle.model, chunk.examples)):
+            yield score[0] if score else None
 
 
 def _paired(
@@ -138,11 +135,11 @@ def _paired(
         yield pair
 
 
-def _read_pairs(bundle: Bundle, reader: TextReader, pairs: Sequence[tuple[InputSentence, InputSentence]]) -> Chunk:
+def _read_pairs(bundle: Bundle, pairs: Sequence[tuple[InputSentence, InputSentence]]) -> Chunk:
     """Cut pairs of sentences into subwords and annotate the sources, as to translate them."""
     tokenizer = WordTokenizer(bundle.run.text_words("target"), bundle.run.target)
     targets = [bundle.target_segmenter.segment(tokenizer.split(target.text)) for _, target in pairs]
-    chunk = reader.read([source for source, _ in pairs])
+    chunk = bundle.reader.read([source for source, _ in pairs])
     long_targets = [pair[1].where for pair, own in zip(pairs, targets, strict=True) if len(own.pieces) > MAX_SUBWORDS]
     for place in (*chunk.long, *long_targets):
         raise UserError(
@@ -153,27 +150,24 @@ def _read_pairs(bundle: Bundle, reader: TextReader, pairs: Sequence[tuple[InputS
     return chunk._replace(examples=with_targets(chunk.examples, ids))
 
 
-def score_entries(
-    bundle: Bundle, entries: Iterable[ContrastEntry], *, where: Path, model_folders: Sequence[Path] = ()
-) -> Iterator[ContrastScore]:
+def score_entries(bundle: Bundle, entries: Iterable[ContrastEntry], *, where: Path) -> Iterator[ContrastScore]:
     """Score the pairs of a file, `where` in messages, in order.
 
     Raises `UserError` if a text has no words, and the errors of `score_text_pairs`.
     """
     check_scores_targets(bundle)
-    with TextReader(bundle, model_folders) as reader:
-        for group in grouped(entries, ENTRIES_PER_CHUNK, characters=lambda entry: len(entry.right.text)):
-            pairs = [
-                tuple(InputSentence(0, f"{where}, {entry.place}", side.text) for side in pair)
-                for entry in group
-                for pair in entry.pairs
-            ]
-            chunk = _read_pairs(bundle, reader, pairs)
-            lengths = zip(chunk.parts, chunk.examples.target.ids.lengths, strict=True)
-            with_words = {part.line for part, length in lengths if length}
-            for line in sorted(set(range(len(pairs))) - with_words)[:1]:
-                raise UserError(f"{pairs[line][0].where}: a source or a translation has no words: correct it.")
-            yield from score_contrasts(bundle.model, chunk.examples, list(contrast_rows(group)))
+    for group in grouped(entries, ENTRIES_PER_CHUNK, characters=lambda entry: len(entry.right.text)):
+        pairs = [
+            tuple(InputSentence(0, f"{where}, {entry.place}", side.text) for side in pair)
+            for entry in group
+            for pair in entry.pairs
+        ]
+        chunk = _read_pairs(bundle, pairs)
+        lengths = zip(chunk.parts, chunk.examples.target.ids.lengths, strict=True)
+        with_words = {part.line for part, length in lengths if length}
+        for line in sorted(set(range(len(pairs))) - with_words)[:1]:
+            raise UserError(f"{pairs[line][0].where}: a source or a translation has no words: correct it.")
+        yield from score_contrasts(bundle.model, chunk.examples, list(contrast_rows(group)))
 
 
 def gate_norms(model: Recurrent, examples: Examples) -> list[np.ndarray]:

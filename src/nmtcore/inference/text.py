@@ -5,13 +5,13 @@ that translation needs.
 """
 
 import sys
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -126,6 +126,11 @@ class Chunk(NamedTuple):
             groups[part.line].append(value)
         return groups
 
+    def check_lengths(self) -> None:
+        """Raise `UserError` if a sentence is in parts."""
+        for place in self.long:
+            raise UserError(f"{place}: the sentence has more than {MAX_SUBWORDS:,} subwords: split it.")
+
     @property
     def long(self) -> dict[str, int]:
         """The number of parts of each very long sentence, by the place of the sentence."""
@@ -151,6 +156,13 @@ class Bundle:
     source_segmenter: Segmenter
     target_segmenter: Segmenter
     labels: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    model_folders: Sequence[Path] = ()
+    """The folders with the models of the annotators."""
+
+    @cached_property
+    def reader(self) -> "TextReader":
+        """What makes examples of text."""
+        return TextReader(self)
 
     @cached_property
     def transforms(self) -> Transforms:
@@ -197,21 +209,18 @@ class Bundle:
         scores: bool = True,
         chunk: int = LINES_PER_CHUNK,
         where: str = "standard input",
-        model_folders: Sequence[Path] = (),
     ) -> Iterator[tuple[Chunk, list[list[Hypothesis]]]]:
         """Translate raw text, `chunk` lines at a time; yield the best hypotheses of each example.
 
-        See `search_batch` for `n_best` and `scores`, and `TextReader` for `model_folders`. A line of more than
-        `MAX_SUBWORDS` subwords is translated in parts, and standard error says so. Raises `LineError` for a line
-        that is not UTF-8 or contains a NUL, after the translations of all chunks before it, and `UserError` for a text
-        in UTF-16 or UTF-32.
+        See `search_batch` for `n_best` and `scores`. A line of more than `MAX_SUBWORDS` subwords is translated in
+        parts, and standard error says so. Raises `LineError` for a line that is not UTF-8 or contains a NUL, after the
+        translations of all chunks before it, and `UserError` for a text in UTF-16 or UTF-32.
         """
         settings = self.search_settings(settings)
-        with TextReader(self, model_folders) as reader:
-            for read in reader.chunks(read_text(lines, where=where), chunk):
-                for place, parts in read.long.items():
-                    print(f"{place}: very long, translated in {parts} parts.", file=sys.stderr)
-                yield read, translate_examples(self.model, read.examples, settings, n_best=n_best, scores=scores)
+        for read in self.reader.chunks(read_text(lines, where=where), chunk):
+            for place, parts in read.long.items():
+                print(f"{place}: very long, translated in {parts} parts.", file=sys.stderr)
+            yield read, translate_examples(self.model, read.examples, settings, n_best=n_best, scores=scores)
 
     def texts(self, chunk: Chunk, translations: Sequence[Sequence[Hypothesis]]) -> Iterator[list[ScoredText]]:
         """Yield the texts of the hypotheses of each line, best first; a line without words yields one empty text.
@@ -227,39 +236,27 @@ class Bundle:
 
 
 class TextReader:
-    """Makes examples of sentences for a model; a context manager, which starts and stops the annotators.
+    """Makes examples of sentences for a model.
 
-    `model_folders` hold the annotators' models. `from_treebank`: trees that came with the model's corpus come with the
-    sentences, too (`InputSentence.gold`), so that no annotator is started for them.
+    Annotators start with the first sentences, and stop with the reader. `from_treebank`: trees that came with the
+    model's corpus come with the sentences, too (`InputSentence.gold`), so that no annotator is started for them.
     """
 
-    def __init__(self, bundle: Bundle, model_folders: Sequence[Path] = (), *, from_treebank: bool = False) -> None:
-        run, self._bundle, self._from_treebank = bundle.run, bundle, from_treebank
+    def __init__(self, bundle: Bundle, *, from_treebank: bool = False) -> None:
+        run, self._bundle = bundle.run, bundle
         self._tokenizer = WordTokenizer(run.text_words("source"), run.source)
         self._annotators: dict[str, tuple[AnnotatorSettings, list[str]]] = {
             name: (ANNOTATORS.build(run.annotators[name], where=f"run.json: annotators.{name}"), features)
             for name, features in group_by_annotator(run.inference_features["source"]).items()
         }
-        self._task = AnnotationTask(side="source", language=run.source, model_folders=tuple(model_folders))
+        self._task = AnnotationTask(side="source", language=run.source, model_folders=tuple(bundle.model_folders))
         self._open: dict[str, Annotator] = {}
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Self:
-        for name, (settings, features) in self._annotators.items():
-            if self._from_treebank and isinstance(settings, ExistingSettings):
-                _check_in_conllu(features)
-            else:
-                self._open[name] = self._stack.enter_context(open_annotator(settings, self._task))
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._open.clear()
-        self._stack.close()
-
-    @property
-    def given_by(self) -> list[str]:
+        self.given_by = [
+            name for name, (own, _) in self._annotators.items() if from_treebank and isinstance(own, ExistingSettings)
+        ]
         """The names of the annotators whose annotations come with the sentences."""
-        return [name for name in self._annotators if name not in self._open]
+        for name in self.given_by:
+            _check_in_conllu(self._annotators[name][1])
 
     def chunks(self, texts: Iterable[InputSentence], size: int = LINES_PER_CHUNK) -> Iterator[Chunk]:
         """Read sentences `size` at a time; see `grouped`."""
@@ -288,10 +285,19 @@ class TextReader:
             yield TextPart(line, first, list(words[first : last + 1]), ids[start:stop], words_from_0)
 
     def _annotate(self, name: str, texts: Sequence[InputSentence], parts: Sequence[TextPart]) -> list[Annotation]:
-        annotator = self._open.get(name) or Given([texts[part.line].gold for part in parts])
-        numbered = (NumberedSentence(number, part.words) for number, part in enumerate(parts))
         settings, _ = self._annotators[name]
+        if name in self.given_by:
+            annotator = Given([texts[part.line].gold for part in parts])
+        else:
+            annotator = self._open.get(name) or self._start(name, settings)
+        numbered = (NumberedSentence(number, part.words) for number, part in enumerate(parts))
         return [annotation for _, annotation in guarded(annotator, numbered, max_words=settings.max_words)]
+
+    def _start(self, name: str, settings: AnnotatorSettings) -> Annotator:
+        annotator = open_annotator(settings, self._task).__enter__()
+        weakref.finalize(self, annotator.__exit__, None, None, None)
+        self._open[name] = annotator
+        return annotator
 
     def _features(self, words_of_subwords: Ragged, annotations: dict[str, list[Annotation]]) -> dict[str, Ragged]:
         """Compute the features that translation needs from the annotations of parts."""

@@ -60,7 +60,7 @@ def _runs_and_left_out(project: Project) -> tuple[list[RunSettings], list[LeftOu
                 seeds = project.seeds(dataset, system)
                 runs += [project.run(dataset, system, project.settings.scale, seed) for seed in seeds]
             except MissingAnnotation as error:
-                if system not in project.chosen_by_pattern:
+                if system not in project.chosen_by_pattern and not project.dataset(dataset).is_treebank:
                     raise
                 left_out.append(LeftOut(dataset, system, error.missing))
     return runs, left_out

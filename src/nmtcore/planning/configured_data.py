@@ -7,6 +7,7 @@ from nmtcore.config.features import FEATURES
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.planning.annotation import model_files
+from nmtcore.planning.known_parsers import parsed_sides
 
 
 def configured_tokens(project: Project) -> list[str]:
@@ -14,6 +15,7 @@ def configured_tokens(project: Project) -> list[str]:
     return [
         project.layout.path("tokens", **_feature_names(project, dataset), split=split, side=side)
         for dataset in _datasets(project)
+        if not dataset.is_treebank
         for split in dataset.splits
         for side in dataset.sides(split)
     ]
@@ -116,9 +118,11 @@ def _syntax(project: Project, dataset: DatasetSettings) -> Iterator[str]:
 
 
 def _comparisons(project: Project, dataset: DatasetSettings) -> Iterator[str]:
-    """Yield the comparisons of each parser with the data set's treebanks."""
+    """Yield the comparisons of every parser of the data set with its treebanks, on the sides that it parses."""
     gold = dataset.gold_annotator
-    for names in _annotation_names(dataset):
-        parsed = "dependencies" in dataset.annotations_by(names["annotator"], names["side"])
-        if parsed and gold not in (None, names["annotator"]) and names["split"].startswith(GOLD):
-            yield project.layout.path("comparison", **names, other=gold)
+    for split in (split for split in dataset.splits if gold and split.startswith(GOLD)):
+        for side in dataset.sides(split):
+            names = {"dataset": dataset.name, "split": split, "side": side, "other": gold}
+            for annotator in dataset.annotators:
+                if annotator != gold and side in parsed_sides(project, dataset, annotator):
+                    yield project.layout.path("comparison", **names, annotator=annotator)

@@ -7,6 +7,7 @@ from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.own_folder import check_own_files, own_file_states
 from nmtcore.config.project import Project
+from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings, filtering_values
 from nmtcore.config.typed import changed, choose
 from nmtcore.errors import UserError
@@ -51,11 +52,19 @@ def filtering_settings(project: Project, *, dataset: str, split: str) -> dict[st
 
 
 def held_out_splits(project: Project, *, dataset: str, split: str) -> list[str]:
-    """List the test splits whose sentences the filter `held_out` removes from the training split."""
-    settings = project.dataset(dataset)
-    if split != "train" or "held_out" not in map(FILTERS.name_of, settings.filters):
-        return []
-    return [project.layout.path("raw_pairs", dataset=dataset, split=test) for test in settings.tests]
+    """List the splits whose sentences the filter `held_out` removes from the training split."""
+    splits = project.dataset(dataset).held_out if split == "train" else ()
+    return [project.layout.path("raw_pairs", dataset=dataset, split=own) for own in splits]
+
+
+def pairs_in_train(project: Project, *, run: RunSettings) -> list[str]:
+    """List the counts of what the run's tests share with train, of tests that the filter `held_out` does not name.
+
+    Data sets without this filter are not counted, nor are those of systems trained elsewhere.
+    """
+    held_out = project.dataset(run.dataset).held_out
+    tests = [split for split in run.tests if split not in held_out] if held_out and run.external is None else []
+    return [project.layout.path("pairs_in_train", dataset=run.dataset, split=split) for split in tests]
 
 
 def filter_threads(project: Project, *, dataset: str) -> int:

@@ -2,16 +2,16 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.project import Project
+from nmtcore.config.recipes import read_speeds
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.speeds import read_speeds
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, read_lines
 from nmtcore.layout import PAPER, file_name
@@ -27,34 +27,16 @@ NEWEST = 2
 """How many of the newest checkpoints are kept (`nmtcore.training.checkpoints.KEPT`)."""
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What some trainings take."""
+class Cost(NamedTuple):
+    """What a training takes."""
 
-    runs: int = 0
-    updates: float = 0.0
-    """The most updates; without runs in `open_ended`."""
-    hours: float = 0.0
-    """Device-hours of training; without runs in `untimed`."""
-    disk_bytes: float = 0.0
-    """Models, and the checkpoints that are kept at a time."""
-    at_most: bool = False
-    """Whether validations may end a training earlier."""
-    open_ended: set[str] = field(default_factory=set)
-    """Systems whose number of updates is unknown."""
-    untimed: set[str] = field(default_factory=set)
-    """Systems whose seconds per update are unknown."""
-
-    def __add__(self, other: "Cost") -> "Cost":
-        return Cost(
-            runs=self.runs + other.runs,
-            updates=self.updates + other.updates,
-            hours=self.hours + other.hours,
-            disk_bytes=self.disk_bytes + other.disk_bytes,
-            at_most=self.at_most or other.at_most,
-            open_ended=self.open_ended | other.open_ended,
-            untimed=self.untimed | other.untimed,
-        )
+    run: RunSettings
+    updates: int | None
+    """The most updates; None if they are unknown."""
+    seconds: float | None
+    """Device-seconds per update; None if they are unknown."""
+    disk_bytes: int
+    """The model, and the checkpoints that are kept at a time."""
 
 
 class Speeds:
@@ -66,14 +48,14 @@ class Speeds:
         self.finished = 0
         """Finished runs of this folder on such a device."""
         times: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-        device_type, count = ("cuda", "gpus") if device == "gpu" else ("cpu", "threads")
+        count = "gpus" if device == "gpu" else "threads"
         for path in project.layout.existing("manifest"):
             with suppress(UserError, KeyError, TypeError, ValueError, ZeroDivisionError):
                 manifest = read_json(path)
-                if manifest["device"]["kind"] != device_type:
+                if bool(manifest["gpus"]) != (device == "gpu"):
                     continue
                 run = project.run(*(manifest[key] for key in ("dataset", "system", "scale", "seed")))
-                seconds = manifest["training"]["seconds"] * manifest["device"][count] / manifest["training"]["updates"]
+                seconds = manifest["training_seconds"] * manifest[count] / manifest["updates"]
                 for name in (run.system, run.base):
                     times[*self._section(run), name].append(seconds)
                 self.finished += 1
@@ -92,24 +74,16 @@ class Speeds:
         return ("recipes", recipe) if run.scale == PAPER else ("scales", run.scale)
 
 
-def planned_costs(project: Project, runs: Iterable[RunSettings], *, on_gpu: bool) -> tuple[dict[str, Cost], Speeds]:
-    """Estimate what trainings take, by data set, and return the speeds that were used.
+def planned_costs(project: Project, runs: Iterable[RunSettings], *, on_gpu: bool) -> tuple[list[Cost], Speeds]:
+    """Estimate what each training takes, and return the speeds that were used.
 
     Raises `UserError` if speeds.yaml, or a report of the results folder, is broken.
     """
-    speeds, costs = Speeds(project, "gpu" if on_gpu else "cpu"), defaultdict[str, Cost](Cost)
+    speeds, costs = Speeds(project, "gpu" if on_gpu else "cpu"), []
     for run in runs:
-        updates, seconds = run_updates(run, training_pairs(project, run)), speeds.seconds(run)
-        costs[run.dataset] += Cost(
-            runs=1,
-            updates=updates or 0,
-            hours=(updates or 0) * (seconds or 0) / 3600,
-            disk_bytes=run_bytes(run, run.parameter_count(vocabulary_sizes(project, run))),
-            at_most=ends_by_validation(run),
-            open_ended={run.system} if updates is None else set(),
-            untimed={run.system} if updates and seconds is None else set(),
-        )
-    return dict(costs), speeds
+        disk_bytes = run_bytes(run, run.parameter_count(vocabulary_sizes(project, run)))
+        costs.append(Cost(run, run_updates(run, training_pairs(project, run)), speeds.seconds(run), disk_bytes))
+    return costs, speeds
 
 
 def run_updates(run: RunSettings, pairs: int | None) -> int | None:
@@ -156,29 +130,41 @@ def run_bytes(run: RunSettings, parameters: int) -> int:
     return parameters * BYTES_PER_NUMBER * (1 + (1 + MOMENTS) * kept_checkpoints(run))
 
 
-def cost_lines(costs: dict[str, Cost], speeds: Speeds, *, free: int | None = None) -> list[str]:
-    """Return a table of the costs, and what there is to say about them, as lines; `free` is the free disk space."""
-    total = sum(costs.values(), start=Cost())
+def cost_lines(costs: Sequence[Cost], speeds: Speeds, *, free: int | None = None) -> list[str]:
+    """Return a table of the costs by data set, and what there is to say about them, as lines.
+
+    `free` is the free disk space.
+    """
     unit = "GPU-hours" if speeds.device == "gpu" else "core-hours"
+    names = dict.fromkeys(cost.run.dataset for cost in costs)
     rows = [("data set", "trainings", "updates", unit, "disk")]
-    for name, cost in (*costs.items(), ("total", total)):
-        most, more = "<= " if cost.at_most else "", " + ?" if cost.open_ended or cost.untimed else ""
-        hours = f"{cost.hours:,.0f}" if cost.hours >= 10 else f"{cost.hours:.2g}"
-        disk = f"{cost.disk_bytes / 1e9:,.1f} GB"
-        rows.append((name, f"{cost.runs:,}", f"{most}{cost.updates:,.0f}", f"{most}{hours}{more}", disk))
+    rows += [_row(name, [cost for cost in costs if cost.run.dataset == name]) for name in names]
+    rows.append(_row("total", costs))
     width = max(len(name) for name, *_ in rows)
     lines = ["What these trainings take, as estimated, without their data:"]
     lines += [f"{name:{width}}  {own[0]:>9}  {own[1]:>14}  {own[2]:>12}  {own[3]:>11}" for name, *own in rows]
     own = f"that of {speeds.finished} finished runs of this folder, else " if speeds.finished else ""
     lines.append(f"Speed: {own}that of speeds.yaml.")
-    if total.at_most:
+    if any(ends_by_validation(cost.run) for cost in costs):
         lines.append("<=: validations end training earlier than the limit of updates, perhaps much earlier.")
-    if total.open_ended:
-        lines.append(
-            f"The updates of {', '.join(sorted(total.open_ended))} depend on the corpus, which is not there yet."
-        )
-    if total.untimed:
-        lines.append(f"speeds.yaml has no seconds per update of {', '.join(sorted(total.untimed))} at this scale.")
-    if free is not None and free < total.disk_bytes:
+    if open_ended := sorted({cost.run.system for cost in costs if cost.updates is None}):
+        lines.append(f"The updates of {', '.join(open_ended)} depend on the corpus, which is not there yet.")
+    if untimed := sorted({cost.run.system for cost in costs if cost.updates and cost.seconds is None}):
+        lines.append(f"speeds.yaml has no seconds per update of {', '.join(untimed)} at this scale.")
+    if free is not None and free < sum(cost.disk_bytes for cost in costs):
         lines.append(f"Only {free / 1e9:,.1f} GB of disk space are free.")
     return lines
+
+
+def _row(name: str, costs: Sequence[Cost]) -> tuple[str, ...]:
+    """Return a row of the table: its name, trainings, updates, hours and disk space."""
+    hours = sum((cost.updates or 0) * (cost.seconds or 0) for cost in costs) / 3600
+    most = "<= " if any(ends_by_validation(cost.run) for cost in costs) else ""
+    more = " + ?" if any(cost.updates is None or cost.seconds is None for cost in costs) else ""
+    return (
+        name,
+        f"{len(costs):,}",
+        f"{most}{sum(cost.updates or 0 for cost in costs):,}",
+        f"{most}{f'{hours:,.0f}' if hours >= 10 else f'{hours:.2g}'}{more}",
+        f"{sum(cost.disk_bytes for cost in costs) / 1e9:,.1f} GB",
+    )

@@ -7,13 +7,14 @@ from pathlib import Path
 from nmtcore.annotation.models import missing_models
 from nmtcore.config.annotator_models import has_model
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.datasets import GOLD, DatasetSettings
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.sources import FileLocation, locate_file, missing_manual
 from nmtcore.corpus.survey import DatasetSurvey, survey_dataset
 from nmtcore.errors import UserError
+from nmtcore.planning.known_parsers import parsed_sides
 
 
 @dataclass(kw_only=True)
@@ -116,8 +117,13 @@ def _plan_systems(project: Project, check: DatasetCheck) -> None:
 
 
 def _annotator_states(project: Project, dataset: DatasetSettings) -> dict[str, tuple[str, str | None]]:
-    """Say for each annotator that `syntax` names where its models are, and what is wrong, if anything."""
+    """Say for each annotator that runs where its models are, and what is wrong, if anything.
+
+    These are the annotators that `syntax` names, and those that are compared with a treebank.
+    """
     used = dict.fromkeys(name for annotators in dataset.syntax.values() for name in annotators.values())
+    if dataset.gold_annotator and any(split.startswith(GOLD) for split in dataset.splits):
+        used |= dict.fromkeys(name for name in dataset.annotators if parsed_sides(project, dataset, name))
     return {name: _annotator_state(project, dataset, name) for name in used}
 
 

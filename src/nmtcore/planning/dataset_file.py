@@ -5,19 +5,27 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from nmtcore.config.corpora import SIDES
-from nmtcore.corpus.survey import LanguageShare, SplitSurvey, percentile
+from nmtcore.config.datasets import GOLD, REQUIRED_SPLITS
+from nmtcore.corpus.survey import SplitSurvey, percentile
 from nmtcore.corpus.text_lines import Input
 from nmtcore.corpus.writing_systems import looks_tokenised, main_script
 from nmtcore.planning.known_parsers import KnownParser
 
-OTHER_LANGUAGE_SHARE = 0.05
-"""From this share of training sentences in another language on, they are filtered."""
 WITH_TREES = ("conllu", "czeng")
 """Formats that have words and trees."""
 _SIZES = ((10_000, 2_000), (100_000, 6_000), (1_000_000, 16_000), (None, 32_000))
 """Numbers of merges for up to so many training pairs."""
+
+
+class OwnCorpus(NamedTuple):
+    """A corpus of the user's own."""
+
+    format: str
+    files: Mapping[str, Sequence[Input]]
+    """By role of the format."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,41 +35,35 @@ class DatasetDraft:
     name: str
     languages: Mapping[str, str]
     """Language codes by side."""
-    format: str
-    files: Mapping[str, Mapping[str, Sequence[Input]]]
-    """By split and role of the format."""
+    corpora: Mapping[str, OwnCorpus]
+    """By name, which is that of the split that it makes up."""
+    splits: Mapping[str, str]
+    """The corpus of each split; a treebank may be a test and a `gold_` split."""
     surveys: Mapping[str, SplitSurvey]
     """By split."""
-    shares: Mapping[str, LanguageShare]
-    """By side of the training split."""
     parsers: Mapping[str, Sequence[KnownParser]]
     """By side."""
 
-    @property
-    def pairs(self) -> int:
-        """The training pairs."""
-        return self.surveys["train"].pairs
 
-
-_TEXT = """\
+_HEAD = """\
 # yaml-language-server: $schema=../schemas/datasets.schema.json
 # A data set of our own, written by `nmtcore new dataset`. Change what you like; then look at the result with
 # `nmtcore check {name}`. The repository's config/README.md explains every key.
-description: "{name}: {source} to {target}, {pairs:,} training pairs"
+description: "{description}"
 licence: ""                                 # whose text it is; manifests and reports repeat it
 citation: ""                                # what to cite
-source: {source_code}
-target: {target_code}
-
+source: {source}
+{target}
 # One entry per corpus. Files are read where they are; relative paths start at config/.
 # Compressed files work too, and members of archives: {{path: ..., member: ...}}.
 corpora:
 {corpora}
 
-# train and dev are needed; all other names are tests (gold_NAME: a treebank to compare parsers with).
-# A split of several corpora is a list: [first, second].
+# train and dev are needed, except for a treebank alone; gold_NAME is a treebank to compare parsers with, and all other
+# names are tests. A split of several corpora is a list: [first, second].
 splits: {{{splits}}}
-{bad_lines}
+{main_test}{bad_lines}"""
+_TRAIN = """
 # How text becomes words: moses (Moses' tokeniser), spaces (the text is tokenised already), mecab (Japanese),
 # given (words that come with the corpus: conllu, czeng). Parsers get these words.
 words: {words}
@@ -73,10 +75,10 @@ filters:
   - {{name: length, most: {most}}}               # pairs with a side of more words; rare, and costly in memory
   - {{name: ratio, most: 9}}                  # pairs with one side of over 9 times the words of the other
   - duplicates                              # all but the first of equal pairs
-  - held_out                                # pairs that are also in dev or a test
-{language_filter}
-{parsers}
-
+{held_out}
+  # - langdetect                            # pairs in another language: `nmtcore check {name}` shows some of them
+"""
+_MODEL = """
 # Subwords: the number of merges of byte pair encoding (about 6,000 for 30,000 pairs, 32,000 for millions).
 # joint: both sides share merges, vocabulary and embeddings ({scripts}).
 segmentation: {{kind: bpe, joint: {joint}, size: {size}}}
@@ -93,38 +95,62 @@ evaluation: {{text: detokenised, tokenize: {tokenize}, roots: one}}
 def dataset_text(draft: DatasetDraft, *, config: Path) -> str:
     """Write the file of a data set, which belongs in the folder `datasets` of `config`."""
     source, target = (draft.languages[side] for side in SIDES)
-    sides = draft.surveys["train"].sides
-    first, second = (main_script(_texts(draft, side)) for side in SIDES)
-    words = {side: fixed_words(draft.format, draft.languages[side]) or _words(_texts(draft, side)) for side in SIDES}
-    same = len(set(words.values())) == 1
-    return _TEXT.format(
+    description = f"{draft.name}: trees of {' and '.join(dict.fromkeys((source, target)))}"
+    if "train" in draft.splits:
+        description = f"{draft.name}: {source} to {target}, {draft.surveys['train'].pairs:,} training pairs"
+    tests = _tests(draft)
+    head = _HEAD.format(
         name=draft.name,
-        source=source,
-        target=target,
-        pairs=draft.pairs,
-        source_code=_scalar(source),
-        target_code=_scalar(target),
+        description=description,
+        source=_scalar(source),
+        target=f"target: {_scalar(target)}\n" if "train" in draft.splits or target != source else "",
         corpora="\n".join(_corpora(draft, config)),
-        splits=", ".join(f"{split}: {split}" for split in draft.files),
+        splits=", ".join(f"{split}: {corpus}" for split, corpus in draft.splits.items()),
+        main_test=f"main_test: {tests[0]}\n" if tests and "test" not in tests else "",
         bad_lines="".join(f"{line}\n" for line in _bad_lines(draft)),
+    )
+    parsers = "\n".join(["", *_parsers(draft), ""])
+    return head + (_train_text(draft) + parsers + _model_text(draft) if "train" in draft.splits else parsers)
+
+
+def _train_text(draft: DatasetDraft) -> str:
+    sides = draft.surveys["train"].sides
+    words = {
+        side: words_of(draft.corpora["train"].format, draft.languages[side], _texts(draft, side)) for side in SIDES
+    }
+    same = len(set(words.values())) == 1
+    tests = _tests(draft)
+    entry = "held_out" if len(tests) == 1 else f"{{name: held_out, splits: [{', '.join(['dev', *tests])}]}}"
+    return _TRAIN.format(
+        name=draft.name,
         words=words["source"] if same else f"{{source: {words['source']}, target: {words['target']}}}",
         most=250 if max(percentile(sides[side].words, 0.99) for side in SIDES) > 80 else 100,
-        language_filter="".join(f"{line}\n" for line in _language_filter(draft)),
-        parsers="\n".join(_parsers(draft)),
+        held_out=_commented(f"  - {entry}", "pairs that are also in dev or a test"),
+    )
+
+
+def _tests(draft: DatasetDraft) -> list[str]:
+    return [split for split in draft.splits if split not in REQUIRED_SPLITS and not split.startswith(GOLD)]
+
+
+def _model_text(draft: DatasetDraft) -> str:
+    first, second = (main_script(_texts(draft, side)) for side in SIDES)
+    pairs, target = draft.surveys["train"].pairs, draft.languages["target"]
+    return _MODEL.format(
         scripts="both sides are in one script" if first == second else "the sides are in different scripts",
         joint=str(first == second).lower(),
-        size=next(size for pairs, size in _SIZES if pairs is None or draft.pairs <= pairs),
+        size=next(size for most, size in _SIZES if most is None or pairs <= most),
         tokenize=target if target in ("ja", "zh") else "13a",
     )
 
 
 def _corpora(draft: DatasetDraft, config: Path) -> Iterator[str]:
-    for split, roles in draft.files.items():
-        survey = draft.surveys[split]
-        yield _commented(f"  {split}:", f"{survey.pairs + survey.bad.total():,} pairs")
-        yield f"    format: {draft.format}"
+    for name, corpus in draft.corpora.items():
+        survey = draft.surveys[name]
+        yield _commented(f"  {name}:", f"{survey.pairs + survey.bad.total():,} pairs")
+        yield f"    format: {corpus.format}"
         yield "    files:"
-        for role, files in roles.items():
+        for role, files in corpus.files.items():
             entries = [_file(file.path, file.member, config) for file in files]
             yield f"      {role}: " + (entries[0] if len(entries) == 1 else f"[{', '.join(entries)}]")
 
@@ -147,29 +173,20 @@ def _file(path: Path, member: str | None, config: Path) -> str:
     return _scalar(text) if member is None else f"{{path: {_scalar(text)}, member: {_scalar(member)}}}"
 
 
-def _words(texts: list[str]) -> str:
-    return "spaces" if looks_tokenised(texts) else "moses"
-
-
-def fixed_words(format: str, language: str) -> str | None:
-    """Return how text becomes words if the format or the language decides it."""
+def words_of(format: str, language: str, texts: Sequence[str]) -> str:
+    """Choose how text becomes words: text that is cut into words already is left so."""
     if format in WITH_TREES:
         return "given"
-    return "mecab" if language == "ja" else None
-
-
-def _language_filter(draft: DatasetDraft) -> list[str]:
-    """Filter by language if much of the text seems to be in another one; else leave the filter as a comment."""
-    if len(draft.shares) < len(SIDES):
-        return []  # langdetect must know the languages of both sides
-    shares = ", ".join(f"{draft.languages[side]} {100 * share.share:.1f} %" for side, share in draft.shares.items())
-    is_needed = max(share.share for share in draft.shares.values()) >= OTHER_LANGUAGE_SHARE
-    entry = f"  {'-' if is_needed else '# -'} langdetect"
-    return [_commented(entry, f"pairs in another language; in a sample, it seems, {shares}")]
+    if looks_tokenised(texts):
+        return "spaces"
+    return "mecab" if language == "ja" else "moses"
 
 
 def _parsers(draft: DatasetDraft) -> list[str]:
-    if draft.format in WITH_TREES:
+    gold = ["  existing: {tool: existing}                # the trees of the treebanks"] * any(
+        split.startswith(GOLD) for split in draft.splits
+    )
+    if "train" in draft.corpora and draft.corpora["train"].format in WITH_TREES:
         return [
             "# The trees come with the corpus.",
             "annotators: {existing: {tool: existing}}",
@@ -182,13 +199,17 @@ def _parsers(draft: DatasetDraft) -> list[str]:
         "# Parsers and taggers, for the systems that read trees or tags; no other system runs them. Tools, models and",
         "# kinds of annotation (also ccg and constituency) are in the repository's docs/parsers.md.",
     ]
-    if not chosen:
+    if "train" not in draft.splits:
+        intro = ["# Parsers to compare with the trees: results/tables/parsers.md. docs/parsers.md says what there is."]
+    elif not chosen:
         languages = " or ".join(dict.fromkeys(draft.languages.values()))
-        return [*intro, f"# None is chosen for {languages}, so systems that need trees or tags cannot be trained yet."]
+        intro.append(f"# None is chosen for {languages}, so systems that need trees or tags cannot be trained yet.")
+        return intro + (["annotators:", *gold] if gold else [])
     places = {"here": "its model is here", "download": "downloaded at its first use", "by hand": "fetch it by hand"}
     return [
         *intro,
         "annotators:",
+        *gold,
         *(
             _commented(
                 f"  {name}: {{{', '.join(f'{key}: {value}' for key, value in parser.entry.items())}}}",
@@ -196,6 +217,12 @@ def _parsers(draft: DatasetDraft) -> list[str]:
             )
             for name, parser in chosen.items()
         ),
+        *(_syntax(draft) if "train" in draft.splits else []),
+    ]
+
+
+def _syntax(draft: DatasetDraft) -> list[str]:
+    return [
         _commented("syntax:", "which annotator gives what, by side"),
         *(
             f"  {side}: {{{', '.join(f'{gift}: {p.name}' for p in draft.parsers[side] for gift in p.gives)}}}"

@@ -1,6 +1,6 @@
 """Files to download: their settings in data sets and models, by their names below the downloads folder."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -68,21 +68,22 @@ def _named_files(project: Project) -> tuple[dict[str, dict[str, FileSettings]], 
     Also returns one sentence for each data set or model that cannot be read; the current targets may not need it.
     """
     named: dict[str, dict[str, FileSettings]] = {}
-    unread: list[str] = []
+    unread: dict[str, None] = {}
+    for section, names in ((_corpus_files, project.dataset_files), (_model_files, project.model_files)):
+        for name in names:
+            try:
+                for owner, file in section(project, name):
+                    named.setdefault(file.name, {})[owner] = file
+            except UserError as error:
+                unread[str(error)] = None
+    return named, list(unread)
 
-    def read(settings_of: Callable[[str], Any], name: str, section: str) -> Mapping[str, Any] | Iterable[FileSettings]:
-        try:
-            return getattr(settings_of(name), section)
-        except UserError as error:
-            unread.append(str(error))
-            return {}
 
-    for dataset in project.dataset_files:
-        for corpus, settings in read(project.dataset, dataset, "corpora").items():
-            for files in settings.files.values():
-                for file in (file for file in files if file.path is None):
-                    named.setdefault(file.name, {})[f"{dataset}: {corpus}"] = file
-    for model in project.model_files:
-        for file in read(project.annotator_model, model, "files"):
-            named.setdefault(file.name, {})[f"model {model}"] = file
-    return named, list(dict.fromkeys(unread))
+def _corpus_files(project: Project, dataset: str) -> Iterator[tuple[str, FileSettings]]:
+    for corpus, settings in project.dataset(dataset).corpora.items():
+        for files in settings.files.values():
+            yield from ((f"{dataset}: {corpus}", file) for file in files if file.path is None)
+
+
+def _model_files(project: Project, model: str) -> Iterator[tuple[str, FileSettings]]:
+    return ((f"model {model}", file) for file in project.annotator_model(model).files)

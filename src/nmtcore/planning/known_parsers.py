@@ -12,6 +12,8 @@ from typing import Any
 from nmtcore.annotation.corenlp import LANGUAGES as CORENLP_LANGUAGES
 from nmtcore.config.annotator_models import has_model, installed_pipeline
 from nmtcore.config.annotators import ANNOTATORS
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 
@@ -70,6 +72,36 @@ def choose_parsers(project: Project, languages: Mapping[str, str], tool: str | N
             f" or in the folders of `models` (known for these languages: {known})."
         )
     return chosen
+
+
+def parsers_to_compare(
+    project: Project, languages: Mapping[str, str], tool: str | None
+) -> dict[str, list[KnownParser]]:
+    """Choose all parsers of each side that are on this machine, or the first one that can be downloaded."""
+    chosen: dict[str, list[KnownParser]] = {}
+    for side, language in languages.items():
+        parsers = [p for p in known_parsers(project, language) if p.gives == TREES and tool in (None, p.tool)]
+        here = [parser for parser in parsers if parser.place == "here"]
+        chosen[side] = here or [parser for parser in parsers if parser.place == "download"][:1]
+    return chosen
+
+
+def parsed_sides(project: Project, dataset: DatasetSettings, annotator: str) -> tuple[str, ...]:
+    """Return the sides that an annotator gives trees of: those for which `syntax` names it.
+
+    One that `syntax` does not name parses the sides for whose language its model is known, or both if it is for none.
+    """
+    settings = dataset.annotators[annotator]
+    if "dependencies" not in settings.gives:
+        return ()
+    named = tuple(side for side in SIDES if annotator in dataset.syntax.get(side, {}).values())
+    tool, models = ANNOTATORS.name_of(settings), set(settings.models)
+    known = {
+        side: {parser.entry.get("model", tool) for parser in known_parsers(project, dataset.language(side))}
+        for side in SIDES
+        if not named and models
+    }
+    return named or tuple(side for side in known if models & known[side]) or SIDES
 
 
 def _known_parser(project: Project, entry: Mapping[str, str]) -> KnownParser:

@@ -1,11 +1,10 @@
 """What a run's manifest says about its data: corpora, parsers, languages, with licences, from the configuration."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.project import Project
@@ -17,50 +16,49 @@ RUN_FILES = ("history", "scores", "comet_scores", "gold_scores")
 
 
 def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
-    """Describe the data of a run, as plain values: the data set, its corpora and parsers that the run uses.
+    """Describe the data of a run as `dataset_sources` does: of the splits and by the parsers that the run uses.
 
-    `external` says what made the translations of an external system, and `translations` names their files and licence;
-    both are None for others.
+    `external` says what made the translations of an external system, whose files follow those of the corpora.
     """
     dataset = project.dataset(run.dataset)
-    splits = dict.fromkeys([*run.training_splits, *run.tests, *run.gold] if run.external is None else run.tests)
-    own: dict[str, Any] = {"external": None, "translations": None}
-    if run.external is not None:
-        external = project.system(run.system).external
-        files = [{"name": Path(path).name, "path": path, "url": None, "sha256": None} for path in run.external.values()]
-        own = {"external": external.source_note, "translations": {"licence": external.licence, "files": files}}
-    return {**_sources(project, dataset, splits, _annotators(dataset, run)), **own}
+    if run.external is None:
+        splits = dict.fromkeys([*run.training_splits, *run.tests, *run.gold])
+        return {**_sources(project, dataset, splits, _annotators(dataset, run)), "external": None}
+    sources, external = _sources(project, dataset, run.tests, ()), project.system(run.system).external
+    use = {"kind": "translations", "name": run.system, "licence": external.licence, "citation": ""}
+    for split, path in run.external.items():
+        sources["files"].append({**use, **_file(FileSettings(name=f"{split}/{Path(path).name}", path=path))})
+    return {**sources, "external": external.source_note}
 
 
 def dataset_sources(project: Project, *, dataset: str) -> dict[str, Any]:
-    """Describe a data set with all its splits and annotators, whatever is used of it (`used_sources`)."""
+    """Describe a data set with all its splits and annotators, whatever is used of it (`reporting.manifest.used`).
+
+    Returns its `description`, `licence`, `citation`, languages and `splits`; and `files`: a row for each file of a
+    corpus or of a parser's model, and one for a corpus or model without files.
+    """
     settings = project.dataset(dataset)
     return _sources(project, settings, settings.splits, settings.annotators)
 
 
-def read_datasets(project: Project) -> dict[str, Any]:
-    """Describe the `datasets` of the results folder that were read, by name, as `dataset_sources` does.
+def reading_reports(project: Project) -> list[str]:
+    """List the files of splits and annotations: if one is read or annotated, the licences are listed again."""
+    return sorted(str(path) for own in ("raw_report", "annotation") for path in project.layout.existing(own))
 
-    The licences are listed again when a split is read or annotated: `files` are those of splits and annotations. Data
-    sets that the configuration no longer has are left out.
-    """
-    paths = [path for file_type in ("raw_report", "annotation") for path in project.layout.existing(file_type)]
+
+def read_datasets(project: Project) -> dict[str, dict[str, Any]]:
+    """Describe the data sets of the results folder that were read, by name, as `dataset_sources` does."""
+    parsed = filter(None, map(project.layout.parse, reading_reports(project)))
+    return described_datasets(project, sorted({path["dataset"] for path in parsed}))
+
+
+def described_datasets(project: Project, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Describe those data sets that the configuration has, by name."""
     described = {}
-    for name in sorted({parsed["dataset"] for path in paths if (parsed := project.layout.parse(path))}):
+    for name in names:
         with suppress(UserError):
             described[name] = dataset_sources(project, dataset=name)
-    return {"datasets": described, "files": sorted(map(str, paths))}
-
-
-def _sources(
-    project: Project, dataset: DatasetSettings, splits: Iterable[str], annotators: Iterable[str]
-) -> dict[str, Any]:
-    return {
-        **{key: getattr(dataset, key) for key in ("description", "licence", "citation", "source", "target")},
-        "splits": {split: [part.corpus for part in dataset.splits[split]] for split in splits},
-        "corpora": _corpora(project, dataset, splits),
-        "models": [_model(project, name, dataset.annotators[name]) for name in annotators],
-    }
+    return described
 
 
 def run_states(project: Project) -> dict[str, Any]:
@@ -81,29 +79,37 @@ def run_states(project: Project) -> dict[str, Any]:
     return {"supertags": supertags, "times": {str(path): path.stat().st_mtime_ns for path in sorted(files)}}
 
 
-def _corpora(project: Project, dataset: DatasetSettings, splits: Iterable[str]) -> list[dict[str, Any]]:
-    """Describe the corpora of some splits; one that is not shared has the data set's name before its own."""
-    used: dict[str, list[str]] = {}
+def _sources(
+    project: Project, dataset: DatasetSettings, splits: Iterable[str], annotators: Iterable[str]
+) -> dict[str, Any]:
+    corpora: dict[str, list[str]] = {}
     for split in splits:
         for part in dataset.splits[split]:
-            used.setdefault(part.corpus, []).append(split)
-    corpora = {name: dataset.corpora[name] for name in used}
-    return [
-        {
-            "corpus": name if name in project.corpus_files else f"{dataset.name}/{name}",
-            "splits": list(dict.fromkeys(used[name])),
-            "licence": corpus.licence or dataset.licence,
-            "citation": corpus.citation or dataset.citation,
-            "files": [_file(file) for files in corpus.files.values() for file in files],
-        }
-        for name, corpus in corpora.items()
-    ]
+            corpora.setdefault(part.corpus, []).append(split)
+    files = [row for name, used in corpora.items() for row in _corpus(project, dataset, name, used)]
+    return {
+        **{key: getattr(dataset, key) for key in ("description", "licence", "citation", "source", "target")},
+        "splits": list(splits),
+        "files": [*files, *(row for name in annotators for row in _model(project, dataset, name))],
+    }
+
+
+def _corpus(project: Project, dataset: DatasetSettings, name: str, splits: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield the files of a corpus; one that is not shared has the data set's name before its own."""
+    corpus = dataset.corpora[name]
+    use = {
+        "kind": "corpus",
+        "name": name if name in project.corpus_files else f"{dataset.name}/{name}",
+        "splits": list(dict.fromkeys(splits)),
+        "licence": corpus.licence or dataset.licence,
+        "citation": corpus.citation or dataset.citation,
+    }
+    for file in [own for files in corpus.files.values() for own in files] or [None]:
+        yield {**use, **_file(file)}
 
 
 def _annotators(dataset: DatasetSettings, run: RunSettings) -> list[str]:
     """Name the annotators of a run: of its features, of the trees that it is compared with, and of the selection."""
-    if run.external is not None:
-        return []
     names = [name for features in run.features.values() for name in features.values()]
     names += [run.tree_annotator, run.linearised_by, run.gold_annotator if run.gold or run.treebanks else None]
     if dataset.selection is not None:
@@ -112,17 +118,20 @@ def _annotators(dataset: DatasetSettings, run: RunSettings) -> list[str]:
     return list(dict.fromkeys(filter(None, names)))
 
 
-def _model(project: Project, name: str, annotator: AnnotatorSettings) -> dict[str, Any]:
-    models = [project.annotator_model(model) for model in annotator.models if model in project.model_files]
-    return {
-        "annotator": name,
-        "tool": ANNOTATORS.name_of(annotator),
-        "models": list(annotator.models),
-        "licence": "; ".join(dict.fromkeys(filter(None, (model.licence for model in models)))),
-        "citation": "; ".join(dict.fromkeys(filter(None, (model.citation for model in models)))),
-        "files": [_file(file) for model in models for file in model.files],
+def _model(project: Project, dataset: DatasetSettings, annotator: str) -> Iterator[dict[str, Any]]:
+    """Yield the files of the models of an annotator, which are one use; nothing of one without a model."""
+    names = dataset.annotators[annotator].models
+    models = [project.annotator_model(name) for name in names if name in project.model_files]
+    use = {"kind": "model", "name": ", ".join(names), "annotator": annotator}
+    use |= {
+        key: "; ".join(dict.fromkeys(filter(None, (getattr(model, key) for model in models))))
+        for key in ("licence", "citation")
     }
+    for file in [own for model in models for own in model.files] or [None] * bool(names):
+        yield {**use, **_file(file)}
 
 
-def _file(file: FileSettings) -> dict[str, Any]:
-    return {"name": file.name, "path": file.path, "url": file.url, "sha256": file.sha256}
+def _file(file: FileSettings | None) -> dict[str, Any]:
+    if file is None:
+        return {"file": None, "path": None, "url": None, "sha256": None}
+    return {"file": file.name, "path": file.path, "url": file.url, "sha256": file.sha256}

@@ -81,7 +81,7 @@ def test_the_component_changes_the_scores():
 
 def test_with_strength_0_the_model_is_the_baseline():
     """Whatever its parameters are."""
-    assert change_by(_settings(strength=0.0)) == 0, "multiply what the component adds by self.settings.strength"
+    assert change_by(_settings(strength=0.0)) < 1e-9, "multiply what the component adds by self.settings.strength"
 
 
 def test_a_sentence_has_the_same_scores_alone_and_in_a_batch():

@@ -1,13 +1,14 @@
 """A data set of the user's own: its files, checked and surveyed, and the file that describes it."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nmtcore.config.catalogue import full_form
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.datasets import CONTRAST, GOLD, REQUIRED_SPLITS, TREEBANK, DatasetSettings
 from nmtcore.config.formats import FORMATS
 from nmtcore.config.language_codes import check_language_code
 from nmtcore.config.project import Project
@@ -15,9 +16,9 @@ from nmtcore.config.yaml_files import yaml_files
 from nmtcore.corpus.survey import DatasetSurvey, survey_dataset
 from nmtcore.corpus.text_lines import Input
 from nmtcore.errors import UserError
-from nmtcore.layout import RESERVED
-from nmtcore.planning.dataset_file import DatasetDraft, fixed_words
-from nmtcore.planning.known_parsers import choose_parsers
+from nmtcore.layout import NAME, RESERVED
+from nmtcore.planning.dataset_file import DatasetDraft, OwnCorpus, words_of
+from nmtcore.planning.known_parsers import choose_parsers, parsers_to_compare
 from nmtcore.planning.new_component import check_own_name
 
 MOST_BAD = 0.01
@@ -33,10 +34,11 @@ class NewDataset:
     name: str
     source: str
     target: str
+    """The source's, of a treebank of one language."""
     files: Mapping[str, Sequence[Sequence[str]]]
-    """By split, the files of each corpus, as they were written: FILE, or ARCHIVE:MEMBER."""
+    """By split, the files of each corpus, as they were written: FILE, or ARCHIVE:MEMBER; "" for an absent side."""
     format: str | None = None
-    """That of all files; None: by the ending of the first file."""
+    """That of all files but treebanks; None: by the ending of the first file of each split."""
     parser: str | None = None
     """The tool to parse with; "none": no parser; None: the one that is here, or can be downloaded."""
 
@@ -55,46 +57,85 @@ def check_new_name(name: str, project: Project, *, force: bool) -> Path:
     return path
 
 
-def corpus_files(request: NewDataset) -> tuple[str, dict[str, dict[str, list[Input]]]]:
-    """Return the format, and the files by split and role. Raises `UserError` if one is missing or there are too few."""
+def files_by_split(
+    *,
+    train: Sequence[Sequence[str]],
+    dev: Sequence[Sequence[str]],
+    test: Sequence[Sequence[str]],
+    gold: Sequence[str],
+) -> dict[str, list[Sequence[str]]]:
+    """Return the files of the corpora of each split, from the options of the command line.
+
+    A test may be called NAME=SOURCE,TARGET; a treebank is NAME=SOURCE, NAME=SOURCE,TARGET or NAME=,TARGET. Raises
+    `UserError` if a name cannot be that of such a split, or if a split is missing.
+    """
+    files = {"train": [*train], "dev": [*dev]}
+    for words in test:
+        name, paths = _named(words) if len(words) == 1 else ("test", words)
+        if name in REQUIRED_SPLITS or name.startswith((GOLD, TREEBANK, CONTRAST)):
+            raise UserError(f"--test {name}: the name means another sort of split: choose another name.")
+        files.setdefault(name, []).append(paths)
+    absent = [option for option, given in (("--train", train), ("--dev", dev), ("--test", test)) if not given]
+    if absent and (len(absent) < 3 or not gold):
+        raise UserError(f"{', '.join(absent)} missing: only a treebank alone (--gold) needs no such text.")
+    for word in gold:
+        name, paths = _named([word])
+        if len(paths) > 2 or not any(paths) or paths == [word]:
+            raise UserError(f"--gold {word}: write NAME=SOURCE, NAME=SOURCE,TARGET or NAME=,TARGET (files of CoNLL-U).")
+        files[f"{GOLD}{name}"] = [paths]
+    return {split: corpora for split, corpora in files.items() if corpora}
+
+
+def _named(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Split NAME=FILE,FILE; without a name, the files are those of `test`."""
+    match = re.fullmatch(f"({NAME})=(.+)", words[0])
+    return (match[1], match[2].split(",")) if match and not os.path.exists(words[0]) else ("test", words)
+
+
+def own_corpora(request: NewDataset) -> dict[str, OwnCorpus]:
+    """Return the corpus of each split. Raises `UserError` if a file is missing or there are too few."""
     for option, code in (("--source", request.source), ("--target", request.target)):
         check_language_code(code, where=option)
-    name = request.format or _format_of(request.files["train"][0][0])
-    roles = FORMATS[name].roles
-    files: dict[str, dict[str, list[Input]]] = {}
-    for split, corpora in request.files.items():
-        files[split] = {role: [] for role in roles}
-        for paths in corpora:
-            if len(paths) != len(roles):
-                needed = " ".join(("SOURCE", "TARGET") if len(roles) > 1 else ("FILE",))
-                given = f"{len(paths)} file{'' if len(paths) == 1 else 's'}"
-                raise UserError(
-                    f"--{split} has {given}, but the format {name} needs {len(roles)}: write --{split} {needed}."
-                )
-            inputs = [_own_input(path, option=f"--{split}") for path in paths]
-            if len(inputs) > 1 and _are_same(*inputs):
-                raise UserError(f"--{split}: both sides are the same file, {paths[0]}: write --{split} SOURCE TARGET.")
-            for role, own in zip(roles, inputs, strict=True):
-                files[split][role].append(own)
-    return name, files
+    return {split: _own_corpus(request, split) for split in request.files}
+
+
+def _own_corpus(request: NewDataset, split: str) -> OwnCorpus:
+    corpora, is_gold = request.files[split], split.startswith(GOLD)
+    option = f"--{split}" if split in (*REQUIRED_SPLITS, "test") else f"--test {split}"
+    option = f"--gold {split.removeprefix(GOLD)}" if is_gold else option
+    name = "conllu" if is_gold else request.format or _format_of(corpora[0][0])
+    roles = SIDES[: len(corpora[0])] if is_gold else FORMATS[name].roles
+    files: dict[str, list[Input]] = {role: [] for role in roles}
+    for paths in corpora:
+        if len(paths) != len(roles):
+            needed = " ".join(("SOURCE", "TARGET") if len(roles) > 1 else ("FILE",))
+            given = f"{len(paths)} file{'' if len(paths) == 1 else 's'}"
+            raise UserError(f"{option} has {given}, but the format {name} needs {len(roles)}: write {option} {needed}.")
+        inputs = {role: _own_input(path, option=option) for role, path in zip(roles, paths, strict=True) if path}
+        if len(inputs) > 1 and _are_same(*inputs.values()):
+            raise UserError(f"{option}: both sides are the same file, {paths[0]}: write {option} SOURCE TARGET.")
+        for role, own in inputs.items():
+            files[role].append(own)
+    return OwnCorpus(name, {role: own for role, own in files.items() if own})
 
 
 def draft_dataset(
-    request: NewDataset,
-    format_name: str,
-    files: Mapping[str, Mapping[str, list[Input]]],
-    project: Project,
+    request: NewDataset, corpora: Mapping[str, OwnCorpus], project: Project
 ) -> tuple[DatasetDraft, DatasetSurvey]:
-    """Read the files (as `corpus_files` returns them), and choose what fits them.
+    """Read the files (as `own_corpora` returns them), and choose what fits them.
 
-    Raises `UserError` for the first fault in them.
+    A test that is a treebank is also a split to compare parsers with. Raises `UserError` for the first fault.
     """
     languages = dict(zip(SIDES, (request.source, request.target), strict=True))
     parsers = {side: () for side in SIDES}
     if request.parser != "none":
-        parsers = choose_parsers(project, languages, request.parser)
-    dataset = _settings(request.name, languages, format_name, files)
-    survey = survey_dataset(dataset, files)
+        choose = choose_parsers if "train" in corpora else parsers_to_compare
+        parsers = choose(project, languages, request.parser)
+    tests = [name for name in corpora if name not in REQUIRED_SPLITS and not name.startswith(GOLD)]
+    treebanks = {f"{GOLD}{name}": name for name in tests if corpora[name].format == "conllu"}
+    splits = {**{name: name for name in corpora}, **treebanks}
+    dataset = _settings(request.name, languages, corpora, splits)
+    survey = survey_dataset(dataset, {name: corpus.files for name, corpus in corpora.items()})
     for split, own in survey.splits.items():
         bad, pairs = own.bad.total(), own.bad.total() + own.pairs
         if bad > MOST_BAD * pairs:
@@ -104,32 +145,34 @@ def draft_dataset(
     draft = DatasetDraft(
         name=request.name,
         languages=languages,
-        format=format_name,
-        files=files,
+        corpora=corpora,
+        splits=splits,
         surveys=survey.splits,
-        shares=survey.shares["train"],
         parsers=parsers,
     )
     return draft, survey
 
 
 def _settings(
-    name: str, languages: Mapping[str, str], format_name: str, files: Mapping[str, Mapping[str, Sequence[Input]]]
+    name: str, languages: Mapping[str, str], corpora: Mapping[str, OwnCorpus], splits: Mapping[str, str]
 ) -> DatasetSettings:
     """Build settings with which the files can be read."""
-    corpora = {
-        split: {
-            "format": format_name,
-            "files": {role: [_entry(file) for file in entries] for role, entries in roles.items()},
+    read = {
+        own: {
+            "format": corpus.format,
+            "files": {role: [_entry(file) for file in files] for role, files in corpus.files.items()},
         }
-        for split, roles in files.items()
+        for own, corpus in corpora.items()
     }
+    format = corpora["train"].format if "train" in corpora else "conllu"
+    tests = [split for split in splits if split not in REQUIRED_SPLITS]
     values = {
         "description": name,
         **languages,
-        "corpora": corpora,
-        "splits": {split: split for split in files},
-        "words": {side: fixed_words(format_name, languages[side]) or "moses" for side in SIDES},
+        "corpora": read,
+        "splits": splits,
+        "main_test": tests[0],
+        "words": {side: words_of(format, languages[side], ()) for side in SIDES},
         "segmentation": {"kind": "bpe", "size": 1},
         "recipe": "small",
     }

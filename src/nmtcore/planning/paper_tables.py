@@ -26,7 +26,6 @@ from nmtcore.config.project import Project
 from nmtcore.config.published import FILTERED, PublishedTable, row_system
 from nmtcore.config.recipes import ScaleSettings
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.stand_ins import read_stand_ins, stand_in_files
 from nmtcore.config.typed import choose, plain
 from nmtcore.errors import UserError
 from nmtcore.layout import CONFIGURED_TABLES, PAPER
@@ -118,14 +117,14 @@ def stand_ins_of(project: Project) -> Mapping[str, str] | None:
     name = project.settings.stand_ins
     if name is None or project.settings.scale == PAPER:
         return None
-    return read_stand_ins(project, name, where="config.yaml: stand_ins").datasets
+    return project.stand_ins(name, where="config.yaml: stand_ins")
 
 
 @cache
 def _datasets_with_stand_ins(project: Project) -> frozenset[str]:
     """Return the data sets of the papers: those that any choice of stand-ins names."""
-    choices = [read_stand_ins(project, name, where="stand_ins") for name in stand_in_files(project)]
-    return frozenset(dataset for choice in choices for dataset in choice.datasets)
+    choices = [project.stand_ins(name, where="stand_ins") for name in project.stand_in_files]
+    return frozenset(dataset for choice in choices for dataset in choice)
 
 
 def our_dataset(project: Project, dataset: str) -> tuple[str | None, str]:

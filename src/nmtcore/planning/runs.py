@@ -68,9 +68,9 @@ def attention_treebanks(project: Project, *, run: RunSettings) -> tuple[str, ...
     return dataset.source_treebanks(GOLD) if has_heads and dataset.gold_annotator else ()
 
 
-def treebank_files(project: Project, *, run: RunSettings, split: str) -> list[str]:
-    """List the pairs of a gold treebank and its gold trees of the source side, in this order."""
-    return gold_files(project, dataset=run.dataset, split=split)
+def gold_trees(project: Project, *, run: RunSettings, split: str) -> str:
+    """Return the file of the gold trees of a treebank's source side."""
+    return gold_files(project, dataset=run.dataset, split=split)[1]
 
 
 def gold_files(project: Project, *, dataset: str, split: str) -> list[str]:
@@ -105,10 +105,10 @@ def segmentation_of_run(project: Project, *, run: RunSettings) -> str:
 
 def start_model(project: Project, *, run: RunSettings) -> list[str]:
     """List the model that a run starts from; an empty list if it starts from random weights."""
-    if run.start_from is None:
+    if run.start is None:
         return []
-    names = {"scale": run.scale, "dataset": run.dataset, "seed": run.seed}
-    return [project.layout.path("model", **names, system=run.start_from)]
+    dataset, system = run.start
+    return [project.layout.path("model", scale=run.scale, dataset=dataset, system=system, seed=run.seed)]
 
 
 def label_files(project: Project, *, run: RunSettings) -> dict[str, dict[str, str]]:

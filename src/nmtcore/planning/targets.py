@@ -46,9 +46,15 @@ def unknown_target(project: Project, target: str, *, rules: list[str], makes: Ca
     )
 
 
+def respelled(project: Project, path: str) -> str:
+    """Return a path as rules have it: with the folder of results as it is configured."""
+    below = project.layout.below_results(path)
+    return os.path.normpath("/".join([project.layout.results, *below])) if below else path
+
+
 def _corrected(project: Project, target: str) -> Iterator[str]:
     """Yield paths like `target`: in the results folder, with the nearest names, with the scale first or left out."""
-    results, spelled = project.layout.results, project.layout.spelled(target)
+    results, spelled = project.layout.results, respelled(project, target)
     yield spelled
     names = _names(project)
     for corrected in ("".join(_nearest(name, names) for name in re.split(r"([/.])", spelled)), spelled):
@@ -66,16 +72,7 @@ def _names(project: Project) -> set[str]:
     fixed = {name for pattern in (*patterns, *SCORES, *CONFIGURED_TABLES) for name in re.findall(r"\w+", pattern)}
     datasets = [project.dataset(name) for name in project.settings.datasets]
     inner = {name for dataset in datasets for name in (*dataset.splits, *dataset.annotators)}
-    return {
-        *fixed,
-        *inner,
-        *project.dataset_files,
-        *project.system_entries,
-        *project.scale_names,
-        "train",
-        "dev",
-        "test",
-    }
+    return fixed | inner | set(project.system_entries) | {*project.dataset_files, *project.scale_names, "dev", "test"}
 
 
 def _nearest(name: str, names: set[str]) -> str:

@@ -2,8 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
 from textwrap import fill
 from typing import Any
 
@@ -12,17 +10,17 @@ from nmtcore.config.claims import Claim, TrainedSystem, trained_name
 from nmtcore.config.planned_tables import PlannedClaim, PlannedTable
 from nmtcore.config.published import MARGIN
 from nmtcore.evaluation.compare import ONE_SEED, Difference
-from nmtcore.evaluation.verdicts import ANSWERS, JudgedControl, Verdict, judge_claim
+from nmtcore.evaluation.verdicts import ANSWERS, Verdict, judge_claim
 from nmtcore.reporting.results import Compared, Undecided
 from nmtcore.reporting.table import (
     Block,
     Column,
+    Estimate,
     Heading,
     Page,
     Paragraph,
     Table,
     TableCell,
-    estimate_cell,
     estimate_column,
     grouped_table,
     make_table,
@@ -46,38 +44,11 @@ another cause. Not by: controls whose interval is not above 0. Significant gain:
 of level p.
 """
 
+MARKED = "Systems with a mark of significance are better"
+"""What the papers claim by marks in their tables."""
 
-@dataclass(frozen=True, kw_only=True)
-class JudgedClaim:
-    """A comparison that a paper makes, with our verdict and what is behind it."""
-
-    claim: Claim
-    verdict: Verdict
-    seeds: int | None = None
-    """Seeds of the system; None if it was not run."""
-    baseline_seeds: int | None = None
-    """Seeds of the baseline; None if it was not run or is no system of ours."""
-    runs: str = ""
-    """The runs of the system, DATASET/SYSTEM; empty if it was not run."""
-    baseline_runs: str = ""
-    """The runs of the baseline; empty if it was not run or is no system of ours."""
-    dataset: str | None = None
-    """Our data set on which the system was trained and tested; None if it was not run."""
-    split: str | None = None
-    """Our split; None if the system was not run."""
-
-    @property
-    def comparison(self) -> tuple[Any, ...]:
-        """What tells our comparison behind the claim from others."""
-        claim = self.claim
-        baseline = self.baseline_runs or claim.baseline.system
-        return (self.runs, baseline, self.dataset, self.split, claim.metric, claim.item)
-
-    @property
-    def text(self) -> tuple[str, str, str]:
-        """The paper, the place and the words of the claim; claims with the same are one row of the ledger."""
-        claim = self.claim
-        return claim.paper, claim.place, claim.says or f"significant gain (p < {claim.level})"
+JudgedClaim = Mapping[str, Any]
+"""A row of the ledger: a comparison that a paper makes, and what our results say of it, as `claim_row` makes it."""
 
 
 def judged_claims(table: PlannedTable, compare: Callable[[GridCell, GridCell], Compared]) -> list[JudgedClaim]:
@@ -91,32 +62,92 @@ def _judged(
     claim, cell, baseline = planned.claim, planned.cell, planned.baseline
     compared: Compared = planned.reason if cell is None or baseline is None else compare(cell, baseline)
     if isinstance(compared, str):
-        return JudgedClaim(claim=claim, verdict=judge_claim(claim, None, reason=compared))
+        return claim_row(claim, judge_claim(claim, None, reason=compared))
     difference, reason = compared if isinstance(compared, Undecided) else (compared, "")
     controls: dict[TrainedSystem, Difference | str] = {}
     for control in planned.controls:
         compared = compare(control.cell, control.baseline) if control.cell else control.reason
         controls[control.trained] = compared.reason if isinstance(compared, Undecided) else compared
     seeds = [len(table.runs[own.runs].seeds) if own.runs else None for own in (cell, baseline)]
-    return JudgedClaim(
-        claim=claim,
-        verdict=judge_claim(claim, difference, controls=controls, reason=planned.undecided or reason),
-        seeds=seeds[0],
-        baseline_seeds=seeds[1],
+    return claim_row(
+        claim,
+        judge_claim(claim, difference, controls=controls, reason=planned.undecided or reason),
         runs=cell.runs or "",
         baseline_runs=baseline.runs or "",
-        dataset=cell.dataset,
-        split=cell.split,
+        our_dataset=cell.dataset,
+        our_split=cell.split,
+        seeds=seeds[0],
+        baseline_seeds=seeds[1],
+    )
+
+
+def claim_row(claim: Claim, verdict: Verdict, **compared: Any) -> JudgedClaim:
+    """Make the row of a comparison, of plain values, from the claim, our verdict, and what we `compared` for it.
+
+    That are the `runs` and `baseline_runs` as DATASET/SYSTEM (empty: not run, or a baseline that is no system of ours),
+    their numbers of `seeds` and `baseline_seeds`, and `our_dataset` and `our_split`.
+    """
+    ours = verdict.difference
+    delta = 0.0 if ours is None else ours.delta
+    small = verdict.answer == "upheld" and claim.direction == "no_gain" and ours.interval[0] > 0
+    return {
+        "paper": claim.paper,
+        "place": claim.place,
+        "claim": claim.says or f"significant gain (p < {claim.level})",
+        "says": claim.says or MARKED,
+        "claimed": _DIRECTIONS[claim.direction] + f" (margin {claim.margin:g})" * (claim.margin != MARGIN),
+        "system": trained_name(claim.system, claim.dataset),
+        "baseline": trained_name(claim.baseline, claim.dataset),
+        "dataset": claim.dataset,
+        "system_dataset": claim.system.dataset,
+        "baseline_dataset": claim.baseline.dataset,
+        **{key: getattr(claim, key) for key in ("split", "item", "metric")},
+        "published": claim.difference,
+        "ours": None if ours is None else Estimate(ours.delta, *ours.interval),
+        "detectable": None if ours is None else ours.detectable,
+        "answer": verdict.answer,
+        "shown_answer": verdict.answer + f": a gain of less than {claim.margin:g}" * small,
+        "as_claimed": {"gain": delta > 0, "loss": delta < 0, "no_gain": delta < claim.margin}[claim.direction],
+        "reason": verdict.reason,
+        "also_by": [trained_name(own, claim.dataset) for own in verdict.also_by],
+        "controls": _controls(claim, verdict),
+        **{"runs": "", "baseline_runs": ""},
+        **dict.fromkeys(("our_dataset", "our_split", "seeds", "baseline_seeds")),
+        **compared,
+    }
+
+
+def _controls(claim: Claim, verdict: Verdict) -> str:
+    """Say which controls have an upheld gain as well, which have not, and why there is nothing to say."""
+    if claim.direction != "gain":
+        return "no gain claimed"
+    if not claim.controls:
+        return "no control named"
+    if verdict.answer != "upheld":
+        return "no gain to explain"
+    said = []
+    for control in verdict.controls:
+        name = trained_name(control.trained, claim.dataset)
+        unknown = f"not known of {name}: {control.reason or 'not run'}"
+        said.append(unknown if control.gains is None else name if control.gains else f"not by {name}")
+    return "; ".join(said)
+
+
+def comparisons(judged: Sequence[JudgedClaim]) -> int:
+    """Count our comparisons behind claims, of which several may share one."""
+    keys = ("runs", "our_dataset", "our_split", "metric", "item")
+    return len(
+        {(own["baseline_runs"] or own["baseline"], *(own[key] for key in keys)) for own in judged if own["ours"]}
     )
 
 
 def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
     """Make the ledger: the counts of each paper, a row per claim, and the comparisons that were run."""
-    compared = [entry for entry in judged if entry.verdict.answer != "not run"]
+    compared = [own for own in judged if own["ours"]]
     blocks: list[Block] = [Paragraph(stand_in_text(scale, _stand_ins(judged), whose="the papers'")), _counts(judged)]
     if compared:
         blocks += [Heading("Claims"), _claims(compared), Heading("Comparisons"), _comparisons(compared, scale)]
-    blocks += _not_run([entry for entry in judged if entry.verdict.answer == "not run"])
+    blocks += _not_run([own for own in judged if not own["ours"]])
     return Page(title="Claims", blocks=(*blocks, note(fill(" ".join(_NOTES.split()), 120))))
 
 
@@ -125,20 +156,23 @@ def _counts(judged: Sequence[JudgedClaim]) -> Table:
     columns = [*text_columns("paper")]
     columns += number_columns("claims", *ANSWERS, "upheld, but also by a control", "comparisons")
     rows = []
-    for paper, group in groupby(judged, key=lambda entry: entry.claim.paper):
-        own = list(group)
-        answers = Counter(entry.verdict.answer for entry in own)
-        also = sum(bool(entry.verdict.also_by) for entry in own)
-        comparisons = {entry.comparison for entry in own if entry.verdict.difference is not None}
-        rows.append([paper, len(own), *(answers[answer] for answer in ANSWERS), also, len(comparisons)])
+    for paper, own in by(judged, "paper").items():
+        answers = Counter(entry["answer"] for entry in own)
+        also = sum(bool(entry["also_by"]) for entry in own)
+        rows.append([*paper, len(own), *(answers[answer] for answer in ANSWERS), also, comparisons(own)])
     return make_table(columns, rows)
+
+
+def by(judged: Sequence[JudgedClaim], *keys: str) -> dict[tuple[str, ...], list[JudgedClaim]]:
+    """Group rows by some of their values, in the order of the first ones."""
+    groups: dict[tuple[str, ...], list[JudgedClaim]] = {}
+    for entry in judged:
+        groups.setdefault(tuple(entry[key] for key in keys), []).append(entry)
+    return groups
 
 
 def _claims(judged: Sequence[JudgedClaim]) -> Table:
     """Make a row per claim: its verdicts, and the smallest and the largest of our differences."""
-    groups: dict[tuple[str, str, str], list[JudgedClaim]] = {}
-    for entry in judged:
-        groups.setdefault(entry.text, []).append(entry)
     columns = [*text_columns("paper", "place", "claim", "claimed", "verdict")]
     columns += number_columns("comparisons")
     columns += [
@@ -146,17 +180,17 @@ def _claims(judged: Sequence[JudgedClaim]) -> Table:
         for name in ("published, mean", "ours, least", "ours, most")
     ]
     rows = []
-    for text, entries in groups.items():
-        answers = Counter(entry.verdict.answer for entry in entries)
+    for text, entries in by(judged, "paper", "place", "claim").items():
+        answers = Counter(entry["answer"] for entry in entries)
         shown = [
             answer if len(answers) == 1 else f"{answer} {answers[answer]}" for answer in ANSWERS if answers[answer]
         ]
-        published = [entry.claim.difference for entry in entries if entry.claim.difference is not None]
-        deltas = [entry.verdict.difference.delta for entry in entries]
+        published = [entry["published"] for entry in entries if entry["published"] is not None]
+        deltas = [entry["ours"][0] for entry in entries]
         rows.append(
             [
-                *(*text, ", ".join(dict.fromkeys(claimed_text(entry.claim) for entry in entries)), ", ".join(shown)),
-                len({entry.comparison for entry in entries}),
+                *(*text, ", ".join(dict.fromkeys(entry["claimed"] for entry in entries)), ", ".join(shown)),
+                comparisons(entries),
                 *(sum(published) / len(published) if published else None, min(deltas), max(deltas)),
             ]
         )
@@ -174,67 +208,36 @@ def _comparisons(judged: Sequence[JudgedClaim], scale: str) -> Table:
           for name, digits in (("detectable", 2), ("seeds", 0), ("seeds of the baseline", 0))),
         Column(name="scale", detail=True),
     ]  # fmt: skip
-    groups = [[_row(entry, scale) for entry in group] for _, group in groupby(judged, key=lambda entry: entry.text)]
+    claims = by(judged, "paper", "place", "claim").values()
+    groups = [[_row(entry, scale) for entry in entries] for entries in claims]
     return grouped_table(columns, groups, folded=f"{len(judged)} rows")
 
 
-def _row(entry: JudgedClaim, scale: str) -> list[Any]:
-    claim, verdict = entry.claim, entry.verdict
-    estimate = estimate_cell(verdict.difference)
-    difference, detectable = with_origin([estimate, verdict.difference.detectable], entry.runs)
+def _row(own: JudgedClaim, scale: str) -> list[Any]:
+    system, ours, detectable, seeds = with_origin(
+        [own["system"], Estimate(*own["ours"]), own["detectable"], own["seeds"]], own["runs"]
+    )
+    baseline, baseline_seeds = with_origin([own["baseline"], own["baseline_seeds"]], own["baseline_runs"])
+    theirs, ours_on = (own["system_dataset"], own["split"]), (own["our_dataset"], own["our_split"])
     return [
-        *(*entry.text, claimed_text(claim)),
-        *with_origin([trained_name(claim.system, claim.dataset)], entry.runs),
-        *(claim.dataset, claim.difference, difference, _answer(claim, verdict)),
-        *with_origin([trained_name(claim.baseline, claim.dataset)], entry.baseline_runs),
-        *(_also_by(claim, verdict), _ours_on(entry), claim.split, claim.item, claim.metric, detectable),
-        *with_origin([entry.seeds], entry.runs),
-        *with_origin([entry.baseline_seeds], entry.baseline_runs),
-        scale,
+        *(own[key] for key in ("paper", "place", "claim", "claimed")),
+        *(system, own["dataset"], own["published"], ours, TableCell(own["shown_answer"], reason=own["reason"])),
+        *(baseline, own["controls"], "" if ours_on == theirs else ", ".join(filter(None, ours_on))),
+        *(own[key] for key in ("split", "item", "metric")),
+        *(detectable, seeds, baseline_seeds, scale),
     ]
 
 
 def _not_run(judged: Sequence[JudgedClaim]) -> Iterator[Block]:
     """Yield a line that counts the comparisons that were not run, and says how they are."""
     if judged:
-        reasons = Counter(entry.verdict.reason for entry in judged)
+        reasons = Counter(own["reason"] for own in judged)
         (reason, count), *others = reasons.most_common()
         more = f" and {len(others)} other reasons" if others else ""
         yield Paragraph(
             f"{len(judged)} comparisons were not run ({reason}: {count}{more}). `snakemake --cores 8 tables` makes the "
             "runs that are missing; results/tables/claims.json has the reason of each."
         )
-
-
-def claimed_text(claim: Claim) -> str:
-    """Say which way the difference goes, and the margin of no gain if it is an unusual one."""
-    words = _DIRECTIONS[claim.direction]
-    return words if claim.margin == MARGIN else f"{words} (margin {claim.margin:g})"
-
-
-def _answer(claim: Claim, verdict: Verdict) -> TableCell:
-    """Write a verdict, with the reason why nothing was decided."""
-    small = verdict.answer == "upheld" and claim.direction == "no_gain" and verdict.difference.interval[0] > 0
-    gain = f": a gain of less than {claim.margin:g}" if small else ""
-    return TableCell(f"{verdict.answer}{gain}", reason=verdict.reason)
-
-
-def _also_by(claim: Claim, verdict: Verdict) -> str:
-    """Say which controls have an upheld gain as well, which have not, and why there is nothing to say."""
-    if claim.direction != "gain":
-        return "no gain claimed"
-    if not claim.controls:
-        return "no control named"
-    if verdict.answer != "upheld":
-        return "no gain to explain"
-    names = [trained_name(control.trained, claim.dataset) for control in verdict.controls]
-    return "; ".join(_judged_control(*named) for named in zip(verdict.controls, names, strict=True))
-
-
-def _judged_control(control: JudgedControl, name: str) -> str:
-    if control.gains is None:
-        return f"not known of {name}: {control.reason or 'not run'}"
-    return name if control.gains else f"not by {name}"
 
 
 def stand_in_text(scale: str, stand_ins: Sequence[tuple[str, str]], *, whose: str = "the paper's") -> str:
@@ -245,19 +248,12 @@ def stand_in_text(scale: str, stand_ins: Sequence[tuple[str, str]], *, whose: st
 
 def _stand_ins(judged: Sequence[JudgedClaim]) -> list[tuple[str, str]]:
     """List the data sets of the papers that others stand in for, with these, as far as they were run."""
-    pairs: Mapping[tuple[str, str], None] = dict.fromkeys(
-        (trained.dataset, ours)
-        for entry in judged
-        for trained, ours in (
-            (entry.claim.system, entry.dataset),
-            (entry.claim.baseline, entry.baseline_runs.partition("/")[0]),
+    pairs = dict.fromkeys(
+        pair
+        for own in judged
+        for pair in (
+            (own["system_dataset"], own["our_dataset"]),
+            (own["baseline_dataset"], own["baseline_runs"].partition("/")[0]),
         )
-        if trained.dataset and ours and ours != trained.dataset
     )
-    return list(pairs)
-
-
-def _ours_on(entry: JudgedClaim) -> str:
-    """Name our data set and split if they are not the paper's."""
-    ours, theirs = (entry.dataset, entry.split), (entry.claim.system.dataset, entry.claim.split)
-    return "" if ours == theirs else ", ".join(filter(None, ours))
+    return [(theirs, ours) for theirs, ours in pairs if theirs and ours and theirs != ours]

@@ -27,46 +27,29 @@ independent, though several can have the same source. Distance: words from one o
 they are neighbours), or by which a word has moved, as the pairs say.
 """
 """What the columns of tables of contrastive pairs mean."""
-_UNKNOWN_NOTE = "{count:,} of {pairs:,} pairs have subwords that the vocabulary lacks, scored as `<unk>`."
 
 
-class ContrastReport:
-    """The counts of one model's scores."""
-
-    def __init__(self, scores: Sequence[ContrastScore], *, model: Mapping[str, Any]) -> None:
-        """Count scores of at least one pair; `model` has the names of the data set, system, scale and seed."""
-        self._model = dict(model)
-        self._all = PairCounts.of(scores)
-        self._phenomena = count_by_phenomenon(scores)
-        self._distances = count_by_distance(scores)
-        self._both = {
-            name: distances
-            for name in self._phenomena
-            if (distances := count_by_distance(score for score in scores if score.phenomenon == name))
-        }
-
-    @property
-    def page(self) -> Page:
-        """The tables."""
-        names = ", ".join(f"{key} {value}" for key, value in self._model.items())
-        rows = {(name,): counts for name, counts in self._phenomena.items()}
-        rows |= {("all",): self._all} if len(rows) > 1 else {}
-        blocks: list[Block] = [_table([_PHENOMENON], rows), note(f"Model: {names}.{CONTRAST_NOTES.rstrip()}")]
-        if self._all.unknown:
-            blocks.append(note(_UNKNOWN_NOTE.format(count=self._all.unknown, pairs=self._all.pairs)))
-        if self._distances:
-            by_distance = {(name,): counts for name, counts in self._distances.items()}
-            blocks += [Heading("By distance"), _table(text_columns("distance"), by_distance)]
-        if len(self._both) > 1:
-            by_both = {(name, key): counts for name, group in self._both.items() for key, counts in group.items()}
-            columns = [_PHENOMENON, *text_columns("distance")]
-            blocks += [Heading("By phenomenon and distance"), _table(columns, by_both)]
-        return Page(title="Contrastive pairs", blocks=tuple(blocks))
-
-    @property
-    def markdown(self) -> str:
-        """The tables as Markdown."""
-        return page_markdown(self.page)
+def contrast_report(scores: Sequence[ContrastScore], *, model: Mapping[str, Any]) -> str:
+    """Tabulate scores of at least one pair as Markdown; `model` has the names of the model's run."""
+    counts, phenomena, distances = PairCounts.of(scores), count_by_phenomenon(scores), count_by_distance(scores)
+    by_both = {
+        (name, distance): own
+        for name in phenomena
+        for distance, own in count_by_distance(score for score in scores if score.phenomenon == name).items()
+    }
+    rows = {(name,): own for name, own in phenomena.items()} | ({("all",): counts} if len(phenomena) > 1 else {})
+    names = ", ".join(f"{key} {value}" for key, value in model.items())
+    blocks: list[Block] = [_table([_PHENOMENON], rows), note(f"Model: {names}.{CONTRAST_NOTES.rstrip()}")]
+    if counts.unknown:
+        of_all = f"{counts.unknown:,} of {counts.pairs:,} pairs"
+        blocks.append(note(f"{of_all} have subwords that the vocabulary lacks, scored as `<unk>`."))
+    if distances:
+        by_distance = {(distance,): own for distance, own in distances.items()}
+        blocks += [Heading("By distance"), _table(text_columns("distance"), by_distance)]
+    if len({name for name, _ in by_both}) > 1:
+        columns = [_PHENOMENON, *text_columns("distance")]
+        blocks += [Heading("By phenomenon and distance"), _table(columns, by_both)]
+    return page_markdown(Page(title="Contrastive pairs", blocks=tuple(blocks)))
 
 
 _PHENOMENON = Column(name="phenomenon", content="code")

@@ -1,25 +1,27 @@
-"""The table of all data sets with their sizes after each stage, and the tables of one data set for the report."""
+"""Tables of data: the sizes of data sets after each stage, their annotations, and parsers compared; one data set."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.files import read_json
-from nmtcore.layout import Layout, ParsedPath
+from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.files import explain_content, read_json
+from nmtcore.layout import Layout
 from nmtcore.parquet import row_count
-from nmtcore.reporting.benchmarks import benchmark_seconds
+from nmtcore.reporting.manifest import benchmark_seconds
 from nmtcore.reporting.markdown import counts
 from nmtcore.reporting.table import (
     Block,
     Column,
     Heading,
-    Items,
     Page,
     Paragraph,
-    Table,
+    TableCell,
+    item_blocks,
     make_table,
     note,
     number_columns,
+    percentage,
     text_columns,
 )
 
@@ -32,13 +34,12 @@ STAGES = {
 }
 """Timed stage → its rules."""
 
+_REPORTS = {"raw_report": "raw", "pairs_report": "filtered", "selection_report": "selected"}
+"""The reports that count pairs, in the order of their stages."""
+
 
 def data_page(
-    reports: Sequence[Path],
-    *,
-    features: Sequence[Path],
-    published: Mapping[str, Mapping[str, int]],
-    layout: Layout,
+    reports: Sequence[Path], *, features: Sequence[Path], published: Mapping[str, Mapping[str, int]], layout: Layout
 ) -> Page:
     """Tabulate the pairs, filters, warnings and run times of the data sets.
 
@@ -49,133 +50,186 @@ def data_page(
         published: sizes of the splits in the papers, {data set: {split: pairs}}.
         layout: names the data set and split of each path, and finds Snakemake's benchmarks for the run times.
     """
-    parsed_paths = [(parsed, path) for path in reports if (parsed := layout.parse(path))]
-    stage_reports = [(parsed, path) for parsed, path in parsed_paths if parsed.file_type in _REPORTS]
-    tokens = {(names["dataset"], names["split"]): path for path in features if (names := layout.names(path, "tokens"))}
-    datasets = {
-        name: {
-            "splits": _split_facts(
-                {_stage_and_split(parsed): path for parsed, path in stage_reports if parsed["dataset"] == name},
-                {split: path for (dataset, split), path in tokens.items() if dataset == name},
-                published.get(name, {}),
-            ),
-            "seconds": stage_seconds(layout, name),
-        }
-        for name in dict.fromkeys(parsed["dataset"] for parsed, _ in stage_reports)
-    }
+    sizes = {(names["dataset"], names["split"]): path for path in features if (names := layout.names(path, "tokens"))}
+    datasets: dict[str, dict[str, dict[str, Any]]] = {}
+    for path in reports:
+        parsed = layout.parse(path)
+        if parsed and parsed.file_type in _REPORTS:
+            split = parsed.names.get("split", "train")  # only the training split is selected from
+            stages = datasets.setdefault(parsed["dataset"], {}).setdefault(split, {})
+            stages[_REPORTS[parsed.file_type]] = read_json(path)
+    pairs, filters, warnings = [], [], []
+    for dataset, split, own in [
+        (name, split, own) for name, splits in datasets.items() for split, own in splits.items()
+    ]:
+        stages = [own.get(stage, {}) for stage in _REPORTS.values()]
+        dropped = "; ".join(filter(None, (counts(stage.get("dropped", {})) for stage in stages)))
+        size = row_count(sizes[dataset, split]) if (dataset, split) in sizes else None  # the same on both sides
+        numbers = [stages[0].get("pairs"), *(stage.get("kept") for stage in stages), size]
+        pairs.append([dataset, split, dropped, *numbers, published.get(dataset, {}).get(split)])
+        if stages[1].get("dropped"):
+            corpora = {**stages[1].get("corpora", {}), "all": stages[1]}
+            filters += [
+                [dataset, split, corpus, counts(report["dropped"]), report["pairs"], report["kept"]]
+                for corpus, report in corpora.items()
+            ]
+        warnings += [f"{dataset}, {split}: {warning}" for warning in stages[0].get("warnings", [])]
     blocks = (
         Heading("Pairs after each stage"),
-        _pairs_table(datasets),
+        make_table(
+            [
+                *text_columns("data set", "split", "dropped"),
+                *number_columns("lines", "read", "filtered", "selected", "in features", "paper"),
+            ],
+            pairs,
+        ),
         Heading("Filters by corpus"),
-        _filters_table(datasets),
-        *_warnings_list(datasets),
+        make_table(
+            [*text_columns("data set", "split", "corpus", "dropped by"), *number_columns("before", "after")], filters
+        ),
+        *([Heading("Warnings"), *item_blocks(warnings)] if warnings else []),
         Heading("Time"),
-        _times_table(datasets),
+        make_table(
+            [*text_columns("data set"), *number_columns(*STAGES, content="duration")],
+            [[name, *stage_seconds(layout, name).values()] for name in datasets],
+        ),
         note("The sum over all jobs of a stage."),
     )
     return Page(title="Sizes of the data sets", blocks=blocks)
 
 
-_REPORTS = {"raw_report": "raw", "pairs_report": "filtered", "selection_report": "selected"}
-
-
-def _stage_and_split(report: ParsedPath) -> tuple[str, str]:
-    return _REPORTS[report.file_type], report.names.get("split", "train")  # only the training split is selected from
-
-
-def _split_facts(
-    reports: Mapping[tuple[str, str], Path], tokens: Mapping[str, Path], published: Mapping[str, int]
-) -> dict[str, dict[str, Any]]:
-    facts_by_split: dict[str, dict[str, Any]] = {split: {} for _, split in reports}
-    for (stage, split), path in reports.items():
-        facts_by_split[split][stage] = read_json(path)
-    for split, facts in facts_by_split.items():
-        facts["features"] = row_count(tokens[split]) if split in tokens else None  # the same on both sides
-        facts["published"] = published.get(split)
-    return facts_by_split
-
-
 def stage_seconds(layout: Layout, dataset: str) -> dict[str, float | None]:
     """Return the run time of each stage of a data set, from Snakemake's benchmarks; None for a stage without any."""
-
-    def files(rule: str) -> list[Path]:
-        return layout.existing(f"{rule}.benchmark", dataset=dataset)
-
-    return {stage: benchmark_seconds(path for rule in rules for path in files(rule)) for stage, rules in STAGES.items()}
-
-
-def _pairs_table(datasets: Mapping[str, Any]) -> Table:
-    rows = []
-    for name, dataset in datasets.items():
-        for split, facts in dataset["splits"].items():
-            dropped = [counts(facts[stage]["dropped"]) for stage in ("raw", "filtered", "selected") if stage in facts]
-            kept = [facts.get(stage, {}).get("kept") for stage in ("raw", "filtered", "selected")]
-            sizes = (facts["features"], facts["published"])
-            rows.append(
-                [name, split, "; ".join(filter(None, dropped)), facts.get("raw", {}).get("pairs"), *kept, *sizes]
-            )
-    numbers = number_columns("lines", "read", "filtered", "selected", "in features", "paper")
-    return make_table([*text_columns("data set", "split", "dropped"), *numbers], rows)
-
-
-def _filters_table(datasets: Mapping[str, Any]) -> Table:
-    """Make one row per filtered split and corpus, with the pairs that each filter dropped."""
-    rows = []
-    for name, dataset in datasets.items():
-        for split, facts in dataset["splits"].items():
-            filtered = facts.get("filtered", {})
-            if filtered.get("dropped"):
-                corpora = {**filtered.get("corpora", {}), "all": filtered}
-                rows += [
-                    [name, split, corpus, counts(report["dropped"]), report["pairs"], report["kept"]]
-                    for corpus, report in corpora.items()
-                ]
-    columns = [*text_columns("data set", "split", "corpus", "dropped by"), *number_columns("before", "after")]
-    return make_table(columns, rows)
-
-
-def _warnings_list(datasets: Mapping[str, Any]) -> list[Block]:
-    """List the warnings from reading the splits; nothing if there are none."""
-    items = [
-        f"{name}, {split}: {warning}"
-        for name, dataset in datasets.items()
-        for split, facts in dataset["splits"].items()
-        for warning in facts.get("raw", {}).get("warnings", [])
-    ]
-    return [Heading("Warnings"), Items(tuple(items))] if items else []
-
-
-def _times_table(datasets: Mapping[str, Any]) -> Table:
-    rows = [[name, *dataset["seconds"].values()] for name, dataset in datasets.items()]
-    return make_table([*text_columns("data set"), *number_columns(*STAGES, content="duration")], rows)
+    return {
+        stage: benchmark_seconds(
+            path for rule in rules for path in layout.existing(f"{rule}.benchmark", dataset=dataset)
+        )
+        for stage, rules in STAGES.items()
+    }
 
 
 def data_blocks(data: Mapping[str, Any], seconds: Mapping[str, float | None]) -> list[Block]:
-    """Make the tables of a data set; `data` is that of its manifests, and `seconds` the time of each stage."""
+    """Make the tables of a data set; `data` is that of `manifest.all_data`, and `seconds` the time of each stage."""
     stages = ("lines", "read", "filtered", "selected")
     sizes = [[split, *(own.get(stage) for stage in stages)] for split, own in data["splits"].items()]
-    times = [[seconds.get(stage) for stage in STAGES]]
-    blocks: list[Block] = [
+    columns = [*text_columns("corpus or parser", "splits", "licence", "file"), Column(name="SHA-256", content="code")]
+    rows = [
+        [own["name"], ", ".join(own.get("splits", ())), own["licence"] or "unknown", own["file"], own["sha256"]]
+        for own in data["files"]
+        if own["file"]
+    ]
+    return [
         Paragraph(f"From {data['source']} to {data['target']}. Licence: {data['licence'] or 'unknown'}."),
         *([Paragraph(f"To cite: {data['citation']}")] if data["citation"] else []),
         Heading("Pairs after each stage"),
         make_table([*text_columns("split"), *number_columns(*stages)], sizes),
         Heading("Time of each stage"),
-        make_table(number_columns(*STAGES, content="duration"), times),
+        make_table(number_columns(*STAGES, content="duration"), [[seconds.get(stage) for stage in STAGES]]),
         Heading("Files"),
-    ]
-    columns = [*text_columns("corpus or parser", "splits", "licence", "file"), Column(name="SHA-256", content="code")]
-    rows = [
-        [corpus["corpus"], ", ".join(corpus["splits"]), corpus["licence"] or "unknown", file["name"], file["sha256"]]
-        for corpus in data["corpora"]
-        for file in corpus["files"]
-    ]
-    rows += [
-        [f"{model['annotator']} ({model['tool']})", None, model["licence"] or "unknown", file["name"], file["sha256"]]
-        for model in data["models"]
-        for file in model["files"]
-    ]
-    return [
-        *blocks,
         make_table(columns, rows) if rows else Paragraph("The corpora are generated, not read from files."),
     ]
+
+
+_ANNOTATIONS = """
+Depth: edges from the artificial root to the deepest word of a sentence, as mean and maximum over the trees.
+Deprel, UPOS, XPOS, CCG: number of different labels or tags in the split.
+"""
+
+
+def annotation_page(
+    reports: Sequence[Path], *, labels: Sequence[Path], published: Mapping[str, Mapping[str, int]], layout: Layout
+) -> Page:
+    """Tabulate the reports on annotations, and the sizes of label vocabularies with the published sizes.
+
+    Args:
+        reports: `{dataset}/annotation/{annotator}/{split}.{side}.json`, written by `gather_shards`.
+        labels: `{dataset}/annotation/{annotator}/{side}.labels.json`, counted over the selected training pairs.
+        published: sizes from the papers, {data set: {"target.ccg": 507}}.
+        layout: names the data set, annotator, split and side of each path.
+    """
+    columns = [
+        *text_columns("data set", "split", "side", "annotator"),
+        *number_columns("sentences"),
+        *number_columns("no analysis %", digits=2),
+        Column(name="reasons", align="right"),
+        *number_columns("trees"),
+        *number_columns("several roots %", "non-projective %", digits=2),
+        *number_columns("depth mean", "depth max", "deprel", "UPOS", "XPOS", "CCG"),
+    ]
+    sizes = []
+    for path in labels:
+        names = layout.names(path, "labels")
+        dataset, side = names["dataset"], names["side"]
+        with explain_content(path):
+            known = {column: len(entries) - len(LABEL_SPECIALS) for column, entries in read_json(path).items()}
+        # There are as many random tags as CCG supertags, which they replace.
+        sizes += [
+            [dataset, side, names["annotator"], column, size, published.get(dataset, {}).get(f"{side}.{column}")]
+            for column, size in known.items()
+            if size and column != "random"
+        ]
+    blocks = (
+        Heading("Annotations"),
+        make_table(columns, [_annotation_row(path, layout) for path in reports]),
+        note(_ANNOTATIONS),
+        Heading("Sizes of vocabularies"),
+        make_table([*text_columns("data set", "side", "annotator", "labels"), *number_columns("ours", "paper")], sizes),
+        note("Our sizes are counted over the selected training pairs, without the two special entries."),
+    )
+    return Page(title="Annotations", blocks=blocks)
+
+
+def _annotation_row(path: Path, layout: Layout) -> list[Any]:
+    names, report = layout.names(path, "annotation_report"), read_json(path)
+    with explain_content(path):
+        sentences, trees, mean = report["sentences"], report["trees"], report["depth"]["mean"]
+        decimals = None if mean is None else len(str(mean).partition(".")[2])  # as many as the report has
+        return [
+            *(names[key] for key in ("dataset", "split", "side", "annotator")),
+            *(sentences, percentage(sum(report["nulls"].values()), sentences), counts(report["nulls"])),
+            trees or None,
+            *(percentage(report[key], trees) for key in ("several_roots", "nonprojective")),
+            *(TableCell(mean, digits=decimals), report["depth"]["max"] or None),
+            *(report["labels"][column] or None for column in ("deprel", "upos", "xpos", "ccg")),
+        ]
+
+
+_PARSERS = """
+Percentages of the words that both annotators analysed. Sentences/s: speed of the annotator's jobs, including the time
+to load its models.
+"""
+
+
+def parser_page(comparisons: Sequence[Path], *, layout: Layout) -> Page:
+    """Tabulate comparisons of two annotations.
+
+    Args:
+        comparisons: `{dataset}/annotation/{annotator}/{split}.{side}.against.{other}.json`, written by
+            `compare_annotations`.
+        layout: names the annotators of each path, and finds Snakemake's benchmarks of their jobs for the speeds.
+    """
+    columns = [
+        *text_columns("data set", "split", "side", "annotator", "compared with"),
+        *number_columns("sentences", "both parsed"),
+        *number_columns("UAS", "UAS (no punct.)", "LAS", "LAS (subtypes)", "UPOS", "CCG", digits=1),
+        *number_columns("sentences/s"),
+        Column(name="no analysis", align="right"),
+    ]
+    rows = [_parser_row(path, layout) for path in comparisons]
+    return Page(title="Parsers", blocks=(make_table(columns, rows), note(_PARSERS)))
+
+
+def _parser_row(path: Path, layout: Layout) -> list[Any]:
+    names, result = layout.names(path, "comparison"), read_json(path)
+    annotation = {key: name for key, name in names.items() if key != "other"}
+    seconds = benchmark_seconds(layout.existing("annotate_shard.benchmark", **annotation))
+    scores = ("uas", "uas_without_punctuation", "las", "las_subtypes", "upos", "ccg")
+    with explain_content(path):
+        speed = result["sentences"] / seconds if seconds else None
+        nulls = ((names["annotator"], result["nulls"]["first"]), (names["other"], result["nulls"]["second"]))
+        return [
+            *(names[key] for key in ("dataset", "split", "side", "annotator", "other")),
+            *(result[key] for key in ("sentences", "compared", *scores)),
+            TableCell(speed, digits=1 if speed and speed < 10 else None),
+            "; ".join(f"{name}: {counts(own)}" for name, own in nulls if own),
+        ]

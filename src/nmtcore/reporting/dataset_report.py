@@ -1,5 +1,6 @@
 """What `nmtcore new dataset` and `nmtcore check` say about a data set, as lines for the terminal."""
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from nmtcore.config.datasets import DatasetSettings
@@ -7,7 +8,6 @@ from nmtcore.corpus.sources import FileLocation
 from nmtcore.corpus.survey import (
     ODD,
     SAMPLE_PAIRS,
-    SAMPLE_SEED,
     SHOWN_ROWS,
     DatasetSurvey,
     SplitSurvey,
@@ -15,8 +15,10 @@ from nmtcore.corpus.survey import (
 )
 from nmtcore.reporting.terminal_table import terminal_table
 
-SHOWN_SYSTEMS = 4
-"""Systems that a line names; it only counts the others."""
+FEW_SYSTEMS = 2
+"""Reasons that concern so few systems share a line."""
+SHOWN_PAIRS, SHOWN_CHARACTERS = 5, 50
+"""Pairs that a filter would drop, and the most characters of each side."""
 
 
 def survey_lines(survey: DatasetSurvey) -> list[str]:
@@ -26,20 +28,19 @@ def survey_lines(survey: DatasetSurvey) -> list[str]:
     lines = terminal_table(header, rows, text=2).splitlines() if rows else []
     judged = "not checked: langdetect does not know them"
     if any(survey.shares.values()):
-        judged = (
-            f"of up to {SAMPLE_PAIRS:,} pairs per split, drawn with seed {SAMPLE_SEED}, by langdetect, which misjudges "
-            "1 to 3 % of short sentences"
-        )
+        judged = f"of up to {SAMPLE_PAIRS:,} pairs per split, by langdetect"
     if rows:
-        lines.append(f"(lengths between white space, of treebanks in words of the trees; languages {judged})")
-    for split, split_survey in survey.splits.items():
-        lines += _odd_lines(split, split_survey)
-    if len(set(survey.languages.values())) == 1:
+        lines.append(f"(lengths between spaces, of treebanks in words of the trees; languages {judged})")
+    odd = {split: _odd_lines(split, own) for split, own in survey.splits.items()}
+    sound = [split for split, own in odd.items() if not own and survey.splits[split].fault is None]
+    lines += [line for own in odd.values() for line in own]
+    lines += [f"{', '.join(sound)}: no odd lines."] if sound else []
+    if len(set(survey.languages.values())) == 1 and "train" in survey.splits:
         lines.append(
             f"Both sides are in '{survey.languages['source']}', as of paraphrases or simplifications: if they are not, "
             "correct the codes `source` and `target`."
         )
-    return lines + survey.unsegmented + _overlap_lines(survey)
+    return lines + survey.unsegmented + _overlap_lines(survey) + _language_lines(survey)
 
 
 def _rows(survey: DatasetSurvey, split: str) -> Iterable[list[str]]:
@@ -72,19 +73,32 @@ def _odd_lines(split: str, survey: SplitSurvey) -> list[str]:
             lines.append(f"{split}: {_number(len(places))} {ODD[name]} ({', '.join(places[:SHOWN_ROWS])}{more})")
     if survey.separators:
         lines.append(f"{split}: {survey.separators:,} texts have separators of lines inside, which become spaces.")
-    if not lines and survey.fault is None:
-        lines.append(f"{split}: no odd lines.")
     return lines
 
 
 def _overlap_lines(survey: DatasetSurvey) -> list[str]:
-    lines = []
-    for split, overlap in survey.overlaps.items():
-        lines.append(
-            f"{split}: {overlap.pairs:,} of {_number(overlap.compared)} and {overlap.sources:,} of its sources are also"
-            " in train."
-        )
-    return lines
+    shared = {split: own for split, own in survey.overlaps.items() if own.sources}
+    others = [split for split in survey.overlaps if split not in shared]
+    lines = [
+        f"{split}: {own.pairs:,} of {_number(own.compared)} and {own.sources:,} of its sources are also in train."
+        for split, own in shared.items()
+    ]
+    return lines + ([f"{', '.join(others)}: no pair or source is also in train."] if others else [])
+
+
+def _language_lines(survey: DatasetSurvey) -> list[str]:
+    """Say how many training pairs the filter langdetect would drop, with some of them, and how to add it."""
+    others = survey.others.get("train", [])
+    if not others or survey.drops_languages:
+        return []
+    own = survey.splits["train"]
+    about = f", about {own.pairs * len(others) // len(own.sample):,} of all" if len(own.sample) < own.pairs else ""
+    pairs = (" ||| ".join(textwrap.shorten(text, SHOWN_CHARACTERS) for text in pair) for pair in others[:SHOWN_PAIRS])
+    return [
+        f"train: the filter langdetect would drop {len(others):,} of {len(own.sample):,} pairs{about}, such as",
+        *(f"  {pair}" for pair in pairs),
+        "  It is often wrong about short sentences. To use it, add the line `  - langdetect` to `filters`.",
+    ]
 
 
 def _number(pairs: int) -> str:
@@ -92,20 +106,41 @@ def _number(pairs: int) -> str:
 
 
 def location_lines(locations: Mapping[str, Mapping[str, list[FileLocation]]], dataset: DatasetSettings) -> list[str]:
-    """Say for each file of a data set where it is."""
-    lines = []
-    for corpus, roles in locations.items():
-        if not roles:
-            lines.append(f"  {corpus}: generated")
-        for role, places in roles.items():
-            lines += [f"  {corpus}: {dataset.corpora[corpus].format}: {role}: {place.place}" for place in places]
+    """Say how many files of a data set are on this machine and, of each other file, where it would come from."""
+    places = [
+        (corpus, role, own) for corpus, roles in locations.items() for role, files in roles.items() for own in files
+    ]
+    here = sum(own.input is not None for *_, own in places)
+    generated = [corpus for corpus, roles in locations.items() if not roles]
+    counts = [f"{here} of {len(places)} on this machine"] if places else []
+    counts += [f"{', '.join(generated)}: generated"] if generated else []
+    return ["; ".join(counts)] + [
+        f"  {corpus}: {dataset.corpora[corpus].format}: {role}: {own.place}"
+        for corpus, role, own in places
+        if own.input is None
+    ]
+
+
+def system_lines(
+    planned: Sequence[str], missing: Mapping[str, list[str]], *, total: int, target: str, width: int = 118
+) -> list[str]:
+    """List the systems that can be planned, and what the data set lacks for others, by families.
+
+    A family is a pattern as `systems` of config.yaml may have it, and its number of systems. `target` is a result.
+    """
+    lines = [f"{len(planned)} of {total} can be planned; ask for {target}" + (":" if planned else "")]
+    lines += textwrap.wrap(", ".join(families(planned)), width)
+    by_number = sorted(missing.items(), key=lambda item: -len(item[1]))
+    reasons = [(f"{reason}: not {', '.join(families(systems))}", len(systems)) for reason, systems in by_number]
+    few = "; ".join(reason for reason, number in reasons if number <= FEW_SYSTEMS)
+    for reason in (*(reason for reason, number in reasons if number > FEW_SYSTEMS), few):
+        lines += textwrap.wrap(reason, width, subsequent_indent="  ")
     return lines
 
 
-def system_lines(planned: Sequence[str], missing: Mapping[str, list[str]], *, total: int, scale: str) -> list[str]:
-    """Say how many of a `total` of systems can be planned, and what the data set lacks for others."""
-    lines = [f"{len(planned)} of {total} systems can be planned at the scale {scale}."]
-    for reason, systems in sorted(missing.items(), key=lambda item: -len(item[1])):
-        others = f" and {len(systems) - SHOWN_SYSTEMS} more" if len(systems) > SHOWN_SYSTEMS else ""
-        lines.append(f"  {reason}: not {', '.join(systems[:SHOWN_SYSTEMS])}{others}")
-    return lines
+def families(systems: Sequence[str]) -> list[str]:
+    """Group names by their first words: `depparse_* (9)`; a name alone stands for itself."""
+    groups: dict[str, list[str]] = {}
+    for name in sorted(systems):
+        groups.setdefault(name.partition("_")[0], []).append(name)
+    return [f"{first}* ({len(names)})" if len(names) > 1 else names[0] for first, names in groups.items()]

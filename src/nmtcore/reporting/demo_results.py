@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from textwrap import fill
+from typing import Any
 
 from nmtcore.evaluation.compare import Difference, compare_systems
 from nmtcore.evaluation.counts import SentenceCounts, length_ratio, read_counts
 from nmtcore.evaluation.metrics import score_of
+from nmtcore.files import write_text
 from nmtcore.layout import Layout, file_name
 from nmtcore.reporting.empty_translations import empty_counts
 from nmtcore.reporting.terminal_table import difference_text, spread_text, terminal_table
@@ -22,6 +24,11 @@ echo "The teacher says that the child sleeps." | nmtcore translate $MODEL
 echo "The teacher says that the child sleeps." | nmtcore show $MODEL > page.html
 snakemake --cores 2 {folder}/{scale}/{dataset}/{parser_control}.bleu
 """
+
+
+def write_demo(output: Path, *, counts: Sequence[Path], comparison: Mapping[str, Any], layout: Layout) -> None:
+    """Write what `demo_text` says of the counts, with the arguments `comparison` of planning."""
+    write_text(output, demo_text(counts, layout=layout, **comparison))
 
 
 def demo_text(

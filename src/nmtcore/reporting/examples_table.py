@@ -11,8 +11,8 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
-from nmtcore.evaluation.differing import ScoredSentence, differing_sentences, scored_sentences
 from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
+from nmtcore.evaluation.subsets import ScoredSentence, differing_sentences, scored_sentences
 from nmtcore.parquet import read_rows
 from nmtcore.reporting.empty_translations import empty_outputs
 from nmtcore.reporting.seed_items import run_items

@@ -11,8 +11,7 @@ from nmtcore.config.cells import GridCell, GridColumn, GridRow
 from nmtcore.config.claims import trained_name
 from nmtcore.config.paper_tables import SETTINGS
 from nmtcore.config.planned_tables import PlannedTable
-from nmtcore.evaluation.agreement import MEANING, expected_agreement
-from nmtcore.evaluation.compare import SAMPLES, Difference, holm
+from nmtcore.evaluation.compare import MEANING, SAMPLES, Difference, expected_agreement, holm
 from nmtcore.evaluation.counts import length_ratio
 from nmtcore.measures import MEASURES, is_of_translations
 from nmtcore.measures.settings import DIFFERS

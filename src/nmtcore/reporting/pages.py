@@ -1,6 +1,7 @@
 """Pages of results in all formats; as CSV they are raw numbers with all their digits, and empty cells are empty."""
 
-import re
+import csv
+import io
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -11,9 +12,6 @@ from nmtcore.reporting.markdown import page_markdown
 from nmtcore.reporting.table import Page, Table
 from nmtcore.reporting.table_html import page_html
 from nmtcore.reporting.table_latex import page_latex
-
-_QUOTED = re.compile(r'[",\r\n]|^\s|\s$')
-"""What a field contains that must be quoted; the csv module quotes no carriage return."""
 
 
 def page_csv(page: Page) -> str:
@@ -30,29 +28,25 @@ def page_csv(page: Page) -> str:
 
 
 def _line(record: Sequence[Any]) -> str:
-    """Quote the fields that need it; also the only field of a line if it is empty, since the line would be empty."""
-    texts = ["" if value is None else value if isinstance(value, str) else repr(value) for value in record]
-    fields = [
-        '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) or (not text and len(texts) == 1) else text
-        for text in texts
-    ]
-    return ",".join(fields) + "\n"
+    """Write a line by the csv module, which quotes a carriage return only if lines end in one."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\r\n").writerow(record)
+    return line.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _records(table: Table) -> Iterator[list[Any]]:
     """Yield the header and the rows."""
     by_column = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
-    marked = [any(cell.mark for cell in cells) for cells in by_column]
-    reasoned = [any(cell.reason for cell in cells) for cells in by_column]
-    columns = list(zip(table.columns, marked, reasoned, strict=True))
-    header: list[Any] = list(table.keys)
-    for column, has_mark, has_reason in columns:
+    header, more = list(table.keys), []
+    for column, cells in zip(table.columns, by_column, strict=True):
+        has_mark, has_reason = (any(own) for own in ((cell.mark for cell in cells), (cell.reason for cell in cells)))
         name = column.raw_names[0].removesuffix(", low")
         header += [*column.raw_names, *[f"{name}, mark"] * has_mark, *[f"{name}, reason"] * has_reason]
+        more.append((has_mark, has_reason))
     yield header
     for row in table.rows:
         record: list[Any] = list(table.keys.values())
-        for (column, has_mark, has_reason), cell in zip(columns, row, strict=True):
+        for column, cell, (has_mark, has_reason) in zip(table.columns, row, more, strict=True):
             record += [*column.raw(cell), *[cell.mark.strip()] * has_mark, *[cell.reason] * has_reason]
         yield record
 

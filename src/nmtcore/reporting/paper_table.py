@@ -10,9 +10,8 @@ from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.typed import build, plain
 from nmtcore.files import read_json, write_json, write_text
 from nmtcore.layout import TABLE_FORMATS, Layout
-from nmtcore.reporting.claims_page import JudgedClaim, claims_page, judged_claims, stand_in_text
+from nmtcore.reporting.claims_page import claims_page, judged_claims, stand_in_text
 from nmtcore.reporting.constructions_figure import draw_constructions
-from nmtcore.reporting.constructions_table import construction_blocks, construction_entries
 from nmtcore.reporting.curves_table import curves_blocks, curves_data, draw_curves
 from nmtcore.reporting.drawings import (
     attention_blocks,
@@ -30,9 +29,14 @@ from nmtcore.reporting.gates import draw_gates, gates_blocks, gates_data
 from nmtcore.reporting.grid import grid_blocks
 from nmtcore.reporting.html_document import html_document
 from nmtcore.reporting.lengths_figure import draw_lengths
-from nmtcore.reporting.lengths_table import length_blocks, length_entries
 from nmtcore.reporting.pages import write_page
-from nmtcore.reporting.parts import compare_parts
+from nmtcore.reporting.parts import (
+    compare_parts,
+    construction_blocks,
+    construction_entries,
+    length_blocks,
+    length_entries,
+)
 from nmtcore.reporting.results import Results
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
 from nmtcore.reporting.table_html import blocks_html, own_html
@@ -103,7 +107,7 @@ def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, ta
     claims = judged_claims(planned, lambda cell, baseline: compare_parts(planned, results, cell, baseline))
     names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
     parts = [_part(block) for block in blocks]
-    write_json(json, {**names, "heading": heading_of(planned), "claims": plain(claims), "parts": parts})
+    write_json(json, {**names, "heading": heading_of(planned), "claims": claims, "parts": parts})
     return write_page(Page(title=title_of(planned), blocks=(Heading(heading_of(planned)), *blocks)), table)
 
 
@@ -154,12 +158,7 @@ def write_claims(tables: Sequence[Path], *, scale: str, json: Path, table: Path)
     """Write the ledger of the claims about all tables, given as their JSON; return the Markdown."""
     claims = [claim for path in tables for claim in read_json(path)["claims"]]
     write_json(json, claims)
-    return write_page(claims_page(read_claims(json), scale=scale), table)
-
-
-def read_claims(json: Path) -> list[JudgedClaim]:
-    """Read the judged claims of the ledger."""
-    return [build(JudgedClaim, claim, where=str(json)) for claim in read_json(json)]
+    return write_page(claims_page(claims, scale=scale), table)
 
 
 def heading_of(table: PlannedTable) -> str:

@@ -1,6 +1,5 @@
 """All runs and all scores of a results folder, as two long tables: `runs.parquet` and `scores.parquet`."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -18,61 +17,17 @@ from nmtcore.evaluation.subsets import read_subsets
 from nmtcore.files import explain_content, read_json
 from nmtcore.layout import Layout, file_name
 from nmtcore.parquet import row_count, write_rows
-from nmtcore.reporting.manifest import RUN_KEYS, read_manifest, run_record
+from nmtcore.reporting.manifest import NAMES, RUN_KEYS, RUNS_SCHEMA, run_row
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_TEXT, _WHOLE, _NUMBER = pa.string(), pa.int64(), pa.float64()
-
-_NAMES = {"scale": _TEXT, "dataset": _TEXT, "system": _TEXT, "seed": _WHOLE}
-
-RUNS_SCHEMA = pa.schema(
-    {
-        **_NAMES,
-        "state": _TEXT,
-        "folder": _TEXT,
-        "version": _TEXT,
-        "commit": _TEXT,
-        "lock_sha256": _TEXT,
-        "python": _TEXT,
-        "packages": _TEXT,
-        "device": _TEXT,
-        "gpus": _WHOLE,
-        "threads": _WHOLE,
-        "attempts": _WHOLE,
-        "parameters": _WHOLE,
-        "updates": _WHOLE,
-        "training_seconds": _NUMBER,
-        "tokens_per_second": _NUMBER,
-        "translation_seconds": _NUMBER,
-        "words_per_second": _NUMBER,
-        "gpu_joules": _NUMBER,
-        "best_update": _WHOLE,
-        "best_bleu": _NUMBER,
-        "best_perplexity": _NUMBER,
-        "external": _TEXT,
-        "settings": _TEXT,
-    }
-)
-"""The columns of `runs.parquet`; docs/running.md says what they are."""
-
 SCORES_SCHEMA = pa.schema(
-    {
-        **_NAMES,
-        "split": _TEXT,
-        "subset": _TEXT,
-        "measure": _TEXT,
-        "value": _NUMBER,
-        "sentences": _WHOLE,
-        "length_ratio": _NUMBER,
-        "signature": _TEXT,
-    }
+    NAMES
+    | dict.fromkeys(("split", "subset", "measure"), pa.string())
+    | {"value": pa.float64(), "sentences": pa.int64(), "length_ratio": pa.float64(), "signature": pa.string()}
 )
 """The columns of `scores.parquet`; docs/running.md says what they are."""
-
-_RUN_FILES = ("attempts", "history", "checkpoints", "hypotheses", "scores")
-"""The types of a run's files of which there is at least one."""
 
 Supertags = Mapping[str, Mapping[str, str]]
 """The supertags of the references of each data set's splits: files by data set and split."""
@@ -110,7 +65,8 @@ def run_index(
 
 def started_runs(layout: Layout) -> list[dict[str, Any]]:
     """List the names of all runs in a results folder, finished or not, sorted."""
-    paths = [layout.parse(path) for file_type in _RUN_FILES for path in layout.existing(file_type)]
+    types = ("attempts", "history", "checkpoints", "hypotheses", "scores")
+    paths = [layout.parse(path) for file_type in types for path in layout.existing(file_type)]
     runs = {(path["scale"], path["dataset"], path["system"], int(path["seed"])) for path in paths if path}
     return [dict(zip(RUN_KEYS, run, strict=True)) for run in sorted(runs)]
 
@@ -129,33 +85,6 @@ def labelled(scores: "pd.DataFrame") -> "pd.DataFrame":
     """Add their `label` in tables to the scores of whole tests; those that are only details of others are left out."""
     scores = scores[scores.subset == ""].assign(label=lambda own: own.measure.map(label_of))
     return scores[scores.label != ""]
-
-
-def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row of a run in `runs.parquet`."""
-    record = run_record(layout, names)
-    code, device, training = record["code"]["training"] or {}, record["device"] or {}, record["training"] or {}
-    translation = record["stages"]["jobs"].get("translate_tests", {})
-    best = training.get("best_validation") or {}
-    manifest, settings = (Path(layout.path(file_type, **names)) for file_type in ("manifest", "model"))
-    settings /= "run.json"
-    return {
-        **{key: record[key] for key in (*RUN_KEYS, "state", "python", "parameters")},
-        **{key: code.get(key) for key in ("version", "commit", "lock_sha256")},
-        **{key: device.get(key) for key in ("gpus", "threads")},
-        **{key: training.get(key) for key in ("updates", "tokens_per_second")},
-        **{f"best_{key}": best.get(key) for key in ("update", "bleu", "perplexity")},
-        "folder": str(manifest.parent),
-        "packages": ", ".join(f"{name} {own}" for name, own in (record["packages"] or {}).items() if own) or None,
-        "device": device.get("name"),
-        "attempts": len(record["attempts"] or ()),
-        "training_seconds": training.get("seconds"),
-        "translation_seconds": translation.get("seconds"),
-        "words_per_second": translation.get("words_per_second"),
-        "gpu_joules": record["energy_joules"]["gpu"],
-        "external": (read_manifest(manifest) or {}).get("external"),
-        "settings": json.dumps(read_json(settings)) if settings.exists() else None,
-    }
 
 
 def score_rows(layout: Layout, names: Mapping[str, Any], supertags: Supertags) -> Iterator[dict[str, Any]]:
@@ -231,9 +160,9 @@ def baseline_differences(layout: Layout, scores: "pd.DataFrame", *, baseline: st
         return {}
     counts: dict[str, list[SentenceCounts]] = {}
     for run in scores.itertuples():
-        names = {"scale": run.scale, "dataset": run.dataset, "system": run.system, "seed": run.seed}
-        path = Path(layout.path("counts", **names)) / file_name("split_counts", split=run.split)
-        counts.setdefault(run.system, []).append(read_counts(path, run.measure, score_of(run.measure)))
+        path = Path(layout.path("counts", **{key: getattr(run, key) for key in RUN_KEYS}))
+        own = read_counts(path / file_name("split_counts", split=run.split), run.measure, score_of(run.measure))
+        counts.setdefault(run.system, []).append(own)
     test = counts[baseline][0].test
     same = {system: own for system, own in counts.items() if all(seed.test == test for seed in own)}
     compared = compare_systems(same, baseline=baseline) if baseline in same else {}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
+from nmtcore.config.features import ReaderSettings
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.transformer import TransformerSettings
 
@@ -28,7 +29,7 @@ LABEL_SYMBOLS = 2
 
 
 @settings_class
-class ComponentSettings:
+class ComponentSettings(ReaderSettings):
     """Base of the settings of all components."""
 
     REMOVED: ClassVar[Mapping[str, str]] = {}
@@ -37,37 +38,24 @@ class ComponentSettings:
     bases: ClassVar[tuple[str, ...]] = ("transformer",)
     """The base models that it fits."""
 
-    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """The features that the component reads (`config.features`), by side: {"source": ("trees",)}.
-
-    A property if they depend on the settings.
-    """
-
     needs_at_inference: ClassVar[bool] = True
     """Whether these features are also needed to translate new text, not only for training."""
 
+    @property
+    def reads_labels(self) -> bool:
+        """Whether weights of the component belong to labels of these features, so that other labels do not fit."""
+        return bool(self.needs)
+
     trees: ClassVar[tuple[Trees, ...]] = ()
     """What its trees can be compared with, the default first; () if it predicts no heads of source words."""
+
+    gates_output: ClassVar[bool] = False
+    """Whether it has a gate in the decoder, whose norm can be measured (`gates/`); a property if that depends."""
 
     @property
     def parses(self) -> bool:
         """Whether the component predicts a head for every source word."""
         return bool(self.trees)
-
-    @property
-    def gates_output(self) -> bool:
-        """Whether the component has a gate in the decoder, whose norm can be measured (then there are `gates/`)."""
-        return False
-
-    @property
-    def has_second_loss(self) -> bool:
-        """Whether the component adds a loss to that of translation (`Component.loss`)."""
-        return False
-
-    @property
-    def predicted_tags(self) -> str | None:
-        """The feature whose labels the component predicts for the target's words; None if it predicts none."""
-        return None
 
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
         """Name the parts of the model that no other component may claim too, such as "encoder.1.head.7"."""

@@ -60,6 +60,7 @@ class DepParseSettings(ParserHeadSettings):
     """
 
     needs = SOURCE_TREES
+    reads_labels = False
 
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
         """Claim the head and the position before the source."""
@@ -81,6 +82,7 @@ class SisaSettings(ParserHeadSettings):
     """
 
     needs = SOURCE_TREES
+    reads_labels = False
 
     layer: Index = 0
     head: HeadIndex = 0
@@ -96,6 +98,7 @@ class PascalSettings(ComponentSettings):
     """
 
     needs = SOURCE_TREES
+    reads_labels = False
 
     heads: HeadCount
     """Number of heads per layer, counted from the first."""
@@ -192,6 +195,7 @@ class TreeLabelsSettings(PairLabelsSettings):
     """Base of the settings of components whose labels come from dependency trees."""
 
     needs = SOURCE_TREES
+    reads_labels = False
 
     replaces_positions: bool = True
     """Whether the labels replace the encoder's sinusoids."""

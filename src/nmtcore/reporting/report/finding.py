@@ -2,19 +2,15 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from nmtcore.config.claims import trained_name
 from nmtcore.evaluation.compare import FALSE_ALARMS, Difference
 from nmtcore.evaluation.verdicts import ANSWERS
 from nmtcore.reporting.charts import system_looks
-from nmtcore.reporting.claims_page import JudgedClaim, claimed_text
+from nmtcore.reporting.claims_page import JudgedClaim, by
 from nmtcore.reporting.report.runs import SystemRuns
-
-MARKED = "Systems with a mark of significance are better"
-"""What the papers claim by marks in their tables."""
 
 SHOWN = 13
 """Systems of a data set that are shown; others are folded."""
@@ -37,20 +33,20 @@ def run_tables(
         split = tests[dataset]["split"] if dataset in tests else "test"
         intervals = [compared[group.origin].interval for group in own if group.origin in compared]
         bounds = [0.0, *(bound for interval in intervals for bound in interval)]
-        looks = system_looks([group.system for group in own])
-        rows = [
-            {
+        looks, rows = system_looks([group.system for group in own]), []
+        for group in own:
+            scores, difference = group.scores[group.scores.split == split], compared.get(group.origin)
+            means, ratios = scores.groupby("measure").value.mean(), scores.length_ratio.dropna()
+            row = {
                 "system": group.system,
                 "description": descriptions.get(group.system, ""),
-                "id": f"runs-{dataset}-{group.system}",
-                **{measure: group.mean(split, measure) for measure in ("bleu", "chrf", "uas")},
-                "length": group.length_ratio(split),
+                **{measure: means.get(measure) for measure in ("bleu", "chrf", "uas")},
+                "length": None if ratios.empty else ratios.mean(),
                 "seeds": len(group.seeds),
-                "difference": (difference := compared.get(group.origin)),
+                "difference": difference,
                 "drawing": difference and _whiskers(difference, min(bounds), max(bounds), looks[group.system].colour),
             }
-            for group in own
-        ]
+            rows.append(row)
         # The baseline, which has no difference, comes first, then the largest gain.
         rows.sort(key=lambda row: -math.inf if row["difference"] is None else -row["difference"].delta)
         table = {"dataset": dataset, "split": split, "seeds": len({row["seeds"] for row in rows}) > 1}
@@ -98,7 +94,7 @@ def _named(row: Mapping[str, Any], baseline: str) -> str:
         said = f"{escape(row['system'])} {'gains' if delta > 0 else 'loses'} <b>{abs(delta):.1f} BLEU</b>{over}"
     if row["uas"] is None:
         return said
-    return f"{said}, {'though' if high < 0 else 'and'} its head points to the right word in {row['uas'].mean:.0f} %"
+    return f"{said}, {'though' if high < 0 else 'and'} its head points to the right word in {row['uas']:.0f} %"
 
 
 def _counted(rows: Sequence[Mapping[str, Any]], baseline: str, dataset: str) -> str:
@@ -126,81 +122,49 @@ def seeds_sentence(groups: Sequence[SystemRuns]) -> str:
     )
 
 
-class Ledger:
-    """The claims of the papers as the report shows them: what was compared, and what was not run in a line."""
+def state(scale: str, judged: Sequence[JudgedClaim], groups: Sequence[SystemRuns], *, runs: int, planned: int) -> str:
+    """Say how much was run and compared."""
+    seeds, compared = {len(group.seeds) for group in groups}, [own for own in judged if own["ours"]]
+    each = f", {_count(seeds.pop(), 'seed')}" if len(seeds) == 1 else ""
+    said = (
+        f"Scale {scale}: {runs:,} of {planned:,} runs{each}. {len(compared)} of {_count(len(judged), 'claim')} compared"
+    )
+    reasons = {own["reason"] for own in compared}
+    if len(reasons) == 1 and (reason := reasons.pop()):
+        said += f", none decided: {reason}"
+    return f"{said}."
 
-    def __init__(
-        self, judged: Sequence[JudgedClaim], *, titles: Mapping[str, str], link: Callable[[str], str | None]
-    ) -> None:
-        self.judged, self.titles, self._link = judged, titles, link
-        self.compared = [entry for entry in judged if entry.verdict.difference is not None]
 
-    def state(self, scale: str, *, runs: int, planned: int, groups: Sequence[SystemRuns]) -> str:
-        """Say how much was run and compared."""
-        seeds = sorted({len(group.seeds) for group in groups})
-        seeds_text = f", {_counted_as(seeds[0], 'seed')}" if len(seeds) == 1 else ""
-        said = f"Scale {scale}: {runs:,} of {planned:,} runs{seeds_text}. "
-        said += f"{len(self.compared)} of {_counted_as(len(self.judged), 'claim')} compared"
-        reasons = {entry.verdict.reason for entry in self.compared}
-        if len(reasons) == 1 and (reason := reasons.pop()):
-            said += f", none decided: {reason}"
-        return f"{said}."
-
-    def papers(self) -> list[dict[str, Any]]:
-        """Return the papers, those with compared claims first: counts by answer, claims, and what was not run."""
-        papers = []
-        for paper in dict.fromkeys(entry.claim.paper for entry in self.judged):
-            own = [entry for entry in self.judged if entry.claim.paper == paper]
-            counts = Counter(entry.verdict.answer for entry in own)
-            grouped: dict[str, list[JudgedClaim]] = {}
-            for entry in own:
-                if entry.verdict.difference is not None:
-                    grouped.setdefault(entry.claim.says or MARKED, []).append(entry)
-            papers.append({
+def papers(judged: Sequence[JudgedClaim], titles: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the papers, those with compared claims first: their numbers of answers, and the comparisons of a claim."""
+    described = []
+    for (paper,), own in by(judged, "paper").items():
+        claims = by([entry for entry in own if entry["ours"]], "says")
+        described.append(
+            {
                 "name": paper,
-                "title": self.titles.get(paper, paper),
-                "short": self.titles.get(paper, paper).partition(":")[0],
+                "title": titles.get(paper, paper),
                 "claims": len(own),
-                "counts": ", ".join(f"{counts[answer]} {answer}" for answer in ANSWERS if counts[answer]),
-                "bars": [{"answer": answer, "count": counts[answer], "is_wide": 4 * counts[answer] > len(own)}
-                         for answer in ANSWERS if counts[answer]],
-                "compared": [self._claim(says, entries) for says, entries in grouped.items()],
-                "not_run": counts["not run"],
-            })  # fmt: skip
-        return sorted(papers, key=lambda own: not own["compared"])
-
-    def _claim(self, says: str, entries: Sequence[JudgedClaim]) -> dict[str, Any]:
-        """Describe a claim, and the comparisons that it makes."""
-        places = ", ".join(dict.fromkeys(entry.claim.place for entry in entries))
-        towards = sum(_is_as_claimed(entry) for entry in entries)
-        return {
-            "says": says,
-            "place": places,
-            "result": f"{towards} of {len(entries)} in the claimed direction",
-            "answers": ", ".join(f"{n} {answer}" for answer, n in Counter(e.verdict.answer for e in entries).items()),
-            "comparisons": [
-                {
-                    "system": trained_name(entry.claim.system, entry.claim.dataset),
-                    "link": self._link(entry.runs),
-                    "baseline": trained_name(entry.claim.baseline, entry.claim.dataset),
-                    "claimed": claimed_text(entry.claim),
-                    "published": entry.claim.difference,
-                    "ours": entry.verdict.difference,
-                    "where": ", ".join(filter(None, (entry.dataset, entry.split, entry.claim.item))),
-                    "metric": entry.claim.metric,
-                    "answer": entry.verdict.answer,
-                    "reason": entry.verdict.reason,
-                    "also": ", ".join(trained_name(own, entry.claim.dataset) for own in entry.verdict.also_by),
-                }
-                for entry in entries
-            ],
-        }
+                "answers": _answers(own),
+                "compared": [
+                    {
+                        "says": says,
+                        "place": ", ".join(dict.fromkeys(entry["place"] for entry in entries)),
+                        "as_claimed": sum(entry["as_claimed"] for entry in entries),
+                        "answers": _answers(entries),
+                        "comparisons": entries,
+                    }
+                    for (says,), entries in claims.items()
+                ],
+            }
+        )
+    return sorted(described, key=lambda own: not own["compared"])
 
 
-def _is_as_claimed(entry: JudgedClaim) -> bool:
-    delta = entry.verdict.difference.delta if entry.verdict.difference else 0.0
-    return {"gain": delta > 0, "loss": delta < 0, "no_gain": delta < entry.claim.margin}[entry.claim.direction]
+def _answers(judged: Sequence[JudgedClaim]) -> dict[str, int]:
+    counts = Counter(entry["answer"] for entry in judged)
+    return {answer: counts[answer] for answer in ANSWERS if counts[answer]}
 
 
-def _counted_as(number: int, name: str) -> str:
+def _count(number: int, name: str) -> str:
     return f"{'one' if number == 1 else f'{number:,}'} {name}{'' if number == 1 else 's'}"

@@ -1,275 +1,170 @@
 """Write the report from the tables' JSON, the figures and the files of runs: first the result, then the details."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from nmtcore.errors import UserError
-from nmtcore.evaluation.compare import Difference
 from nmtcore.files import read_json, write_text
-from nmtcore.layout import Layout, file_name
-from nmtcore.parquet import row_count
+from nmtcore.layout import Layout
 from nmtcore.reporting.data_table import data_blocks, stage_seconds
 from nmtcore.reporting.html_document import html_document, scrolling
-from nmtcore.reporting.licences_table import all_uses, licence_blocks, licence_entries
-from nmtcore.reporting.manifest import describe_datasets, merged_data, read_manifest
-from nmtcore.reporting.paper_table import linked, read_claims
-from nmtcore.reporting.report.examples import EXAMPLES, draw_examples, example_tree
-from nmtcore.reporting.report.finding import Ledger, finding, run_tables, seeds_sentence
-from nmtcore.reporting.report.runs import (
-    SystemRuns,
-    empty_seeds,
-    group_runs,
-    run_blocks,
-    run_curves,
-    run_examples,
-)
+from nmtcore.reporting.licences_table import all_licences, licence_blocks
+from nmtcore.reporting.manifest import all_data
+from nmtcore.reporting.paper_table import linked
+from nmtcore.reporting.report.examples import draw_examples, translated_examples
+from nmtcore.reporting.report.finding import finding, papers, run_tables, seeds_sentence, state
+from nmtcore.reporting.report.runs import empty_seeds, group_runs, run_blocks, run_curves
 from nmtcore.reporting.run_index import baseline_differences, labelled, run_index, score_frame
 from nmtcore.reporting.svg import embedded_svg
 from nmtcore.reporting.table import Block, item_blocks
 from nmtcore.reporting.table_html import blocks_html
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-TEMPLATE, STYLE, SCRIPT = "report.html.jinja", "report.css", "report.js"
-"""The files of the package that the page is made from."""
-
-MANY = 30
-"""Systems above which a section has no curve of the training loss, and one example."""
-
-LARGEST = 3_000_000
-"""Bytes of a page above which there is a warning."""
+MANY, EXAMPLES = 30, 3
+"""Systems above which a section has no curve of the training loss, and one example; examples with fewer."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReportInputs:
-    """What the report is made from."""
+def write_report(
+    *,
+    layout: Layout,
+    scale: str,
+    tables: Sequence[Path],
+    figures: Sequence[Path],
+    claims: Path,
+    descriptions: Mapping[str, str],
+    tests: Mapping[str, Mapping[str, Any]],
+    baseline: str,
+    datasets: Mapping[str, Mapping[str, Any]],
+    output: Path,
+    warn: Callable[[str], None] = print,
+) -> None:
+    """Write the report as one HTML file.
 
-    scale: str
-    tables: Sequence[Path]
-    """The JSON of the papers' tables."""
-    figures: Sequence[Path]
-    """The SVG of the papers' figures."""
-    claims: Path
-    """The JSON of the ledger."""
-    descriptions: Mapping[str, str]
-    """What the systems are, by name."""
-    tests: Mapping[str, Mapping[str, Any]]
-    """For each data set its main test, as `nmtcore.planning.report.main_tests` describes it."""
-    baseline: str
-    """The system that the others are compared with."""
-    datasets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Data sets whose data are shown as far as they were read, even if they have no runs: their `dataset_sources`."""
-
-
-def write_report(inputs: ReportInputs, *, layout: Layout, page: Path, warn: Callable[[str], None] = print) -> None:
-    """Write the report as one HTML file; `warn` gets a sentence for each run that cannot be shown as a whole.
-
-    Another one says that the page is larger than `LARGEST`.
+    Args:
+        layout: the paths of the results.
+        scale: the scale of the runs that are shown.
+        tables: the JSON of the papers' tables.
+        figures: the SVG of the papers' figures.
+        claims: the JSON of the ledger.
+        descriptions: what the systems are, by name.
+        tests: for each data set its main test, as `nmtcore.planning.report.main_tests` describes it.
+        baseline: the system that the others are compared with.
+        datasets: data sets that are shown as far as they were read, even without runs: their `dataset_sources`.
+        output: the file.
+        warn: gets a sentence for each run with a broken file, which is left out.
     """
     from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
 
-    runs, scores = run_index(layout, {}, scale=inputs.scale, warn=warn)
-    report = _Report(inputs, layout, runs, labelled(score_frame(scores)), warn)
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    body = environment.from_string(_package_file(TEMPLATE)).render(report.content())
-    title = f"Report, scale {inputs.scale}"
-    write_text(page, html_document(title, body, style=_package_file(STYLE), script=_package_file(SCRIPT)))
-    if (size := page.stat().st_size) > LARGEST:
-        warn(
-            f"{page} has {size / 1e6:.1f} MB: above {LARGEST / 1e6:g} MB, browsers take long to show it. Runs that no "
-            "table needs are on it, too: move those that you can do without to another results folder."
-        )
+    runs, rows = run_index(layout, {}, scale=scale, warn=warn)
+    scores, contents, judged = labelled(score_frame(rows)), list(map(read_json, tables)), read_json(claims)
+    data, groups = all_data(layout, datasets), group_runs(runs, scores)
+    by_origin, is_long = {group.origin: group for group in groups}, len(groups) <= MANY
+    tests = {dataset: own for dataset, own in tests.items() if dataset in {group.dataset for group in groups}}
+    differences = {
+        f"{dataset}/{system}": difference
+        for dataset, test in tests.items()
+        for own in [scores[(scores.measure == "bleu") & (scores.dataset == dataset) & (scores.split == test["split"])]]
+        for system, difference in baseline_differences(layout, own, baseline=baseline).items()
+    }
+    examples = {
+        dataset: draw_examples(layout, dataset, test, count=EXAMPLES if is_long else 1)
+        for dataset, test in tests.items()
+    }
 
-
-def _package_file(name: str) -> str:
-    return files("nmtcore.reporting.report").joinpath(name).read_text(encoding="utf-8")
-
-
-@dataclass
-class _Report:
-    inputs: ReportInputs
-    layout: Layout
-    runs: Sequence[Mapping[str, Any]]
-    scores: "pd.DataFrame"
-    warn: Callable[[str], None]
-    groups: list[SystemRuns] = field(init=False)
-    examples: dict[str, list[dict[str, Any]]] = field(init=False)
-    trees: dict[tuple[str, int], dict[str, Any]] = field(init=False)
-    """Those of the examples, by data set and row; sections refer to them."""
-
-    def __post_init__(self) -> None:
-        self.groups = group_runs(self.runs, self.scores)
-        self._by_origin = {group.origin: group for group in self.groups}
-        self._read = describe_datasets(self.layout, self.inputs.datasets, self.warn)
-        paths = (Path(run["folder"]) / file_name("manifest") for run in self.runs)
-        self._manifests = [manifest for path in paths if (manifest := read_manifest(path)) is not None]
-        self._datasets = sorted({manifest["dataset"] for manifest in self._manifests} | self._read.keys())
-        self.examples = {dataset: self._drawn(dataset) for dataset in sorted({group.dataset for group in self.groups})}
-        self.trees = self._drawn_trees()
-
-    def content(self) -> dict[str, Any]:
-        """Return the variables of the template."""
-        tables = [read_json(path) for path in self.inputs.tables]
-        titles = {table["paper"]: table["title"] for table in tables}
-        ledger = Ledger(read_claims(self.inputs.claims), titles=titles, link=self._link)
-        planned = {
-            (runs["dataset"], runs["system"], seed)
-            for table in tables
-            for runs in table["runs"].values()
-            for seed in (*runs["seeds"], *runs["unfinished"])
-        }
-        finished = {(run["dataset"], run["system"], run["seed"]) for run in self.runs}
-        rows = run_tables(self.groups, self._differences(), self.inputs.tests, descriptions=self.inputs.descriptions)
-        return {
-            "scale": self.inputs.scale,
-            "finding": finding(rows, baseline=self.inputs.baseline),
-            "reservation": seeds_sentence(self.groups),
-            "state": ledger.state(
-                self.inputs.scale, runs=len(self.runs), planned=len(planned | finished), groups=self.groups
-            ),
-            "run_tables": rows,
-            "papers": ledger.papers(),
-            "results": list(self._results(tables)),
-            "sections": [self._section(group) for group in self.groups],
-            "datasets": list(self._data_sections()),
-            "licences": self._html(licence_blocks(licence_entries(all_uses(self._manifests, self._read, self.scores)))),
-            "trees": list(self.trees.values()),
-        }
-
-    def _differences(self) -> dict[str, Difference]:
-        """Compare runs with the baseline on the main test of their data set, by DATASET/SYSTEM."""
-        bleu, compared = self.scores[self.scores.measure == "bleu"], {}
-        for dataset, test in self.inputs.tests.items():
-            own = bleu[(bleu.dataset == dataset) & (bleu.split == test["split"])]
-            try:
-                differences = baseline_differences(self.layout, own, baseline=self.inputs.baseline)
-            except UserError as error:
-                self.warn(f"The systems on {dataset} are not compared: {error}")
-                continue
-            compared |= {f"{dataset}/{system}": difference for system, difference in differences.items()}
-        return compared
-
-    def _html(self, blocks: Sequence[Block]) -> Any:
-        from markupsafe import Markup
-
-        return Markup(blocks_html(blocks, level=4, link=self._link))
-
-    def _link(self, origin: str) -> str | None:
+    def link(origin: str) -> str | None:
         """Return the section of runs or of a data set, if the page has it."""
-        if origin in self._by_origin:
-            return f"#{section_id(*origin.split('/'))}"
-        dataset = origin.partition("/")[0]
-        return f"#{section_id(dataset)}" if dataset in self._datasets else None
+        dataset, _, system = origin.partition("/")
+        return f"#runs-{dataset}-{system}" if origin in by_origin else f"#data-{dataset}" if dataset in data else None
 
-    def _results(self, tables: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Yield the papers with tables that have a number of ours: their tables and figures, without notes."""
-        from markupsafe import Markup
+    def html(blocks: Sequence[Block]) -> Any:
+        return Markup(blocks_html(blocks, level=4, link=link))
 
-        figures = {path.stem: path for path in self.inputs.figures}
-        papers: dict[str, dict[str, Any]] = {}
-        for table in tables:
-            parts = list(self._shown(table["parts"]))
-            if not any(part["type"] == "Table" for part in parts):
-                continue
-            name, figure = f"{table['paper']}_{table['name']}", ""
-            if name in figures:
-                svg = embedded_svg(figures[name].read_text(encoding="utf-8"), name)
-                figure = Markup(scrolling(f"{svg}\n", f"figure {name}"))
-            paper = papers.setdefault(table["paper"], {"title": table["title"], "tables": []})
-            stand_ins = ", ".join(f"{ours} in place of {theirs}" for theirs, ours in table["stand_ins"].items())
-            html = Markup(linked("".join(part["html"] for part in parts), self._link))
-            entry = {"id": f"table-{name}", "heading": table["heading"], "figure": figure, "stand_ins": stand_ins}
-            paper["tables"].append({**entry, "blocks": html})
-        yield from papers.values()
-
-    def _shown(self, parts: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-        """Yield the tables that have a number of a system besides the baseline, and text of corpora; no notes.
-
-        A heading is that of the next table.
-        """
-        heading: Mapping[str, Any] | None = None
-        for part in parts:
-            if part["type"] == "Heading":
-                heading = part
-            elif part["corpus"]:
-                yield part
-            elif any("/" in own and own.partition("/")[2] != self.inputs.baseline for own in part["origins"]):
-                yield from [heading] if heading else []
-                heading = None
-                yield part
-
-    def _section(self, group: SystemRuns) -> dict[str, Any]:
-        from markupsafe import Markup
-
-        baseline = self._by_origin.get(f"{group.dataset}/{self.inputs.baseline}")
-        shown, curves = [], ""
-        blocks = run_blocks(group, None if baseline is group else baseline)
-        try:
-            blocks = [*item_blocks(empty_seeds(self.layout, group)), *blocks]
-            curves = run_curves(self.layout, group, with_loss=len(self.groups) <= MANY)
-            if group.dataset in self.inputs.tests:
-                own = self.examples.get(group.dataset, [])
-                shown = run_examples(self.layout, group, self.inputs.tests[group.dataset], own)
-        except UserError as error:
-            self.warn(f"The section of {group.origin} is not complete: {error}")
-        return {
-            "id": section_id(group.dataset, group.system),
+    sections = []
+    for group in groups:
+        other, test = by_origin.get(f"{group.dataset}/{baseline}"), tests.get(group.dataset, {})
+        curves = run_curves(group, with_loss=is_long)
+        blocks = [*item_blocks(empty_seeds(group)), *run_blocks(group, None if other is group else other)]
+        section = {
             "system": group.system,
             "dataset": group.dataset,
-            "description": self.inputs.descriptions.get(group.system, ""),
-            "dataset_link": self._link(group.dataset),
-            "blocks": self._html(blocks),
+            "description": descriptions.get(group.system, ""),
+            "blocks": html(blocks),
             "curves": Markup(scrolling(f"{curves}\n", "curves")) if curves else "",
-            "examples": [
-                {**example, **translated, "tree": self.trees.get((group.dataset, example["row"]))}
-                for example, translated in zip(self.examples.get(group.dataset, []), shown, strict=False)
-            ],
+            "examples": translated_examples(examples.get(group.dataset, []), group.runs, test),
         }
-
-    def _drawn(self, dataset: str) -> list[dict[str, Any]]:
-        """Draw the examples of a data set; none if its test was not translated, or if a file cannot be read."""
-        test = self.inputs.tests.get(dataset)
-        if test is None:
-            return []
-        pairs = Path(self.layout.path("pairs", dataset=dataset, split=test["split"]))
-        trees = None if test["trees"] is None or not Path(test["trees"]).exists() else Path(test["trees"])
-        try:
-            if not pairs.exists():
-                return []
-            sentences = row_count(pairs) if test["sentences"] is None else min(row_count(pairs), test["sentences"])
-            count = 1 if len(self.groups) > MANY else EXAMPLES
-            return draw_examples(pairs, trees, name=dataset, sentences=sentences, count=count)
-        except UserError as error:
-            self.warn(f"The data set {dataset} has no examples: {error}")
-            return []
-
-    def _drawn_trees(self) -> dict[tuple[str, int], dict[str, Any]]:
-        from markupsafe import Markup
-
-        trees = {}
-        for dataset, own in self.examples.items():
-            for example in own:
-                if drawing := example_tree(example):
-                    trees[dataset, example["row"]] = {
-                        "id": f"tree-{dataset}-{example['row']}",
-                        "elements": Markup("".join(drawing.elements)),
-                        "width": round(drawing.width),
-                        "height": round(drawing.height),
-                    }
-        return trees
-
-    def _data_sections(self) -> Iterator[dict[str, Any]]:
-        for dataset in self._datasets:
-            own = [manifest["data"] for manifest in self._manifests if manifest["dataset"] == dataset]
-            data = merged_data([*own, self._read.get(dataset)])
-            blocks = self._html(data_blocks(data, stage_seconds(self.layout, dataset)))
-            yield {"id": section_id(dataset), "name": dataset, "description": data["description"], "blocks": blocks}
+        sections.append(section)
+    compared = run_tables(groups, differences, tests, descriptions=descriptions)
+    trained = {(run["dataset"], run["system"], run["seed"]) for run in runs}
+    planned = {
+        (own["dataset"], own["system"], seed)
+        for table in contents
+        for own in table["runs"].values()
+        for seed in (*own["seeds"], *own["unfinished"])
+    }
+    content = {
+        "scale": scale,
+        "finding": finding(compared, baseline=baseline),
+        "reservation": seeds_sentence(groups),
+        "state": state(scale, judged, groups, runs=len(runs), planned=len(planned | trained)),
+        "run_tables": compared,
+        "papers": papers(judged, {table["paper"]: table["title"] for table in contents}),
+        "results": list(_results(contents, {path.stem: path for path in figures}, baseline, link)),
+        "sections": sections,
+        "datasets": [
+            {"name": name, **own, "blocks": html(data_blocks(own, stage_seconds(layout, name)))}
+            for name, own in data.items()
+        ],
+        "licences": html(licence_blocks(all_licences(data, scores))),
+        "trees": [own["tree"] for drawn in examples.values() for own in drawn if own["tree"]],
+        "link": link,
+    }
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template, style, script = (
+        files("nmtcore.reporting.report").joinpath(name).read_text(encoding="utf-8")
+        for name in ("report.html.jinja", "report.css", "report.js")
+    )
+    body = environment.from_string(template).render(content)
+    write_text(output, html_document(f"Report, scale {scale}", body, style=style, script=script))
 
 
-def section_id(dataset: str, system: str = "") -> str:
-    """Return the id of the section of a system's runs, or of a data set."""
-    return f"runs-{dataset}-{system}" if system else f"data-{dataset}"
+def _results(
+    tables: Sequence[Mapping[str, Any]],
+    figures: Mapping[str, Path],
+    baseline: str,
+    link: Callable[[str], str | None],
+) -> Iterator[dict[str, Any]]:
+    """Yield the papers with tables that have a number of ours: their tables and figures, without notes."""
+    from markupsafe import Markup
+
+    shown: dict[str, dict[str, Any]] = {}
+    for table in tables:
+        parts = list(_shown(table["parts"], baseline))
+        if not any(part["type"] == "Table" for part in parts):
+            continue
+        name, figure = f"{table['paper']}_{table['name']}", ""
+        if name in figures:
+            svg = embedded_svg(figures[name].read_text(encoding="utf-8"), name)
+            figure = Markup(scrolling(f"{svg}\n", f"figure {name}"))
+        stand_ins = ", ".join(f"{ours} in place of {theirs}" for theirs, ours in table["stand_ins"].items())
+        html = Markup(linked("".join(part["html"] for part in parts), link))
+        entry = {"id": f"table-{name}", "heading": table["heading"], "figure": figure, "stand_ins": stand_ins}
+        paper = shown.setdefault(table["paper"], {"title": table["title"], "tables": []})
+        paper["tables"].append({**entry, "blocks": html})
+    yield from shown.values()
+
+
+def _shown(parts: Sequence[Mapping[str, Any]], baseline: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the tables that have a number of a system besides the baseline, and text of corpora; no notes.
+
+    A heading is that of the next table.
+    """
+    heading: list[Mapping[str, Any]] = []
+    for part in parts:
+        if part["type"] == "Heading":
+            heading = [part]
+        elif part["corpus"]:
+            yield part
+        elif any("/" in own and own.partition("/")[2] != baseline for own in part["origins"]):
+            yield from (*heading, part)
+            heading = []

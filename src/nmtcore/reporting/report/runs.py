@@ -1,19 +1,14 @@
-"""The runs of a system on a data set: their scores, their difference from the baseline, and the parts of a section."""
+"""The runs of a system on a data set: their scores, and the parts of their section."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.typed import build
-from nmtcore.errors import UserError
-from nmtcore.evaluation.outputs import read_outputs
-from nmtcore.layout import Layout
+from nmtcore.layout import file_name
 from nmtcore.reporting.curves_figure import curves_svg, system_curves
 from nmtcore.reporting.empty_translations import empty_folder
-from nmtcore.reporting.manifest import FINISHED, RUN_KEYS
-from nmtcore.reporting.report.examples import translated_examples
+from nmtcore.reporting.manifest import RUN_KEYS
 from nmtcore.reporting.table import (
     Block,
     Column,
@@ -49,20 +44,6 @@ class SystemRuns(NamedTuple):
     def seeds(self) -> list[int]:
         """The seeds."""
         return [run["seed"] for run in self.runs]
-
-    def of(self, split: str, measure: str) -> "pd.DataFrame":
-        """Return the scores of a split by a measure."""
-        return self.scores[(self.scores.split == split) & (self.scores.measure == measure)]
-
-    def mean(self, split: str, measure: str) -> SeedMean | None:
-        """Return the mean score over the seeds that have it; None if none has."""
-        values = self.of(split, measure).value.tolist()
-        return SeedMean.over(values) if values else None
-
-    def length_ratio(self, split: str) -> float | None:
-        """Return the mean length of the translations of a split relative to the references; None if it has none."""
-        ratios = self.of(split, "bleu").length_ratio.dropna()
-        return None if ratios.empty else float(ratios.mean())
 
 
 def group_runs(runs: Iterable[Mapping[str, Any]], scores: "pd.DataFrame") -> list[SystemRuns]:
@@ -102,28 +83,29 @@ def scores_table(group: SystemRuns) -> Table:
     return make_table(columns, rows)
 
 
+_COST = {
+    "seed": Column(name="seed", content="number"),
+    "state": Column(name="state"),
+    "parameters": Column(name="parameters", content="number"),
+    "updates": Column(name="updates", content="number"),
+    "training_seconds": Column(name="training", content="duration"),
+    "tokens_per_second": Column(name="target tokens/s", content="number"),
+    "translation_seconds": Column(name="translation", content="duration"),
+    "words_per_second": Column(name="words/s", content="number"),
+    "kilojoules": Column(name="energy, GPU, kJ", content="number", digits=1),
+    "device": Column(name="device"),
+    "code": Column(name="code"),
+}
+"""The columns of the table of costs, by the values of a run."""
+
+
 def _cost_table(group: SystemRuns) -> Table:
-    columns = [
-        *number_columns("seed"),
-        *text_columns("state"),
-        *number_columns("parameters", "updates"),
-        Column(name="training", content="duration"),
-        *number_columns("target tokens/s"),
-        Column(name="translation", content="duration"),
-        *number_columns("words/s"),
-        *number_columns("energy, GPU, kJ", digits=1),
-        *text_columns("device", "code"),
-    ]
-    rows = [
-        [
-            *(run[key] for key in ("seed", "state", "parameters", "updates", "training_seconds", "tokens_per_second")),
-            *(run[key] for key in ("translation_seconds", "words_per_second")),
-            None if run["gpu_joules"] is None else run["gpu_joules"] / 1000,
-            *(run["device"], (run["commit"] or run["version"] or "")[:12] or None),
-        ]
-        for run in group.runs
-    ]
-    return make_table(columns, rows)
+    rows = []
+    for run in group.runs:
+        joules, code = run["gpu_joules"], (run["commit"] or run["version"] or "")[:12]
+        values = {**run, "kilojoules": None if joules is None else joules / 1000, "code": code or None}
+        rows.append([values[key] for key in _COST])
+    return make_table([*_COST.values()], rows)
 
 
 def _settings_blocks(group: SystemRuns, baseline: SystemRuns | None) -> list[Block]:
@@ -143,31 +125,30 @@ def recorded_settings(group: SystemRuns) -> dict[str, str] | None:
     """Return the settings that the first trained seed recorded, by dotted names; None if no run was trained."""
     for run in group.runs:
         if run["settings"] is not None:
-            values = json.loads(run["settings"])
-            return flat_settings({key: value for key, value in values.items() if key not in RUN_KEYS})
+            return {key: own for key, own in flat_settings(json.loads(run["settings"])).items() if key not in RUN_KEYS}
     return None
 
 
-def flat_settings(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+def flat_settings(values: Mapping[str, Any]) -> dict[str, str]:
     """Flatten settings: {model: {width: 64}} becomes {model.width: 64}, with values as text."""
-    flat: dict[str, str] = {}
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            flat |= flat_settings(value, f"{prefix}{key}.")
-        elif isinstance(value, list):
-            flat[f"{prefix}{key}"] = ", ".join(map(str, value)) or "none"
-        else:
-            flat[f"{prefix}{key}"] = "none" if value is None else str(value)
-    return flat
+    import pandas as pd
+
+    flat = {key: own for key, (own,) in pd.json_normalize(dict(values)).items() if own != {}}
+    return {
+        key: "none" if own is None or own == [] else ", ".join(map(str, own)) if isinstance(own, list) else str(own)
+        for key, own in flat.items()
+    }
 
 
-def run_curves(layout: Layout, group: SystemRuns, *, with_loss: bool = True) -> str:
+def run_path(run: Mapping[str, Any], file_type: str) -> Path:
+    """Return the path of a file or folder of a run."""
+    return Path(run["folder"]) / file_name(file_type)
+
+
+def run_curves(group: SystemRuns, *, with_loss: bool) -> str:
     """Draw the curves of the runs, with or without the training loss; empty if none has a log."""
-    histories = {}
-    for run in group.runs:
-        path = Path(layout.path("history", **{key: run[key] for key in RUN_KEYS}))
-        if path.exists():
-            histories[run["seed"]] = path
+    paths = {run["seed"]: run_path(run, "history") for run in group.runs}
+    histories = {seed: path for seed, path in paths.items() if path.exists()}
     if not histories:
         return ""
     entry = system_curves(group.dataset, group.system, histories)
@@ -176,31 +157,10 @@ def run_curves(layout: Layout, group: SystemRuns, *, with_loss: bool = True) -> 
     return curves_svg([entry], title=f"Curves of {group.system} on {group.dataset}") if entry["curves"] else ""
 
 
-def empty_seeds(layout: Layout, group: SystemRuns) -> list[str]:
+def empty_seeds(group: SystemRuns) -> list[str]:
     """Write a sentence for each seed and scored test whose translations are mostly empty."""
-    return [
-        sentence
-        for run in group.runs
-        for sentence in empty_folder(
-            Path(layout.path("hypotheses", **{key: run[key] for key in RUN_KEYS})),
-            group.scores[group.scores.seed == run["seed"]].split.unique(),
-            f"{group.origin}, seed {run['seed']}",
-        )
-    ]
-
-
-def run_examples(
-    layout: Layout, group: SystemRuns, test: Mapping[str, Any], examples: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """Return the examples as the first complete seed translates them; an empty list if it has other sentences."""
-    complete = [run for run in group.runs if run["state"] == FINISHED]
-    if not complete or not examples:
-        return []
-    names = {key: complete[0][key] for key in RUN_KEYS}
-    folder = Path(layout.path("hypotheses", **names))
-    outputs = read_outputs({group.system: {names["seed"]: folder}}, test["split"])
-    if examples[-1]["row"] >= len(outputs.references):
-        raise UserError(f"{folder} has fewer translations than another system of {group.dataset}.")
-    evaluation = build(EvaluationSettings, test["evaluation"], where=group.dataset)
-    (translations,) = outputs.translations[group.system].values()
-    return translated_examples(examples, translations, outputs.references, evaluation)
+    sentences: list[str] = []
+    for run in group.runs:
+        splits = group.scores[group.scores.seed == run["seed"]].split.unique()
+        sentences += empty_folder(run_path(run, "hypotheses"), splits, f"{group.origin}, seed {run['seed']}")
+    return sentences

@@ -1,0 +1,84 @@
+"""The file that decides each setting of a run, against the values in the files."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.project import Project
+from nmtcore.config.runs import run_to_json
+from nmtcore.config.typed import changed
+from nmtcore.config.yaml_files import read_yaml
+from nmtcore.planning.deciding_files import DEFAULT, MACHINE, decided_settings
+
+FILLED = (
+    "words",
+    "annotators",
+    "tests",
+    "features",
+    "trees_by",
+    "treebanks",
+    "gold",
+    "gold_annotator",
+    "linearised_by",
+)
+"""Sections that are not in files as they are in runs."""
+
+
+def leaves(values, place=()):
+    if isinstance(values, dict):
+        for key, value in values.items():
+            yield from leaves(value, (*place, key))
+    else:
+        yield place, values
+
+
+@pytest.mark.parametrize(
+    ("dataset", "scale"), [("demo_en2de", "small"), ("rehearsal_wmt17_tr2en", "paper"), ("rehearsal_cs2en", "smoke")]
+)
+def test_the_named_file_has_the_value_and_what_no_file_has_is_the_default(root, dataset, scale):
+    """Whatever differs from a default was decided by a file, in which the last keys have this value."""
+    project = Project([root / "config"], {})
+    compared, values = 0, {}
+    for system in project.system_entries:
+        try:
+            run = project.run(dataset, system, scale, 1)
+        except MissingAnnotation:
+            continue
+        other_than_default = {".".join(place) for place, _ in leaves(run_to_json(run, values=changed))}
+        for key, value, file in decided_settings(project, run):
+            section, last = key.split(".")[0], key.split(".")[-1]
+            if file == DEFAULT:
+                assert key not in other_than_default or section in FILLED or last == "kind", (system, key)
+            elif file != MACHINE and section not in FILLED and last != "kind":
+                path, _, name = file.partition(": ")
+                if path not in values:
+                    values[path] = read_yaml(Path(path))
+                entry = values[path][name] if name else values[path].get(dataset, values[path])
+                in_file = [own for place, own in leaves(entry) if place[-1] == last or last == "size"]
+                assert json.loads(value) in in_file, (system, key, value, file)
+                compared += 1
+    assert compared > 500
+
+
+def test_the_nearest_file_wins(root, tmp_path):
+    for name, text in {
+        "systems/own": "mine: {extends: depparse_l1, components: {depparse: {weight: 0.5}}, decoding: {beam: 7}}",
+        "datasets/own": "{extends: demo_en2de, decoding: {alpha: 0.1}, description: d}",
+    }.items():
+        path = tmp_path / f"{name}.yaml"
+        path.parent.mkdir()
+        path.write_text(text)
+    project = Project([tmp_path, root / "config"], {})
+    files = {
+        key: (value, file) for key, value, file in decided_settings(project, project.run("own", "mine", "small", 1))
+    }
+    systems = root / "config/systems/pham2018.yaml"
+    assert files["components.depparse.weight"] == ("0.5", f"{tmp_path}/systems/own.yaml: mine")
+    assert files["components.depparse.kind"] == ('"depparse"', f"{systems}: depparse_l0")
+    assert files["decoding.beam"] == ("7", f"{tmp_path}/systems/own.yaml: mine")
+    assert files["decoding.alpha"] == ("0.1", f"{tmp_path}/datasets/own.yaml")
+    assert files["model.width"] == ("128", str(root / "config/scales/small.yaml"))
+    assert files["training.validation.stop_after"] == ("null", str(root / "config/scales/small.yaml"))
+    assert files["model.heads"] == ("8", DEFAULT)

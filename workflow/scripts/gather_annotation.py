@@ -1,6 +1,0 @@
-"""Concatenate the shards of an annotation."""
-
-from nmtcore.annotation.shards import gather_shards
-from nmtcore.job import run_job
-
-run_job(gather_shards, snakemake)

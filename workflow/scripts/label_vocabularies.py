@@ -1,6 +1,0 @@
-"""Collect the label vocabularies of an annotation."""
-
-from nmtcore.annotation.labels import label_vocabularies
-from nmtcore.job import run_job
-
-run_job(label_vocabularies, snakemake)

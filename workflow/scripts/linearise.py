@@ -1,6 +1,0 @@
-"""Linearise the constituency trees of one side of a split."""
-
-from nmtcore.annotation.labels import write_linearised_parses
-from nmtcore.job import run_job
-
-run_job(write_linearised_parses, snakemake)
