@@ -94,8 +94,6 @@ FILES = {
     "paper_figure": "{results}/figures/{table}{paper_table}.svg",
     "paper_page_table": "{results}/tables/{table}{paper}.md",
     "report": "{results}/report.html",
-    "demo_table": "{results}/tables/demo.md",
-    "demo_json": "{results}/tables/demo.json",
     "demo_text": "{results}/demo.txt",
     # Notes of interrupted jobs (unfinished.py)
     "unfinished": "{results}/logs/unfinished",

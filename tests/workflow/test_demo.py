@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import shutil
 import subprocess
 import threading
 
@@ -13,7 +14,7 @@ from workflow.calling import VARIABLES
 pytestmark = pytest.mark.needs("Snakemake")
 
 COUNTS = {"train": 60, "dev": 8, "test": 30}
-SYSTEMS = ["transformer_base", "depparse_l1", "diagonalparse_l0"]
+SYSTEMS = ["transformer_base", "depparse_l1_light", "transformer_relative", "relative_tree_traversal"]
 
 
 @pytest.fixture
@@ -32,12 +33,31 @@ def small(root, empty):
 def test_the_demo_ends_with_its_scores_and_what_they_mean(small):
     small.run("demo")
     lines = (small.folder / "results/demo.txt").read_text(encoding="utf-8").splitlines()
-    # With so few updates, translations may be empty, and sentences that say so come before the table.
-    (header,) = (i for i, line in enumerate(lines) if line.split()[:2] == ["system", "BLEU"])
-    assert [line.split()[0] for line in lines[header + 1 :][:3]] == SYSTEMS
+    assert [line.split()[0] for line in lines[1:5]] == SYSTEMS
     assert "source .venv/bin/activate" in lines
     (model,) = (line.removeprefix("MODEL=") for line in lines if line.startswith("MODEL="))
     assert (small.folder / model).is_dir()
+
+
+def test_installation_says_first_what_it_does_and_shows_the_end_of_its_log_if_it_fails(root, tmp_path):
+    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(root / name, tmp_path)
+    python = tmp_path / "bin/python3"
+    python.parent.mkdir()
+    python.write_text('#!/bin/sh\n[ "$1" = -c ] || { echo no venv here; false; }\n')
+    python.chmod(0o755)
+    path = f"{python.parent}:{os.environ['PATH']}"
+    made = subprocess.run(
+        ["make", "-C", tmp_path, "demo"], capture_output=True, text=True, env=os.environ | {"PATH": path}
+    )
+    lines = [line for line in made.stdout.splitlines() if not line.startswith("make")]
+    assert lines == [
+        "Installing Python packages into .venv: about 2 minutes (log: .venv/install.log)",
+        "no venv here",
+        "Installation failed (log: .venv/install.log)",
+    ]
+    assert made.returncode == 2
+    assert (tmp_path / ".venv/install.log").read_text() == "no venv here\n"
 
 
 def on_a_terminal(command):
@@ -69,7 +89,8 @@ def test_a_terminal_shows_jobs_while_they_run_and_the_end_of_a_failed_log(small)
     status, lines = on_a_terminal(reading)
     assert status == 0, lines
     assert any(re.fullmatch(r"read split demo_en2de dev  \d:\d\d", line) for line in lines)
-    assert any(re.fullmatch(r"[01] of 1 jobs done, \d:\d\d", line) for line in lines)
+    assert any(re.fullmatch(r"0 of 1 jobs done, 1 running, \d:\d\d", line) for line in lines)
+    assert re.fullmatch(r"1 of 1 jobs done, \d:\d\d", next(filter(None, reversed(lines))))
     (log,) = (small.folder / "results/logs").rglob("*dev.log")
     log.unlink()
     (small.folder / "results/demo_en2de/corpus/raw/dev.parquet").write_bytes(b"PAR1")

@@ -1,8 +1,8 @@
 # Translations made elsewhere; scores of a run, also by COMET in an environment of its own, and its manifest; summaries of
-# a system over its seeds; the table of the demo.
+# a system over its seeds; what the demo shows.
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.planning.corpus import pairs_in_train
-from nmtcore.planning.demo import demo_counts, demo_summaries, demo_trees
+from nmtcore.planning.demo import demo_comparison, demo_counts
 from nmtcore.planning.external import (
     missing_seed_notes,
     raw_reports,
@@ -124,13 +124,10 @@ rule summarise_seeds:
 
 rule demo:
     input:
-        bleu=planned(demo_summaries, score="bleu"),
-        uas=planned(demo_summaries, score="uas"),
-        trees=planned(demo_trees),
         counts=planned(demo_counts),
     output:
-        **table_files("demo"),
-        json=LAYOUT.pattern("demo_json"),
-        text=LAYOUT.pattern("demo_text"),
+        LAYOUT.pattern("demo_text"),
+    params:
+        comparison=planned(demo_comparison),
     script:
-        "../scripts/demo_table.py"
+        "../scripts/job.py"

@@ -11,6 +11,7 @@ FUNCTIONS = {
     "comet_counts": "evaluation.scores.score_comet",
     "contrast_scores": "experiment.measure.measure_contrasts",
     "contrasts": "corpus.contrasts.list_contrasts",
+    "demo_text": "reporting.demo_results.write_demo",
     "gates": "experiment.measure.measure_gates",
     "gold_parses": "experiment.inference.parse_gold",
     "gold_scores": "evaluation.scores.score_gold",

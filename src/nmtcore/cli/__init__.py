@@ -29,7 +29,7 @@ GONE = {
     "contrast": "`nmtcore logprob MODEL --pairs FILE` tells how often the model prefers the right translations.",
     "cost": "`snakemake -n tables` says what its trainings take.",
     "curves": "`snakemake --cores 2 results/figures/curves.svg` draws the training of the systems in config.yaml.",
-    "demo": "type `make demo`, or `snakemake --cores 3 demo` in a folder of your own.",
+    "demo": "type `make demo`, or `snakemake --cores 4 demo` in a folder of your own.",
     "gates": "`nmtcore show` colours translations by their gates, and the workflow's target "
     "results/DATASET/SYSTEM/seedN/gates/SPLIT.parquet has the norms of given translations.",
 }
