@@ -17,8 +17,8 @@ from inference.tiny import write_bundle
 from safetensors.torch import load_file, save_file
 
 from nmtcore.cli import GONE, main
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings, TagAttentionSettings
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.files import read_json, write_json
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}

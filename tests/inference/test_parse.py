@@ -9,7 +9,6 @@ from called import call_nmtcore
 from factories import run_settings
 from inference.tiny import examples_of_text, heads_of_block, parse_text, random_examples, random_model, write_bundle
 
-from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import (
     DepParseSettings,
     DiagonalParseSettings,
