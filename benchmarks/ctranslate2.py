@@ -31,8 +31,8 @@ import numpy as np
 import torch
 from random_models import random_model
 
+from nmtcore.config.bases import TransformerSettings
 from nmtcore.config.training import DecodingSettings
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.inference.bundle import Bundle, load_bundle

@@ -17,9 +17,8 @@ import torch
 from random_models import random_model
 from step import LABELS
 
-from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.config.bases import RecurrentSettings, TransformerSettings
 from nmtcore.config.training import DecodingSettings
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.inference.bundle import to_device

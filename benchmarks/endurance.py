@@ -177,21 +177,19 @@ def _sample(process: int, began: float) -> Sample | None:
 
 def draw(samples: list[Sample], path: Path) -> None:
     """Draw the three curves, one below the other."""
-    import altair as alt
+    from nmtcore.reporting.charts import Line, Point, lines_panel, system_looks
+    from nmtcore.reporting.svg import write_drawings
 
-    from nmtcore.reporting.charts import write_svg
-
-    rows = [sample._asdict() for sample in samples]
-    curves = [
-        alt.Chart(alt.InlineData(rows), width=600, height=110)
-        .mark_line(color="black")
-        .encode(
-            alt.X("minutes:Q", title="minutes" if name == Sample._fields[-1] else None),
-            alt.Y(f"{name}:Q", title=name, scale=alt.Scale(zero=True)),
+    looks = system_looks(["base"])["base"]
+    panels = [
+        lines_panel(
+            [Line(looks, [Point(sample.minutes, getattr(sample, name)) for sample in samples])],
+            title=[name],
+            x_title="minutes",
         )
         for name in Sample._fields[1:]
     ]
-    write_svg(alt.vconcat(*curves), path)
+    write_drawings(path, panels, title=", ".join(Sample._fields[1:]))
 
 
 if __name__ == "__main__":

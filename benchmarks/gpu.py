@@ -29,9 +29,8 @@ from random_models import CONFIG, random_model
 from step import LABELS, SMOOTHING, Runner, batches_of, examples, peak_of, time_steps, wait
 from torch import Tensor, nn
 
-from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.config.bases import RecurrentSettings, TransformerSettings
 from nmtcore.config.training import TrainingSettings
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.model.batch import Batch, make_batch

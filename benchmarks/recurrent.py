@@ -28,9 +28,8 @@ from step import Runner, batches_of, examples, peak_of, time_steps
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.config.bases import RecurrentSettings, TransformerSettings
 from nmtcore.config.training import DecodingSettings
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.search import translate_examples
 from nmtcore.model.base import TranslationModel

@@ -156,35 +156,27 @@ def by_stage(measured: Sequence[Measured]) -> dict[str, list[Measured]]:
 
 def draw(measured: Sequence[Measured], path: Path) -> None:
     """Draw CPU time and memory over sizes, with a row of panels per group of stages."""
-    import altair as alt
-
-    from nmtcore.reporting.charts import COLOURS, DASHES, SHAPES, system_scale, write_svg
+    from nmtcore.reporting.charts import Line, Point, lines_panel, system_looks, systems_legend
+    from nmtcore.reporting.svg import arranged, write_drawings
 
     rows = by_stage(measured)
-    panels = []
+    drawings = []
     for group in dict.fromkeys(STAGES[name].group for name in rows):
         names = {name: STAGES[name].title.replace("`", "") for name in rows if STAGES[name].group == group}
-        points = [
-            {"stage": title, "size": row.size, "CPU time, s": max(row.cpu, 0.01), "peak memory, MB": row.memory}
-            for name, title in names.items()
-            for row in rows[name]
-        ]
-        titles = list(names.values())
-        chart = alt.Chart(alt.InlineData(points), width=360, height=260).encode(
-            alt.X("size:Q", title="pairs, sentences or runs", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
-            alt.Color("stage:N", title=group, scale=system_scale(titles, COLOURS)),
-        )
-        dashes = alt.StrokeDash("stage:N", title=group, scale=system_scale(titles, DASHES))
-        shapes = alt.Shape("stage:N", title=group, scale=system_scale(titles, SHAPES))
-        both = [
-            alt.layer(chart.mark_line().encode(dashes), chart.mark_point(size=30).encode(shapes)).encode(
-                alt.Y(f"{value}:Q", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s"))
-            )
-            for value in ("CPU time, s", "peak memory, MB")
-        ]
-        panels.append(alt.hconcat(*both))
-    scales = {"color": "independent", "strokeDash": "independent", "shape": "independent"}
-    write_svg(alt.vconcat(*panels).resolve_scale(**scales), path)
+        looks = system_looks(list(names.values()))
+        panels = []
+        for value, column in (("CPU time, s", "cpu"), ("peak memory, MB", "memory")):
+            lines = [
+                Line(
+                    looks[title], [Point(*np.log10([row.size, max(getattr(row, column), 0.01)])) for row in rows[name]]
+                )
+                for name, title in names.items()
+            ]
+            shown = (lambda power: f"{10**power:.3g}",) * 2
+            title = [f"{group}: {value}"]
+            panels.append(lines_panel(lines, title=title, x_title="pairs, sentences or runs", shown=shown))
+        drawings += [systems_legend(looks), arranged(panels, columns=2)]
+    write_drawings(path, drawings, title="CPU time and memory over sizes")
 
 
 def put_into(path: Path, lines: Sequence[str]) -> None:

@@ -36,8 +36,7 @@ from random_models import CONFIG, random_model
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
-from nmtcore.config.recurrent import RecurrentSettings
-from nmtcore.config.transformer import TransformerSettings
+from nmtcore.config.bases import RecurrentSettings, TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.base import TranslationModel

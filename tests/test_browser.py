@@ -41,9 +41,7 @@ def test_a_sound_page_passes_all_checks(browser, tmp_path):
     ("script", "error"),
     [
         ("console.error('bad', 3)", "error: bad 3"),
-        ("console.assert(1 > 2, 'less')", "assert: less"),
         ("throw new Error('thrown')", "uncaught: thrown"),
-        ("Promise.reject(new Error('refused'))", "uncaught: refused"),
         ("null.length", "uncaught: Cannot read properties of null (reading 'length')"),
     ],
 )
@@ -55,21 +53,14 @@ def test_errors_are_collected(opened, script, error):
         page.no_console_errors()
 
 
-def test_warnings_are_no_errors(opened):
-    page = opened("<script>console.warn('w'); console.log('l'); try { null.x } catch {}</script>")
-    page.no_console_errors()
-
-
 @pytest.mark.parametrize(
     ("body", "request_"),
     [
         ('<script src="https://example.org/a.js"></script>', "https://example.org/a.js"),
         ('<img src="http://127.0.0.1:9/a.png">', "http://127.0.0.1:9/a.png"),
         ('<link rel="stylesheet" href="//example.org/a.css">', "file://example.org/a.css"),
-        ("<style>body { background: url(https://example.org/b.png) }</style>x", "https://example.org/b.png"),
         ("<script>fetch('https://example.org/data').catch(() => 0)</script>", "https://example.org/data"),
         ("<script>new WebSocket('ws://127.0.0.1:9/socket')</script>", "ws://127.0.0.1:9/socket"),
-        ('<iframe src="https://example.org/frame"></iframe>', "https://example.org/frame"),
     ],
 )
 def test_requests_are_collected(opened, body, request_):
@@ -85,12 +76,6 @@ def test_a_file_beside_the_page_is_a_request(opened, tmp_path):
     page = opened('<script src="a.js"></script>')
     assert page.requests == [(tmp_path / "a.js").as_uri()]
     assert "it was loaded" not in "".join(page.errors)
-
-
-def test_pictures_within_the_page_are_no_requests(opened):
-    page = opened('<img src="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=" alt="">')
-    page.no_requests()
-    page.no_console_errors()
 
 
 @pytest.mark.parametrize(
@@ -164,44 +149,6 @@ def test_text_without_contrast_is_found(opened, style, dark, legible):
 def test_each_fault_fails_the_check_of_all(browser, tmp_path, fault):
     with pytest.raises(AssertionError):
         browser.check(write_page(tmp_path, SOUND + fault))
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_width_and_colours_are_those_of_the_user(opened, dark):
-    page = opened(SOUND, width=640, dark=dark)
-    assert page.evaluate("innerWidth") == 640
-    assert page.evaluate("getComputedStyle(document.body).color") == ("rgb(255, 255, 255)" if dark else "rgb(0, 0, 0)")
-
-
-def test_clicks_keys_and_choices(opened):
-    page = opened(
-        "<button onclick=\"this.textContent = 'clicked'\">b</button><p id=p>x</p>"
-        '<select onchange="p.textContent = this.value"><option>1<option>2</select>'
-    )
-    page.click("button")
-    assert page.text("button") == "clicked"
-    page.choose("select", "2")
-    assert page.text("p") == "2"
-    page.press("Tab")
-    page.press("ArrowUp")
-    assert page.evaluate("(name) => document.activeElement.localName + name", "!") == "select!"
-    assert page.text("#p") == "1"
-
-
-def test_waiting_ends_when_something_becomes_true(opened):
-    page = opened("<p>x</p>")
-    started = "setTimeout(() => document.querySelector('p').remove(), 200)"
-    assert page.evaluate(f"{started}, document.querySelector('p') !== null")
-    page.wait_until("document.querySelector('p') === null")
-
-
-def test_pictures_and_prints_are_files(opened, tmp_path):
-    page = opened(SOUND, width=500)
-    picture = page.screenshot(tmp_path / "page.png")
-    assert picture == (tmp_path / "page.png").read_bytes()
-    assert (picture[:8], int.from_bytes(picture[16:20])) == (b"\x89PNG\r\n\x1a\n", 500)
-    assert page.pdf(tmp_path / "page.pdf") == (tmp_path / "page.pdf").read_bytes()
-    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF-")
 
 
 @pytest.mark.parametrize(("ci", "outcome"), [("true", pytest.fail.Exception), ("false", pytest.skip.Exception)])

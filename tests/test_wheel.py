@@ -22,9 +22,10 @@ from inference.tiny import write_bundle
 from packaging.requirements import Requirement
 
 from nmtcore import __version__
-from nmtcore.cli import EXTRAS, main
+from nmtcore.cli import main
 from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.config.schema import FILES
+from nmtcore.errors import EXTRAS
 
 SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
 TEXT = "The cat, the dog.\n\nthe cat 's dog\n"
@@ -140,7 +141,7 @@ def test_the_environment_is_not_that_of_the_tests(clean: Clean):
     own, *path = clean.run("python", "-I", "-c", code)[0].splitlines()
     assert Path(own).is_relative_to(clean.python.parent.parent)
     assert str(SITE_PACKAGES) not in path
-    for name in ("stanza", "spacy", "snakemake", "altair", "pandas", "pytest"):
+    for name in ("stanza", "spacy", "snakemake", "vl_convert", "pandas", "pytest"):
         assert "ModuleNotFoundError" in clean.run("python", "-I", "-c", f"import {name}", code=1)[1]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from nmtcore.config.own_code import working_folder
 from nmtcore.config.own_folder import project_model_folders
 from nmtcore.config.typed import nearest
-from nmtcore.errors import DivergedError, UserError
+from nmtcore.errors import DivergedError, UserError, explain_missing_packages
 from nmtcore.files import write_text
 
 if TYPE_CHECKING:
@@ -33,14 +33,10 @@ def _explained(function: F) -> F:
     @wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
         try:
-            return function(*arguments, **options)
+            with explain_missing_packages():
+                return function(*arguments, **options)
         except UserError as error:
-            explained = error
-        except ModuleNotFoundError as error:
-            from nmtcore.cli.missing_packages import explain_missing_package
-
-            explained = explain_missing_package(error)
-        raise explained.with_traceback(None) from None
+            raise error.with_traceback(None) from None
 
     return call
 
@@ -243,10 +239,11 @@ class AttentionMap(Picture):
     @property
     def svg(self) -> str:
         """A cell per weight: the darker it is, the more its row attends to its column."""
-        from nmtcore.reporting.maps_figure import map_drawing
-        from nmtcore.reporting.svg import titled_svg
+        from nmtcore.reporting.svg import labelled_matrix, shade_legend, titled_svg
 
-        return titled_svg(self.name, [map_drawing(self.queries, self.keys, self.weights.tolist())])
+        weights = self.weights.tolist()
+        drawn = labelled_matrix(weights, rows=self.queries, columns=self.keys, cell=19, size=13)
+        return titled_svg(self.name, [drawn, shade_legend()])
 
 
 class SentenceAttention(dict[str, AttentionMap]):

@@ -107,6 +107,25 @@ def explain_os_errors(path: str | Path) -> Iterator[None]:
         raise UserError(_UNUSABLE.format(reason=error).format(path=_shown_path(path))) from error
 
 
+EXTRAS = {"ctranslate2": "export"}
+"""The extra that installs a package that not everybody needs; all others are in `workflow`."""
+
+
+@contextmanager
+def explain_missing_packages() -> Iterator[None]:
+    """Turn an error about a package that is not installed into a `UserError` that says how to install it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "nmtcore").partition(".")[0]
+        if package == "nmtcore":
+            raise
+        extra = EXTRAS.get(package, "workflow")
+        raise UserError(
+            f"this needs the package {package}, which is not installed: pip install 'nmtcore[{extra}]'."
+        ) from error
+
+
 def _shown_path(path: object) -> str:
     """Return a path as a message shows it: with the final names of temporary files and folders."""
     return _PARTIAL.sub(r"\1", str(path))

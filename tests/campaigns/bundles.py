@@ -8,8 +8,8 @@ from campaigns.damage import damaged_bytes, damaged_value
 from factories import run_settings
 from inference.tiny import write_bundle
 
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import DepParseSettings
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.inference.bundle import load_bundle
 
 

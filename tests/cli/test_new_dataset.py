@@ -231,7 +231,7 @@ def test_a_treebank_alone_compares_all_parsers_of_its_language(text, tmp_path, c
     main(["check", "trees", "--folder", "mine", "--models", "pipelines"])
     output = capsys.readouterr().out
     assert "spacy_en_two: spacy; its model is here" in output
-    assert "no training pairs: not " in output
+    assert "\nSystems: none, as it is a treebank alone; ask for results/tables/parsers.md\n" in output
     assert output.endswith("\nNothing here would stop the workflow.\n")
 
 
@@ -352,6 +352,7 @@ def test_a_yml_file_is_also_a_data_set(text, capsys):
             "config/datasets/cs2en.yaml is a data set of that name: choose another name (--force writes",
         ),
         ({"source": "english"}, "--source: 'english' is no language code: write the two letters of ISO 639-1"),
+        ({"target": ""}, "--target missing: only a treebank alone (--gold) has one language."),
         ({"target": "ger"}, "if a language has no two). Did you mean de?"),
         ({"dev": ["text/dev.en", "text/no.de"]}, "--dev: text/no.de does not exist."),
         ({"dev": ["/dev/null", "text/dev.de"]}, "--dev: /dev/null is not a regular file, and so cannot be read twice"),
@@ -493,4 +494,5 @@ def test_check_shows_the_settings_of_a_run_and_what_decides_them(text, capsys):
     assert "smal/mine/pascal: unknown scale 'smal'. Did you mean small?" in mistake(
         capsys, ["check", "smal/mine/pascal"]
     )
+    assert "small/mine is no run: write SCALE/DATASET/SYSTEM" in mistake(capsys, ["check", "small/mine"])
     assert "unknown system 'pascl'" in mistake(capsys, ["check", "small/demo_en2de/pascl"])

@@ -16,8 +16,8 @@ TABLE = read_yaml(Path(__file__).with_name("defaults.yaml"))
 NOT_RECORDED = {
     "AnnotatorModelSettings", "AnnotatorSettings", "Changes", "ChangesByBase", "ChangesForRecurrent",
     "ChangesForTransformer", "ClaimSettings", "CometSettings", "ComponentSettings", "DatasetSettings", "DeviceSpeeds",
-    "EncoderHeadSettings", "ExternalSettings", "Feature", "FilterSettings", "FormatOptions", "GridCell", "GridColumn",
-    "GridRow", "JavaSettings", "Layout", "MachineSettings", "PairLabelsSettings", "PaperSettings", "PaperTableSettings",
+    "EncoderHeadSettings", "ExternalSettings", "Feature", "FilterSettings", "FormatOptions", "GridCell", "GridLine",
+    "JavaSettings", "Layout", "MachineSettings", "PairLabelsSettings", "PaperSettings", "PaperTableSettings",
     "PaperTablesSettings", "ParserHeadSettings", "PathsSettings", "PerDatasetSettings", "PlannedClaim",
     "PlannedControl", "PlannedRuns", "PlannedTable", "ProjectSettings", "PublishedSettings", "PublishedTableSettings",
     "Range", "RecipeSettings", "ScaleSettings", "SpeedsSettings", "StandInSettings", "SystemSettings",

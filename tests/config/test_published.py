@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from published_claims import paper_claims
 
-from nmtcore.config.claims import TrainedSystem, paper_claims
+from nmtcore.config.claims import TrainedSystem
 from nmtcore.config.project import Project
 from nmtcore.config.published import paper_names, read_paper
 from nmtcore.errors import UserError
@@ -44,7 +45,7 @@ def test_every_number_reaches_one_cell_or_fact():
         raw = yaml.safe_load(paper.path.read_text(encoding="utf-8"))["tables"]
         assert set(raw) == set(paper.tables)
         for table_name, table in paper.tables.items():
-            values = [*(cell.published for cell in table.cells.values()), *table.facts.values()]
+            values = [*(cell.published for cell in table.cells.values()), *table.settings.facts.values()]
             without_claims = {key: value for key, value in raw[table_name].items() if key != "claims"}
             assert Counter(values) == Counter(numbers_in(without_claims)), (name, table_name)
             counts[name] = counts.get(name, 0) + len(values)

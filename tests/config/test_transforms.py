@@ -123,7 +123,7 @@ def test_a_segmentation_needs_the_annotation_that_it_is_learned_from(folder: Pat
     ("change", "words"),
     [
         ({"components": [{"name": "sisa"}]}, "components: expected keys and values, found [{"),
-        ({"components": {"sisa": 3}}, "components: sisa: expected keys and values, found 3."),
+        ({"components": {"sisa": 3}}, "components: sisa: expected {kind: name of a component, settings}, found 3."),
         ({"transforms": None}, "transforms: expected keys and values, found nothing."),
     ],
 )

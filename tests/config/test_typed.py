@@ -8,8 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import pytest
 from typing_extensions import TypedDict
 
-from nmtcore.config.partial import ForAll, Listed, PartOf, Short
-from nmtcore.config.ranges import Count, Fraction, Range, Seed, settings_class
+from nmtcore.config.ranges import Count, ForAll, Fraction, Listed, PartOf, Range, Seed, Short, settings_class
 from nmtcore.config.typed import build, convert, merge, nearest, plain
 from nmtcore.errors import UserError
 

@@ -49,10 +49,6 @@ def test_sentences_of_different_texts_are_an_error():
         attachment([[0], [0]], [[0]], [None])
 
 
-def test_punctuation_by_tag():
-    assert is_punctuation(["a", ",", "%"], ["PUNCT", "X", "SYM"]) == [True, False, False]
-
-
 def test_punctuation_without_tags():
     words = [".", "...", "„", "«", "``", "''", "-", "$", "%", "+", "a.", "3", "", "。", "€", "‘", "´"]
     marks = [True, True, True, True, True, True, True, False, True, False, False, False, False, True, False, True, True]

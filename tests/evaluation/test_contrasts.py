@@ -11,7 +11,7 @@ from nmtcore.evaluation.contrasts import (
     distance_group,
     wilson_interval,
 )
-from nmtcore.inference.schemas import ContrastScore, read_contrast_scores, write_contrast_scores
+from nmtcore.inference.schemas import ContrastScore
 
 
 def score(right, wrong, phenomenon="number", distance=None, unknown=0):
@@ -56,17 +56,3 @@ def test_an_interval_has_all_proportions_that_are_near_enough(successes, trials)
     assert low == pytest.approx(bound(successes, trials, z, low=True), abs=1e-9)
     assert high == pytest.approx(bound(successes, trials, z, low=False), abs=1e-9)
     assert 0 <= low <= successes / trials <= high <= 1
-    inner = wilson_interval(successes, trials, 0.5)
-    assert low <= inner[0] <= inner[1] <= high
-
-
-@pytest.mark.parametrize(("successes", "trials"), [(0, 0), (2, 1), (-1, 4)])
-def test_impossible_counts_have_no_interval(successes, trials):
-    with pytest.raises(ValueError, match="successes in"):
-        wilson_interval(successes, trials)
-
-
-def test_files_give_back_what_was_written(tmp_path):
-    scores = [score(-1.25, -2.5, "a", 3, 1), score(-0.1, -0.2)]
-    write_contrast_scores(tmp_path / "scores.parquet", scores)
-    assert list(read_contrast_scores(tmp_path / "scores.parquet")) == scores

@@ -2,6 +2,7 @@
 
 import math
 import statistics
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -9,15 +10,19 @@ from evaluation.test_metrics import count, draw, own_bleu
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.evaluation.compare import (
+    MEANING,
+    NEARLY_NORMAL,
     SAMPLES,
     SEED,
     SampledScores,
     bootstrap_weights,
     compare_systems,
     difference_of,
+    expected_agreement,
     holm,
     sampled_scores,
     score_interval,
+    student_quantile,
     student_tail,
 )
 
@@ -199,3 +204,47 @@ def test_noise_that_is_counted_twice_is_that_of_single_runs_on_samples():
     assert sampled.counted_twice > 0
     assert sampled_scores(seeds[:1], weights_AB).counted_twice == 0
     assert sampled_scores(seeds[:1] * 3, weights_AB).counted_twice == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("probability", "degrees", "quantile"),
+    [(0.975, 1, 12.7062), (0.975, 2, 4.3027), (0.975, 4, 2.7764), (0.975, 30, 2.0423), (0.975, 1e9, 1.9600),
+     (0.8, 4, 0.9410), (0.95, 5, 2.0150), (0.99, 10, 2.7638), (0.9995, 2, 31.5991), (0.5, 3, 0.0)],
+)  # fmt: skip
+def test_quantiles_are_those_of_printed_tables(probability, degrees, quantile):
+    assert student_quantile(probability, degrees) == pytest.approx(quantile, abs=5e-5)
+
+
+def test_small_tails_keep_their_digits():
+    for t in (1e3, 1e6):
+        assert student_tail(t, 1) == pytest.approx(math.atan(1 / t) / math.pi, rel=1e-12)
+        assert student_tail(t, 2) == pytest.approx(1 / (math.sqrt(2 + t * t) * (t + math.sqrt(2 + t * t))), rel=1e-12)
+    assert student_tail(9.0, math.inf) == pytest.approx(1.1286e-19, rel=1e-3)
+    assert student_tail(0.0, 7.5) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("degrees", [1.0, 2.7, 4.0, 33.3])
+def test_probabilities_are_sums_of_the_density(degrees):
+    scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(degrees * math.pi)
+    step = 1e-3
+    total = sum(scale * (1 + ((i + 0.5) * step) ** 2 / degrees) ** (-(degrees + 1) / 2) * step for i in range(2500))
+    assert 1 - student_tail(2.5, degrees) == pytest.approx(0.5 + total, abs=1e-6)
+    assert student_quantile(0.5 + total, degrees) == pytest.approx(2.5, abs=1e-4)
+
+
+def test_many_degrees_are_nearly_normal():
+    for degrees in (NEARLY_NORMAL, math.inf):
+        assert student_quantile(0.975, degrees) == pytest.approx(NormalDist().inv_cdf(0.975), rel=1e-5)
+
+
+def test_agreement_is_as_published():
+    assert expected_agreement("bleu", 1) == pytest.approx(64, abs=0.05)
+    assert expected_agreement("bleu", -1) == expected_agreement("bleu", 1)
+    assert expected_agreement("chrf", 1) == pytest.approx(93 / (1 + 2.718281828**-1.114), rel=1e-6)
+    assert expected_agreement("bleu", 50) == pytest.approx(88.33)
+    assert expected_agreement("ribes", 1) is None
+
+
+def test_the_meaning_says_where_the_curves_begin():
+    without_difference = [expected_agreement(metric, 0) for metric in ("bleu", "chrf")]
+    assert "at {:.0f} % (BLEU) and {:.1f} % (chrF)".format(*without_difference) in MEANING

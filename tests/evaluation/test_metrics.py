@@ -3,15 +3,20 @@
 import math
 import random
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sacrebleu import __version__
 from sacrebleu.metrics import BLEU, CHRF
 
 from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import bootstrap_weights
-from nmtcore.evaluation.metrics import METRICS, score_translations
+from nmtcore.evaluation.counts import checksum_of_test, length_ratio, read_counts, stored_measures, write_counts
+from nmtcore.evaluation.metrics import METRICS, count_translations, score_translations
 from nmtcore.evaluation.ribes import sentence_ribes
+from nmtcore.parquet import read_rows
 
 SETTINGS = {
     "13a": EvaluationSettings(),
@@ -63,7 +68,11 @@ def test_any_part_has_the_score_of_sacrebleu(settings):
     whole = score_translations(translations, references, evaluation)
     assert counts.corpus_score() == pytest.approx(whole["bleu"], rel=1e-12)
     assert counts.signature == whole["bleu_signature"]
-    assert len(counts) == 60
+    assert counts.signature.endswith((f"version:{__version__}", "|text:tokens"))
+    own = BLEU(tokenize=evaluation.tokenize.replace("ja", "ja-mecab")).corpus_score(translations, [references])
+    assert (whole["length"], whole["reference_length"]) == (own.sys_len, own.ref_len)
+    assert whole["length_ratio"] == pytest.approx(own.sys_len / own.ref_len)
+    assert len(counts) == whole["sentences"] == 60
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
@@ -84,6 +93,7 @@ def test_any_part_has_exactly_the_chrf_of_sacrebleu(lowercase):
     assert by_row(counts).tolist() == own
     whole = score_translations(translations, references, evaluation)
     assert (counts.corpus_score(), counts.signature) == (whole["chrf"], whole["chrf_signature"])
+    assert "case:lc|" in whole["chrf_signature"] if lowercase else "case:mixed|" in whole["chrf_signature"]
 
 
 def multi_bleu(translations, references):
@@ -134,29 +144,6 @@ def test_ribes_of_a_test_is_the_mean_over_sentences():
     assert with_empty.rows(np.array([30])).corpus_score() == 0
 
 
-def test_samples_are_scored_as_by_a_plain_loop():
-    translations, references = draw(25)
-    evaluation = EvaluationSettings(tokenize="none")
-    counts = count("bleu", translations, references, evaluation)
-    weights_AB = bootstrap_weights(25, samples=40, seed=5)
-    scores_A = counts.sampled_scores(weights_AB)
-    assert weights_AB.shape == (40, 25)
-    assert (weights_AB.sum(axis=1) == 25).all()
-    for score, weights in zip(scores_A, weights_AB.astype(int), strict=True):
-        texts = [
-            [line for line, n in zip(lines, weights, strict=True) for _ in range(n)]
-            for lines in (translations, references)
-        ]
-        assert score == pytest.approx(own_bleu(*texts, evaluation), rel=1e-12)
-
-
-@pytest.mark.parametrize("sentences", [1, 2, 33, 1001])
-def test_samples_are_those_drawn_all_at_once(sentences):
-    drawn_AB = np.random.default_rng(7).choice(sentences, size=(60, sentences), replace=True)
-    weights_AB = [np.bincount(drawn_B, minlength=sentences) for drawn_B in drawn_AB]
-    assert np.array_equal(bootstrap_weights(sentences, samples=60, seed=7), weights_AB)
-
-
 def test_samples_are_those_of_sacrebleu(monkeypatch):
     monkeypatch.delenv("SACREBLEU_SEED", raising=False)
     translations, references = draw(50)
@@ -168,8 +155,74 @@ def test_samples_are_those_of_sacrebleu(monkeypatch):
     assert (ordered[974] - ordered[25]) / 2 == pytest.approx(own._ci, rel=1e-6)
 
 
-def test_mistakes():
-    with pytest.raises(ValueError, match="no score"):
-        count("bleu", [], [], EvaluationSettings()).corpus_score()
-    with pytest.raises(ValueError, match="no sentences to draw"):
-        bootstrap_weights(0)
+def test_chinese_is_scored_by_characters_wherever_its_words_are_separated():
+    scores = [
+        score_translations(["两只 狗 在 草地上 奔跑 。"], [line], EvaluationSettings(tokenize="zh"))
+        for line in ("两只狗在草地上奔跑。", "两 只 狗 在 草地 上 奔跑。")
+    ]
+    assert [round(score["bleu"], 6) for score in scores] == [100, 100]
+
+
+@pytest.mark.parametrize("tokenize", ["13a", "intl", "zh", "ja"])
+def test_no_lines_are_kept_after_scoring(tokenize):
+    """They were, up to 65,536, for a tokeniser that is never used again."""
+    score_translations(*draw(9), EvaluationSettings(tokenize=tokenize))
+    tokenizers = [
+        BLEU(tokenize=tokenize.replace("ja", "ja-mecab")).tokenizer,
+        BLEU(tokenize="13a").tokenizer._post_tokenizer,
+    ]
+    assert [type(tokenizer).__call__.cache_info().currsize for tokenizer in tokenizers] == [0, 0]
+
+
+def test_signatures_name_tokenised_text():
+    plain = score_translations(*draw(9), EvaluationSettings(tokenize="none"))
+    tokens = score_translations(*draw(9), EvaluationSettings(tokenize="none", text="tokens"))
+    assert tokens["bleu_signature"] == plain["bleu_signature"] + "|text:tokens"
+    assert tokens["chrf_signature"] == plain["chrf_signature"] + "|text:tokens"
+    assert tokens["bleu"] == plain["bleu"]
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "match"),
+    [(["a"], ["a", "b"], "1 translations .* 2 references"), ([], ["a", "b"], "0 translations"),
+     ([], [], "no translations to score")],
+)  # fmt: skip
+def test_numbers_of_lines_that_cannot_be_scored(hypotheses, references, match):
+    with pytest.raises(UserError, match=match):
+        score_translations(hypotheses, references, EvaluationSettings())
+
+
+def test_stored_counts_are_those_of_the_sentences(tmp_path: Path):
+    translations, references = draw(40)
+    evaluation = EvaluationSettings()
+    counts = count_translations(translations, references, evaluation, METRICS)
+    path = tmp_path / "counts/test.parquet"
+    write_counts(path, counts)
+    assert stored_measures(path) == list(METRICS)
+    for measure, own in counts.items():
+        stored = read_counts(path, measure, METRICS[measure].score)
+        assert np.array_equal(stored.counts_BF, own.counts_BF)
+        assert (stored.signature, stored.test) == (own.signature, checksum_of_test(references))
+        assert stored.corpus_score() == own.corpus_score()
+    part = [3, 1, 1, 20]
+    texts = [[lines[row] for row in part] for lines in (translations, references)]
+    assert stored.test != checksum_of_test(references[1:])
+    bleu = read_counts(path, "bleu", METRICS["bleu"].score)
+    assert bleu.rows(part).corpus_score() == pytest.approx(own_bleu(*texts, evaluation), rel=1e-12)
+    first = next(iter(read_rows(path)))
+    assert {measure: len(first[measure]) for measure in METRICS} == {
+        "bleu": 10, "chrf": 18, "ribes": 2, "multi_bleu": 10,
+    }  # fmt: skip
+
+
+def test_the_length_ratio_is_that_of_the_tokens():
+    counts = count_translations(["a b c", "", "a"], ["a b", "x y z", "a"], EvaluationSettings(tokenize="none"))
+    assert length_ratio(counts["bleu"]) == pytest.approx(4 / 6)
+    assert length_ratio(count_translations(["a"], [""], EvaluationSettings())["bleu"]) == 0
+
+
+def test_a_measure_that_was_not_counted_is_named(tmp_path: Path):
+    path = tmp_path / "test.parquet"
+    write_counts(path, count_translations(["a"], ["a"], EvaluationSettings()))
+    with pytest.raises(UserError, match=r"test\.parquet has no counts of recall: delete it, and run the workflow"):
+        read_counts(path, "recall")

@@ -1,12 +1,17 @@
-"""Translations of a test by several runs."""
+"""Translations of a test by several runs, from anywhere, and imported for a run."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from factories import run_settings
+from pair_files import write_corpus
 
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.runs import SentencesSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.outputs import read_files, read_outputs
-from nmtcore.files import write_lines
+from nmtcore.evaluation.outputs import import_translations, read_files, read_outputs, read_references
+from nmtcore.files import read_lines, write_json, write_lines
 
 REFERENCES = ["a b c", "d", ""]
 
@@ -32,8 +37,7 @@ def test_runs_are_read_by_system_and_seed(tmp_path):
 @pytest.mark.parametrize(
     ("translations", "references", "sentence"),
     [
-        (["a", "b"], REFERENCES, "other/test.txt has 2 lines for 3 references: delete"),
-        ([], [], "other/test.txt has 0 lines for 0 references"),
+        (["a", "b"], REFERENCES, "other/test.txt has 2 lines, but "),
         (
             ["a", "b", "c"],
             ["a b c", "d", "e"],
@@ -47,11 +51,6 @@ def test_runs_that_do_not_fit_together_are_refused(tmp_path, translations, refer
     with pytest.raises(UserError) as error:
         read_outputs(folders, "test")
     assert sentence in str(error.value)
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(UserError, match=r"test.txt does not exist"):
-        read_outputs({"base": {1: tmp_path}}, "test")
 
 
 def test_files_from_anywhere_are_systems_and_their_seeds(tmp_path, monkeypatch):
@@ -79,9 +78,6 @@ def test_files_from_anywhere_are_systems_and_their_seeds(tmp_path, monkeypatch):
         (["x="], "'x=' is not of the form NAME=PATTERN"),
         (["one", "one"], "The system one is given twice"),
         (["x=one", "x=two"], "The system x is given twice"),
-        (["x=one", "y=./one"], "one belongs to y and to x: give each file once."),
-        (["x=one", "y=*o*"], "one belongs to y and to x"),
-        (["ref"], "ref is given as the references and as translations: name two different files."),
         (["empty"], "empty is empty: provide one line per sentence."),
         (["short"], "short has 1 lines, but the references ref have 2: provide one line for each."),
         (["latin"], "latin, line 2: is not valid UTF-8 (byte 3)"),
@@ -91,14 +87,7 @@ def test_files_from_anywhere_are_systems_and_their_seeds(tmp_path, monkeypatch):
 def test_files_that_cannot_be_scored(tmp_path, monkeypatch, systems, sentence):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
-    texts = {
-        "ref": b"a\nb\n",
-        "one": b"a\nb\n",
-        "two": b"a\nb\n",
-        "empty": b"",
-        "short": b"a\n",
-        "latin": b"a\nb \xff\n",
-    }
+    texts = dict.fromkeys(("ref", "one", "two"), b"a\nb\n") | {"empty": b"", "short": b"a\n", "latin": b"a\nb \xff\n"}
     for name, text in {**texts, "wide": "a and so on\nb\n".encode("utf-16")}.items():
         (tmp_path / name).write_bytes(text)
     with pytest.raises(UserError) as error:
@@ -106,11 +95,71 @@ def test_files_that_cannot_be_scored(tmp_path, monkeypatch, systems, sentence):
     assert sentence in str(error.value)
 
 
-@pytest.mark.parametrize(("text", "sentence"), [(b"", "ref is empty"), (None, "ref does not exist")])
-def test_references_that_cannot_be_used(tmp_path, monkeypatch, text, sentence):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "one").write_bytes(b"a\n")
-    if text is not None:
-        (tmp_path / "ref").write_bytes(text)
+SENTENCES = [["the", "cat", "."], ["dog"], ["the", "dog"], ["a", "cat"]]
+IDS = [0, 2, 3, 6]
+"""Their numbers in a split of seven pairs, of which three were dropped."""
+
+
+@pytest.fixture
+def imported(tmp_path):
+    """Import a text as the translations of the test, and give what was written and printed."""
+
+    def call(text, *, limit=None):
+        (tmp_path / "mine.txt").write_bytes(text)
+        write_json(tmp_path / "raw.json", {"pairs": 7, "kept": 4})
+        corpus = write_corpus(tmp_path / "test.parquet", SENTENCES, ids=IDS)
+        run = replace(
+            run_settings(evaluation=EvaluationSettings(text="tokens")),
+            tests=("test",),
+            external={"test": str(tmp_path / "mine.txt")},
+            sentences=SentencesSettings(test=limit),
+        )
+        folder, reports = tmp_path / "hypotheses", {"test": tmp_path / "raw.json"}
+        files = {"corpora": {"test": corpus}, "reports": reports}
+        messages = import_translations(run, **files, hypotheses=folder)
+        assert sorted(path.name for path in folder.iterdir()) == ["test.references.txt", "test.txt"]
+        return read_lines(folder / "test.txt"), read_lines(folder / "test.references.txt"), messages
+
+    return call
+
+
+def test_lines_follow_the_numbers_of_the_pairs(imported):
+    translations, references, messages = imported(b"".join(b"line %d\n" % i for i in range(7)))
+    assert translations == [f"line {i}" for i in IDS]
+    assert references == [" ".join(words) for words in SENTENCES]
+    assert messages[0].endswith("mine.txt: 4 of 7 lines used for test, 0 of them empty")
+
+
+def test_a_scale_takes_the_lines_of_the_first_pairs_that_were_kept(imported):
+    translations, references, _ = imported(b"".join(b"line %d\n" % i for i in range(7)), limit=3)
+    assert translations == [f"line {i}" for i in IDS[:3]]
+    assert references == [" ".join(words) for words in SENTENCES[:3]]
+
+
+def test_empty_lines_line_ends_and_rare_characters_are_kept_in_place(imported):
+    text = "\ufeffzero\r\none\r\n\r\nthree\u2028\x85\r\nfour\r\nfive\r\n  "
+    translations, _, messages = imported(text.encode())
+    assert translations == ["zero", "", "three\u2028\x85", "  "]
+    assert messages[0].endswith("4 of 7 lines used for test, 2 of them empty")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (b"a\n" * 6, r"mine.txt has 6 lines, but the split test of \w+ has 7 pairs: provide one line"),
+        (b"a\n" * 7 + b"\n", "mine.txt has 8 lines"),
+        (b"", "mine.txt is empty"),
+        (b"a\n" * 6 + b"\xff\n", r"mine.txt, line 7: is not valid UTF-8 \(byte 1\)"),
+    ],
+)
+def test_texts_that_do_not_fit_are_refused(imported, text, sentence):
     with pytest.raises(UserError, match=sentence):
-        read_files(Path("ref"), ["one"])
+        imported(text)
+
+
+def test_references_are_text_or_tokens(tmp_path):
+    corpus = write_corpus(tmp_path / "c.parquet", SENTENCES)
+    for text in ("detokenised", "tokens"):
+        run = run_settings(evaluation=EvaluationSettings(text=text))
+        assert read_references(run, corpus, None) == [" ".join(words) for words in SENTENCES]
+        assert read_references(run, corpus, 2) == ["the cat .", "dog"]

@@ -8,7 +8,6 @@ import pytest
 
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.text_lines import Input
-from nmtcore.errors import UserError
 from nmtcore.evaluation.productions import (
     count_productions,
     parse_productions,
@@ -66,20 +65,6 @@ def test_productions_of_a_small_treebank(tmp_path: Path):
     parses = [Parse(argmax=[1] * len(tree), one_root=tree, many_roots=tree) for tree in heads]
     write_parses(tmp_path / "parses.parquet", range(5), parses)
     assert parse_productions(tmp_path / "parses.parquet", path) == {"ADV": {"VERB": 1}, "NOUN": {"DET": 1, "VERB": 1}}
-
-
-def test_parses_that_do_not_fit_the_treebank_are_refused(tmp_path: Path):
-    trees = write_trees(tmp_path / "trees.parquet", [([0, 1], ["VERB", "ADV"])])
-    parses = tmp_path / "parses.parquet"
-    write_parses(parses, range(1), [Parse(argmax=[0], one_root=[0])])
-    with pytest.raises(UserError, match=r"parses.parquet, row 0 \(from 0\): its tree does not fit the sentence in"):
-        parse_productions(parses, trees)
-    write_parses(parses, range(1), [Parse(argmax=[0, 1])])
-    with pytest.raises(UserError, match=r"row 0 \(from 0\): its tree does not fit"):
-        parse_productions(parses, trees)
-    write_parses(parses, range(2), [Parse(argmax=[0, 1], one_root=[0, 1])] * 2)
-    with pytest.raises(UserError, match=r"has 2 sentences, but .* only 1: delete the parses"):
-        parse_productions(parses, trees)
 
 
 def test_gold_shares_of_english_are_near_the_published_ones(tmp_path: Path, shared: Path):

@@ -1,5 +1,6 @@
-"""Scores computed from files of translations, references, parses and trees."""
+"""Scores computed from files of translations, references, parses and trees, and from what COMET wrote."""
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,10 +15,18 @@ from nmtcore.config.components.settings import DiagonalParseSettings, HeadSelect
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ScoringSettings
-from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
+from nmtcore.evaluation.counts import checksum_of_test, read_counts
 from nmtcore.evaluation.metrics import METRICS
-from nmtcore.evaluation.scores import output_files, read_compared, score_gold, score_parses, score_tests
+from nmtcore.evaluation.scores import (
+    output_files,
+    read_compared,
+    score_comet,
+    score_gold,
+    score_parses,
+    score_tests,
+    write_comet_input,
+)
 from nmtcore.evaluation.summary import write_summary
 from nmtcore.files import read_json, read_lines, write_json, write_lines
 from nmtcore.inference.schemas import Parse, write_parses
@@ -104,9 +113,6 @@ def test_induced_trees_are_scored_without_punctuation_beside_baselines(tmp_path:
     assert {key: scores["left"][key] for key in ("sentences", "words", "scored_words", "nulls")} == {
         "sentences": 2, "words": 6, "scored_words": 3, "nulls": 1,
     }  # fmt: skip
-    write_parses(files.untrained_parses, range(1), [other])
-    with pytest.raises(UserError, match=r"1 parses \(untrained\) cannot be scored against 3 trees"):
-        score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **inputs, **gold_outputs(tmp_path))
 
 
 def write_hypotheses(folder: Path, run: RunSettings) -> dict:
@@ -200,34 +206,76 @@ def test_the_metrics_of_a_data_set_are_scored_on_every_split(tmp_path: Path):
     assert summary["ribes_signature"] == scores["ribes"]["dev"]["ribes_signature"]
 
 
-def test_a_missing_file_is_named(tmp_path: Path):
-    run = run_settings()
-    paths = write_hypotheses(tmp_path, run)
-    (tmp_path / "hypotheses/test.references.txt").unlink()
-    with pytest.raises(UserError, match=r"test\.references\.txt does not exist"):
-        score_tests(ScoringSettings.of_tests(run), **paths)
+SPLITS = {"test": ["s0", "s2", "s3", "s4"], "dev": ["d0", "d1", "d2"]}
+"""Sources; the ids of the tests have a gap, and the scale leaves out the last sentence of each split."""
 
 
-SCORING = """
-import sys
-from pathlib import Path
-from nmtcore.config.stages import ScoringSettings
-from nmtcore.config.typed import build
-from nmtcore.evaluation.scores import score_tests
-from nmtcore.files import read_json
-from nmtcore.job import job
-folder = Path(sys.argv[1])
-corpora = {"test": folder / "test.parquet"}
-settings = build(ScoringSettings, read_json(folder / "settings.json"), where="test")
-outputs = {"scores": folder / "scores.json", "counts": folder / "counts"}
-score_tests(settings, hypotheses=folder / "hypotheses", corpora=corpora, trees={}, **outputs)
-sys.exit("torch" in sys.modules)
-"""
+def write_sources(folder: Path) -> dict:
+    schema = pa.schema([("id", pa.int64()), ("source", pa.string())])
+    for split, sources in SPLITS.items():
+        write_rows(folder / f"{split}.parquet", schema, [{"id": int(s[1:]), "source": s} for s in sources])
+        write_lines(folder / f"hypotheses/{split}.txt", [f"mt {s}" for s in sources[:-1]])
+        write_lines(folder / f"hypotheses/{split}.references.txt", [f"ref {s}" for s in sources[:-1]])
+    corpora = {split: folder / f"{split}.parquet" for split in SPLITS}
+    return {"hypotheses": folder / "hypotheses", "corpora": corpora}
 
 
-def test_scoring_does_not_import_torch(tmp_path: Path):
-    run = run_settings(DiagonalParseSettings(layer=0))
-    write_hypotheses(tmp_path, run)
-    write_json(tmp_path / "settings.json", plain(ScoringSettings.of_tests(run)))
-    assert subprocess.run([sys.executable, "-c", SCORING, str(tmp_path)], check=False).returncode == 0
-    assert read_json(tmp_path / "scores.json")["uas"]["test"]["argmax"]["uas"] == 100
+def comet(folder: Path, scores: list, **evaluation) -> list[str]:
+    run = run_settings(tests=("test", "dev"), evaluation=EvaluationSettings(**evaluation))
+    write_json(folder / "output.json", {"version": "9", "scores": scores})
+    outputs = {"counts": folder / "comet", "scores": folder / "comet.json", "output": folder / "output.json"}
+    hypotheses = write_sources(folder)["hypotheses"]
+    return score_comet(ScoringSettings.of_tests(run), model="m", hypotheses=hypotheses, **outputs)
+
+
+def test_the_sentences_of_all_splits_are_written_one_after_the_other(tmp_path: Path):
+    paths = write_sources(tmp_path)
+    model = {"checkpoint": tmp_path / "m.ckpt", "batch": 3, "device": "cpu"}
+    write_comet_input(**paths, **model, output=tmp_path / "input.json")
+    task = read_json(tmp_path / "input.json")
+    names = ["s0", "s2", "s3", "d0", "d1"]
+    assert task.pop("sentences") == [{"src": s, "mt": f"mt {s}", "ref": f"ref {s}"} for s in names]
+    assert task == {**model, "checkpoint": str(tmp_path / "m.ckpt")}
+    write_lines(tmp_path / "hypotheses/dev.txt", ["one", "two", "three"])
+    with pytest.raises(UserError, match=r"dev\.txt has 3 lines, but .*dev\.references\.txt has 2: delete .*hypotheses"):
+        write_comet_input(**paths, **model, output=tmp_path / "input.json")
+
+
+def test_scores_are_divided_among_the_splits(tmp_path: Path):
+    lines = comet(tmp_path, [0.5, 0.25, 1.5, -0.5, 0.125], text="tokens")
+    assert lines == [f"{tmp_path} test: COMET 75.0 (3 sentences)"]
+    counts = read_counts(tmp_path / "comet/test.parquet", "comet")
+    assert counts.counts_BF.tolist() == [[0.5, 1], [0.25, 1], [1.5, 1]]
+    assert counts.test == checksum_of_test(f"ref {source}" for source in SPLITS["test"][:-1])
+    scores = read_json(tmp_path / "comet.json")["comet"]
+    assert scores["test"]["comet"] == pytest.approx(75)
+    signature = "COMET|model:m|version:9|text:tokens"
+    assert scores["dev"] == {"comet": pytest.approx(-18.75), "comet_signature": signature, "sentences": 2}
+    assert read_counts(tmp_path / "comet/dev.parquet", "comet").signature == signature
+
+
+@pytest.mark.parametrize(
+    ("scores", "sentence"),
+    [
+        ([0.5] * 4, r"output\.json has 4 scores for 5 sentences"),
+        ([0.5, 0.5, float("nan"), 0.5, 0.5], "the score of sentence 2 is nan, not a number"),
+    ],
+)
+def test_scores_that_are_missing_are_refused(tmp_path: Path, scores, sentence):
+    with pytest.raises(UserError, match=sentence):
+        comet(tmp_path, scores)
+    assert not (tmp_path / "comet.json").exists()
+
+
+def test_an_environment_without_comet_is_explained(root, tmp_path: Path):
+    (tmp_path / "comet.py").write_text("raise ImportError('no comet here')")
+    task = {"checkpoint": "x", "batch": 1, "device": "cpu", "sentences": []}
+    (tmp_path / "in.json").write_text(json.dumps(task))
+    script = [str(root / "workflow/scripts/run_comet.py"), str(tmp_path / "in.json"), str(tmp_path / "out.json")]
+    environment = {"PYTHONPATH": str(tmp_path)}
+    call = subprocess.run([sys.executable, *script], capture_output=True, text=True, check=False, env=environment)
+    assert call.returncode == 1
+    assert call.stderr == (
+        f"{sys.executable} cannot import comet (no comet here): install unbabel-comet there, or use conda.\n"
+    )
+    assert not (tmp_path / "out.json").exists()

@@ -1,10 +1,23 @@
 """Subsets of a test by constructions and constituents."""
 
+import numpy as np
 import pytest
+from evaluation.test_metrics import draw
+from sacrebleu.metrics import CHRF
 
-from nmtcore.annotation.base import failed
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
+from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.subsets import constituent_subsets, construction_subsets, read_subsets
+from nmtcore.evaluation.subsets import (
+    constituent_subsets,
+    construction_subsets,
+    differing_sentences,
+    length_bins,
+    long_sentences,
+    read_subsets,
+)
+from nmtcore.parquet import write_rows
+from nmtcore.syntax.annotation import Annotation, failed
 from nmtcore.syntax.categories import CONSTRUCTIONS, constructions
 from nmtcore.syntax.constituents import parse_constituents, phrase_labels
 
@@ -50,33 +63,74 @@ def test_a_broken_tree_names_its_row():
         constituent_subsets([TREES[0], "(S (NP (NN a))"], where="test.parquet")
 
 
-@pytest.fixture
-def write_annotation(tmp_path):
-    """Write an annotation with supertags and trees, and return its path."""
-    from dataclasses import asdict
-
-    import pyarrow as pa
-
-    from nmtcore.corpus.pairs import ANNOTATION_FIELDS
-    from nmtcore.parquet import write_rows
-    from nmtcore.syntax.annotation import Annotation
-
-    def write(name="test.parquet", supertags=SUPERTAGS, trees=(*TREES, None)):
-        rows = [
-            asdict(Annotation(ccg=tags, constituency=tree) if tags or tree else failed("too long"))
-            for tags, tree in zip(supertags, trees, strict=True)
-        ]
-        write_rows(tmp_path / name, pa.schema(ANNOTATION_FIELDS), rows)
-        return tmp_path / name
-
-    return write
-
-
-def test_only_the_translated_sentences_are_read(write_annotation):
-    path = write_annotation()
+def test_only_the_translated_sentences_are_read(tmp_path):
+    rows = [
+        annotation_row(id, Annotation(ccg=tags, constituency=tree) if tags or tree else failed("too long"))
+        for id, (tags, tree) in enumerate(zip(SUPERTAGS, (*TREES, None), strict=True))
+    ]
+    path = tmp_path / "test.parquet"
+    write_rows(path, ANNOTATION_SCHEMA, rows)
     assert as_lists(read_subsets(path, "ccg", sentences=3))["conjunction"] == [2]
     assert read_subsets(path, "ccg", sentences=1).unanalysed == 0
     assert as_lists(read_subsets(path, "constituency", sentences=1)) == {"NP": [0], "S": [0], "VP": [0]}
     assert constructions(SUPERTAGS[2]) == ("conjunction", "prepositional")
     with pytest.raises(UserError, match=r"test.parquet has 5 sentences, but 6 were translated: delete the older"):
         read_subsets(path, "ccg", sentences=6)
+
+
+def test_each_sentence_is_in_the_bin_of_its_length():
+    words = np.random.default_rng(1).integers(1, 90, size=500).tolist()
+    bins = length_bins(words)
+    for name, rows_B in bins.items():
+        low, high = (61, 10**6) if name == "over 60" else map(int, name.split(" to "))
+        assert rows_B.tolist() == [row for row, length in enumerate(words) if low <= length <= high]
+    assert list(bins) == ["1 to 10", "11 to 20", "21 to 30", "31 to 40", "41 to 50", "51 to 60", "over 60"]
+    assert sum(map(len, bins.values())) == 500
+
+
+def test_bounds_belong_to_the_lower_bin_and_empty_bins_are_left_out():
+    bins = length_bins([10, 11, 60, 61, 0, 1])
+    shown = {name: rows_B.tolist() for name, rows_B in bins.items()}
+    assert shown == {"1 to 10": [0, 5], "11 to 20": [1], "51 to 60": [2], "over 60": [3]}
+    assert length_bins([]) == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "share", "fewest", "rows"),
+    [
+        ([3, 9, 4, 8], 0.01, 9, [1]),
+        ([3, 9, 4, 8], 0.5, 8, [1, 3]),
+        ([3, 8, 4, 8], 0.01, 8, [1, 3]),
+        ([3, 9, 4, 8], 1, 3, [0, 1, 2, 3]),
+        (list(range(100)), 0.07, 93, list(range(93, 100))),
+        (list(range(150)), 0.01, 148, [148, 149]),
+    ],
+)
+def test_the_longest_sentences_are_at_least_the_share_and_all_that_are_as_long(words, share, fewest, rows):
+    longest = long_sentences(words, share=share)
+    assert (longest.fewest_words, longest.rows_B.tolist()) == (fewest, rows)
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_the_largest_differences_come_first(lowercase):
+    first, references = draw(40)
+    second, _ = draw(40, wrong=0.4)
+    metric = CHRF(lowercase=lowercase)
+    scores = [
+        tuple(metric.sentence_score(lines[row], [references[row]]).score for lines in (first, second))
+        for row in range(40)
+    ]
+    rows = sorted(
+        (row for row in range(40) if first[row] != second[row]), key=lambda row: -abs(scores[row][0] - scores[row][1])
+    )
+    sentences = differing_sentences(first, second, references, EvaluationSettings(lowercase=lowercase), most=7)
+    assert [sentence.row for sentence in sentences] == rows[:7]
+    assert [(sentence.chrf, sentence.other_chrf) for sentence in sentences] == [scores[row] for row in rows[:7]]
+
+
+def test_equal_differences_keep_their_order_and_equal_translations_are_left_out():
+    translations = ["x", "b", "same", "x"]
+    others = ["y", "x", "same", "b"]
+    sentences = differing_sentences(translations, others, ["a", "b", "c", "b"], EvaluationSettings(), most=9)
+    assert [sentence.row for sentence in sentences] == [1, 3, 0]
+    assert differing_sentences(["a"], ["a"], ["b"], EvaluationSettings(), most=9) == []

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from evaluation.test_differences import sampled_runs
+from published_claims import paper_claims
 
-from nmtcore.config.claims import paper_claims
 from nmtcore.config.project import Project
 from nmtcore.config.published import read_paper
 from nmtcore.evaluation.compare import difference_of
@@ -96,15 +96,12 @@ def test_a_gain_of_the_control_is_marked():
 
 def test_controls_that_do_not_gain_or_were_not_run_are_told_apart():
     (control,) = CLAIMS["gain"].controls
+    single = replace(our_difference(2.0), seed_error=None)
     for compared, gains, reason in (
         ({control: our_difference(2.0)}, True, ""),
         ({control: our_difference(0.1)}, False, ""),
         ({control: "no parser"}, None, "no parser"),
-        (
-            {control: replace(our_difference(2.0), seed_error=None)},
-            None,
-            "one seed, so that training noise is unknown",
-        ),
+        ({control: single}, None, "one seed, so that training noise is unknown"),
         ({}, None, ""),
     ):
         verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), controls=compared)
@@ -121,5 +118,3 @@ def test_a_difference_with_a_reason_decides_nothing():
 def test_what_was_not_run_has_a_reason():
     verdict = judge_claim(CLAIMS["gain"], None, reason="no corpus")
     assert (verdict.answer, verdict.reason, verdict.difference) == ("not run", "no corpus", None)
-    with pytest.raises(ValueError, match=r"no reason why .* was not compared"):
-        judge_claim(CLAIMS["gain"], None)

@@ -9,8 +9,8 @@ from experiment.tokens import write_tokens
 from factories import run_settings
 from inference.tiny import write_bundle
 
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import HeadSelectionSettings
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.experiment.measure import ModelOnSplit, measure_attention
 from nmtcore.inference.analyse import translate_and_write
 from nmtcore.inference.attention import load_observed_bundle

@@ -11,10 +11,10 @@ from factories import run_settings
 from inference.tiny import write_bundle
 from pair_files import write_corpus
 
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import DiagonalParseSettings, HeadSelectionSettings, TagAttentionSettings
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.config.training import DecodingSettings

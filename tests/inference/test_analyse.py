@@ -10,6 +10,7 @@ from inference.test_parse import GOLD
 from inference.tiny import examples_of_text, heads_of_block, parse_text, write_bundle
 
 from nmtcore.annotation.base import Annotator
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import (
     DepParseSettings,
     DiagonalParseSettings,
@@ -20,7 +21,6 @@ from nmtcore.config.components.settings import (
     TreeHeadSettings,
 )
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.inference import analyse

@@ -8,8 +8,8 @@ from inference.tiny import write_bundle
 from oracles import Recurrent as RecurrentOracle
 from oracles import TransformerOracle, softmax
 
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.errors import LineError
 from nmtcore.inference import attention
 from nmtcore.inference.analyse import translate_and_write

@@ -10,6 +10,7 @@ from factories import MODEL, build_tiny_model, run_settings, side
 from inference.tiny import random_examples, trained_briefly
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.settings import (
     DepParseSettings,
@@ -26,7 +27,6 @@ from nmtcore.config.components.settings import (
     TreeHeadSettings,
     TreeTraversalSettings,
 )
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError

@@ -6,8 +6,8 @@ import torch
 from factories import run_settings, side
 from inference.tiny import random_examples, write_bundle
 
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSettings
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.features.examples import Examples
 from nmtcore.inference.attention import attention_rows, load_observed_bundle

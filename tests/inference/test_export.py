@@ -9,8 +9,8 @@ from factories import run_settings
 from inference.tiny import PIECES, trained_briefly, write_bundle
 
 from nmtcore.cli import main
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import DepParseSettings
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings

@@ -8,8 +8,8 @@ from inference.tiny import PIECES, random_examples
 from oracles import Recurrent as Oracle
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import HeadSelectionSettings
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import NO_WORD, Examples
 from nmtcore.inference.schemas import GATES_SCHEMA

@@ -1,7 +1,6 @@
 """Parses from scores, of a model's own heads and of any attention head: of examples, of text and of treebanks."""
 
 import itertools
-import re
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from nmtcore.config.components.settings import (
     SisaSettings,
     TreeHeadSettings,
 )
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import attachment
@@ -38,7 +36,6 @@ from nmtcore.parquet import read_rows
 from nmtcore.syntax.annotation import tree_fault
 
 LINES = ["the cat dog the cab.", "", " \t ", "dog\u2028dog", "漢字 \u0085 x", "abcdegh the the", "the"]
-RECURRENT = {"base": "recurrent", "model": RecurrentSettings(width=16)}
 GOLD = """\
 # text = the catdog
 1\tthe\tthe\tDET\t_\t_\t3\tdet\t_\t_
@@ -202,45 +199,6 @@ def test_induced_trees_of_a_treebank_are_reported_beside_the_baselines(folder, t
     assert lines[2].endswith(
         "directed 50.0, undirected over gold edges 50.0, undirected over predicted edges 50.0 (2 words)"
     )
-
-
-RUNS = {
-    "depparse": run_settings(DepParseSettings(layer=1)),
-    "plain": run_settings(),
-    "diagonal": run_settings(DiagonalParseSettings(layer=0)),
-    "nmt": run_settings(**RECURRENT),
-}
-
-
-@pytest.mark.parametrize(
-    ("system", "arguments", "sentence"),
-    [
-        ("depparse", ["--conllu", "absent"], "absent does not exist."),
-        ("depparse", ["--conllu", "empty"], "empty contains no sentences."),
-        (
-            "depparse",
-            ["--attention", "2.0"],
-            "The encoder of the system tiny has no attention head 2.0: it has 2 layers with 2",
-        ),
-        (
-            "depparse",
-            ["--attention", "0.2"],
-            "The encoder of the system tiny has no attention head 0.2: it has 2 layers with 2",
-        ),
-        ("depparse", ["--attention", "1"], "1 is not of the form LAYER.HEAD, for example 0.3"),
-        ("depparse", ["--argmax", "--roots", "one"], "argument --roots: not allowed with argument --argmax"),
-        ("plain", [], "The system tiny does not parse: none of its heads was trained to. Use a model of another"),
-        ("diagonal", [], "The system tiny has no artificial root, so its heads do not form trees: add --argmax."),
-        ("nmt", [], "The system tiny does not parse: none of its heads was trained to. Use a model of another"),
-        ("nmt", ["--attention", "0.0"], "The encoder of the system tiny has no attention head 0.0: it has 0 layers"),
-    ],
-)
-def test_errors_are_one_sentence(system, arguments, sentence, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty").write_text("\n\n")
-    called = call_nmtcore("parse", write_bundle(tmp_path / "model", RUNS[system]), *arguments)
-    assert (called.code, called.output) == (2, "")
-    assert re.match(f"nmtcore parse: (error: )?{re.escape(sentence)}", called.errors.splitlines()[-1])
 
 
 @pytest.mark.parametrize("cells", [attention.MAX_CELLS, 1])

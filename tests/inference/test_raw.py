@@ -1,5 +1,6 @@
 """Examples from raw text: decoding, parts of long lines, and features for translation."""
 
+import gc
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import ClassVar
@@ -135,6 +136,27 @@ def test_text_is_parsed_if_translation_needs_trees(tmp_path, monkeypatch):
     assert set(syntax) == {"governor", "deprel", "parent_position"}
     assert syntax["parent_position"][0].tolist() == [0.0, 0.0]
     assert [(task.side, task.language, task.raw) for task in opened] == [("source", "en", None)]
+
+
+def test_an_annotator_starts_with_the_first_sentences_and_stops_with_the_reader(tmp_path, monkeypatch):
+    calls = []
+
+    class Recorded(Chain):
+        def load(self):
+            calls.append("load")
+
+        def close(self):
+            calls.append("close")
+
+    monkeypatch.setattr("nmtcore.inference.text.open_annotator", lambda settings, task: Recorded())
+    read = reader(tmp_path, ReadsTrees(), **SYNTAX)
+    assert calls == []
+    for _ in range(2):
+        examples_of(read, ["the cab"])
+        assert calls == ["load"]
+    del read
+    gc.collect()
+    assert calls == ["load", "close"]
 
 
 def test_each_feature_comes_from_its_annotator(tmp_path, monkeypatch):

@@ -12,8 +12,8 @@ from inference import test_raw
 from inference.tiny import random_examples, random_model, write_bundle
 from oracles import Recurrent, TransformerOracle
 
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import TagAttentionSettings
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
 from nmtcore.corpus.contrasts import ContrastEntry, ContrastRows, WrongTranslation
 from nmtcore.corpus.pairs import Side

@@ -78,6 +78,28 @@ def test_times_are_relative_to_the_baselines_mean(tmp_path):
     ]
 
 
+def test_times_of_updates_and_validations_are_medians(tmp_path):
+    """A pause of the machine, here 100 seconds in the third line, does not count."""
+    lines = [
+        (10, 10, 20.0),
+        (20, 10, 40.0),
+        (30, 10, 160.0),
+        (35, 5, 170.0),
+        (35, 0, 177.0),
+        (45, 10, 197.0),
+        (45, 0, 202.0),
+    ]
+    records = [
+        {"update": update, "seconds": seconds, **({"updates": updates} if updates else {"validation": {"bleu": 1.0}})}
+        for update, updates, seconds in lines
+    ]
+    write_lines(tmp_path / "training.jsonl", list(map(json.dumps, records)))
+    facts = training.training_facts(str(tmp_path / "training.jsonl"))
+    names = ("updates", "seconds_per_update", "validations", "seconds_per_validation", "training_time", "seconds")
+    assert [facts[name] for name in names] == [45, 2.0, 2, 6.0, 45 * 2 + 2 * 6, 202]
+    assert facts["seconds_per_update_with_validation"] == 102 / 45
+
+
 def test_a_log_without_translation_losses_has_none(tmp_path):
     plain = {"files": {"history": {"1": write_log(tmp_path / "a.jsonl", 1)}}}
     both = {"files": {"history": {"1": write_log(tmp_path / "b.jsonl", 1, loss=2.5)}}}

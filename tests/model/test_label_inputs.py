@@ -8,13 +8,13 @@ import torch
 from named_components import by_name
 from oracles import sinusoid_table
 
+from nmtcore.config.bases import TransformerSettings
 from nmtcore.config.components.settings import (
     DepParseSettings,
     LabelHeadSettings,
     RelativePositionsSettings,
     SennrichHaddowSettings,
 )
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components

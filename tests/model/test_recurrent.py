@@ -10,8 +10,8 @@ from model.comparing import check_baseline
 from oracles import Recurrent as Oracle
 from torch.nn.functional import one_hot
 
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import HeadSelectionSettings
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.inference.search import search_batch
 from nmtcore.model.batch import make_batch

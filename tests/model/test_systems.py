@@ -9,11 +9,10 @@ import torch
 from factories import forced_logits
 from named_components import by_name
 
-from nmtcore.config.bases import BASES
+from nmtcore.config.bases import BASES, TransformerSettings
 from nmtcore.config.components import COMPONENTS, check_composition
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 

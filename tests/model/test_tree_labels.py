@@ -8,8 +8,8 @@ import pytest
 import torch
 from oracles import tree_pairs
 
+from nmtcore.config.bases import TransformerSettings
 from nmtcore.config.components.settings import DepParseSettings, TreeDistanceSettings, TreeTraversalSettings
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.batch import NO_WORD, make_batch
 from nmtcore.model.build import build_components
 from nmtcore.model.components.pair_labels import traversals, tree_paths

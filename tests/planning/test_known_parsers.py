@@ -60,7 +60,7 @@ def test_models_in_folders_come_first(make_project, tmp_path):
     assert english[0].entry == {"tool": "spacy", "model": "en_ccg", "tags": "ccg"}
     assert english[0].gives == ("ccg",)
     (udpipe,) = known_parsers(project, "hsb")
-    assert (udpipe.name, udpipe.entry) == ("udpipe_hsb_ud_udpipe", {"tool": "udpipe", "model": "hsb_ud.udpipe"})
+    assert (udpipe.name, udpipe.entry) == ("udpipe_hsb_ud", {"tool": "udpipe", "model": "hsb_ud.udpipe"})
 
 
 def test_one_parser_is_chosen_per_side_and_a_supertagger_that_is_here(make_project, tmp_path):

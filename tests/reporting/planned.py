@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from nmtcore.config.cells import GridCell, GridColumn, GridRow
+from nmtcore.config.cells import GridCell, GridLine
 from nmtcore.config.claims import Claim, TrainedSystem
 from nmtcore.config.planned_tables import PlannedClaim, PlannedRuns, PlannedTable
 from nmtcore.config.typed import build, plain
@@ -36,9 +36,9 @@ def planned(
         **{
             "paper": "p2020", "name": "table_1", "table_kind": table_kind, "title": "P 2020", "place": "Table 1",
             "description": "", "scale": "quick",
-            "rows": tuple(GridRow(name=name, **{"system": name, **(rows or {}).get(name, {})}) for name in names),
+            "rows": tuple(GridLine(name=name, **{"system": name, **(rows or {}).get(name, {})}) for name in names),
             "columns": tuple(
-                GridColumn(
+                GridLine(
                     **{"name": name, "dataset": "real", "split": "test", **_measured({"metric": metric})}
                     | (columns or {}).get(name, {})
                 )

@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from published_claims import paper_claims
 from reporting.planned import shown, unlinked
 
-from nmtcore.config.claims import paper_claims
 from nmtcore.config.project import Project
 from nmtcore.config.published import paper_names, read_paper
 from nmtcore.evaluation.compare import Difference

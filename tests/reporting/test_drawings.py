@@ -1,18 +1,24 @@
-"""Figures and tables of gates, trees, attention, its sharpness, curves and times."""
+"""Figures and tables of gates, trees, attention, its sharpness, curves and times: what they read, show and refuse."""
 
 import json
+import re
 
 import pytest
-from evaluation.test_gates import gate_row
-from reporting.attention_runs import HEADS, IDS, SENTENCES, AttentionRuns
+from reporting.attention_runs import HEADS, IDS, LABELS, SENTENCES, UPOS, AttentionRuns
 from reporting.planned import items, planned, shown, tables, unlinked
+from reporting.test_gates import gate_row
 
+from nmtcore.errors import UserError
 from nmtcore.files import write_lines
 from nmtcore.inference.schemas import GATES_SCHEMA
-from nmtcore.parquet import write_rows
+from nmtcore.parquet import read_rows, write_rows
 from nmtcore.reporting.curves_table import best_point
+from nmtcore.reporting.gates import LONGEST, SHOWN_SENTENCES, STRONGEST, gates_drawing, gates_entry
 from nmtcore.reporting.paper_table import KINDS
 from nmtcore.reporting.results import Results
+from nmtcore.reporting.sentence_figures import attention_drawings, attention_figure
+from nmtcore.reporting.sentences import FEWEST_WORDS, MOST_WORDS, choose_sentence
+from nmtcore.reporting.sharpness_figure import CLAIMED
 
 NOT_TRAINED = "gone on d is not trained yet (unfinished_runs: leave_out)"
 
@@ -55,6 +61,20 @@ def test_a_figure_without_runs_is_a_sentence(runs, table_kind):
     sentence = f"gone is missing: {NOT_TRAINED}."
     assert items(blocks) == [sentence]
     assert drawn_text(runs, table, data) == sentence
+
+
+def test_the_sentence_is_the_first_that_fits(runs):
+    assert len(SENTENCES[0]) < FEWEST_WORDS <= len(SENTENCES[1]) <= MOST_WORDS
+    assert choose_sentence(runs.pairs).id == IDS[1]
+    sentence = choose_sentence(runs.pairs, runs.trees)
+    assert (sentence.id, sentence.words, sentence.heads) == (IDS[2], SENTENCES[2], HEADS)
+    assert sentence.punctuation == [False] * 7 + [True]
+    assert choose_sentence(runs.pairs, runs.trees, ids={3, 4, 9}).id == 9
+    short = choose_sentence(runs.pairs, runs.trees, ids={3, 4})
+    assert short.id == 3
+    assert short.as_json()["chosen"].startswith("the first sentence with 2 words and a tree, since none has 8 to 15")
+    with pytest.raises(UserError, match="no sentence with words and a tree among the 1 to choose from"):
+        choose_sentence(runs.pairs, runs.trees, ids={4})
 
 
 def write_gates(runs, seed, norms):
@@ -100,8 +120,11 @@ def test_trees_of_the_first_sentence_that_all_runs_parsed(runs):
     assert rows[0] == ["A", "4 the", "2 <b>", "4 the", ""]
     assert rows[5] == ["sleep", "root", "7 s", "root", ""]
     assert [row[-1] for row in rows] == [""] * 7 + ["yes"]
-    drawn = set(texts(runs, table, data))
-    assert {"gold", "sa, seed 1, scale quick", "hard, seed 1, scale quick", f"gone is missing: {NOT_TRAINED}."} <= drawn
+    drawn = drawn_text(runs, table, data)
+    shown_texts = ("gold", "sa, seed 1, scale quick", "hard, seed 1, scale quick", f"gone is missing: {NOT_TRAINED}.")
+    assert [text for text in shown_texts if text not in drawn] == []
+    # Without roots and punctuation: 6 arcs of the gold tree and of hard, and 6 of the chain (one ends at the mark).
+    assert len(re.findall(r"M[\d.]+ [\d.]+A", runs.outputs["figure"].read_text())) == 6 + 6 + 6
 
 
 def attention(runs, system, path, trees=None, **source):
@@ -122,9 +145,10 @@ def test_attention_of_transformers_and_of_recurrent_systems(runs):
         *(["mine", "1", f"layer {layer}, head {head}"] for layer in (0, 1) for head in (0, 1)),
         ["sa", "1", "decoder to source"], ["sa", "1", "heads (head_selection)"],
     ]  # fmt: skip
-    weights = data["encoders"][0]["heads"]["1.0"]
+    first, second = (own["maps"] for own in data["figures"])
+    weights = first[2]["weights"]
     assert rows[2][3] == f"{sum(max(row) for row in weights) / len(weights):.3f}"
-    selected = data["maps"][0]["runs"][0]["maps"][1]["weights"]
+    selected = second[1]["weights"]
     maxima = [max(row[column] for row in selected) for column in range(len(selected))]
     assert rows[5][3] == f"{sum(maxima) / len(maxima):.3f}"
     drawn = drawn_text(runs, table, data)
@@ -136,10 +160,64 @@ def test_sentences_of_other_lengths_are_drawn_if_no_other_fits(runs):
     path = runs.write_attention("sa", layers=0, ids=IDS[:1])
     table = planned("attention", [attention(runs, "sa", path)], seeds={"sa": [1]})
     data, blocks = content_of(runs, table)
-    chosen = data["maps"][0]["sentence"]["chosen"]
+    chosen = data["figures"][0]["sentence"]["chosen"]
     assert chosen == "the first sentence with 2 words, since none has 8 to 15 and no number is nearer"
     assert chosen in str(blocks)
     assert "sa: decoder to source" in drawn_text(runs, table, data)
+
+
+def rounded(weights):
+    return [[round(weight, 4) for weight in row] for row in weights]
+
+
+def test_attention_of_encoder_heads_is_that_of_the_file(runs):
+    path, sentence = runs.write_attention("mine"), choose_sentence(runs.pairs, runs.trees)
+    figure = attention_figure(path, sentence, runs.layout, encoder=True, claimed=["1.0"])
+    assert [figure[key] for key in ("dataset", "system", "scale", "seed", "split")] == ["d", "mine", "quick", 1, "test"]
+    assert figure["sentence"] == {
+        "id": 7, "words": SENTENCES[2], "heads": HEADS, "labels": LABELS, "upos": UPOS,
+        "chosen": "the first sentence with 8 to 15 words and a tree",
+    }  # fmt: skip
+    rows = [row for row in read_rows(path) if row["id"] == 7 and row["attention"] == "encoder"]
+    assert [own["weights"] for own in figure["maps"]] == [rounded(row["weights"]) for row in rows]
+    assert [own["claimed"] for own in figure["maps"]] == [False, False, True, False]
+    svg = "".join(element for drawing in attention_drawings(figure) for element in drawing.elements)
+    # Once in the tree, beside each layer, and above each head of the first layer
+    assert svg.count(">&lt;b&gt;</text>") == 1 + 2 + 2
+    assert svg.count('stroke-width="2"') == 1
+    assert ("framed: computed" in svg, bool(re.search(r"M[\d.]+ [\d.]+A", svg))) == (True, True)
+    figure = attention_figure(path, choose_sentence(runs.pairs), runs.layout, encoder=True)
+    svg = "".join(element for drawing in attention_drawings(figure) for element in drawing.elements)
+    assert ("framed" in svg, bool(re.search(r"M[\d.]+ [\d.]+A", svg))) == (False, False)
+
+
+def test_maps_of_recurrent_systems_are_those_of_the_file(runs):
+    path = runs.write_attention("sa", layers=0, selection=True, ids=IDS[1:])
+    first, second = attention_figure(path, choose_sentence(runs.pairs), runs.layout, encoder=False)["maps"]
+    cross, selection = (row for row in read_rows(path) if row["id"] == 4)
+    assert (first["rows"], first["columns"]) == (["ein", "<h&>", "</s>"], [*SENTENCES[1], "</s>"])
+    assert first["weights"] == rounded(cross["weights"])
+    assert second["rows"] == second["columns"] == SENTENCES[1]
+    for head in range(8):
+        for dependent in range(8):
+            assert second["weights"][head][dependent] == round(selection["weights"][dependent][head], 4)
+
+
+def test_gates_of_short_sentences(runs):
+    path = runs.path("gates", "sa")
+    lengths = [2, LONGEST + 1, 0, LONGEST, *[3] * SHOWN_SENTENCES]
+    rows = [
+        {"id": i, "pieces": [*(f"<{i}.{k}>" for k in range(n)), "</s>"], "norms": [float(k) for k in range(n + 1)]}
+        for i, n in enumerate(lengths)
+    ]
+    write_rows(path, GATES_SCHEMA, rows)
+    entry = gates_entry(path, layout=runs.layout)
+    assert [sentence["id"] for sentence in entry["sentences"]] == [0, 3, 4, 5, 6, 7]
+    assert entry["sentences"][0] == {"id": 0, "pieces": ["<0.0>", "<0.1>"], "norms": [0, 1]}
+    svg = "".join(gates_drawing(entry).elements)
+    assert re.findall(r'font-weight="bold">(&lt;[^<]*)', svg)[:2] == ["&lt;0.1&gt;", f"&lt;3.{LONGEST - 1}&gt;"]
+    assert 'fill-opacity="0.00"' in svg
+    assert f'fill-opacity="{STRONGEST:.2f}"' in svg
 
 
 def sharpness(systems, facts):
@@ -164,7 +242,14 @@ def test_sharpness_of_layers(runs):
     assert rows[1][7:] == [f"{counts['mean_maximum']:.3f}", f"{counts['mean_entropy']:.3f}", "yes"]
     assert items(blocks) == ["d, test: 4 sentences instead of the paper's 100."]
     assert data["lowest_bin"] == 2
-    assert {"mine", "other", "layer 0", "layer 1"} <= set(texts(runs, table, data))
+    assert {"layer 0", "layer 1", "mine: % of the attention weights"} <= set(texts(runs, table, data))
+    svg = runs.outputs["figure"].read_text()
+    claimed, *others = re.findall(rf'<g fill="({CLAIMED}|#999999)">((?:<rect [^>]*>)+)</g>', svg)[::-1][2:]
+    assert (claimed[0], {own for own, _ in others}) == (CLAIMED, {"#999999"})
+    # Heights of the bars are the shares of all weights from the lowest bin on.
+    heights = [float(own) for own in re.findall(r'height="([\d.]+)"', claimed[1])]
+    shares = [count / sum(counts["counts"]) for count in counts["counts"][2:]]
+    assert heights == pytest.approx([own / max(shares) * max(heights) for own in shares], abs=0.1)
 
 
 def test_a_model_with_fewer_layers_shows_its_last(runs):
@@ -177,7 +262,8 @@ def test_a_model_with_fewer_layers_shows_its_last(runs):
     assert [(row[0], row[5], row[6], row[9]) for row in by_head] == [
         ("deep", "2", "0", ""), ("deep", "2", "1", "yes"), ("flat", "1", "0", ""), ("flat", "1", "1", ""),
     ]  # fmt: skip
-    assert {"layer 2, head 0", "layer 1, head 1"} <= set(texts(runs, table, data))
+    titles = {"deep, layer 2: % of the attention weights", "flat, layer 1: % of the attention weights"}
+    assert {"head 0", "head 1", *titles} <= set(texts(runs, table, data))
 
 
 def write_log(runs, system, seed, *validations, seconds=2.0):
@@ -228,6 +314,6 @@ def test_times_have_a_bar_for_each_number(runs):
     data, blocks = content_of(runs, table)
     assert shown(tables(blocks)[0]) == [["base", "1", "1.00"], ["own", "2", "3.00"], ["late", "", "(not trained yet)"]]
     drawn = texts(runs, table, data)
-    assert {"published", "here", "own", "1.50", "3.00", "time relative to base"} <= set(drawn)
+    assert {"published", "here", "own", "1.50", "3.00", "d: time relative to base"} <= set(drawn)
     assert "late" not in drawn
-    assert "No time is published, and no run is finished." in texts(runs, table, {**data, "cells": []})
+    assert "No time is published, and no run is finished." in texts(runs, table, {**data, "times": []})

@@ -189,7 +189,7 @@ def test_the_table_has_published_numbers_ours_marks_and_reasons(folder):
 def test_a_table_without_our_scores_does_not_explain_them(folder):
     cells = [{"row": "new", "column": COLUMN, "metric": "bleu", "published": 2.0, "marks": "d", "reason": "not run"}]
     text = " ".join(map(str, blocks_of(planned("scores", cells))))
-    assert "Marks of published scores are the paper's" in text
+    assert "Published d, D: p < 0.05" in text
     assert "Holm: corrected" not in text
     assert "Means over seeds" not in text
     assert "Holm: corrected" in " ".join(map(str, blocks_of(plan(folder))))

@@ -12,8 +12,7 @@ from reporting.runs import Results as Folder
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import Difference
-from nmtcore.reporting.constructions_figure import count_bars, draw_constructions, gain_points
-from nmtcore.reporting.lengths_figure import draw_lengths, length_points
+from nmtcore.reporting.charts import system_looks
 from nmtcore.reporting.parts import (
     LONG,
     compare_parts,
@@ -22,6 +21,7 @@ from nmtcore.reporting.parts import (
     length_blocks,
     length_entries,
 )
+from nmtcore.reporting.parts_figures import draw_constructions, draw_lengths, gain_rows
 from nmtcore.reporting.results import Results, Undecided
 
 WORDS = ["the cat sees a dog .", "does he see it ?", "a cat and a dog", "he tries to sleep .", "who is it now ?"] * 16
@@ -109,8 +109,12 @@ def test_gains_on_constructions_are_those_of_their_sentences(folder, annotations
         base, better = ([bleu(step + seed, positions) for seed in (1, 2)] for step in (3, 9))
         assert (entry["baseline_scores"], entry["scores"]) == (pytest.approx(base), pytest.approx(better))
         assert entry["difference"].delta == pytest.approx((sum(better) - sum(base)) / 2)
-    points = list(gain_points(entries))
-    assert [point["difference"] for point in points if "published" in point["system"]] == list(GAINS.values())
+    looks = system_looks(["better", "better, published"])
+    drawn = [gain_rows(entry, looks) for entry in entries[:3]]
+    assert [published.value for _, published in drawn] == list(GAINS.values())
+    assert [(own.value, own.low, own.high, own.hollow) for own, _ in drawn] == [
+        (own["difference"].delta, *own["difference"].interval, own["sentences"] < 30) for own in entries[:3]
+    ]
 
 
 def test_counts_stand_beside_the_published_ones(annotations, folder, tmp_path):
@@ -128,9 +132,10 @@ def test_counts_stand_beside_the_published_ones(annotations, folder, tmp_path):
         ["control", "479", "15.9", "16 (few)", "20.0"],
         ["total", "3,007", "100.0", "80", "100.0"],
     ]
-    assert [(bar["of"], bar["label"]) for bar in count_bars(counts)][:2] == [("published", "112"), ("d, test", "32")]
     draw_constructions((counts, entries), tmp_path / "counts.svg", title="Table 5.8")
-    assert ">3,007<" in (tmp_path / "counts.svg").read_text()
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "counts.svg").read_text())
+    assert {"published", "d, test", "112", "32", "3,007"} <= set(texts)
+    assert (tmp_path / "counts.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_phrases_are_parts_too_but_not_those_of_all_sentences(folder):
@@ -243,9 +248,9 @@ def test_the_figure_has_a_panel_per_test_with_all_systems_and_bins(folder, tmp_p
     draw_lengths(entries, tmp_path / "lengths.svg", title="Figure 3: scores. Scale quick.")
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "lengths.svg").read_text())
     assert {"1 to 10 (20)", "11 to 20 (30)", "21 to 30 (20)", "over 60 (10)"} <= set(texts)
-    points = list(length_points(entries))
-    assert all(point["low"] <= point["score"] <= point["high"] for point in points)
-    assert len(points) == 8
+    svg = (tmp_path / "lengths.svg").read_text()
+    assert len(re.findall(r'<path d="M[\d.]+ [\d.]+V', svg)) == 8, "a whisker for each bin of each system"
+    assert svg.count('fill="none" stroke="#7f7f7f" stroke-width="1.2"') == 3, "bins of few sentences are hollow"
     missing = lengths(folder, runs=None, source={}, reason="d names no parser")
     shown_tables = tables(length_blocks(missing, length_entries(missing, Results())))
     assert all("(d names no parser)" in str(shown(own)) for own in shown_tables)

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from nmtcore.reporting.svg import SHADES, shade_of, svg_document, svg_matrix, svg_text, text_width
+from nmtcore.reporting.svg import SHADES, Drawing, arranged, shade_of, svg_matrix, svg_text, text_width, titled_svg
 
 
 def painted(matrix_svg, rows, columns):
@@ -27,7 +27,7 @@ def painted(matrix_svg, rows, columns):
 def test_each_cell_has_the_shade_of_its_weight(concentration):
     weights = np.random.default_rng(1).dirichlet(np.full(9, concentration), 6).tolist()
     drawn = svg_matrix(weights, 3, 4.5, cell=2)
-    assert 'transform="translate(3 4.5) scale(2)"' in drawn
+    assert drawn.startswith('<g transform="translate(3 4.5)"><g transform="scale(2)">')
     expected = [[shade_of(weight) / (SHADES - 1) for weight in row] for row in weights]
     assert np.array(painted(drawn, 6, 9)) == pytest.approx(np.array(expected), abs=0.006)
 
@@ -41,7 +41,7 @@ def test_shades_go_from_none_to_all():
 
 @pytest.mark.parametrize("text", ["<script>", 'a "b" & c', "a\x00b", "日本語", "'"])
 def test_texts_are_escaped(text):
-    drawing = svg_document(10, 20.5, [svg_text(1, 2, text)], title=text.replace("\x00", ""))
+    drawing = titled_svg(text.replace("\x00", ""), [Drawing([svg_text(1, 2, text)], 10, 20.5)])
     root = ElementTree.fromstring(drawing)
     assert root.get("height") == "20.5"
     (own,) = root.iter("{http://www.w3.org/2000/svg}text")
@@ -51,3 +51,11 @@ def test_texts_are_escaped(text):
 def test_wide_characters_are_wider():
     assert text_width("日本", 10) > text_width("ab", 10) > text_width("il", 10) > 0
     assert text_width("ab", 20) == 2 * text_width("ab", 10)
+
+
+def test_drawings_are_arranged_in_rows_without_overlap():
+    sizes = [(10, 5), (20, 8), (30, 1), (4, 4), (5, 5)]
+    whole = arranged([Drawing(["x"], *size) for size in sizes], columns=2)
+    places = [tuple(map(float, own)) for own in re.findall(r"translate\((\S+) (\S+)\)", "".join(whole.elements))]
+    assert places == [(0, 0), (10, 0), (0, 8), (30, 8), (0, 12)]
+    assert (whole.width, whole.height) == (34, 17)

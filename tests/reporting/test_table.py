@@ -3,7 +3,6 @@
 import csv
 import html
 import io
-import math
 import re
 
 import pytest
@@ -251,16 +250,6 @@ def test_short_tables_with_the_same_columns_are_one_in_csv():
     other = make_table([Column(name="x")], [["y"]])
     page = Page(title="", blocks=(tables[0], note("and"), tables[1], other))
     assert page_csv(page) == "sentence,word,n\n0,a,1\n1,b,1\n\nx\ny\n"
-
-
-@pytest.mark.parametrize(
-    ("content", "value"),
-    [("number", "1"), ("text", 1), ("mean", "1"), ("interval", 1.0), ("number", True), ("duration", math.inf),
-     ("text", SeedMean(1.0)), ("number", TableCell(1, reason="not run"))],
-)  # fmt: skip
-def test_a_value_that_does_not_fit_its_column_is_an_error(content, value):
-    with pytest.raises(ValueError, match="x: "):
-        make_table([Column(name="x", content=content)], [[value]])
 
 
 def test_a_table_of_what_was_not_run_is_one_line():

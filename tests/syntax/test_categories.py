@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.demo import generate
-from nmtcore.syntax.annotation import Annotation, annotation_fault
 from nmtcore.syntax.categories import CONSTRUCTIONS, category_fault, constructions
 
 
@@ -58,11 +57,6 @@ def test_all_categories_of_real_corpora_are_sound(shared):
     categories = {*pmb_categories(shared), *labels, *demo}
     assert len(categories) > 294
     assert {text for text in categories if category_fault(text)} == set()
-
-
-def test_an_annotation_with_an_ill_formed_category_is_unsound():
-    assert annotation_fault(Annotation(ccg=["NP", r"S[dcl]\NP"]), 2) is None
-    assert annotation_fault(Annotation(ccg=["NP", "_SP"]), 2) == "word 2: '_SP' is no CCG category"
 
 
 @pytest.mark.parametrize(

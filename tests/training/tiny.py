@@ -13,12 +13,11 @@ import numpy as np
 import torch
 from factories import examples_of, run_settings, side
 
+from nmtcore.config.bases import RecurrentSettings, TransformerSettings
 from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings, TagAttentionSettings
-from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.config.typed import build, merge
 from nmtcore.features.examples import Examples
 from nmtcore.model.base import TranslationModel

@@ -20,7 +20,7 @@ from nmtcore.cli.score import add_score
 from nmtcore.cli.show import add_show
 from nmtcore.cli.streams import end_output, prepare_output
 from nmtcore.cli.translate import add_translate
-from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.errors import UserError, explain_missing_packages, explain_os_errors
 from nmtcore.memory import keep_freed_memory
 
 GONE = {
@@ -34,9 +34,6 @@ GONE = {
     "results/DATASET/SYSTEM/seedN/gates/SPLIT.parquet has the norms of given translations.",
 }
 """What to do instead of a command that earlier versions had."""
-
-EXTRAS = {"ctranslate2": "export"}
-"""The extra that installs a package that only some commands need; all others are in `workflow`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -62,18 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(chosen: argparse.Namespace) -> None:
     prepare_output()
-    try:
-        with explain_os_errors("the output"):  # of errors that name no file
-            chosen.run(chosen)
-            sys.stdout.flush()
-    except ModuleNotFoundError as error:
-        package = (error.name or "nmtcore").partition(".")[0]
-        if package == "nmtcore":
-            raise
-        extra = EXTRAS.get(package, "workflow")
-        raise UserError(
-            f"this needs the package {package}, which is not installed: pip install 'nmtcore[{extra}]'."
-        ) from error
+    with explain_missing_packages(), explain_os_errors("the output"):  # of errors that name no file
+        chosen.run(chosen)
+        sys.stdout.flush()
 
 
 class _Parser(argparse.ArgumentParser):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmtcore.cli.options import folder_path, positive_number
-from nmtcore.errors import escape_controls, explain_os_errors, shortened
+from nmtcore.errors import UserError, escape_controls, explain_os_errors, shortened
 
 if TYPE_CHECKING:
     from nmtcore.config.project import Project
@@ -55,8 +55,7 @@ def _run_check(chosen: argparse.Namespace) -> None:
             _show_run(project, chosen.dataset, folder)
             return
         check = check_dataset(project, chosen.dataset, limit=chosen.limit)
-    root = project.layout.root(project.settings.scale)
-    target = f"{root}/{check.dataset.name}/SYSTEM.bleu"
+    target = f"{project.layout.root(project.settings.scale)}/{check.dataset.name}/SYSTEM.bleu"
     unread = [split for split in check.dataset.splits if split not in check.survey.splits]
     not_here = [f"The text of {', '.join(unread)} was not looked at: it is not all on this machine."] if unread else []
     systems = system_lines(check.planned, check.missing, total=len(project.system_entries), target=target)
@@ -65,7 +64,10 @@ def _run_check(chosen: argparse.Namespace) -> None:
     _show("Text:", *survey_lines(check.survey), *not_here)
     parsers = [f"{name}: {state}" for name, (state, _) in check.annotators.items()]
     _show("Parsers:" + " none" * (not parsers), *parsers)
-    _show(f"Systems at the scale {project.settings.scale}: {systems[0]}", *systems[1:])
+    if check.dataset.is_treebank:
+        _show("Systems: none, as it is a treebank alone; ask for results/tables/parsers.md")
+    else:
+        _show(f"Systems at the scale {project.settings.scale}: {systems[0]}", *systems[1:])
     if not check.faults:
         _show("Nothing here would stop the workflow.")
         return
@@ -78,7 +80,9 @@ def _show_run(project: "Project", name: str, folder: Path) -> None:
     from nmtcore.planning.deciding_files import decided_settings, shown_file
     from nmtcore.reporting.terminal_table import terminal_table
 
-    scale, dataset, system = (*name.split("/"), "", "", "")[:3]
+    if name.count("/") != 2:
+        raise UserError(f"{name} is no run: write SCALE/DATASET/SYSTEM, such as small/demo_en2de/pascal.")
+    scale, dataset, system = name.split("/")
     project.scale_files.check(scale, where=name)
     project.dataset_files.check(dataset, where=name)
     run = project.run(dataset, system, scale, project.settings.seeds[0])

@@ -16,10 +16,11 @@ Number = Annotated[float, Range(least=-1000, most=1e9)]
 
 
 @settings_class
-class GridRow:
-    """A row of a table; what it does not name is None."""
+class GridLine:
+    """A row or a column of a table; what it does not name is None."""
 
     name: str
+    """For example `depparse_l1@filtered`, or `cs2en/test/bleu`."""
     system: str | None = None
     dataset: str | None = None
     split: str | None = None
@@ -31,25 +32,10 @@ class GridRow:
     """Whether the paper quotes it from others."""
     added: bool = False
     """Whether the paper's table lacks it."""
-
-
-@settings_class
-class GridColumn:
-    """A column of a table, for one metric; what it does not name is None."""
-
-    name: str
-    """For example `cs2en/test/bleu`."""
-    system: str | None = None
-    dataset: str | None = None
-    split: str | None = None
-    metric: str | None = None
-    item: str | None = None
     measure: str = ""
-    """What the metric, or the gain in it, stands for here (`nmtcore.measures`)."""
+    """Of a column: what the metric, or the gain in it, stands for here (`nmtcore.measures`)."""
     digits: Amount = 0
-    """Decimals of the published numbers."""
-    added: bool = False
-    """Whether the paper's table lacks it."""
+    """Of a column: decimals of the published numbers."""
 
 
 @settings_class

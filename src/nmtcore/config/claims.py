@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
-from nmtcore.config.cells import GridColumn, GridRow
+from nmtcore.config.cells import GridLine
 from nmtcore.config.published import MARGIN, MARKS, ClaimSettings, Direction, Paper, PublishedTable, row_system
 
 
@@ -50,15 +50,10 @@ def trained_name(trained: TrainedSystem, dataset: str | None) -> str:
     return trained.system if trained.dataset == dataset else f"{trained.system} on {trained.dataset}"
 
 
-def paper_claims(paper: Paper) -> list[Claim]:
-    """List the claims of a paper: for each table first the marks, then the sentences."""
-    return [claim for name in paper.tables for claim in table_claims(paper, name)]
-
-
 def table_claims(paper: Paper, name: str) -> list[Claim]:
     """List the claims of one table of a paper: first the marks, then the sentences."""
     table = paper.tables[name]
-    return [*_marked(paper, table), *_said(paper, table, name)]
+    return [*_marked(paper, table), *_said(paper, table)]
 
 
 def _marked(paper: Paper, table: PublishedTable) -> Iterator[Claim]:
@@ -69,13 +64,13 @@ def _marked(paper: Paper, table: PublishedTable) -> Iterator[Claim]:
             cell = table.cells.get((row.name, column.name))
             for mark in cell.marks if cell else "":
                 position, level = MARKS[mark]
-                baseline = rows[table.baselines[position]]
+                baseline = rows[table.settings.baselines[position]]
                 yield _claim(paper, table, (row, column), (baseline, column), level=level)
 
 
-def _said(paper: Paper, table: PublishedTable, name: str) -> Iterator[Claim]:
+def _said(paper: Paper, table: PublishedTable) -> Iterator[Claim]:
     """Yield the claims of sentences: one per system, baseline, column and item."""
-    settings = paper.settings.tables[name]
+    settings = table.settings
     columns = {column.name: column for column in table.columns}
     for sentence in settings.claims:
         named = sentence.columns or tuple(columns)
@@ -91,7 +86,7 @@ def _said(paper: Paper, table: PublishedTable, name: str) -> Iterator[Claim]:
                 (_row_named(table, baseline or system), columns[baseline_column]),
                 sentence=sentence,
                 item=item,
-                stated=table.facts[difference] if isinstance(difference, str) else difference,
+                stated=settings.facts[difference] if isinstance(difference, str) else difference,
             )
 
 
@@ -99,16 +94,16 @@ def _baselines(sentence: ClaimSettings, table: PublishedTable) -> tuple[str | No
     """Return the rows that the systems of a sentence are compared with; None: each with itself."""
     if sentence.baseline_columns and not sentence.baselines:
         return (None,)
-    return sentence.baselines or table.baselines[:1]
+    return sentence.baselines or table.settings.baselines[:1]
 
 
-def _row_named(table: PublishedTable, name: str) -> GridRow:
+def _row_named(table: PublishedTable, name: str) -> GridLine:
     """Return a row of a table, or a row without numbers for a system that the table does not have."""
     rows = {row.name: row for row in table.rows}
-    return rows.get(name, GridRow(name=name, system=row_system(name)))
+    return rows.get(name, GridLine(name=name, system=row_system(name)))
 
 
-_Cell = tuple[GridRow, GridColumn]
+_Cell = tuple[GridLine, GridLine]
 
 
 def _claim(
@@ -135,8 +130,8 @@ def _claim(
         system=system,
         baseline=compared,
         baseline_from_elsewhere=baseline.elsewhere or compared.system in paper.settings.others,
-        dataset=column.dataset or table.dataset,
-        split=column.split or table.split,
+        dataset=column.dataset or table.settings.dataset,
+        split=column.split or table.settings.split,
         metric=column.metric,
         item=item,
         direction=sentence.direction if sentence else "gain",
@@ -147,7 +142,7 @@ def _claim(
     )
 
 
-def _trained(table: PublishedTable, row: GridRow, column: GridColumn) -> TrainedSystem:
+def _trained(table: PublishedTable, row: GridLine, column: GridLine) -> TrainedSystem:
     return TrainedSystem(row.system or row.name, table.trained_dataset(row, column))
 
 

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field
 
 from nmtcore.config.formats import FORMATS
-from nmtcore.config.partial import Listed, Short
-from nmtcore.config.ranges import Count, Positive, Seed, settings_class
+from nmtcore.config.ranges import Count, Listed, Positive, Seed, Short, settings_class
 from nmtcore.config.typed import nearest
 from nmtcore.errors import is_hidden, quoted
 

@@ -11,8 +11,7 @@ from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings, Side
 from nmtcore.config.filters import FILTERS, FilterSettings, HeldOutSettings
 from nmtcore.config.formats import FORMATS
 from nmtcore.config.own_code import own_names
-from nmtcore.config.partial import ForAll, Listed, PartOf, Short
-from nmtcore.config.ranges import Amount, Count, Positive, Seed, settings_class
+from nmtcore.config.ranges import Amount, Count, ForAll, Listed, PartOf, Positive, Seed, Short, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.typed import missing_keys

@@ -11,8 +11,7 @@ from nmtcore.config.components import ComponentSettings
 from nmtcore.config.datasets import GOLD, TREEBANK, DatasetSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.files import check_files
-from nmtcore.config.partial import Listed
-from nmtcore.config.ranges import settings_class
+from nmtcore.config.ranges import Listed, settings_class
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import TreebankSettings

@@ -149,8 +149,6 @@ _TABLE_NAME = "[a-z0-9]+(?:_[a-z0-9]+)*"
 class PaperTables(NamedTuple):
     """The tables of a paper: what it published, and what we show."""
 
-    name: str
-    path: Path
     paper: Paper
     settings: PaperTablesSettings
 
@@ -180,7 +178,7 @@ def read_paper_tables(catalogue: Catalogue, name: str, *, where: str = "the targ
         raise UserError(f"{path}: tables lacks {', '.join(sorted(missing))}, which {paper.path} has.")
     for system in settings.seeds:
         choose(system, paper_systems(paper, settings), noun="system of its tables", where=f"{path}: seeds")
-    return PaperTables(name=name, path=path, paper=paper, settings=settings)
+    return PaperTables(paper, settings)
 
 
 def _check_measures(settings: PaperTablesSettings, published: Container[str], *, where: str) -> None:

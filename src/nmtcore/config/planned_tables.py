@@ -7,7 +7,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
-from nmtcore.config.cells import GridCell, GridColumn, GridRow, Number
+from nmtcore.config.cells import GridCell, GridLine, Number
 from nmtcore.config.claims import Claim, TrainedSystem
 from nmtcore.config.paper_tables import TableKind
 from nmtcore.config.ranges import Seed, settings_class
@@ -77,8 +77,8 @@ class PlannedTable:
     facts: dict[str, Number] = field(default_factory=dict)
     sentence: str = ""
     """Of a table of examples: the source sentence that it shows if the test has it."""
-    rows: tuple[GridRow, ...] = ()
-    columns: tuple[GridColumn, ...] = ()
+    rows: tuple[GridLine, ...] = ()
+    columns: tuple[GridLine, ...] = ()
     cells: tuple[GridCell, ...] = ()
     """A cell for each row and column, row by row."""
     runs: dict[str, PlannedRuns] = field(default_factory=dict)

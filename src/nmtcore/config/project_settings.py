@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 
 from nmtcore.config.annotators import check_model_name
 from nmtcore.config.own_code import own_names
-from nmtcore.config.partial import Listed
-from nmtcore.config.ranges import Count, Seed, settings_class
+from nmtcore.config.ranges import Count, Listed, Seed, settings_class
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import build
 from nmtcore.layout import MODELS, Layout

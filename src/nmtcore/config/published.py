@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.cells import AXES, Axis, GridCell, GridColumn, GridRow, Number
+from nmtcore.config.cells import AXES, Axis, GridCell, GridLine, Number
 from nmtcore.config.files import named_files
 from nmtcore.config.ranges import Positive, settings_class
 from nmtcore.config.typed import build, choose
@@ -120,35 +120,20 @@ class PaperSettings:
 class PublishedTable(NamedTuple):
     """A published table or figure."""
 
-    paper: str
     name: str
+    settings: PublishedTableSettings
     place: str
-    description: str
-    baselines: tuple[str, ...]
-    systems: tuple[str, ...]
-    """Systems that it shows without numbers."""
-    dataset: str | None
-    """The data set of the whole table."""
-    split: str | None
-    """The split of the whole table."""
-    system: str | None
-    """The system of the whole table."""
-    metric: str | None
-    """The metric of the whole table."""
-    rows: tuple[GridRow, ...]
-    columns: tuple[GridColumn, ...]
-    cells: Mapping[tuple[str, str], GridCell]
+    rows: tuple[GridLine, ...] = ()
+    columns: tuple[GridLine, ...] = ()
+    cells: Mapping[tuple[str, str], GridCell] = {}
     """The numbers by the names of row and column; a cell without a number is left out."""
-    facts: Mapping[str, float]
-    trained_on: Mapping[str, Mapping[str, str]]
-    """Rows whose system was trained on another data set than the column's."""
 
     def value(self, row: str, column: str) -> float | None:
         """Return the number of a cell; None if the paper has none."""
         cell = self.cells.get((row, column))
         return None if cell is None else cell.published
 
-    def cell_at(self, row: GridRow, column: GridColumn) -> GridCell:
+    def cell_at(self, row: GridLine, column: GridLine) -> GridCell:
         """Return a cell, or what a cell without a number would measure."""
         known = self.cells.get((row.name, column.name))
         return known or _cell(self, row, column, None, marks="")
@@ -160,12 +145,14 @@ class PublishedTable(NamedTuple):
         ]
         return max((len(f"{value:.10f}".rstrip("0").partition(".")[2]) for value in values), default=0)
 
-    def trained_dataset(self, row: GridRow, column: GridColumn) -> str | None:
+    def trained_dataset(self, row: GridLine, column: GridLine) -> str | None:
         """Return the data set that a row's system was trained on in a column."""
-        dataset = row.dataset or column.dataset or self.dataset
+        dataset = row.dataset or column.dataset or self.settings.dataset
         if dataset is None:
             return None
-        return self.trained_on.get(row.name, {}).get(dataset, f"{dataset}_filtered" if row.filtered else dataset)
+        return self.settings.trained_on.get(row.name, {}).get(
+            dataset, f"{dataset}_filtered" if row.filtered else dataset
+        )
 
 
 class Paper(NamedTuple):
@@ -180,9 +167,9 @@ class Paper(NamedTuple):
     def systems(self) -> list[str]:
         """The names of systems in rows, columns, figures and claims, each once, without those from elsewhere."""
         names: dict[str, None] = {}
-        for name, table in self.tables.items():
-            settings = self.settings.tables[name]
-            named = [settings.system, *table.systems, *(column.system for column in table.columns)]
+        for table in self.tables.values():
+            settings = table.settings
+            named = [settings.system, *settings.systems, *(column.system for column in table.columns)]
             named += [row.system for row in table.rows if not row.elsewhere]
             for claim in settings.claims:
                 elsewhere = settings.rows_from_elsewhere
@@ -217,8 +204,7 @@ def read_paper(catalogue: Catalogue, name: str, *, where: str = "the target") ->
 def make_paper(catalogue: Catalogue, name: str, path: Path, settings: PaperSettings) -> Paper:
     """Make the tables of a paper from the settings in a file, and check them as `read_paper` does."""
     tables = {
-        table: _resolve(name, table, values, where=f"{path}: tables.{table}")
-        for table, values in settings.tables.items()
+        table: _resolve(table, values, where=f"{path}: tables.{table}") for table, values in settings.tables.items()
     }
     paper = Paper(name=name, path=path, settings=settings, tables=tables)
     _check_names(paper, catalogue)
@@ -237,32 +223,22 @@ def place_of(table: str) -> str:
     return f"{noun.capitalize()} {number}" if noun in ("table", "figure") else table.replace("_", " ")
 
 
-def _resolve(paper: str, name: str, settings: PublishedTableSettings, *, where: str) -> PublishedTable:
+def _resolve(name: str, settings: PublishedTableSettings, *, where: str) -> PublishedTable:
     _check_axes(settings, where=where)
     columns = [_columns(column, settings, where=where) for column in settings.columns]
-    quoted = settings.rows_from_elsewhere
+    quoted = [GridLine(name=name, elsewhere=True) for name in settings.rows_from_elsewhere]
     table = PublishedTable(
-        paper=paper,
         name=name,
+        settings=settings,
         place=settings.place or place_of(name),
-        description=settings.description,
-        baselines=settings.baselines,
-        systems=settings.systems,
-        dataset=settings.dataset,
-        split=settings.split,
-        system=settings.system,
-        metric=settings.metric,
-        rows=tuple([*(_row(row, settings) for row in settings.rows), *(_quoted_row(row) for row in quoted)]),
+        rows=(*(_row(row, settings) for row in settings.rows), *quoted),
         columns=tuple(column for group in columns for column in group),
-        cells={},
-        facts=settings.facts,
-        trained_on=settings.trained_on,
     )
-    _check_rows(table, settings, where=where)
-    values = [*settings.rows.items(), *quoted.items()]
+    _check_rows(table, where=where)
+    values = [*settings.rows.values(), *settings.rows_from_elsewhere.values()]
     cells = [
         _cell(table, row, column, value, marks=settings.marks.get(column.name, {}).get(row.name, ""))
-        for row, (_, numbers) in zip(table.rows, values, strict=True)
+        for row, numbers in zip(table.rows, values, strict=True)
         for group, number in zip(columns, _checked(row.name, numbers, columns, where=where), strict=True)
         for column, value in zip(group, number, strict=True)
         if value is not None
@@ -280,7 +256,7 @@ def _check_axes(settings: PublishedTableSettings, *, where: str) -> None:
         raise UserError(f"{where}: {', '.join(named + fixed)}: rows, columns and table must name different things.")
 
 
-def _columns(name: str, settings: PublishedTableSettings, *, where: str) -> list[GridColumn]:
+def _columns(name: str, settings: PublishedTableSettings, *, where: str) -> list[GridLine]:
     """Return the columns of a column's metrics."""
     axes, parts = settings.column.split("/"), name.split("/")
     if len(axes) != len(parts):
@@ -289,21 +265,17 @@ def _columns(name: str, settings: PublishedTableSettings, *, where: str) -> list
     metrics = named.pop("metric", "").split("+")
     prefix = "/".join(part for axis, part in zip(axes, parts, strict=True) if axis != "metric")
     if "metric" not in axes:
-        return [GridColumn(name=name, **named)]
-    return [GridColumn(name="/".join(filter(None, (prefix, metric))), metric=metric, **named) for metric in metrics]
+        return [GridLine(name=name, **named)]
+    return [GridLine(name="/".join(filter(None, (prefix, metric))), metric=metric, **named) for metric in metrics]
 
 
-def _row(name: str, settings: PublishedTableSettings) -> GridRow:
+def _row(name: str, settings: PublishedTableSettings) -> GridLine:
     filtered = settings.row == "system" and name.endswith(FILTERED)
-    return GridRow(name=name, filtered=filtered, **{settings.row: row_system(name) if filtered else name})
-
-
-def _quoted_row(name: str) -> GridRow:
-    return GridRow(name=name, elsewhere=True)
+    return GridLine(name=name, filtered=filtered, **{settings.row: row_system(name) if filtered else name})
 
 
 def _checked(
-    row: str, numbers: Sequence[Numbers], columns: Sequence[Sequence[GridColumn]], *, where: str
+    row: str, numbers: Sequence[Numbers], columns: Sequence[Sequence[GridLine]], *, where: str
 ) -> Iterator[tuple[float | None, ...]]:
     """Yield the numbers of each column of a row, one per metric."""
     if len(numbers) != len(columns):
@@ -316,9 +288,9 @@ def _checked(
         yield parts
 
 
-def _cell(table: PublishedTable, row: GridRow, column: GridColumn, value: float | None, *, marks: str) -> GridCell:
+def _cell(table: PublishedTable, row: GridLine, column: GridLine, value: float | None, *, marks: str) -> GridCell:
     def named(axis: str) -> str | None:
-        return getattr(row, axis) or getattr(column, axis) or getattr(table, axis, None)
+        return getattr(row, axis) or getattr(column, axis) or getattr(table.settings, axis, None)
 
     return GridCell(
         row=row.name,
@@ -333,9 +305,10 @@ def _cell(table: PublishedTable, row: GridRow, column: GridColumn, value: float 
     )
 
 
-def _check_rows(table: PublishedTable, settings: PublishedTableSettings, *, where: str) -> None:
+def _check_rows(table: PublishedTable, *, where: str) -> None:
     """Check that baselines, marks, other data sets and claims name rows and columns."""
-    rows, columns = [row.name for row in table.rows], [column.name for column in table.columns]
+    settings, columns = table.settings, {column.name: column for column in table.columns}
+    rows = [row.name for row in table.rows]
     if both := settings.rows.keys() & settings.rows_from_elsewhere.keys():
         raise UserError(f"{where}: {', '.join(sorted(both))}: in rows and in rows_from_elsewhere.")
     for column, by_row in settings.marks.items():
@@ -354,7 +327,7 @@ def _check_rows(table: PublishedTable, settings: PublishedTableSettings, *, wher
     for claim in settings.claims:
         for column in (*claim.columns, *claim.baseline_columns):
             choose(column, columns, noun="column", where=f"{where}: claims")
-        _check_second_columns(claim, {column.name: column for column in table.columns}, where=f"{where}: claims")
+        _check_second_columns(claim, columns, where=f"{where}: claims")
         if isinstance(claim.difference, str):
             choose(claim.difference, settings.facts, noun="fact", where=f"{where}: claims")
         baselines = claim.baselines or claim.baseline_columns or settings.baselines
@@ -367,7 +340,7 @@ def _claimed_rows(claim: ClaimSettings) -> list[str]:
     return [*claim.systems, *claim.baselines]
 
 
-def _check_second_columns(claim: ClaimSettings, columns: Mapping[str, GridColumn], *, where: str) -> None:
+def _check_second_columns(claim: ClaimSettings, columns: Mapping[str, GridLine], *, where: str) -> None:
     """Check that the columns of baselines have scores that can be compared."""
     if not claim.baseline_columns:
         return
@@ -391,8 +364,10 @@ def _check_names(paper: Paper, catalogue: Catalogue) -> None:
         where = f"{paper.path}: tables.{name}"
         places = [(cell.dataset, cell.split) for cell in table.cells.values()]
         places += [(column.dataset, column.split) for column in table.columns]
-        places += [(dataset, None) for by_dataset in table.trained_on.values() for dataset in by_dataset.values()]
-        for dataset, split in dict.fromkeys([*places, (table.dataset, table.split)]):
+        places += [
+            (dataset, None) for by_dataset in table.settings.trained_on.values() for dataset in by_dataset.values()
+        ]
+        for dataset, split in dict.fromkeys([*places, (table.settings.dataset, table.settings.split)]):
             if dataset is not None:
                 splits = catalogue.dataset(dataset, where=where).splits
                 if split is not None:

@@ -1,4 +1,4 @@
-"""Settings classes, which pydantic checks, and the ranges of their numbers: `Annotated[int, Range(least=1)]`."""
+"""Settings classes, which pydantic checks: ranges of numbers, parts of settings, short forms and descriptions."""
 
 import ast
 import dataclasses
@@ -6,9 +6,10 @@ import functools
 import inspect
 import itertools
 import textwrap
+import types
 import typing
-from collections.abc import Callable, Iterable
-from typing import Annotated, Any, TypeVar, dataclass_transform
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar, Union, dataclass_transform
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -115,6 +116,88 @@ def _number(number_type: str, value: Any) -> Any:
     if isinstance(value, bool):
         raise PydanticKnownError(f"{number_type}_type")
     return value
+
+
+class PartOf(tuple[type, ...]):
+    """Marks a mapping of some of the settings of a class: `Annotated[dict[str, Any], PartOf(TransformerSettings)]`.
+
+    Of several classes, it may have the settings of any. Types and ranges are checked, but not what depends on several
+    keys.
+    """
+
+    def __new__(cls, *classes: type) -> "PartOf":
+        """Mark settings of any of the classes."""
+        return super().__new__(cls, classes)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return the schema of a mapping, none of whose keys is required."""
+        fields = {
+            field.name: core_schema.typed_dict_field(
+                handler.generate_schema(_in_part(hints_of(cls)[field.name])), required=False
+            )
+            for cls in reversed(self)
+            for field in dataclasses.fields(cls)
+            if field.init and not field.metadata
+        }
+        keys = core_schema.typed_dict_schema(
+            refuse_booleans(fields),
+            extra_behavior="forbid",
+            config={"allow_inf_nan": False},
+            metadata={"pydantic_js_functions": [functools.partial(described, self)]},
+        )
+        return core_schema.no_info_wrap_validator_function(functools.partial(explain_keys, self), keys)
+
+
+@dataclasses.dataclass(frozen=True)
+class _ShortForm:
+    """Marks values that have a short form, which is expanded before they are checked."""
+
+    short: Callable[[Any], Any]
+    """Gives the type hint of the short form of values with a type hint."""
+    expand: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return the schema of both forms."""
+        full, short = handler(source), handler.generate_schema(self.short(source))
+        return core_schema.no_info_before_validator_function(
+            self.expand, full, json_schema_input_schema=core_schema.union_schema([short, full])
+        )
+
+
+def Short(key: str) -> _ShortForm:
+    """Mark settings for which the value of `key` may stand alone: `Annotated[PartSettings, Short("corpus")]`."""
+    return _ShortForm(lambda hint: hints_of(hint)[key], lambda own: {key: own} if isinstance(own, str) else own)
+
+
+def Listed() -> _ShortForm:
+    """Mark a list in whose place a single value may stand."""
+    return _ShortForm(
+        lambda hint: typing.get_args(hint)[0],
+        lambda value: [value] if isinstance(value, str | int | float | Mapping) else value,
+    )
+
+
+def ForAll(names: Sequence[str]) -> _ShortForm:
+    """Mark settings by name in whose place the settings of all `names` may stand."""
+
+    def expand(value: Any) -> Any:
+        for_all = isinstance(value, str) or (isinstance(value, Mapping) and not set(value) & set(names))
+        return dict.fromkeys(names, value) if for_all else value
+
+    return _ShortForm(lambda hint: typing.get_args(hint)[1], expand)
+
+
+def _in_part(hint: Any) -> Any:
+    """Return the type hint of a field in a part: settings within settings are parts, too, and so are those by name."""
+    if typing.get_origin(hint) is dict:
+        key, value = typing.get_args(hint)
+        return dict[key, _in_part(value)]
+    choices = typing.get_args(hint) if typing.get_origin(hint) in (Union, types.UnionType) else (hint,)
+    classes = [choice for choice in choices if dataclasses.is_dataclass(choice)]
+    if len(classes) != 1:
+        return hint
+    part = Annotated[dict[str, Any], PartOf(*classes)]
+    return part if hint is classes[0] else part | None
 
 
 @functools.cache

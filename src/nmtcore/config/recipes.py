@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from nmtcore.config.bases import Changes, ChangesByBase
-from nmtcore.config.partial import PartOf
-from nmtcore.config.ranges import Count, Positive, settings_class
+from nmtcore.config.ranges import Count, PartOf, Positive, settings_class
 from nmtcore.config.runs import SentencesSettings
 from nmtcore.config.training import TrainingSettings
 from nmtcore.config.typed import build, merge

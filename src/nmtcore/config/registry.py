@@ -19,7 +19,7 @@ from nmtcore.config.own_code import (
     own_name,
     own_names,
 )
-from nmtcore.config.partial import PartOf
+from nmtcore.config.ranges import PartOf
 from nmtcore.config.typed import SENTENCE, adapter, choose, convert, mistake, mistakes, plain, shown_value, unknown
 from nmtcore.errors import UserError
 

@@ -2,16 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from typing import Any
+from typing import Annotated, Any
 
 from nmtcore.config.bases import BASES, BaseSettings
-from nmtcore.config.components import (
-    COMPONENTS,
-    ComponentSettings,
-    check_composition,
-    component_settings,
-    parser_of,
-)
+from nmtcore.config.components import COMPONENTS, ComponentSettings, check_composition, parser_of
 from nmtcore.config.components.base import Trees
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import CONTRAST, GOLD, TREEBANK, EvaluationSettings
@@ -19,9 +13,8 @@ from nmtcore.config.features import FEATURES
 from nmtcore.config.ranges import Count, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
-from nmtcore.config.transforms import TRANSFORMS, TransformSettings, transform_settings
-from nmtcore.config.typed import build, convert, nearest, plain, shown_value
-from nmtcore.errors import UserError
+from nmtcore.config.transforms import TRANSFORMS, TransformSettings
+from nmtcore.config.typed import build, nearest, plain, unknown
 from nmtcore.layout import Layout, file_name
 
 
@@ -71,7 +64,7 @@ class RunSettings:
     """Name of the base model."""
     model: BaseSettings
     """Settings of the base model."""
-    components: dict[str, ComponentSettings]
+    components: dict[str, Annotated[ComponentSettings, COMPONENTS]]
     """Components by name, in the order in which the model calls them."""
     training: TrainingSettings
     """Settings of training."""
@@ -97,7 +90,7 @@ class RunSettings:
     """The splits whose gold trees the run's parses are compared with."""
     gold_annotator: str | None = None
     """The annotator that reads the trees of treebanks and gold splits."""
-    transforms: dict[str, TransformSettings] = field(default_factory=dict)
+    transforms: dict[str, Annotated[TransformSettings, TRANSFORMS]] = field(default_factory=dict)
     """Transforms of examples by name, in order of application."""
     linearised_by: str | None = None
     """The annotator whose linearised parses of the sources the transforms read; None if they read none."""
@@ -106,6 +99,10 @@ class RunSettings:
     external run has the settings of a plain model, which mean nothing."""
 
     def __post_init__(self) -> None:
+        if self.base not in BASES:
+            raise ValueError(f"base: {unknown('base', self.base, BASES)}")
+        if not isinstance(self.model, BASES[self.base]):
+            raise ValueError(f"model: these are not settings of the base {self.base}")
         for side, features in self.features.items():
             for feature in features:
                 if feature not in FEATURES:
@@ -291,12 +288,6 @@ def run_to_json(run: RunSettings, *, values: Callable[[Any], dict[str, Any]] = p
 
 def run_from_json(values: dict[str, Any], *, where: str) -> RunSettings:
     """Build a run from plain values. Raises `UserError` if they are not valid, or do not fit the base."""
-    if not isinstance(values, Mapping):
-        raise UserError(f"{where} must be a mapping of settings, not {shown_value(values)}.")
-    base, sections = str(values.get("base")), {}
-    for section, settings_of in (("components", component_settings), ("transforms", transform_settings)):
-        entries = convert(values.get(section), dict[str, dict[str, Any]], where=f"{where}: {section}")
-        sections[section] = {name: settings_of(name, entry, where=where) for name, entry in entries.items()}
-    sections["model"] = build(BASES.find(base, where=f"{where}: base"), values.get("model"), where=f"{where}: model")
-    check_composition(sections["components"], base, sections["model"], where=where)
-    return build(RunSettings, {**values, **sections}, where=where)
+    run = build(RunSettings, values, where=where)
+    check_composition(run.components, run.base, run.model, where=where)
+    return run

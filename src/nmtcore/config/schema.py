@@ -20,10 +20,9 @@ from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.formats import FORMATS
 from nmtcore.config.paper_tables import PaperTablesSettings
-from nmtcore.config.partial import PartOf
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.published import PaperSettings
-from nmtcore.config.ranges import descriptions, hints_of, summary
+from nmtcore.config.ranges import PartOf, descriptions, hints_of, summary
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings, SpeedsSettings, StandInSettings
 from nmtcore.config.registry import PartsOf, Registry
 from nmtcore.config.systems import SystemSettings

@@ -10,8 +10,7 @@ from nmtcore.config.components import COMPONENTS, RESERVED_NAMES
 from nmtcore.config.components.base import Trees
 from nmtcore.config.files import Level
 from nmtcore.config.needs import ExternalSettings
-from nmtcore.config.partial import PartOf
-from nmtcore.config.ranges import settings_class
+from nmtcore.config.ranges import PartOf, settings_class
 from nmtcore.config.registry import PartsOf
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import TreebankSettings

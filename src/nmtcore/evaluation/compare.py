@@ -80,10 +80,8 @@ def _student_density(t: float | np.ndarray, degrees: float) -> np.ndarray:
 def bootstrap_weights(sentences: int, *, samples: int = SAMPLES, seed: int = SEED) -> np.ndarray:
     """Draw samples of as many sentences as there are, with replacement, as sacreBLEU does.
 
-    Returns how often each sample has each sentence, (A, B). Raises `ValueError` if there are no sentences.
+    Returns how often each sample has each sentence, (A, B).
     """
-    if not sentences:
-        raise ValueError("there are no sentences to draw from")
     random = np.random.default_rng(seed)
     weights_AB = np.empty((samples, sentences))
     # One sample at a time: the same draws as those of all samples at once, which need three times the memory.

@@ -50,17 +50,14 @@ class PairCounts(NamedTuple):
         return 100 * low, 100 * high
 
 
-def wilson_interval(successes: float, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+def wilson_interval(successes: float, trials: int) -> tuple[float, float]:
     """Return the score interval of a proportion (Wilson 1927, "Probable Inference, the Law of Succession, and
     Statistical Inference"), which keeps its coverage near 0 and 1 and for few trials (Brown, Cai and DasGupta 2001).
 
     With n trials, p = successes / n and the normal quantile z, its bounds are
     (p + z^2 / 2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n). Successes may be a mean of several counts.
-    Raises `ValueError` without trials.
     """
-    if not 0 <= successes <= trials or not trials:
-        raise ValueError(f"{successes} successes in {trials} trials")
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     share, weight = successes / trials, z * z / trials
     centre = (share + weight / 2) / (1 + weight)
     margin = z * math.sqrt(share * (1 - share) / trials + weight / (4 * trials)) / (1 + weight)

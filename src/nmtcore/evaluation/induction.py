@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import is_punctuation
 from nmtcore.evaluation.counts import SentenceCounts, checksum_of_test, share_of_counts
 from nmtcore.syntax.random_syntax import random_trees
@@ -66,8 +65,7 @@ def score_induction(
     sentence (`random_trees`).
 
     A sentence without gold heads (None) is counted under nulls and otherwise ignored. Every entry also has the numbers
-    of sentences, words and scored_words (the same for all) and nulls. A percentage is None if no word is scored. Raises
-    `UserError` if the numbers of sentences, or of words in a sentence, differ.
+    of sentences, words and scored_words (the same for all) and nulls. A percentage is None if no word is scored.
     """
     counted = [tree for tree in gold if tree is not None]
     scored = sum(int(tree.scored_W.sum()) for tree in counted)
@@ -77,12 +75,17 @@ def score_induction(
         "scored_words": scored,
         "nulls": len(gold) - len(counted),
     }
-    trees = {name: checked_trees(rows, gold, name) for name, rows in predicted.items()} | baseline_trees(gold)
+    trees = {name: single_trees(rows) for name, rows in predicted.items()} | baseline_trees(gold)
     return {
         name: {measure: own.corpus_score() if scored else None for measure, own in induction_counts(gold, rows).items()}
         | counts
         for name, rows in trees.items()
     }
+
+
+def single_trees(rows: Iterable[Sequence[int]]) -> Iterator[np.ndarray]:
+    """Yield the predicted heads of every sentence as (1, W)."""
+    return (np.asarray(heads, dtype=np.int64)[None] for heads in rows)
 
 
 def baseline_trees(gold: Sequence[GoldTree | None]) -> dict[str, Iterator[np.ndarray]]:
@@ -157,21 +160,5 @@ def counts_by_trees(
     return {
         measure if name == "spanning_tree" else f"{name}_{measure}": own
         for name, rows in predicted.items()
-        for measure, own in induction_counts(gold, checked_trees(rows, gold, name)).items()
+        for measure, own in induction_counts(gold, single_trees(rows)).items()
     }
-
-
-def checked_trees(rows: Iterable[Sequence[int]], gold: Sequence[GoldTree | None], name: str) -> Iterator[np.ndarray]:
-    """Yield the predicted heads of every sentence as (1, W). Raises `UserError` if they do not fit the gold trees."""
-    parses = list(rows)
-    if len(parses) != len(gold):
-        raise UserError(
-            f"{len(parses)} parses ({name}) cannot be scored against {len(gold)} trees: the numbers must be equal."
-        )
-    for row, (heads, tree) in enumerate(zip(parses, gold, strict=True)):
-        if tree is not None and len(heads) != len(tree.heads_W):
-            raise UserError(
-                f"Sentence {row} (from 0): the parse ({name}) has {len(heads)} words, the tree {len(tree.heads_W)}: "
-                "score files of the same text."
-            )
-        yield np.asarray(heads, dtype=np.int64)[None]

@@ -81,23 +81,12 @@ def read_files(references: Path, systems: Sequence[str]) -> SplitOutputs:
     """Read references and translations from any text files, one line per sentence.
 
     A system is a file, or a pattern such as `mine/seed*.txt` with one file per seed; `NAME=` before it gives it a name.
-    Raises `UserError` if a file is missing, a folder, empty, not UTF-8 or of another length than the references, if a
-    system or a file occurs twice, or if the references are blank.
+    Raises `UserError` if a file is missing, a folder, empty, not UTF-8 or of another length than the references, or if
+    a system occurs twice.
     """
-    files = _files_by_system(systems)
-    known: dict[Path, str] = {}
-    for name, paths in files.items():
-        for path in paths:
-            if path.resolve() == references.resolve():
-                raise UserError(f"{path} is given as the references and as translations: name two different files.")
-            owner = known.setdefault(path.resolve(), name)
-            if owner != name:
-                raise UserError(f"{path} belongs to {name} and to {owner}: give each file once.")
     lines = _read_text(references)
-    if not any(line.strip() for line in lines):
-        raise UserError(f"{references} has only blank lines, so nothing can be scored: provide the references.")
     translations: dict[str, dict[int, list[str]]] = {}
-    for name, paths in files.items():
+    for name, paths in _files_by_system(systems).items():
         for seed, path in enumerate(paths, start=1):
             own = _read_text(path)
             if len(own) != len(lines):

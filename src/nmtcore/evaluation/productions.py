@@ -1,10 +1,9 @@
 """Productions: how often words of one universal tag depend on words of another (tran2018, Table 4)."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import is_punctuation
 from nmtcore.evaluation.induction import left_branching
 from nmtcore.parquet import read_rows
@@ -48,32 +47,22 @@ def treebank_productions(trees: Path, *, stop: int | None = None) -> dict[str, P
 
     Sentences without heads or tags are left out.
     """
-    gold = [row for row in read_rows(trees, columns=["head", "upos"], stop=stop) if _is_complete(row)]
-    chains = ((left_branching(len(row["upos"])).tolist(), row["upos"]) for row in gold)
-    return {
-        "gold": count_productions((row["head"], row["upos"]) for row in gold),
-        "left": count_productions(chains),
-    }
+    gold = [own for own in _tagged_trees(trees, stop) if own is not None]
+    chains = ((left_branching(len(tags)).tolist(), tags) for _, tags in gold)
+    return {"gold": count_productions(gold), "left": count_productions(chains)}
 
 
 def parse_productions(parses: Path, trees: Path) -> Productions:
     """Count the productions of a file of parses, as trees with one root, with the tags of the treebank's `trees`.
 
-    Sentences without gold heads or tags are left out, as in `treebank_productions`. Raises `UserError` if the files do
-    not fit.
+    Sentences without gold heads or tags are left out, as in `treebank_productions`.
     """
     predicted = [row["one_root"] for row in read_rows(parses, columns=["one_root"])]
-    rows = list(read_rows(trees, columns=["head", "upos"], stop=len(predicted)))
-    advice = "delete the parses, and parse the treebank again."
-    if len(rows) != len(predicted):
-        raise UserError(f"{parses} has {len(predicted)} sentences, but {trees} only {len(rows)}: {advice}")
-    for number, (heads, row) in enumerate(zip(predicted, rows, strict=True)):
-        if heads is None or (_is_complete(row) and len(heads) != len(row["upos"])):
-            raise UserError(f"{parses}, row {number} (from 0): its tree does not fit the sentence in {trees}: {advice}")
-    return count_productions(
-        (heads, row["upos"]) for heads, row in zip(predicted, rows, strict=True) if _is_complete(row)
-    )
+    gold = _tagged_trees(trees, len(predicted))
+    return count_productions((heads, own[1]) for heads, own in zip(predicted, gold, strict=True) if own is not None)
 
 
-def _is_complete(row: Mapping[str, Sequence[str] | None]) -> bool:
-    return row["head"] is not None and row["upos"] is not None
+def _tagged_trees(trees: Path, stop: int | None) -> Iterator[tuple[list[int], list[str]] | None]:
+    """Yield the heads and tags of the first sentences; None for one that lacks some of them."""
+    for row in read_rows(trees, columns=["head", "upos"], stop=stop):
+        yield None if row["head"] is None or row["upos"] is None else (row["head"], row["upos"])

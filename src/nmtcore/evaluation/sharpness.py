@@ -3,7 +3,7 @@
 A weight is that of a source token for another, `</s>` included; the weights of all sentences are counted together.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nmtcore.errors import UserError
 from nmtcore.parquet import read_batches
 
 BINS = 10
@@ -24,61 +23,36 @@ ROWS_IN_MEMORY = 256
 def count_sharpness(attention: Sequence[Path]) -> dict[str, Any]:
     """Count the weights of the encoder's heads in files of attention (`inference.attention`), one file per seed.
 
-    Returns the number of `sentences`; the `edges` of the bins; `layers`, for each layer (by its number as text) its
-    heads together; and `heads`, the same by "LAYER.HEAD". Each has `counts` of weights by bin; `queries`, the number of
-    rows of weights; `mean_maximum`, the mean largest weight of a row; and `mean_entropy`, its mean entropy in bits.
-
-    Raises `UserError` if a file has no encoder heads, or other sentences or heads than the first.
+    Returns the number of `sentences`; `layers`, for each layer (by its number as text) its heads together; and `heads`,
+    the same by "LAYER.HEAD". Each has `counts` of weights by bin; `queries`, the number of rows of weights;
+    `mean_maximum`, the mean largest weight of a row; and `mean_entropy`, its mean entropy in bits.
     """
-    heads: dict[tuple[int, int], np.ndarray] = {}
-    first: tuple[set[int], set[tuple[int, int]]] | None = None
+    sentences: set[int] = set()
+    heads: dict[str, np.ndarray] = {}
+    layers: dict[str, np.ndarray] = {}
     for path in attention:
-        ids, names = set(), set()
-        for batch in _encoder_batches(path):
-            ids.update(batch.column("id").to_pylist())
-            pairs = zip(batch.column("layer").to_pylist(), batch.column("head").to_pylist(), strict=True)
-            for name, counts in zip(pairs, _counts_of_maps(batch.column("weights")), strict=True):
-                heads[name] = heads.get(name, 0) + counts
-                names.add(name)
-        if not names:
-            raise UserError(f"{path} has no attention of encoder heads: leave this system out; only transformers do.")
-        first = first or (ids, names)
-        if (ids, names) != first:
-            raise UserError(
-                f"{attention[0]} and {path} have other sentences or heads: delete the older one and run the workflow "
-                "again."
-            )
-    if first is None:
-        raise ValueError("there is no file to read")
-    layers: dict[int, np.ndarray] = {}
-    for (layer, _), counts in sorted(heads.items()):
-        layers[layer] = layers.get(layer, 0) + counts
+        columns = ["id", "attention", "layer", "head", "weights"]
+        for batch in read_batches(path, columns=columns, size=ROWS_IN_MEMORY):
+            own = batch.filter(pc.equal(batch.column("attention"), "encoder"))
+            if not own.num_rows:
+                continue
+            sentences.update(own.column("id").to_pylist())
+            numbers = (own.column(name).to_pylist() for name in ("layer", "head"))
+            for layer, head, counts in zip(*numbers, _counts_of_maps(own.column("weights")), strict=True):
+                heads[f"{layer}.{head}"] = heads.get(f"{layer}.{head}", 0) + counts
+                layers[f"{layer}"] = layers.get(f"{layer}", 0) + counts
     return {
-        "sentences": len(first[0]),
-        "edges": [k / BINS for k in range(BINS + 1)],
-        "layers": {str(layer): _summary(counts) for layer, counts in layers.items()},
-        "heads": {f"{layer}.{head}": _summary(counts) for (layer, head), counts in sorted(heads.items())},
+        "sentences": len(sentences),
+        "layers": {name: _summary(layers[name]) for name in sorted(layers, key=int)},
+        "heads": {name: _summary(heads[name]) for name in sorted(heads, key=lambda name: [*map(int, name.split("."))])},
     }
 
 
 def _summary(counts: np.ndarray) -> dict[str, Any]:
     """Return counts (`_counts_of_maps`) as plain values, and the means over the queries."""
     *bins, queries, maxima, entropies = counts.tolist()
-    return {
-        "counts": [int(count) for count in bins],
-        "queries": int(queries),
-        "mean_maximum": maxima / queries,
-        "mean_entropy": entropies / queries,
-    }
-
-
-def _encoder_batches(path: Path) -> Iterator[pa.RecordBatch]:
-    """Yield the maps of encoder heads."""
-    columns = ["id", "attention", "layer", "head", "weights"]
-    for batch in read_batches(path, columns=columns, size=ROWS_IN_MEMORY):
-        own = batch.filter(pc.equal(batch.column("attention"), "encoder"))
-        if own.num_rows:
-            yield own
+    means = {"mean_maximum": maxima / queries, "mean_entropy": entropies / queries}
+    return {"counts": list(map(int, bins)), "queries": int(queries), **means}
 
 
 def _counts_of_maps(weights: pa.ListArray) -> np.ndarray:

@@ -61,13 +61,8 @@ def judge_claim(
         difference: our difference; None if one of the systems was not run.
         controls: differences between controls of the claim and its baseline, or why they were not run.
         reason: why there is no difference, or why it decides nothing.
-
-    Raises:
-        ValueError: if there is neither a difference nor a reason.
     """
     if difference is None:
-        if not reason:
-            raise ValueError(f"no reason why {claim.system.system} was not compared with {claim.baseline.system}")
         return Verdict("not run", reason, None, ())
     if not reason and not difference.with_training_noise:
         reason = SINGLE_SEED

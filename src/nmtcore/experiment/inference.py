@@ -15,13 +15,11 @@ from nmtcore.experiment.load_examples import load_sources
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.files import write_lines
 from nmtcore.inference.batches import device_of
-from nmtcore.inference.bundle import Bundle, load_bundle, to_device
+from nmtcore.inference.bundle import Bundle, load_bundle, new_model, to_device
 from nmtcore.inference.parse import parse_examples, translate_and_parse
 from nmtcore.inference.schemas import write_parses, write_predicted_tags
 from nmtcore.inference.search import Hypothesis, translate_examples
 from nmtcore.inference.tags import predict_tags
-from nmtcore.model.base import TranslationModel
-from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
@@ -95,7 +93,8 @@ def parse_gold(
     bundle = load_run(run, model, device)
     models = {"parses": bundle.model}
     if run.tree_comparison == "induced":
-        models["untrained_parses"] = untrained_model(bundle, run.seed)
+        untrained = new_model(bundle.run, bundle.vocabularies, bundle.labels, seed=run.seed)
+        models["untrained_parses"] = to_device(untrained, device_of(bundle.model))
     with explain_os_errors(parses):
         parses.mkdir(parents=True, exist_ok=True)
     for split in run.gold:
@@ -115,12 +114,3 @@ def load_run(run: RunSettings, folder: Path, device: str, *, load: Callable[...,
             "and run the workflow again."
         )
     return bundle
-
-
-def untrained_model(bundle: Bundle, seed: int) -> TranslationModel:
-    """Build the model of a bundle as it was before training with a seed, unless it started from another model."""
-    sizes = {"source_size": len(bundle.source_vocabulary), "target_size": len(bundle.target_vocabulary)}
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = build_model(bundle.run, **sizes, labels=bundle.labels or None)
-    return to_device(model, device_of(bundle.model)).eval()

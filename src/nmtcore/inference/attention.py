@@ -12,11 +12,10 @@ from torch import Tensor
 
 from nmtcore.features.examples import Examples
 from nmtcore.inference.batches import device_of, map_batches, with_targets
-from nmtcore.inference.bundle import Bundle, load_bundle
+from nmtcore.inference.bundle import Bundle, load_bundle, new_model
 from nmtcore.inference.schemas import ATTENTION_SCHEMA
 from nmtcore.model.base import Encoded
 from nmtcore.model.batch import Batch
-from nmtcore.model.build import build_model
 from nmtcore.model.components.attention_maps import AttentionMaps
 from nmtcore.model.components.base import Stack
 from nmtcore.parquet import RowWriter
@@ -34,16 +33,14 @@ DECIMALS = 4
 
 def load_observed_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
     """Load a model that records its attention weights; see `load_bundle`."""
-    return load_bundle(folder, device, observers=[AttentionMaps()])
+    return observed(load_bundle(folder, device))
 
 
 def observed(bundle: Bundle) -> Bundle:
     """Return a bundle whose model has the same weights, in the same memory, and records its attention weights."""
-    sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in bundle.vocabularies.items()}
-    with torch.random.fork_rng(devices=[]):
-        model = build_model(bundle.run, **sizes, labels=bundle.labels or None, observers=[AttentionMaps()])
+    model = new_model(bundle.run, bundle.vocabularies, bundle.labels, observers=[AttentionMaps()])
     model.to(device_of(bundle.model)).load_state_dict(bundle.model.state_dict(), assign=True)
-    return replace(bundle, model=model.eval())
+    return replace(bundle, model=model)
 
 
 def write_attention(

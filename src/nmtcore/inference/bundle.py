@@ -92,10 +92,9 @@ def load_bundle(
     folder: str | Path,
     device: str | torch.device = "cpu",
     *,
-    observers: Sequence[Component] = (),
     parser: Mapping[str, Any] | None = None,
 ) -> Bundle:
-    """Load a bundle. `observers` are components without parameters, added after the model's own.
+    """Load a bundle.
 
     `parser` has the settings of an annotator that reads new text in place of those of the run. Raises `UserError` if
     the bundle is not whole, if it was trained with other code of the user's own, or if the parser does not give what
@@ -110,19 +109,35 @@ def load_bundle(
     columns = {side: labels_of(run.features.get(side, {})) for side in SIDES}
     labels = {side: read_labels(folder / LABELS[side], columns=own) for side, own in columns.items() if own}
     vocabularies = {side: Vocabulary.load(folder / name) for side, name in VOCABULARIES.items()}
-    sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
-    with torch.random.fork_rng(devices=[]):
-        model = build_model(run, **sizes, labels=labels or None, observers=observers)
+    model = new_model(run, vocabularies, labels)
     _set_weights(model, folder)
     return Bundle(
         run=run,
-        model=to_device(model, device).eval(),
+        model=to_device(model, device),
         source_vocabulary=vocabularies["source"],
         target_vocabulary=vocabularies["target"],
         source_segmenter=Segmenter.load(folder, run.segmentation, "source"),
         target_segmenter=Segmenter.load(folder, run.segmentation, "target"),
         labels=labels,
     )
+
+
+def new_model(
+    run: RunSettings,
+    vocabularies: Mapping[str, Vocabulary],
+    labels: LabelVocabularies,
+    *,
+    seed: int = 0,
+    observers: Sequence[Component] = (),
+) -> TranslationModel:
+    """Build the model of a run, untrained and in evaluation mode; torch's random state stays as it is.
+
+    `observers` are components without parameters, added after the model's own.
+    """
+    sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return build_model(run, **sizes, labels=labels or None, observers=observers).eval()
 
 
 def _with_parser(run: RunSettings, parser: Mapping[str, Any]) -> RunSettings:

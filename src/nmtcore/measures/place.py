@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from nmtcore.config.cells import GridCell, GridColumn
+from nmtcore.config.cells import GridCell, GridLine
 from nmtcore.config.planned_tables import PlannedRuns
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
@@ -16,7 +16,7 @@ class Place(NamedTuple):
 
     project: Project
     cell: GridCell
-    column: GridColumn
+    column: GridLine
     runs: PlannedRuns | None
     baseline: PlannedRuns | None = None
     """The runs of the table's first baseline for the same test, where the system is another."""

@@ -22,7 +22,7 @@ NOTES = {
 Pairs: of train those that training reads, after filters and selection by annotation, with copied sentences if the data
 set adds some; other splits are not filtered. Whole data sets are counted, even if the scale trains on a part of them.
 """,
-    "tokens": "Tokens: words before they are split into subwords, of the same pairs.",
+    "_tokens": "Tokens: words before they are split into subwords, of the same pairs.",
     "_subwords": "Subwords: entries of the vocabulary at this scale, which may limit its size, without special ones.",
     "types": """
 Types: labels that occur in the training pairs. With specials: and our 2 special entries; the paper's may be others.

@@ -10,14 +10,13 @@ from nmtcore.measures.place import Place, Source, seed_files
 NO_LOG = "its translations were made elsewhere, so it has no training log"
 
 NOTES = """
-Loss: translation loss per target token, with label smoothing and without the losses of components, in the first and
-last line of the training log. Tokens/s: target tokens without padding, median over the log's lines.
+Loss: translation loss per target token, with label smoothing, in the first and last line of the training log. Tokens/s:
+target tokens without padding, median over the log's lines.
 """
 TIME_NOTES = """
-Time: the median over the lines of the training log of the seconds per update, times the number of updates, plus the
-median time of a validation times their number; for the whole run, as long as it is at this scale. Relative: this time
-per update divided by the mean of the baseline's runs on the same data set. Times can only be compared if all runs were
-trained on the same kind of machine, with nothing else running there.
+Time: median seconds per update times the number of updates, plus those of validations. Relative: the time per update
+divided by the mean of the baseline's runs. Times can only be compared on the same kind of machine, with nothing else
+running there.
 """
 
 
@@ -52,53 +51,53 @@ def _facts(name: str) -> Any:
 
 first_loss, last_loss, updates = _facts("first_loss"), _facts("last_loss"), _facts("updates")
 tokens_per_second, seconds = _facts("tokens_per_second"), _facts("seconds")
+seconds_per_update, seconds_per_validation = _facts("seconds_per_update"), _facts("seconds_per_validation")
+validations, training_time = _facts("validations"), _facts("training_time")
+_whole = _facts("seconds_per_update_with_validation")
 
 
 @cache
 def training_facts(history: str) -> dict[str, Any]:
-    """Summarise a training log: the losses of its first and last line, updates, tokens per second and seconds.
+    """Summarise a training log: the losses of its first and last line, updates, validations, speed and times.
 
-    The losses are translation losses; None if there were no training pairs. Raises `UserError` if the log is broken or
-    records no update.
+    The losses are translation losses; None if there were no training pairs. Times of an update and of a validation are
+    medians, so that moments in which the machine was busy do not count; `training_time` is that of all of them at these
+    medians, and `seconds` what the clock said. Raises `UserError` if the log is broken or records no update.
     """
     from nmtcore.errors import UserError
     from nmtcore.files import explain_content
     from nmtcore.training.log import TRANSLATION_LOSS, read_history
 
-    steps, elapsed = [], 0.0
-    for entry in read_history(Path(history)):
-        elapsed = entry.get("seconds", elapsed)
-        steps += [entry] if "loss" in entry else []
-    if not steps:
-        raise UserError(f"{history} records no update: delete it and train again.")
+    steps, times, validations, before = [], [], [], 0.0
     with explain_content(Path(history)):
-        return {
-            "first_loss": steps[0].get(TRANSLATION_LOSS),
-            "last_loss": steps[-1].get(TRANSLATION_LOSS),
-            "updates": steps[-1]["update"],
-            "tokens_per_second": median(step["tokens_per_second"] for step in steps),
-            "seconds": elapsed,
-        }
-
-
-def _times(attribute: str) -> Any:
-    """Return the function that reads an attribute of the `TrainingTime` of each seed."""
-    return lambda source: [getattr(_time(path), attribute) for path in source["files"]["history"].values()]
-
-
-seconds_per_update, seconds_per_validation = _times("seconds_per_update"), _times("seconds_per_validation")
-validations, training_time = _times("validations"), _times("seconds")
-_whole = _times("seconds_per_update_with_validation")
+        for entry in read_history(Path(history)):
+            elapsed, before = entry["seconds"] - before, entry["seconds"]
+            if "validation" in entry:
+                validations.append(elapsed)
+            elif "update" in entry:
+                steps.append(entry)
+                times.append(elapsed / entry["updates"])
+        if not steps:
+            raise UserError(f"{history} records no update: delete it and train again.")
+        updates, per_update = steps[-1]["update"], median(times)
+        per_validation = median(validations) if validations else 0.0
+        training_time = updates * per_update + len(validations) * per_validation
+        speeds = [step["tokens_per_second"] for step in steps if "tokens_per_second" in step]
+    return {
+        "first_loss": steps[0].get(TRANSLATION_LOSS),
+        "last_loss": steps[-1].get(TRANSLATION_LOSS),
+        "updates": updates,
+        "tokens_per_second": median(speeds) if speeds else None,
+        "seconds": before,
+        "seconds_per_update": per_update,
+        "validations": len(validations),
+        "seconds_per_validation": per_validation,
+        "training_time": training_time,
+        "seconds_per_update_with_validation": training_time / updates,
+    }
 
 
 def relative_time(source: Source) -> list[float]:
     """Return the time per update of each seed, divided by the mean of the baseline's."""
     baseline = fmean(_whole({"files": {"history": source["files"]["baseline"]}}))
     return [time / baseline for time in _whole(source)]
-
-
-@cache
-def _time(history: str) -> Any:
-    from nmtcore.evaluation import training_times
-
-    return training_times.training_time(Path(history))

@@ -23,16 +23,12 @@ WITHOUT_RUNS = ("gold", "left")
 """The names of trees whose productions need no run: those of the treebank, and chains to the next word."""
 
 INDUCTION_NOTES = """
-Percentages of the words other than punctuation whose gold head is not the root. Directed: the head is right.
-Undirected: the predicted tree joins the word with its gold head (over gold edges). Beside it the other count: the gold
-tree joins the word with its predicted head (over predicted edges). The paper does not say which it means; the published
-accuracy of left and right branching is nearer to the first. left: the head is the next word; right: the previous one;
-random: the mean of 100 random trees per sentence; untrained: the same model with its initial weights.
+Percentages of the words other than punctuation whose gold head is not the root. left: the head is the next word; right:
+the previous one; random: the mean of 100 random trees per sentence; untrained: the same model with its initial weights.
 """
 PRODUCTION_NOTES = """
-VERB_NOUN: the percentage of the dependents of verbs that are nouns. Punctuation is not counted as a dependent, nor is
-the root, which has no head. gold: the treebank's trees; left: the head is the next word, punctuation included. Systems:
-the trees with one root that they predict. All columns of a treebank are computed from the same sentences.
+VERB_NOUN: the percentage of the dependents of verbs that are nouns, without punctuation and roots. left: the head is
+the next word. All columns of a treebank are computed from the same sentences.
 """
 
 

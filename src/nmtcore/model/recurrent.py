@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.model.base import DecoderState, Encoded, PackedLinear, TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import AttentionInputs, Component, Context, layer_hooks

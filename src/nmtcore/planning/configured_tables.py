@@ -36,7 +36,7 @@ def configured_spec(project: Project, name: str) -> PaperTables:
     values = PaperSettings(title=name.capitalize(), others=others, tables=tables)
     paper = make_paper(project, "", where, values)
     own = PaperTablesSettings(tables={name: PaperTableSettings(kind=table_kind)})
-    return PaperTables(name="", path=where, paper=paper, settings=own)
+    return PaperTables(paper, own)
 
 
 def compared_baseline(project: Project) -> str:

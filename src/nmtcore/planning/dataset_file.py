@@ -183,9 +183,8 @@ def words_of(format: str, language: str, texts: Sequence[str]) -> str:
 
 
 def _parsers(draft: DatasetDraft) -> list[str]:
-    gold = ["  existing: {tool: existing}                # the trees of the treebanks"] * any(
-        split.startswith(GOLD) for split in draft.splits
-    )
+    has_gold = any(split.startswith(GOLD) for split in draft.splits)
+    gold = [_commented("  existing: {tool: existing}", "the trees of the treebanks")] if has_gold else []
     if "train" in draft.corpora and draft.corpora["train"].format in WITH_TREES:
         return [
             "# The trees come with the corpus.",
@@ -204,7 +203,7 @@ def _parsers(draft: DatasetDraft) -> list[str]:
     elif not chosen:
         languages = " or ".join(dict.fromkeys(draft.languages.values()))
         intro.append(f"# None is chosen for {languages}, so systems that need trees or tags cannot be trained yet.")
-        return intro + (["annotators:", *gold] if gold else [])
+        return [*intro, "annotators:", *gold] if has_gold else intro
     places = {"here": "its model is here", "download": "downloaded at its first use", "by hand": "fetch it by hand"}
     return [
         *intro,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from nmtcore.config.features import FEATURES
 from nmtcore.config.files import Level
+from nmtcore.config.own_folder import REPOSITORY
 from nmtcore.config.project import DECIDED_BY_SCALE, Project, layer_of, merge_layers
 from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.config.systems import BY_NAME, merged_levels
@@ -76,6 +77,8 @@ def deciding_files(project: Project, run: RunSettings) -> dict[str, Any]:
         for side, features in run.features.items()
     }
     files |= {"sentences": scale.get("sentences", {}), "tests": str(project.dataset_files[run.dataset])}
+    if run.external is not None:
+        files["external"] = levels[-1].where
     for place in OF_MACHINE:
         files = merge(files, _nested(place, MACHINE))
     return files
@@ -83,7 +86,7 @@ def deciding_files(project: Project, run: RunSettings) -> dict[str, Any]:
 
 def shown_file(file: str, folder: Path) -> str:
     """Shorten the path of a file: below the working folder, or as it is called in the repository."""
-    for base in (folder, Path(__file__).resolve().parents[3]):
+    for base in (folder, REPOSITORY):
         file = file.removeprefix(f"{base}{os.sep}")
     return file
 

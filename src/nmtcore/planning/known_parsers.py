@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmtcore.annotation.corenlp import LANGUAGES as CORENLP_LANGUAGES
 from nmtcore.config.annotator_models import has_model, installed_pipeline
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.corpora import SIDES
@@ -106,7 +105,8 @@ def parsed_sides(project: Project, dataset: DatasetSettings, annotator: str) -> 
 
 def _known_parser(project: Project, entry: Mapping[str, str]) -> KnownParser:
     tool, model = entry["tool"], entry.get("model", entry["tool"])
-    name = re.sub("[^a-z0-9]+", "_", (model if model.startswith(tool) else f"{tool}_{model}").lower()).strip("_")
+    name = model if model.startswith(tool) else f"{tool}_{model}"
+    name = re.sub("[^a-z0-9]+", "_", name.lower().removesuffix(".udpipe")).strip("_")
     settings = ANNOTATORS.build(entry, where=name)
     if has_model(model, project.settings.model_folders, tool=tool):
         place = "here"
@@ -118,11 +118,13 @@ def _known_parser(project: Project, entry: Mapping[str, str]) -> KnownParser:
 
 def _configured(project: Project, language: str) -> Iterator[dict[str, str]]:
     """Yield an entry for each file of config/models whose name has a tool and the language, and for tools without."""
+    from nmtcore.annotation.corenlp import LANGUAGES  # planning seldom needs it, and it is slow to import
+
     for model in project.model_files:
         tool, _, rest = model.partition("_")
         if tool in ("stanza", "udpipe", "spacy") and language in rest.split("_"):
             yield {"tool": tool, "model": model}
-    if language in CORENLP_LANGUAGES and _is_known(project, "corenlp"):
+    if language in LANGUAGES and _is_known(project, "corenlp"):
         yield {"tool": "corenlp"}
     if language == "en" and _is_known(project, "easyccg"):
         yield {"tool": "easyccg"}

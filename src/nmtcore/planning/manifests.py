@@ -1,6 +1,6 @@
 """What a run's manifest says about its data: corpora, parsers, languages, with licences, from the configuration."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,8 @@ def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
         splits = dict.fromkeys([*run.training_splits, *run.tests, *run.gold])
         return {**_sources(project, dataset, splits, _annotators(dataset, run)), "external": None}
     sources, external = _sources(project, dataset, run.tests, ()), project.system(run.system).external
-    use = {"kind": "translations", "name": run.system, "licence": external.licence, "citation": ""}
-    for split, path in run.external.items():
-        sources["files"].append({**use, **_file(FileSettings(name=f"{split}/{Path(path).name}", path=path))})
+    files = [FileSettings(name=f"{split}/{Path(path).name}", path=path) for split, path in run.external.items()]
+    sources["files"] += _rows(files, kind="translations", name=run.system, licence=external.licence, citation="")
     return {**sources, "external": external.source_note}
 
 
@@ -82,30 +81,39 @@ def run_states(project: Project) -> dict[str, Any]:
 def _sources(
     project: Project, dataset: DatasetSettings, splits: Iterable[str], annotators: Iterable[str]
 ) -> dict[str, Any]:
-    corpora: dict[str, list[str]] = {}
+    used: dict[str, dict[str, None]] = {}
     for split in splits:
         for part in dataset.splits[split]:
-            corpora.setdefault(part.corpus, []).append(split)
-    files = [row for name, used in corpora.items() for row in _corpus(project, dataset, name, used)]
-    return {
-        **{key: getattr(dataset, key) for key in ("description", "licence", "citation", "source", "target")},
-        "splits": list(splits),
-        "files": [*files, *(row for name in annotators for row in _model(project, dataset, name))],
-    }
+            used.setdefault(part.corpus, {})[split] = None
+    files = []
+    for name, own in used.items():
+        corpus = dataset.corpora[name]
+        files += _rows(
+            [file for own_files in corpus.files.values() for file in own_files],
+            kind="corpus",
+            name=name if name in project.corpus_files else f"{dataset.name}/{name}",  # it is not shared
+            splits=list(own),
+            licence=corpus.licence or dataset.licence,
+            citation=corpus.citation or dataset.citation,
+        )
+    for annotator in annotators:
+        names = dataset.annotators[annotator].models
+        models = [project.annotator_model(name) for name in names if name in project.model_files]
+        said = {
+            key: "; ".join(dict.fromkeys(filter(None, (getattr(model, key) for model in models))))
+            for key in ("licence", "citation")
+        }
+        if names:
+            own_files = [file for model in models for file in model.files]
+            files += _rows(own_files, kind="model", name=", ".join(names), annotator=annotator, **said)
+    described = {key: getattr(dataset, key) for key in ("description", "licence", "citation", "source", "target")}
+    return {**described, "splits": list(splits), "files": files}
 
 
-def _corpus(project: Project, dataset: DatasetSettings, name: str, splits: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield the files of a corpus; one that is not shared has the data set's name before its own."""
-    corpus = dataset.corpora[name]
-    use = {
-        "kind": "corpus",
-        "name": name if name in project.corpus_files else f"{dataset.name}/{name}",
-        "splits": list(dict.fromkeys(splits)),
-        "licence": corpus.licence or dataset.licence,
-        "citation": corpus.citation or dataset.citation,
-    }
-    for file in [own for files in corpus.files.values() for own in files] or [None]:
-        yield {**use, **_file(file)}
+def _rows(files: Sequence[FileSettings], **use: Any) -> list[dict[str, Any]]:
+    """Make a row for each file of what is used, or one if it has none."""
+    rows = [{"file": own.name, "path": own.path, "url": own.url, "sha256": own.sha256} for own in files]
+    return [{**use, **row} for row in rows or [dict.fromkeys(("file", "path", "url", "sha256"))]]
 
 
 def _annotators(dataset: DatasetSettings, run: RunSettings) -> list[str]:
@@ -116,22 +124,3 @@ def _annotators(dataset: DatasetSettings, run: RunSettings) -> list[str]:
         parsed = dataset.selection.parsed.items()
         names += [dataset.syntax[side][annotation] for side, annotations in parsed for annotation in annotations]
     return list(dict.fromkeys(filter(None, names)))
-
-
-def _model(project: Project, dataset: DatasetSettings, annotator: str) -> Iterator[dict[str, Any]]:
-    """Yield the files of the models of an annotator, which are one use; nothing of one without a model."""
-    names = dataset.annotators[annotator].models
-    models = [project.annotator_model(name) for name in names if name in project.model_files]
-    use = {"kind": "model", "name": ", ".join(names), "annotator": annotator}
-    use |= {
-        key: "; ".join(dict.fromkeys(filter(None, (getattr(model, key) for model in models))))
-        for key in ("licence", "citation")
-    }
-    for file in [own for model in models for own in model.files] or [None] * bool(names):
-        yield {**use, **_file(file)}
-
-
-def _file(file: FileSettings | None) -> dict[str, Any]:
-    if file is None:
-        return {"file": None, "path": None, "url": None, "sha256": None}
-    return {"file": file.name, "path": file.path, "url": file.url, "sha256": file.sha256}

@@ -94,6 +94,8 @@ def _named(words: Sequence[str]) -> tuple[str, Sequence[str]]:
 
 def own_corpora(request: NewDataset) -> dict[str, OwnCorpus]:
     """Return the corpus of each split. Raises `UserError` if a file is missing or there are too few."""
+    if not request.target:
+        raise UserError("--target missing: only a treebank alone (--gold) has one language.")
     for option, code in (("--source", request.source), ("--target", request.target)):
         check_language_code(code, where=option)
     return {split: _own_corpus(request, split) for split in request.files}

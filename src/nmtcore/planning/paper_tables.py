@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nmtcore.config.cells import GridCell, GridColumn, GridRow
+from nmtcore.config.cells import GridCell, GridLine
 from nmtcore.config.claims import Claim, TrainedSystem, table_claims
 from nmtcore.config.datasets import GOLD, DatasetSettings
 from nmtcore.config.needs import MissingAnnotation
@@ -180,16 +180,16 @@ class _Planner:
         claims = tuple(self._claim(claim, parses) for claim in table_claims(self.spec.paper, self.name))
         measures = {cell.measure for cell in cells}
         return PlannedTable(
-            paper=self.spec.name,
+            paper=self.spec.paper.name,
             name=self.name,
             table_kind=settings.kind,
             title=self.spec.paper.settings.title,
             place=published.place,
-            description=published.description,
+            description=published.settings.description,
             scale=self.project.settings.scale,
             stand_ins=self.stand_ins,
-            baselines=published.baselines,
-            facts={**published.facts, **settings.facts},
+            baselines=published.settings.baselines,
+            facts={**published.settings.facts, **settings.facts},
             sentence=settings.sentence,
             rows=tuple(rows),
             columns=tuple(columns),
@@ -199,16 +199,16 @@ class _Planner:
             code=own_checksums("metrics", measures),
         )
 
-    def _columns(self, published: PublishedTable, table_kind: str) -> Iterator[GridColumn]:
+    def _columns(self, published: PublishedTable, table_kind: str) -> Iterator[GridLine]:
         """Yield the published columns, each with those of the measures that are shown beside it."""
-        own = published.columns or (GridColumn(name=""),)
+        own = published.columns or (GridLine(name=""),)
         named = [
             replace(
                 column,
-                dataset=column.dataset or published.dataset,
-                split=column.split or published.split,
-                metric=column.metric or published.metric,
-                measure=self._measure(column.metric or published.metric),
+                dataset=column.dataset or published.settings.dataset,
+                split=column.split or published.settings.split,
+                metric=column.metric or published.settings.metric,
+                measure=self._measure(column.metric or published.settings.metric),
                 digits=published.digits(column.name),
             )
             for column in own
@@ -228,15 +228,15 @@ class _Planner:
                     yield replace(column, name=_added_name(column, name, also), **more)
 
     def _rows(
-        self, published: PublishedTable, settings: PaperTableSettings, columns: Sequence[GridColumn]
-    ) -> list[GridRow]:
+        self, published: PublishedTable, settings: PaperTableSettings, columns: Sequence[GridLine]
+    ) -> list[GridLine]:
         """Return the published rows and those that are added: of systems and, to compare trees with, of others."""
         rows = list(published.rows)
         known = {row.name for row in rows}
-        for name in dict.fromkeys((*published.systems, *settings.added)):
+        for name in dict.fromkeys((*published.settings.systems, *settings.added)):
             if name not in known:
-                added = name not in published.systems
-                rows.append(GridRow(name=name, system=row_system(name), filtered=name.endswith(FILTERED), added=added))
+                added = name not in published.settings.systems
+                rows.append(GridLine(name=name, system=row_system(name), filtered=name.endswith(FILTERED), added=added))
         induction = [column for column in columns if column.measure in INDUCTION_MEASURES]
         if not induction:
             return rows
@@ -246,9 +246,9 @@ class _Planner:
             if any(self._is_induced(published, row, column) for column in induction)
         }
         rows = [own for row in rows for own in (row, untrained.get(row.name)) if own is not None]
-        return [*rows, *(GridRow(name=name, system=name, added=True) for name in BRANCHING if name not in known)]
+        return [*rows, *(GridLine(name=name, system=name, added=True) for name in BRANCHING if name not in known)]
 
-    def _is_induced(self, table: PublishedTable, row: GridRow, column: GridColumn) -> bool:
+    def _is_induced(self, table: PublishedTable, row: GridLine, column: GridLine) -> bool:
         cell = self._cell(table, row, column)
         run = self._run(self.runs[cell.runs]) if cell.runs and not cell.reason else None
         return run is not None and bool(run.gold) and run.tree_comparison == "induced"
@@ -257,7 +257,7 @@ class _Planner:
         name = (metric or "").removesuffix(GAIN)
         return self.spec.settings.measures.get(name, name)
 
-    def _cell(self, table: PublishedTable, row: GridRow, column: GridColumn) -> GridCell:
+    def _cell(self, table: PublishedTable, row: GridLine, column: GridLine) -> GridCell:
         cell = table.cell_at(row, column)
         measure = column.measure or self._measure(cell.metric)
         cell = replace(cell, measure=measure)
@@ -271,28 +271,28 @@ class _Planner:
         cell = replace(cell, **ours._asdict(), baseline_runs=baseline)
         return self._with_source(cell, column, baseline)
 
-    def _with_source(self, cell: GridCell, column: GridColumn, baseline: str | None = None) -> GridCell:
+    def _with_source(self, cell: GridCell, column: GridLine, baseline: str | None = None) -> GridCell:
         """Add what a cell is measured from, or the reason why nothing can be measured."""
         runs = self.runs.get(cell.runs or "")
-        place = Place(self.project, cell, column, runs, self.runs.get(baseline or ""), not self.spec.name)
+        place = Place(self.project, cell, column, runs, self.runs.get(baseline or ""), not self.spec.paper.name)
         table_kind = self.spec.settings.tables[self.name].kind
         source = source_of(table_kind, cell.measure, place)
         return replace(cell, reason=source) if isinstance(source, str) else replace(cell, source=source)
 
-    def _baseline_runs(self, table: PublishedTable, cell: GridCell, column: GridColumn) -> str | None:
+    def _baseline_runs(self, table: PublishedTable, cell: GridCell, column: GridLine) -> str | None:
         """Return the runs of the first baseline; times are relative to it, or to the first row if there is none."""
         relative = column.metric == "relative_time"
-        name = (*table.baselines, *([row.name for row in table.rows] if relative else []), "")[0]
+        name = (*table.settings.baselines, *([row.name for row in table.rows] if relative else []), "")[0]
         if not name or self._is_other(name) or cell.system is None or (cell.system == name and not relative):
             return None
-        baseline = next((row for row in table.rows if row.name == name), GridRow(name=name, system=row_system(name)))
+        baseline = next((row for row in table.rows if row.name == name), GridLine(name=name, system=row_system(name)))
         return self._place(baseline.system, table.trained_dataset(baseline, column), cell.split).runs
 
     def _place(self, system: str | None, dataset: str | None, split: str | None) -> _Ours:
         """Find our data set, split and runs in place of a paper's; a system that is not ours has no runs."""
         if dataset is None:
             return _Ours()
-        ours, reason = our_dataset(self.project, dataset) if self.spec.name else (dataset, "")
+        ours, reason = our_dataset(self.project, dataset) if self.spec.paper.name else (dataset, "")
         if ours is None:
             return _Ours(reason=reason)
         if ours != dataset:
@@ -381,9 +381,7 @@ class _Planner:
         names = {"system": trained.system, "metric": claim.metric, "item": claim.item}
         names["measure"] = self._measure(claim.metric)
         cell = GridCell(row=trained.system, column="", **names, **ours._asdict())
-        return self._with_source(
-            cell, GridColumn(name="", dataset=claim.dataset, split=claim.split, metric=claim.metric)
-        )
+        return self._with_source(cell, GridLine(name="", dataset=claim.dataset, split=claim.split, metric=claim.metric))
 
     def _control(
         self, claim: Claim, control: TrainedSystem, compared: Mapping[str | None, str], baseline: GridCell
@@ -420,7 +418,7 @@ def _trained_on(claim: Claim) -> str:
     return " and ".join(dict.fromkeys(str(trained.dataset) for trained in names))
 
 
-def _added_name(column: GridColumn, measure: str, also: Sequence[str]) -> str:
+def _added_name(column: GridLine, measure: str, also: Sequence[str]) -> str:
     """Name the column of a measure that is shown beside another."""
     test = column.name.removesuffix(column.metric or "").removesuffix("/")
     label = MEASURES[measure].label

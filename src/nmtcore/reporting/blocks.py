@@ -4,6 +4,7 @@ A table shows what was run: rows without a number of ours are counted below it, 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -11,6 +12,9 @@ from nmtcore.reporting.table import TEXTS, Block, Column, Heading, Items, Paragr
 
 MOST_REASONS = 3
 """Reasons for empty cells up to which they are listed below a table."""
+
+MOST_COLUMNS = 6
+"""Columns beside the first of one part of a wide table, unless more have the same heading above them."""
 
 MISSING = "–"
 """What stands in a cell that is empty for a reason."""
@@ -99,6 +103,34 @@ def header_groups(table: Table) -> list[tuple[str, int]]:
     """List the headings above the names of columns with how many they span; a column without one is alone."""
     runs = groupby(enumerate(table.columns), key=lambda item: item[1].group or item[0])
     return [("" if isinstance(name, int) else name, len(list(columns))) for name, columns in runs]
+
+
+def column_parts(table: Table, most: int = MOST_COLUMNS) -> list[Table]:
+    """Divide a table with many columns into several, each with the first column, and without the rows that are empty.
+
+    Columns with the same heading above them stay together.
+    """
+    parts: list[list[int]] = [[]]
+    position = 1
+    for _, width in header_groups(replace(table, columns=table.columns[1:], groups=())):
+        if parts[-1] and len(parts[-1]) + width > most:
+            parts.append([])
+        parts[-1] += range(position, position + width)
+        position += width
+    divided = []
+    for positions in parts if len(parts) > 1 else []:
+        columns = tuple(table.columns[own] for own in (0, *positions))
+        rows = (
+            [row for row in group if any(row[own].value is not None for own in positions)] for group in table.groups
+        )
+        groups = tuple(tuple((row[0], *(row[own] for own in positions)) for row in group) for group in rows if group)
+        divided.append(replace(table, columns=columns, groups=tuple(filter(None, groups))))
+    return [part for part in divided if part.groups] or [table]
+
+
+def is_grouped(table: Table) -> bool:
+    """Return whether the first column alone names the rows: those of a table whose columns have headings above them."""
+    return any(column.group for column in table.columns)
 
 
 def aligned_parts(column: Column, cell: TableCell) -> tuple[str, str]:

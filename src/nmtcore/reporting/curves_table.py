@@ -7,8 +7,7 @@ from typing import Any
 from nmtcore.config.cells import GridCell
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.layout import Layout
-from nmtcore.reporting.charts import draw_nothing
-from nmtcore.reporting.curves_figure import curve_entries, draw_validation_curves, drawn_metrics
+from nmtcore.reporting.curves_figure import curve_entries, drawn_metrics
 from nmtcore.reporting.seed_items import measured_cells, run_items
 from nmtcore.reporting.table import (
     Block,
@@ -48,14 +47,6 @@ def curves_blocks(table: PlannedTable, data: Mapping[str, Any]) -> list[Block]:
     metrics = [metric for metric in LABELS if metric in drawn_metrics(data["entries"])] or ["bleu"]
     tables = [_scores_table(table, data["entries"], metric) for metric in metrics]
     return [*tables, note(_NOTES), *item_blocks(run_items(table))]
-
-
-def draw_curves(data: Mapping[str, Any], figure: Path, *, title: str) -> None:
-    """Draw the curves, with a panel per data set and score."""
-    if not data["entries"]:
-        draw_nothing(figure, title=title, reason="No run of these systems is finished.")
-        return
-    draw_validation_curves(data["entries"], figure, beams=data["beams"], title=title)
 
 
 def _scores_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]], metric: str) -> Table:

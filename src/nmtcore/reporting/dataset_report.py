@@ -129,13 +129,19 @@ def system_lines(
     A family is a pattern as `systems` of config.yaml may have it, and its number of systems. `target` is a result.
     """
     lines = [f"{len(planned)} of {total} can be planned; ask for {target}" + (":" if planned else "")]
-    lines += textwrap.wrap(", ".join(families(planned)), width)
+    lines += _wrapped(", ".join(families(planned)), width)
     by_number = sorted(missing.items(), key=lambda item: -len(item[1]))
     reasons = [(f"{reason}: not {', '.join(families(systems))}", len(systems)) for reason, systems in by_number]
     few = "; ".join(reason for reason, number in reasons if number <= FEW_SYSTEMS)
     for reason in (*(reason for reason, number in reasons if number > FEW_SYSTEMS), few):
-        lines += textwrap.wrap(reason, width, subsequent_indent="  ")
+        lines += _wrapped(reason, width)
     return lines
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Wrap families, and keep each with its number."""
+    lines = textwrap.wrap(text.replace(" (", "\x00("), width, subsequent_indent="  ")
+    return [line.replace("\x00", " ") for line in lines]
 
 
 def families(systems: Sequence[str]) -> list[str]:

@@ -1,8 +1,7 @@
 """Sentences that a baseline and another system translate differently, or the sentence that a paper shows."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,8 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
-from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
-from nmtcore.evaluation.subsets import ScoredSentence, differing_sentences, scored_sentences
+from nmtcore.evaluation.outputs import read_outputs
+from nmtcore.evaluation.subsets import differing_sentences, scored_sentences
 from nmtcore.parquet import read_rows
 from nmtcore.reporting.empty_translations import empty_outputs
 from nmtcore.reporting.seed_items import run_items
@@ -66,15 +65,47 @@ def _compared(table: PlannedTable, first: GridCell, second: GridCell) -> dict[st
         cell.row: {int(seed): Path(path) for seed, path in cell.source["files"]["hypotheses"].items()}
         for cell in (first, second)
     }
-    test = ExampleTest(
-        sentences=read_example_pairs(Path(files["pairs"]), files["supertags"] and Path(files["supertags"])),
-        outputs=read_outputs(folders, second.split),
-        evaluation=build(EvaluationSettings, second.source["evaluation"], where=second.dataset),
-    )
-    sources = [pair["source"] for pair in test.sentences[: len(test.outputs.references)]]
-    row = find_sentence(sources, table.sentence) if table.sentence else None
-    entry = example_entry(test, first.row, second.row, rows=None if row is None else [row])
-    return {**entry, "found": row is not None, "empty": list(empty_outputs(test.outputs, second.dataset, second.split))}
+    outputs = read_outputs(folders, second.split)
+    references = outputs.references
+    pairs = _read_pairs(Path(files["pairs"]), files["supertags"] and Path(files["supertags"]))[: len(references)]
+    row = find_sentence([pair["source"] for pair in pairs], table.sentence) if table.sentence else None
+    (_, own), (seed, other) = (next(iter(outputs.translations[cell.row].items())) for cell in (first, second))
+    evaluation = build(EvaluationSettings, second.source["evaluation"], where=second.dataset)
+    if row is None:
+        sentences = differing_sentences(own, other, references, evaluation, most=SHOWN)
+    else:
+        sentences = scored_sentences(own, other, references, evaluation, rows=[row])
+    examples = [
+        {
+            **{"sentence": sentence.row, "reference": references[sentence.row], **pairs[sentence.row]},
+            "baseline": {"translation": own[sentence.row], "chrf": sentence.chrf},
+            "system": {"translation": other[sentence.row], "chrf": sentence.other_chrf},
+        }
+        for sentence in sentences
+    ]
+    return {
+        "seeds": [seed],
+        "reason": None if sentences else "the two systems translate all sentences alike",
+        "examples": examples,
+        "found": row is not None,
+        "empty": list(empty_outputs(outputs, second.dataset, second.split)),
+    }
+
+
+def _read_pairs(pairs: Path, supertags: Path | None) -> list[dict[str, Any]]:
+    """Read the source, the words of the reference and their supertags of each pair; without supertags they are None.
+
+    Raises `UserError` if the numbers of sentences differ.
+    """
+    rows = list(read_rows(pairs, columns=["source", "target_words"]))
+    categories: list[list[str] | None] = [None] * len(rows)
+    if supertags is not None:
+        categories = [row["ccg"] for row in read_rows(supertags, columns=["ccg"])]
+        if len(categories) != len(rows):
+            raise UserError(
+                f"{supertags} has {len(categories):,} sentences, {pairs} has {len(rows):,}: delete the older."
+            )
+    return [{**row, "supertags": tags} for row, tags in zip(rows, categories, strict=True)]
 
 
 def find_sentence(sources: Sequence[str], sentence: str) -> int | None:
@@ -91,106 +122,24 @@ def _without_spaces(text: str) -> str:
 
 
 def examples_blocks(table: PlannedTable, entries: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """Show the examples, a section per entry."""
+    """Show the examples, a section per entry: its heading, and one small table per example."""
     blocks = item_blocks(sentence for entry in entries for sentence in entry["empty"])
     for entry in entries:
-        heading, *others = example_blocks(entry)
-        blocks.append(heading)
-        if entry["sentence"] and not entry["found"] and not entry["reason"]:
+        blocks.append(Heading(f"{entry['dataset']}, {entry['split']}: {entry['baseline']} and {entry['system']}"))
+        if entry["reason"]:
+            blocks.append(Paragraph(f"No example: {entry['reason']}."))
+        elif entry["sentence"] and not entry["found"]:
             text = "The test lacks the paper's example, so the sentences that differ most are shown. The paper's: "
             blocks.append(Paragraph(text, corpus=entry["sentence"]))
-        blocks += others
+        blocks += [_example_table(example, entry) for example in entry["examples"]]
     if seeds := sorted({seed for entry in entries for seed in entry["seeds"]}):
-        differing = not all(entry["found"] for entry in entries)
-        blocks.append(note(example_notes(table.scale, seeds, differing=differing)))
+        chosen = "" if all(entry["found"] for entry in entries) else _DIFFERING.format(shown=SHOWN).lstrip("\n")
+        blocks.append(note(_NOTES.format(scale=table.scale, seed=", ".join(map(str, seeds)), chosen=chosen)))
     return [*blocks, *item_blocks(run_items(table))]
 
 
-def example_notes(scale: str, seeds: Sequence[int], *, differing: bool = True) -> str:
-    """Describe examples by some seeds; `differing`: whether they were chosen by how much their translations differ."""
-    chosen = _DIFFERING.format(shown=SHOWN).lstrip("\n") if differing else ""
-    return _NOTES.format(scale=scale, seed=", ".join(map(str, seeds)), chosen=chosen)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExampleTest:
-    """A test that examples are taken from."""
-
-    sentences: list[dict[str, Any]]
-    """`id`, `source`, the words of the reference and their supertags (None: there are none) of each pair."""
-    outputs: SplitOutputs
-    evaluation: EvaluationSettings
-
-
-def read_example_pairs(pairs: Path, supertags: Path | None) -> list[dict[str, Any]]:
-    """Read the `sentences` of `ExampleTest`; without supertags they have None.
-
-    Raises `UserError` if the numbers of sentences differ.
-    """
-    rows = list(read_rows(pairs, columns=["id", "source", "target_words"]))
-    categories: list[list[str] | None] = [None] * len(rows)
-    if supertags is not None:
-        categories = [row["ccg"] for row in read_rows(supertags, columns=["ccg"])]
-        if len(categories) != len(rows):
-            raise UserError(
-                f"{supertags} has {len(categories):,} sentences, {pairs} has {len(rows):,}: delete the older."
-            )
-    return [{**row, "supertags": tags} for row, tags in zip(rows, categories, strict=True)]
-
-
-def example_entry(
-    test: ExampleTest, baseline: str, system: str, *, rows: Sequence[int] | None = None
-) -> dict[str, Any]:
-    """Make the entry of a system: a reason if there is no example.
-
-    Args:
-        test: the test.
-        baseline: name of one of its systems.
-        system: name of another.
-        rows: positions of the sentences to show; None: those whose translations differ most.
-    """
-    runs = [next(iter(test.outputs.translations[name].items())) for name in (baseline, system)]
-    translations = [lines for _, lines in runs]
-    references = test.outputs.references
-    if rows is None:
-        sentences = differing_sentences(*translations, references, test.evaluation, most=SHOWN)
-    else:
-        sentences = scored_sentences(*translations, references, test.evaluation, rows=rows)
-    return {
-        "seeds": [runs[1][0]],
-        "reason": None if sentences else "the two systems translate all sentences alike",
-        "examples": [_example(sentence, test, *translations) for sentence in sentences],
-    }
-
-
-def _example(
-    sentence: ScoredSentence, test: ExampleTest, translations: Sequence[str], others: Sequence[str]
-) -> dict[str, Any]:
-    row = sentence.row
-    pair = test.sentences[row]
-    return {
-        "sentence": row,
-        "id": pair["id"],
-        "source": pair["source"],
-        "reference": test.outputs.references[row],
-        "reference_words": pair["target_words"],
-        "supertags": pair["supertags"],
-        "baseline": {"translation": translations[row], "chrf": sentence.chrf},
-        "system": {"translation": others[row], "chrf": sentence.other_chrf},
-    }
-
-
-def example_blocks(entry: Mapping[str, Any]) -> Iterator[Block]:
-    """Yield the parts of a section: its heading, and one small table per example."""
-    yield Heading(f"{entry['dataset']}, {entry['split']}: {entry['baseline']} and {entry['system']}")
-    if entry["reason"]:
-        yield Paragraph(f"No example: {entry['reason']}.")
-    for example in entry["examples"]:
-        yield _example_table(example, entry)
-
-
 def _example_table(example: Mapping[str, Any], entry: Mapping[str, Any]) -> Table:
-    words, supertags = example["reference_words"], example["supertags"]
+    words, supertags = example["target_words"], example["supertags"]
     reference = example["reference"]
     if supertags is not None:
         reference = " ".join(f"{word}|{tag}" for word, tag in zip(words, supertags, strict=True))

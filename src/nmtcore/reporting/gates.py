@@ -1,4 +1,4 @@
-"""Gates: tags with the highest norm of their sentence, and references coloured by norms."""
+"""Gates: tags with the highest norm of their sentence, and references coloured by norms (tran2018, 5 and Figure 6)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -7,12 +7,13 @@ from typing import Any
 
 from nmtcore.config.cells import GridCell
 from nmtcore.config.planned_tables import PlannedTable
-from nmtcore.evaluation.gates import count_gates
-from nmtcore.files import write_text
+from nmtcore.features.examples import NO_WORD
 from nmtcore.layout import Layout
-from nmtcore.reporting.gates_figure import gates_drawing, gates_entry
+from nmtcore.parquet import read_rows
+from nmtcore.reporting.gates_page import gate_share
 from nmtcore.reporting.seed_items import measured_cells, missing_runs
-from nmtcore.reporting.svg import titled_svg
+from nmtcore.reporting.sentence_figures import run_names
+from nmtcore.reporting.svg import FIGURE_WIDTH, TEXT_SIZE, Drawing, svg_text, text_width, write_drawings
 from nmtcore.reporting.table import (
     Block,
     Paragraph,
@@ -31,6 +32,16 @@ from nmtcore.reporting.table import (
 COUNTED = "highest"
 """The metric of published counts."""
 
+SHOWN_SENTENCES = 6
+"""Sentences of the figure, as many as in the paper."""
+
+LONGEST = 25
+"""Most subwords of a sentence of the figure."""
+
+LINE_HEIGHT, PADDING = 18, 2
+STRONGEST = 0.4
+"""Opacity of the ground of the highest norm, on which text stays legible."""
+
 _NOTES = """
 Gate norm: L2 norm of the gate with which a subword of the reference is predicted. Highest: sentences whose highest norm
 is at a subword of a word with this tag (means over seeds, ± their standard deviation if there are several), and their
@@ -38,6 +49,42 @@ percentage of the tagged sentences, next to the tag's percentage of all words, a
 paper does not list are added. `</s>` has no tag: its row has the mean norm, and the percentage of sentences in which it
 has the lowest.
 """
+
+
+def count_gates(gates: Path) -> dict[str, Any]:
+    """Count the tags of a file of gate norms (`inference.scoring`).
+
+    Returns `sentences`; `tagged`, those that have words and tags; `tags`, for each tag the tagged sentences whose
+    `highest` norm is at a subword of a word with this tag (of several, the first), its `words` and `pieces`, and their
+    mean `norm`; and for all sentences the mean `norm` of subwords, the mean `end_norm` of `</s>`, and `end_lowest`, the
+    sentences in which `</s>` has the lowest norm.
+    """
+    import pandas as pd
+
+    subwords, ends, lowest = [], [], 0
+    for number, row in enumerate(read_rows(gates, columns=["words", "upos", "norms"])):
+        tags = row["upos"] or [None] * len(row["words"])
+        # Tags that the system generates among the words do not count.
+        own = zip(row["words"], tags, row["norms"], strict=False)
+        subwords += [(number, word, tag, norm) for word, tag, norm in own if word != NO_WORD]
+        ends.append(row["norms"][-1])
+        lowest += row["norms"][-1] <= min(row["norms"])
+    frame = pd.DataFrame(subwords, columns=["sentence", "word", "tag", "norm"])
+    tagged = frame.dropna(subset="tag")
+    counts = pd.DataFrame({
+        "highest": tagged.loc[tagged.groupby("sentence").norm.idxmax()].groupby("tag").size(),
+        "words": tagged.drop_duplicates(["sentence", "word"]).groupby("tag").size(),
+        "pieces": tagged.groupby("tag").size(),
+        "norm": tagged.groupby("tag").norm.mean(),
+    }).fillna(0)  # fmt: skip
+    return {
+        "sentences": len(ends),
+        "tagged": tagged.sentence.nunique(),
+        "tags": counts.astype({"highest": int, "words": int, "pieces": int}).to_dict("index"),
+        "norm": float(frame.norm.mean()) if subwords else None,
+        "end_norm": fmean(ends) if ends else None,
+        "end_lowest": lowest,
+    }
 
 
 def gates_data(table: PlannedTable, layout: Layout) -> dict[str, Any]:
@@ -70,9 +117,46 @@ def _summary(counts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
+def gates_entry(gates: Path, *, layout: Layout) -> dict[str, Any]:
+    """Read what the figure shows of a run: its names, and the `pieces` and `norms`, without `</s>`, of `sentences`.
+
+    These are the first references with at most `LONGEST` subwords.
+    """
+    shown = []
+    for row in read_rows(gates, columns=["id", "pieces", "norms"]):
+        pieces = row["pieces"][:-1]
+        if 0 < len(pieces) <= LONGEST and len(shown) < SHOWN_SENTENCES:
+            shown.append({"id": row["id"], "pieces": pieces, "norms": [round(norm, 4) for norm in row["norms"][:-1]]})
+    return {**run_names(gates, "gates", layout), "sentences": shown}
+
+
 def draw_gates(data: Mapping[str, Any], figure: Path, *, title: str) -> None:
     """Draw the references in the result of `gates_data`."""
-    write_text(figure, titled_svg(title, [gates_drawing(entry) for entry in data["coloured"]], data["missing"]))
+    write_drawings(figure, list(map(gates_drawing, data["coloured"])), title=title, sentences=data["missing"])
+
+
+def gates_drawing(entry: Mapping[str, Any]) -> Drawing:
+    """Draw a result of `gates_entry`: the larger a norm, the stronger; the largest of a sentence is bold."""
+    norms = [norm for sentence in entry["sentences"] for norm in sentence["norms"]]
+    low, high = min(norms, default=0.0), max(norms, default=0.0)
+    elements = [svg_text(0, 12, f"{entry['system']}, norms {low:.2f} to {high:.2f}")]
+    y = 20.0
+    for sentence in entry["sentences"]:
+        x = 0.0
+        for piece, norm in zip(sentence["pieces"], sentence["norms"], strict=True):
+            bold = norm == max(sentence["norms"])
+            width = text_width(piece, TEXT_SIZE * (1.08 if bold else 1)) + 2 * PADDING
+            if x and x + width > FIGURE_WIDTH:
+                x, y = 0.0, y + LINE_HEIGHT
+            opacity = STRONGEST * gate_share(norm, low, high) / 100
+            elements += [
+                f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{LINE_HEIGHT - 3}" rx="3" '
+                f'fill="currentColor" fill-opacity="{opacity:.2f}"/>',
+                svg_text(x + width / 2, y + 11, piece, anchor="middle", bold=bold),
+            ]
+            x += width + 2
+        y += LINE_HEIGHT + 6
+    return Drawing(elements, FIGURE_WIDTH, y + 4)
 
 
 def gates_blocks(table: PlannedTable, data: Mapping[str, Any]) -> list[Block]:

@@ -1,17 +1,16 @@
 """Tables of numbers: ours next to the published ones, and differences from the baselines or those of claims."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from functools import partial
 from statistics import fmean
 from textwrap import fill
 from typing import Any, NamedTuple
 
-from nmtcore.config.cells import GridCell, GridColumn, GridRow
+from nmtcore.config.cells import GridCell, GridLine
 from nmtcore.config.claims import trained_name
 from nmtcore.config.paper_tables import SETTINGS
 from nmtcore.config.planned_tables import PlannedTable
-from nmtcore.evaluation.compare import MEANING, SAMPLES, Difference, expected_agreement, holm
+from nmtcore.evaluation.compare import Difference, expected_agreement, holm
 from nmtcore.evaluation.counts import length_ratio
 from nmtcore.measures import MEASURES, is_of_translations
 from nmtcore.measures.settings import DIFFERS
@@ -21,11 +20,9 @@ from nmtcore.reporting.empty_translations import empty_translations
 from nmtcore.reporting.results import Results, measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
-    TEXTS,
     Block,
     Column,
     Heading,
-    Paragraph,
     SeedMean,
     Table,
     TableCell,
@@ -43,30 +40,16 @@ from nmtcore.reporting.table import (
 WITH_LENGTHS = ("bleu", "multi_bleu")
 """The scores that count the length of the translations."""
 
-WIDEST = 19
-"""The most columns of numbers in a table that is not divided."""
-
 GAINS, LOSSES = ("dD", "vV"), ("xX", "yY")
 """Our marks of gains and of losses against the first and the second baseline: p < 0.05 and p < 0.01."""
 
-_PUBLISHED_MARKS = """
-Marks of published scores are the paper's: d and D, p < 0.05 and p < 0.01 against the first baseline; v and V the same
-against the second.
-"""
-_OUR_MARKS = """
-Marks of our scores: d and D (v and V against the second baseline) for gains, x and X (y and Y) for losses, with
-p < 0.05 and p < 0.01; p is below 0.05 if the 95 % interval excludes 0. Comparisons with one seed have none.
-"""
-_MEANS = "Means over seeds, ± their standard deviation if there are several."
-_DIFFERENCES = f"""
-Length: that of the translations divided by that of the references. Difference: from the baseline's mean, ± half its
-95 % interval, which joins the variance over seeds with that over {SAMPLES:,} paired bootstrap samples of the sentences.
-p: from the same variances; Holm: corrected for all comparisons by the same measure. What several columns, rows or
-claims show is compared once. In the CSV: the smallest difference that would be detected with a probability of 80 %, and
-judges: {MEANING}
-"""
-_WIDTH = 120
-"""Characters of a line of the notes."""
+_PUBLISHED_MARKS = "Published d, D: p < 0.05, p < 0.01 against the first baseline; v, V: against the second."
+_OUR_MARKS = "Ours d, D (v, V) are gains, x, X (y, Y) losses; with one seed there are none."
+_MEANS = "Means over seeds, ± their standard deviation."
+_DIFFERENCES = (
+    "Length: of translations / of references. Difference ± half its 95 % interval, over seeds and sentences. "
+    "Holm: p corrected for all comparisons by the measure."
+)
 
 
 class _Place(NamedTuple):
@@ -103,11 +86,13 @@ def grid_blocks(table: PlannedTable, results: Results) -> list[Block]:
     compared = _compared(table, results)
     blocks: list[Block] = [
         *item_blocks(empty_translations(table)),
-        *divided_by_dataset(table.columns, lambda columns: _overview(table, columns, results, compared)),
+        _overview(table, results, compared),
     ]
     if compared:
-        blocks += [Heading("Differences"), _details(compared, results)]
-    blocks += [note(fill(" ".join(text.split()), _WIDTH)) for text in _notes(table, results, compared)]
+        baselines = sorted({own.comparison.names("baseline") for own in compared})
+        of_one = f" from {baselines[0]}" if len(baselines) == 1 else ""
+        blocks += [Heading(f"Differences{of_one}"), _details(compared, results, of_one=bool(of_one))]
+    blocks += [note(fill(" ".join(text.split()), 120)) for text in _notes(table, results, compared)]
     return [*blocks, *item_blocks(seed_items(table))]
 
 
@@ -176,34 +161,11 @@ def _minus(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else round(first - second, 10)
 
 
-def divided_by_dataset(columns: Sequence[GridColumn], make: Callable[[Sequence[GridColumn]], Table]) -> list[Block]:
-    """Make one table of the paper's columns or, if it is wider than `WIDEST`, one for each data set.
-
-    The name of the data set then stands above the table instead of in the names of its columns; raw values keep both.
-    """
-    whole = make(columns)
-    datasets = dict.fromkeys(column.dataset for column in columns)
-    if sum(column.content not in TEXTS for column in whole.columns) <= WIDEST or len(datasets) < 2:
-        return [whole]
-    blocks: list[Block] = []
-    for dataset in datasets:
-        part = make([column for column in columns if column.dataset == dataset])
-        prefix = f"{dataset}/"
-        shorter = tuple(
-            replace(column, name=column.name.replace(prefix, ""), raw_name=column.raw_name or column.name)
-            for column in part.columns
-        )
-        blocks += [Paragraph(f"Data set {dataset or 'unknown'}:"), replace(part, columns=shorter)]
-    return blocks
-
-
-def _overview(
-    table: PlannedTable, shown: Sequence[GridColumn], results: Results, compared: Sequence[_Compared]
-) -> Table:
-    """Tabulate some columns."""
+def _overview(table: PlannedTable, results: Results, compared: Sequence[_Compared]) -> Table:
+    """Tabulate our values and the published ones."""
     marks = _marks(table, compared)
     columns = text_columns(_first(table))
-    for column in shown:
+    for column in table.columns:
         measure = MEASURES.get(column.measure)
         group, ours = _headings(table, column)
         if _is_published(table, column):
@@ -222,7 +184,7 @@ def _overview(
     rows = []
     for row in table.rows:
         cells: list[Any] = [row.name + (" (added)" if row.added else "")]
-        for column in shown:
+        for column in table.columns:
             cell = table.cell(row.name, column.name)
             if _is_published(table, column):
                 mark = f" {cell.marks}" if cell.marks and cell.published is not None else ""
@@ -234,7 +196,7 @@ def _overview(
     return make_table(columns, rows)
 
 
-def _headings(table: PlannedTable, column: GridColumn) -> tuple[str, str]:
+def _headings(table: PlannedTable, column: GridLine) -> tuple[str, str]:
     """Name what a column measures in words, and our values by the data set that they are of if it is another one."""
     place = " ".join(filter(None, (column.dataset, column.split)))
     measure = " ".join(filter(None, (column.system, column.item))) or measure_label(column.measure)
@@ -248,11 +210,11 @@ def _headings(table: PlannedTable, column: GridColumn) -> tuple[str, str]:
 def _first(table: PlannedTable) -> str:
     """Name what the rows are."""
     names = {"item": "item", "dataset": "data set"}
-    row: GridRow | None = table.rows[0] if table.rows else None
+    row: GridLine | None = table.rows[0] if table.rows else None
     return next((name for axis, name in names.items() if row and getattr(row, axis) is not None), "system")
 
 
-def _is_published(table: PlannedTable, column: GridColumn) -> bool:
+def _is_published(table: PlannedTable, column: GridLine) -> bool:
     """Return whether the paper has a number in a column, which tables of the user's own do not."""
     return any(table.cell(row.name, column.name).published is not None for row in table.rows)
 
@@ -289,12 +251,14 @@ def _marks(table: PlannedTable, compared: Sequence[_Compared]) -> dict[tuple[str
     return marks
 
 
-def _details(compared: Sequence[_Compared], results: Results) -> Table:
+def _details(compared: Sequence[_Compared], results: Results, *, of_one: bool) -> Table:
+    """Tabulate the differences; those from one baseline do not name it."""
     with_length = any(own.comparison.cell.measure in WITH_LENGTHS for own in compared)
     columns = [
         *text_columns("column"),
         Column(name="measure", detail=True),
-        *text_columns("system", "baseline"),
+        Column(name="system"),
+        Column(name="baseline", detail=of_one),
         Column(name="published", content="number", digits=2, signed=True),
         *number_columns("score", content="mean", digits=2),
         *number_columns(*["length"] * with_length, digits=2),
@@ -332,15 +296,16 @@ def _published(places: Sequence[_Place]) -> TableCell:
 
 
 def _notes(table: PlannedTable, results: Results, compared: Sequence[_Compared]) -> Iterator[str]:
-    """Yield what explains the numbers that a table has."""
+    """Yield what explains the numbers that a table has; docs/tables.md has more."""
     measures = list(dict.fromkeys(column.measure for column in table.columns))
-    marked = any(cell.marks for cell in table.cells)
-    if marked or compared:
-        text = (_PUBLISHED_MARKS if marked else "") + (_OUR_MARKS if any(_marks(table, compared).values()) else "")
-        yield from [text] if text else []
-    if any(cell.runs and cell.source for cell in table.cells):
-        yield _MEANS
-    yield from [_DIFFERENCES] if compared else []
+    shared = {
+        _MEANS: any(cell.runs and cell.source for cell in table.cells),
+        _DIFFERENCES: compared,
+        _PUBLISHED_MARKS: any(cell.marks for cell in table.cells),
+        _OUR_MARKS: any(_marks(table, compared).values()),
+    }
+    if texts := [text for text, needed in shared.items() if needed]:
+        yield " ".join(texts)
     known = (MEASURES[measure].notes for measure in measures if measure in MEASURES)
     sizes = (text for part, text in SIZE_NOTES.items() if any(part in measure for measure in measures))
     yield from dict.fromkeys(text for text in (*known, *sizes) if text)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nmtcore.reporting.blocks import Format, notes_below, rendered
+from nmtcore.reporting.blocks import Format, column_parts, is_grouped, notes_below, rendered
 from nmtcore.reporting.table import Page, Table
 
 _SIGNS = re.compile(r"[\\`*_\[\]<>&~$]")
@@ -35,25 +35,26 @@ def _own(text: str) -> str:
 
 def _table(whole: Table, form: Format, options: Mapping[str, Any]) -> str:
     table = whole.of_what_was_run()
-    reasons, lines = table.letters, []
-    if table.groups or not any(whole.rows):
-        # Marks have a column of their own, so that decimals are aligned.
-        marked = [any(row[position].mark for row in table.rows) for position in range(len(table.columns))]
-        names = ["<br>".join(form.marked(name) for name in (c.group, c.name) if name) for c in table.columns]
-        rules = ["---" if column.alignment == "left" else "---:" for column in table.columns]
-        lines = [
-            _with_marks(map(_bar, names), marked, [""] * len(names)),
-            _with_marks(rules, marked, ["---"] * len(names)),
-        ]
+    reasons = table.letters
+    shown = column_parts(table) if is_grouped(table) else [table]
+    parts = [_grid(part, form, reasons) for part in shown] if table.groups or not any(whole.rows) else []
+    parts += [f"[{letter}] {_line(reason)}\n" for reason, letter in reasons.items()]
+    return "\n".join([*parts, *(f"{_line(note)}\n" for note in notes_below(whole, table))])
+
+
+def _grid(table: Table, form: Format, reasons: Mapping[str, str]) -> str:
+    # Marks have a column of their own, so that decimals are aligned.
+    marked = [any(row[position].mark for row in table.rows) for position in range(len(table.columns))]
+    names = ["<br>".join(form.marked(name) for name in (c.group, c.name) if name) for c in table.columns]
+    rules = ["---" if column.alignment == "left" else "---:" for column in table.columns]
+    lines = [_with_marks(map(_bar, names), marked, [""] * len(names)), _with_marks(rules, marked, ["---"] * len(names))]
     for row in table.rows:
         texts = []
         for column, cell in zip(table.columns, row, strict=True):
             letter = f"[{reasons[cell.reason]}]" if cell.reason in reasons and cell.value is not None else ""
             texts.append(_bar(" ".join(filter(None, (form.value(column, cell), letter)))))
         lines.append(_with_marks(texts, marked, [_bar(cell.mark.strip()) for cell in row]))
-    parts = ["".join(f"| {' | '.join(line)} |\n" for line in lines)] if lines else []
-    parts += [f"[{letter}] {_line(reason)}\n" for reason, letter in reasons.items()]
-    return "\n".join([*parts, *(f"{_line(note)}\n" for note in notes_below(whole, table))])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _with_marks(texts: Iterable[str], marked: Sequence[bool], marks: Sequence[str]) -> list[str]:

@@ -11,24 +11,12 @@ from nmtcore.config.typed import build, plain
 from nmtcore.files import read_json, write_json, write_text
 from nmtcore.layout import TABLE_FORMATS, Layout
 from nmtcore.reporting.claims_page import claims_page, judged_claims, stand_in_text
-from nmtcore.reporting.constructions_figure import draw_constructions
-from nmtcore.reporting.curves_table import curves_blocks, curves_data, draw_curves
-from nmtcore.reporting.drawings import (
-    attention_blocks,
-    attention_data,
-    draw_attention,
-    draw_sharpness,
-    draw_trees,
-    sharpness_blocks,
-    sharpness_data,
-    trees_blocks,
-    trees_data,
-)
+from nmtcore.reporting.curves_figure import draw_curves
+from nmtcore.reporting.curves_table import curves_blocks, curves_data
 from nmtcore.reporting.examples_table import examples_blocks, examples_data
 from nmtcore.reporting.gates import draw_gates, gates_blocks, gates_data
 from nmtcore.reporting.grid import grid_blocks
 from nmtcore.reporting.html_document import html_document
-from nmtcore.reporting.lengths_figure import draw_lengths
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.parts import (
     compare_parts,
@@ -37,10 +25,19 @@ from nmtcore.reporting.parts import (
     length_blocks,
     length_entries,
 )
+from nmtcore.reporting.parts_figures import draw_constructions, draw_lengths, draw_time, time_data
 from nmtcore.reporting.results import Results
+from nmtcore.reporting.sentence_figures import (
+    attention_blocks,
+    attention_data,
+    draw_attention,
+    draw_trees,
+    trees_blocks,
+    trees_data,
+)
+from nmtcore.reporting.sharpness_figure import draw_sharpness, sharpness_blocks, sharpness_data
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
 from nmtcore.reporting.table_html import blocks_html, own_html
-from nmtcore.reporting.time_figure import draw_time, time_data
 
 
 class Kind(NamedTuple):

@@ -1,6 +1,7 @@
 """The values of the cells of a table, and their differences; each is computed once."""
 
 import json
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from nmtcore.evaluation.compare import (
 from nmtcore.evaluation.counts import SentenceCounts
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.subsets import FEW
-from nmtcore.measures import MEASURES, Measure, measure_named
+from nmtcore.measures import MEASURES, measure_named
 
 
 class PartOfTest(NamedTuple):
@@ -49,22 +50,16 @@ class Results:
     """The values of a table's cells, and their differences."""
 
     def __init__(self) -> None:
-        self._counts: dict[str, list[SentenceCounts]] = {}
-        self._sampled: dict[Any, SampledScores] = {}
-        self._weights: dict[int, np.ndarray] = {}
-
-    def measure(self, cell: GridCell) -> Measure | None:
-        """Return what a cell measures."""
-        return measure_named(cell.measure)
+        self._known: dict[Any, Any] = {}
 
     def reason(self, cell: GridCell) -> str:
         """Say why a cell has no value; empty if it has one, or if nobody expects one."""
-        measure = self.measure(cell)
+        measure = measure_named(cell.measure)
         return measure.lacks(cell.source) if cell.source and measure and measure.lacks else cell.reason
 
     def values(self, cell: GridCell, part: PartOfTest | None = None) -> list[float]:
         """Return the value of a cell, or of a part of its test, for each seed; none if there is a reason why not."""
-        measure = self.measure(cell)
+        measure = measure_named(cell.measure)
         if not cell.source or measure is None or self.reason(cell):
             return []
         if measure.values is not None:
@@ -73,14 +68,11 @@ class Results:
 
     def counts(self, cell: GridCell) -> list[SentenceCounts]:
         """Return the counts of each seed of a cell with a score."""
-        key = _key(cell)
-        if key not in self._counts:
-            self._counts[key] = self.measure(cell).counts(cell.source)
-        return self._counts[key]
+        return self._once(_key(cell), lambda: measure_named(cell.measure).counts(cell.source))
 
     def is_scored(self, cell: GridCell) -> bool:
         """Return whether a cell has scores that can be compared."""
-        measure = self.measure(cell)
+        measure = measure_named(cell.measure)
         return bool(cell.source and measure and measure.counts and not self.reason(cell))
 
     def interval(self, cell: GridCell, part: PartOfTest | None = None) -> tuple[float, float]:
@@ -89,7 +81,7 @@ class Results:
 
     def compare(self, cell: GridCell, baseline: GridCell, part: PartOfTest | None = None) -> Difference:
         """Compare two cells by their scores on the same sentences. Raises `UserError` if these differ."""
-        if self._test(cell) != self._test(baseline):
+        if not self._have_same_test(cell, baseline):
             raise UserError(
                 f"{cell.runs} and {baseline.runs} have different references of {cell.split}, so that they cannot be "
                 "compared: delete the results of the older one and run the workflow again."
@@ -109,7 +101,7 @@ class Results:
             if not self.is_scored(own):
                 label = measure_label(own.measure)
                 return f"{own.runs or own.system} has no {label}" if own.metric else "there is no score to compare"
-        if cell.dataset != baseline.dataset and self._test(cell) != self._test(baseline):
+        if cell.dataset != baseline.dataset and not self._have_same_test(cell, baseline):
             return f"{cell.runs} and {baseline.runs} are not tested on the same sentences"
         if part is None:
             return self.compare(cell, baseline)
@@ -120,23 +112,26 @@ class Results:
         difference = self.compare(cell, baseline, part)
         return Undecided(difference, few) if count < FEW else difference
 
-    def _test(self, cell: GridCell) -> str:
-        """Return the checksum of what the sentences of a cell are compared with."""
-        return self.counts(cell)[0].test
+    def _have_same_test(self, cell: GridCell, baseline: GridCell) -> bool:
+        return self.counts(cell)[0].test == self.counts(baseline)[0].test
 
     def _parts(self, cell: GridCell, part: PartOfTest | None) -> list[SentenceCounts]:
         counts = self.counts(cell)
         return counts if part is None else [own.rows(part.rows_B) for own in counts]
 
     def _scores(self, cell: GridCell, part: PartOfTest | None) -> SampledScores:
-        key = (_key(cell), None if part is None else part.rows_B.tobytes())
-        if key not in self._sampled:
+        def sampled() -> SampledScores:
             parts = self._parts(cell, part)
-            sentences = len(parts[0])
-            if sentences not in self._weights:
-                self._weights[sentences] = bootstrap_weights(sentences)
-            self._sampled[key] = sampled_scores(parts, self._weights[sentences])
-        return self._sampled[key]
+            weights_AB = self._once(len(parts[0]), lambda: bootstrap_weights(len(parts[0])))
+            return sampled_scores(parts, weights_AB)
+
+        return self._once((_key(cell), None if part is None else part.rows_B.tobytes()), sampled)
+
+    def _once(self, key: Any, computed: Callable[[], Any]) -> Any:
+        """Return what was computed for a key the first time."""
+        if key not in self._known:
+            self._known[key] = computed()
+        return self._known[key]
 
 
 def _key(cell: GridCell) -> str:

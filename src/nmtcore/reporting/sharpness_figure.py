@@ -1,15 +1,17 @@
-"""Histograms of attention weights by layer, or by head of a layer: data and chart (pham2018, 6.1 and 6.2)."""
+"""Histograms of attention weights by layer, or by head of a layer, with a table (pham2018, 6.1 and 6.2)."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from nmtcore.errors import UserError
-from nmtcore.evaluation.sharpness import count_sharpness
+from nmtcore.config.planned_tables import PlannedTable
+from nmtcore.evaluation.sharpness import BINS, count_sharpness
 from nmtcore.layout import Layout
-
-if TYPE_CHECKING:
-    import altair
+from nmtcore.reporting.charts import Scale, axes, ticks
+from nmtcore.reporting.seed_items import measured_cells, missing_runs
+from nmtcore.reporting.sentence_figures import run_names
+from nmtcore.reporting.svg import FIGURE_WIDTH, Drawing, arranged, sentences_drawing, svg_text, write_drawings
+from nmtcore.reporting.table import Block, item_blocks, make_table, note, number_columns, text_columns, with_origin
 
 LOWEST_BIN = 1
 """The first bin that is drawn: that from 0 has nearly all weights, and would hide the others."""
@@ -17,110 +19,118 @@ LOWEST_BIN = 1
 CLAIMED, UNCLAIMED = "currentColor", "#999999"
 """Colours of heads, or of layers with heads, that a component of the system computes or trains, and of the others."""
 
+COLUMNS = 4
+"""Histograms beside one another."""
 
-def sharpness_entries(attention: Sequence[Path], layout: Layout) -> list[dict[str, Any]]:
-    """Count the weights of each system over its seeds.
+_NOTES = """
+Attention in the encoder on the first sentences of a test, all seeds together. Mean maximum: the mean over the tokens
+that attend of their largest weight. Mean entropy: of the weights of a token, in bits; 0 if it attends to one token.
+Claimed: a component of the system computes or trains the head, or a head of the layer.
+"""
 
-    Args:
-        attention: `{dataset}/{system}/seed{seed}/attention/{split}.parquet` of every run, of one data set and scale.
-            Seeds of a system are counted together.
-        layout: names the data set, system and seed of each path.
 
-    Returns:
-        One entry per system: its names, and the result of `count_sharpness`.
+def sharpness_data(table: PlannedTable, layout: Layout) -> dict[str, Any]:
+    """Count the weights of the encoder heads of all systems, each over its seeds.
 
-    Raises:
-        UserError: for the reasons of `count_sharpness`.
+    The fact `layer` chooses the layer whose heads are shown one by one; of a model with fewer layers it is the last.
+    Bins below the fact `bins_from` are not drawn.
     """
-    files: dict[tuple[str, ...], dict[int, Path]] = {}
-    for path in attention:
-        names = layout.names(path, "attention")
-        key = tuple(names[name] for name in ("scale", "dataset", "system", "split"))
-        files.setdefault(key, {})[int(names["seed"])] = path
-    return [
-        {
-            "scale": scale,
-            "dataset": dataset,
-            "system": system,
-            "split": split,
-            "seeds": sorted(paths),
-            **count_sharpness([paths[seed] for seed in sorted(paths)]),
-        }
-        for (scale, dataset, system, split), paths in files.items()
-    ]
+    layer = None if "layer" not in table.facts else int(table.facts["layer"])
+    systems = []
+    for cell in measured_cells(table):
+        paths = list(map(Path, cell.source["files"]["attention"].values()))
+        counts = count_sharpness(paths)
+        last = max(map(int, counts["layers"]))
+        shown = {"layer": None if layer is None else min(layer, last), "last_layer": last}
+        names = {**run_names(paths[0], "attention", layout), "seeds": len(paths), "claimed": cell.source["claimed"]}
+        systems.append({**names, **counts, **shown})
+    return {
+        "systems": systems,
+        "lowest_bin": round(table.facts["bins_from"] * BINS) if "bins_from" in table.facts else LOWEST_BIN,
+        "remarks": list(_remarks(systems, layer, table.facts.get("first_sentences"))),
+        "missing": missing_runs(table),
+    }
 
 
-def sharpness_bars(
-    entries: Sequence[Mapping[str, Any]],
-    *,
-    layer: int | None = None,
-    claimed: Mapping[str, Collection[str]],
-    lowest_bin: int = LOWEST_BIN,
-) -> Iterator[dict[str, Any]]:
-    """Yield the bars of all panels: their system, layer and head (None for all), bin and percentage of all weights.
-
-    Args:
-        entries: results of `sharpness_entries`.
-        layer: the layer of which to show each head, from 0; None for all layers, each with its heads together.
-        claimed: the heads that components of a system compute or train, as "LAYER.HEAD", by system (`claimed_heads`).
-        lowest_bin: bins below it are left out.
-
-    Raises:
-        UserError: if a system has no such layer.
-    """
-    for entry in entries:
-        own = claimed.get(entry["system"], ())
-        if layer is None:
-            panels = {(int(name), None): counts for name, counts in entry["layers"].items()}
-        else:
-            heads = {tuple(map(int, name.split("."))): counts for name, counts in entry["heads"].items()}
-            panels = {name: counts for name, counts in heads.items() if name[0] == layer}
-            if not panels:
-                last = max(int(name) for name in entry["layers"])
-                raise UserError(f"The encoder of {entry['system']} has no layer {layer}: its layers are 0 to {last}.")
-        for (number, head), counts in panels.items():
-            names = [name for name in own if name.split(".")[0] == str(number)]
-            is_claimed = bool(names) if head is None else f"{number}.{head}" in own
-            total = sum(counts["counts"])
-            bins = zip(entry["edges"][:-1], entry["edges"][1:], counts["counts"], strict=True)
-            for low, high, count in list(bins)[lowest_bin:]:
-                yield {
-                    "system": entry["system"],
-                    "layer": number,
-                    "head": head,
-                    "low": low,
-                    "high": high,
-                    "share": 100 * count / total,
-                    "claimed": is_claimed,
-                }
+def _remarks(systems: Sequence[Mapping[str, Any]], layer: int | None, sentences: float | None) -> Iterator[str]:
+    """Say where a model has no such layer, and where a test has fewer sentences than the paper reads."""
+    for entry in systems:
+        if layer is not None and entry["layer"] != layer:
+            last, shown = entry["last_layer"], entry["layer"]
+            yield f"{entry['system']} has layers 0 to {last}: layer {shown} stands for layer {layer}."
+    tests = {f"{entry['dataset']}, {entry['split']}": entry["sentences"] for entry in systems}
+    for test, count in sorted(tests.items()):
+        if sentences is not None and count != sentences:
+            yield f"{test}: {count} sentences instead of the paper's {sentences:.0f}."
 
 
-def sharpness_chart(bars: Sequence[Mapping[str, Any]], *, by_head: bool) -> "altair.FacetChart":
-    """Draw `sharpness_bars`, at least one; those of claimed heads are black.
+def counts_of(entry: Mapping[str, Any], layer: int | None) -> Iterator[tuple[int, int | None, Mapping[str, Any], bool]]:
+    """Yield the layers of a system (head None) or the heads of a layer, with their counts and whether it is claimed."""
+    if layer is None:
+        claimed = {int(name.split(".")[0]) for name in entry["claimed"]}
+        yield from ((int(name), None, own, int(name) in claimed) for name, own in entry["layers"].items())
+        return
+    for name, own in entry["heads"].items():
+        number, head = map(int, name.split("."))
+        if number == layer:
+            yield number, head, own, name in entry["claimed"]
 
-    A row has the panels of a layer, one per system, or `by_head` those of a system, one per head.
-    """
-    import altair as alt
 
-    systems = list(dict.fromkeys(bar["system"] for bar in bars))
-    labels = [{**bar, "panel": f"layer {bar['layer']}" + (f", head {bar['head']}" if by_head else "")} for bar in bars]
-    panels = list(dict.fromkeys(bar["panel"] for bar in labels))
-    axis = alt.Axis(values=[0.1, 0.4, 0.7, 1.0], format=".1f")
-    chart = (
-        alt.Chart(alt.InlineData(values=labels))
-        .mark_bar()
-        .encode(
-            x=alt.X("low:Q", title="weight", axis=axis, scale=alt.Scale(domain=[bars[0]["low"], 1.0], nice=False)),
-            x2="high:Q",
-            y=alt.Y("share:Q", title="%", axis=alt.Axis(tickCount=2)),
-            y2=alt.Y2Datum(0),
-            color=alt.condition("datum.claimed", alt.value(CLAIMED), alt.value(UNCLAIMED)),
-        )
-        .properties(width=max(36, 230 // max(len(systems), 1) - 10), height=36)
+def draw_sharpness(data: Mapping[str, Any], figure: Path, *, title: str) -> None:
+    """Draw the result of `sharpness_data`: for each system, a histogram per layer or per head."""
+    drawings, lowest = [], data["lowest_bin"]
+    shown = [list(counts_of(entry, entry["layer"])) for entry in data["systems"]]
+    largest = max((max(shares(own, lowest)) for panels in shown for _, _, own, _ in panels), default=0.0)
+    for entry, panels in zip(data["systems"], shown, strict=True):
+        layer = "" if entry["layer"] is None else f", layer {entry['layer']}"
+        drawings.append(sentences_drawing([f"{entry['system']}{layer}: % of the attention weights"]))
+        histograms = []
+        for number, head, own, claimed in panels:
+            name = f"layer {number}" if head is None else f"head {head}"
+            histograms.append(_histogram(name, shares(own, lowest), largest or 1.0, claimed))
+        drawings.append(arranged(histograms, COLUMNS))
+    write_drawings(figure, drawings, title=title, sentences=[] if drawings else [*data["remarks"], *data["missing"]])
+
+
+def shares(counts: Mapping[str, Any], lowest_bin: int) -> list[float]:
+    """Return the percentage of all weights in each bin from the lowest one that is drawn."""
+    return [100 * count / sum(counts["counts"]) for count in counts["counts"][lowest_bin:]]
+
+
+def _histogram(name: str, shares: Sequence[float], largest: float, claimed: bool) -> Drawing:
+    """Draw the shares of the bins up to the one that ends at 1; those of claimed heads have the colour of text."""
+    width = FIGURE_WIDTH / COLUMNS
+    x, y = Scale(1 - len(shares) / BINS, 1.0, 30, width - 6), Scale(0, largest, 52, 18)
+    bars = "".join(
+        f'<rect x="{x(1 - (len(shares) - number) / BINS):.1f}" y="{y(share):.1f}" width="{x(1 / BINS) - x(0):.1f}" '
+        f'height="{y(0) - y(share):.1f}"/>'
+        for number, share in enumerate(shares)
     )
-    header = alt.Header(title=None)
-    row_header = alt.Header(title=None, labelAngle=0, labelAlign="left")
-    system = {"shorthand": "system:N", "sort": systems}
-    panel = {"shorthand": "panel:N", "sort": panels}
-    rows, columns = (system, panel) if by_head else (panel, system)
-    return chart.facet(row=alt.Row(**rows, header=row_header), column=alt.Column(**columns, header=header), spacing=8)
+    drawn = axes(
+        {x(own): f"{own:g}" for own in (0.2, 0.6, 1.0) if own >= x.low},
+        {y(own): f"{own:.4g}" for own in ticks(0, largest, most=3)},
+        left=30, right=width - 6, top=18, bottom=52,
+    )  # fmt: skip
+    group = f'<g fill="{CLAIMED if claimed else UNCLAIMED}">{bars}</g>'
+    return Drawing([svg_text(30, 11, name), group, *drawn], width, 76)
+
+
+def sharpness_blocks(data: Mapping[str, Any]) -> list[Block]:
+    """Tabulate layers and, of the layer that is shown by head, heads."""
+    rows = []
+    for entry in data["systems"]:
+        origin = f"{entry['dataset']}/{entry['system']}"
+        names = [entry["system"], entry["dataset"], entry["split"]]
+        names += with_origin([entry["seeds"], entry["sentences"]], origin)
+        heads = [] if entry["layer"] is None else list(counts_of(entry, entry["layer"]))
+        for layer, head, own, claimed in sorted([*counts_of(entry, None), *heads], key=lambda counted: counted[0]):
+            means = with_origin([own["mean_maximum"], own["mean_entropy"]], origin)
+            rows.append([*names, layer, head, *means, "yes" if claimed else ""])
+    columns = [
+        *text_columns("system", "data set", "test"),
+        *number_columns("seeds", "sentences", "layer", "head"),
+        *number_columns("mean maximum", "mean entropy", digits=3),
+        *text_columns("claimed"),
+    ]
+    blocks = [make_table(columns, rows), note(_NOTES)] if rows else []
+    return [*blocks, *item_blocks(data["remarks"]), *item_blocks(data["missing"])]

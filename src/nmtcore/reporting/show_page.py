@@ -17,7 +17,7 @@ from nmtcore.inference.schemas import (
 )
 from nmtcore.reporting.gates_page import GATES_STYLE, gated_pieces, gates_range
 from nmtcore.reporting.html_document import html_document, json_script, scrolling
-from nmtcore.reporting.svg import drawing_svg
+from nmtcore.reporting.svg import titled_svg
 from nmtcore.reporting.tree_drawing import DrawnTree, column_widths, tree_drawing, word_centres
 
 _PARSE_TITLES = {
@@ -151,7 +151,7 @@ def _tree_html(sentence: AnalysedSentence, name: str, title: str, tree: Labelled
         drawn = tree_drawing(DrawnTree("", sentence.words, tree.heads, tree.labels, compared=compared))
         arcs = (f"{word}: {sentence.words[head - 1] if head else 'root'}"
                 for word, head in zip(sentence.words, tree.heads, strict=True))  # fmt: skip
-        drawing = drawing_svg(drawn, title=f"Heads of the words: {'; '.join(arcs)}", embedded=True)
+        drawing = titled_svg(f"Heads of the words: {'; '.join(arcs)}", [drawn], embedded=True)
         if compared is not None:
             right = sum(head == other for head, other in zip(tree.heads, compared, strict=True))
             caption = f"{right} of {len(tree.heads)} words have their gold head."

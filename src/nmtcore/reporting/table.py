@@ -3,7 +3,6 @@
 Text of our own may have `code` in backticks. Text of the corpus is shown as it is, whatever it contains.
 """
 
-import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -172,8 +171,6 @@ class Table:
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"a row has {len(row)} cells, the table has {len(self.columns)} columns")
-            for column, cell in zip(self.columns, row, strict=True):
-                _check(column, cell)
 
     @property
     def rows(self) -> Iterator[Row]:
@@ -311,23 +308,6 @@ def percentage(part: float | None, whole: float | None) -> float | None:
 
 def _as_cell(value: Any) -> TableCell:
     return value if isinstance(value, TableCell) else TableCell(value)
-
-
-def _check(column: Column, cell: TableCell) -> None:
-    """Raise `ValueError` unless the value of a cell fits the column."""
-    value = cell.value
-    if cell.reason and value is not None and column.content not in TEXTS:
-        raise ValueError(f"{column.name}: a cell with a number has a reason to be empty: {cell.reason}")
-    types: dict[str, tuple[type, ...]] = {
-        "mean": (SeedMean, int, float),
-        "interval": (Interval,),
-        "difference": (Estimate,),
-    }
-    allowed = types.get(column.content, (str,) if column.content in TEXTS else (int, float))
-    if value is not None and (not isinstance(value, allowed) or isinstance(value, bool)):
-        raise ValueError(f"{column.name}: {value!r} is no {column.content}")
-    if column.content == "duration" and isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{column.name}: {value!r} is no duration")
 
 
 def _letters() -> Iterator[str]:

@@ -4,7 +4,15 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import Any
 
-from nmtcore.reporting.blocks import Format, aligned_parts, header_groups, notes_below, rendered
+from nmtcore.reporting.blocks import (
+    Format,
+    aligned_parts,
+    column_parts,
+    header_groups,
+    is_grouped,
+    notes_below,
+    rendered,
+)
 from nmtcore.reporting.html_document import html_document, scrolling
 from nmtcore.reporting.table import TEXTS, Block, Column, Page, Table, TableCell
 
@@ -30,7 +38,18 @@ def own_html(text: str) -> str:
 def _table(whole: Table, form: Format, options: Mapping[str, Any]) -> str:
     table = whole.of_what_was_run()
     reasons = table.letters
-    lines = ["<table>", f"<thead>\n{_header(table)}</thead>"] if table.groups or not any(whole.rows) else []
+    shown = column_parts(table) if is_grouped(table) else [table]
+    parts = [_grid(part, reasons, options.get("link")) for part in shown] if table.groups or not any(whole.rows) else []
+    notes = [f"<sup>{letter}</sup> {own_html(reason)}" for reason, letter in reasons.items()]
+    notes += map(own_html, notes_below(whole, table))
+    drawn = "".join(parts)
+    if drawn and whole.folded:
+        drawn = f"<details><summary>{own_html(whole.folded)}</summary>\n{drawn}</details>\n"
+    return drawn + "".join(f'<p class="reason">{note}</p>\n' for note in notes)
+
+
+def _grid(table: Table, reasons: Mapping[str, str], link: Link | None) -> str:
+    lines = ["<table>", f"<thead>\n{_header(table)}</thead>"]
     tails = [
         max((len(aligned_parts(c, row[i])[1]) for row in table.rows), default=0) for i, c in enumerate(table.columns)
     ]
@@ -40,17 +59,11 @@ def _table(whole: Table, form: Format, options: Mapping[str, Any]) -> str:
             cells, linked = [], ""
             for column, cell, tail in zip(table.columns, row, tails, strict=True):
                 # A row has one link to the same place, since most of its numbers come from there.
-                link = options.get("link") if cell.origin != linked else None
+                cells.append(_cell(column, cell, tail, reasons, link if cell.origin != linked else None))
                 linked = cell.origin if cell.origin and cell.value is not None else linked
-                cells.append(_cell(column, cell, tail, reasons, link))
             lines.append(f"<tr>{''.join(cells)}</tr>")
         lines.append("</tbody>")
-    notes = [f"<sup>{letter}</sup> {own_html(reason)}" for reason, letter in reasons.items()]
-    notes += map(own_html, notes_below(whole, table))
-    drawn = scrolling("\n".join([*lines, "</table>\n"]), "table") if lines else ""
-    if drawn and whole.folded:
-        drawn = f"<details><summary>{own_html(whole.folded)}</summary>\n{drawn}</details>\n"
-    return drawn + "".join(f'<p class="reason">{note}</p>\n' for note in notes)
+    return scrolling("\n".join([*lines, "</table>\n"]), "table")
 
 
 def _header(table: Table) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from textwrap import wrap
 from typing import Any
 
-from nmtcore.reporting.blocks import Format, aligned_parts, header_groups, notes_below, rendered
+from nmtcore.reporting.blocks import Format, aligned_parts, column_parts, header_groups, notes_below, rendered
 from nmtcore.reporting.table import (
     TEXTS,
     Column,
@@ -116,23 +116,20 @@ def _meanings(table: Table) -> Iterator[str]:
 
 def _parts(table: Table) -> Iterator[Table]:
     """Divide a table that is too wide or too long for a page; each part has the first column."""
-    for first in range(1, max(len(table.columns), 2), MOST_COLUMNS):
-        positions = [0, *range(first, min(first + MOST_COLUMNS, len(table.columns)))]
-        columns = tuple(table.columns[position] for position in positions)
+    for part in column_parts(table, MOST_COLUMNS):
         pages: list[list[list[Row]]] = [[]]
         lines = 0
-        for group in table.groups:
+        for group in part.groups:
             pages[-1].append([])
             for row in group:
-                shown = tuple(row[position] for position in positions)
-                height = max(len(column.shown(cell)) // BOX for column, cell in zip(columns, shown, strict=True)) + 1
+                texts = (column.shown(cell) for column, cell in zip(part.columns, row, strict=True))
+                height = max(map(len, texts)) // BOX + 1
                 if lines and lines + height > LONGEST:
                     pages.append([[]])
                     lines = 0
-                pages[-1][-1].append(shown)
+                pages[-1][-1].append(row)
                 lines += height
-        for page in pages:
-            yield replace(table, columns=columns, groups=tuple(tuple(rows) for rows in page if rows))
+        yield from (replace(part, groups=tuple(tuple(rows) for rows in page if rows)) for page in pages)
 
 
 def _float(

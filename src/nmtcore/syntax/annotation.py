@@ -1,7 +1,7 @@
 """The analysis of one sentence by a parser or tagger: its checks, and its form in CoNLL-U."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from nmtcore.syntax.categories import category_fault
 from nmtcore.syntax.constituents import constituency_fault
@@ -27,10 +27,10 @@ class Annotation:
     reason: str | None = None
 
 
-COLUMNS = ("lemma", "upos", "xpos", "feats", "head", "deprel", "ccg", "constituency", "reason")
+COLUMNS = tuple(own.name for own in fields(Annotation))
 """The fields of an annotation, in the order of its Parquet columns."""
-PER_WORD = ("lemma", "upos", "xpos", "feats", "head", "deprel", "ccg")
-"""The fields that are lists with one entry per word."""
+PER_WORD = COLUMNS[:7]
+"""The fields that are lists with one entry per word, those of CoNLL-U first."""
 
 
 def failed(reason: str) -> Annotation:
@@ -77,15 +77,8 @@ def conllu_sentence(
     """
     lines = [] if sent_id is None else [f"# sent_id = {sent_id}"]
     lines += [] if text is None else [" ".join(["# text =", *text.split()])]
+    columns = [getattr(annotation, column) for column in PER_WORD[:6]]
     for k, word in enumerate(words):
-        cells = [str(k + 1), word, *(_conllu_cell(annotation, column, k) for column in _COLUMNS), "_", "_"]
-        lines.append("\t".join(" ".join(cell.split()) or "_" for cell in cells))
+        values = ("_" if column is None else str(column[k]) for column in columns)
+        lines.append("\t".join(" ".join(cell.split()) or "_" for cell in (str(k + 1), word, *values, "_", "_")))
     return "\n".join([*lines, "", ""])
-
-
-_COLUMNS = ("lemma", "upos", "xpos", "feats", "head", "deprel")
-
-
-def _conllu_cell(annotation: Annotation, column: str, k: int) -> str:
-    values = getattr(annotation, column)
-    return "_" if values is None else str(values[k])

@@ -71,34 +71,17 @@ def check_heads(heads: Sequence[int]) -> None:
         raise ValueError("a head is out of range")
 
 
-def word_depths(heads: Sequence[int]) -> list[int]:
-    """Count the edges from the artificial root to each word: 1 for a root.
-
-    Raises ValueError if a head is out of range or the heads form a cycle.
-    """
+def tree_shape(heads: Sequence[int]) -> TreeShape:
+    """Measure the shape of a tree. Raises ValueError if a head is out of range or the heads form a cycle."""
     check_heads(heads)
     if find_cycle(heads):
         raise ValueError("the heads form a cycle")
-    depths = {HEAD_OF_ROOT: 0}
-    for word in range(1, len(heads) + 1):
-        path = []
-        while word not in depths:
-            path.append(word)
-            word = heads[word - 1]
-        for below in reversed(path):
-            depths[below] = depths[heads[below - 1]] + 1
-    return [depths[word] for word in range(1, len(heads) + 1)]
-
-
-def tree_shape(heads: Sequence[int]) -> TreeShape:
-    """Measure the shape of a tree; errors are as for `word_depths`."""
-    depth = max(word_depths(heads), default=0)
-    return TreeShape(list(heads).count(HEAD_OF_ROOT), depth, _is_projective(np.asarray(heads, np.int64)))
-
-
-def _is_projective(heads_W: np.ndarray) -> bool:
-    """Return whether no two edges cross, with the artificial root to the left of all words."""
-    words_W = np.arange(1, len(heads_W) + 1)
-    left_W, right_W = np.minimum(words_W, heads_W), np.maximum(words_W, heads_W)
+    parents_U, places_U, depth = np.array([HEAD_OF_ROOT, *heads]), np.arange(len(heads) + 1), 0
+    while places_U.any():
+        places_U, depth = parents_U[places_U], depth + 1
+    # Two edges cross if one begins inside the other and ends outside; the artificial root is to the left of all words.
+    words_W = np.arange(1, len(heads) + 1)
+    left_W, right_W = np.minimum(words_W, parents_U[1:]), np.maximum(words_W, parents_U[1:])
     starts_inside_WW = (left_W[:, None] < left_W) & (left_W < right_W[:, None])
-    return not np.any(starts_inside_WW & (right_W[:, None] < right_W))
+    crosses = np.any(starts_inside_WW & (right_W[:, None] < right_W))
+    return TreeShape(list(heads).count(HEAD_OF_ROOT), depth, not crosses)

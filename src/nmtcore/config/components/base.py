@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
+from nmtcore.config.bases import TransformerSettings
 from nmtcore.config.features import ReaderSettings
 from nmtcore.config.ranges import settings_class
-from nmtcore.config.transformer import TransformerSettings
 
 Trees = Literal["supervised", "chain", "induced"]
 """What the trees of a system are compared with.

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
+from nmtcore.config.bases import RecurrentSettings, TransformerSettings
 from nmtcore.config.components.base import SOURCE_TREES, ComponentSettings, claim_head
 from nmtcore.config.ranges import (
     Distance,
@@ -17,8 +18,6 @@ from nmtcore.config.ranges import (
     Width,
     settings_class,
 )
-from nmtcore.config.recurrent import RecurrentSettings
-from nmtcore.config.transformer import TransformerSettings
 
 
 @settings_class

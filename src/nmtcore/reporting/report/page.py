@@ -1,5 +1,6 @@
 """Write the report from the tables' JSON, the figures and the files of runs: first the result, then the details."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -21,7 +22,7 @@ from nmtcore.reporting.table import Block, item_blocks
 from nmtcore.reporting.table_html import blocks_html
 
 MANY, EXAMPLES = 30, 3
-"""Systems above which a section has no curve of the training loss, and one example; examples with fewer."""
+"""Systems above which a section has no curves, and one example; examples with fewer."""
 
 
 def write_report(
@@ -83,7 +84,7 @@ def write_report(
     sections = []
     for group in groups:
         other, test = by_origin.get(f"{group.dataset}/{baseline}"), tests.get(group.dataset, {})
-        curves = run_curves(group, with_loss=is_long)
+        curves = run_curves(group) if is_long else ""
         blocks = [*item_blocks(empty_seeds(group)), *run_blocks(group, None if other is group else other)]
         section = {
             "system": group.system,
@@ -144,7 +145,8 @@ def _results(
             continue
         name, figure = f"{table['paper']}_{table['name']}", ""
         if name in figures:
-            svg = embedded_svg(figures[name].read_text(encoding="utf-8"), name)
+            # Vega writes coordinates with all their digits.
+            svg = re.sub(r"(\d\.\d\d)\d{4,}", r"\1", embedded_svg(figures[name].read_text(encoding="utf-8")))
             figure = Markup(scrolling(f"{svg}\n", f"figure {name}"))
         stand_ins = ", ".join(f"{ours} in place of {theirs}" for theirs, ours in table["stand_ins"].items())
         html = Markup(linked("".join(part["html"] for part in parts), link))

@@ -11,15 +11,16 @@ from nmtcore.reporting.empty_translations import empty_folder
 from nmtcore.reporting.manifest import RUN_KEYS
 from nmtcore.reporting.table import (
     Block,
-    Column,
     Heading,
+    Items,
     Paragraph,
     SeedMean,
-    Table,
+    item_blocks,
     make_table,
     number_columns,
     text_columns,
 )
+from nmtcore.training.log import duration
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,53 +60,46 @@ def group_runs(runs: Iterable[Mapping[str, Any]], scores: "pd.DataFrame") -> lis
 
 
 def run_blocks(group: SystemRuns, baseline: SystemRuns | None = None) -> list[Block]:
-    """Make the tables of a section: scores, cost, and settings, or those that differ from the baseline's."""
+    """Make the parts of a section: scores, cost, and settings, or those that differ from the baseline's."""
     blocks: list[Block] = []
     if sources := group.runs[0]["external"]:
         blocks.append(Paragraph(f"Not trained here; its translations: {sources}"))
     if not group.scores.empty:
-        blocks += [Heading("Scores"), scores_table(group)]
-    return [*blocks, Heading("Cost"), _cost_table(group), *_settings_blocks(group, baseline)]
+        blocks += score_blocks(group, baseline)
+    return [*blocks, Heading("Cost"), Items(tuple(map(cost_text, group.runs))), *_settings_blocks(group, baseline)]
 
 
-def scores_table(group: SystemRuns) -> Table:
-    """Make a row per test and score, with the mean, each of several seeds, and the signature."""
-    columns = [*text_columns("test", "score"), *number_columns("mean", content="mean", digits=2)]
-    seeds = group.seeds if len(group.seeds) > 1 else []
-    columns += number_columns(*(f"seed {seed}" for seed in seeds), digits=2)
-    columns.append(Column(name="signature", content="code"))
+def score_blocks(group: SystemRuns, baseline: SystemRuns | None = None) -> list[Block]:
+    """Make a table with a row per test and a column per score, and list signatures that the baseline does not have."""
+    labels = list(dict.fromkeys(group.scores.label))
+    columns = [*text_columns("test"), *number_columns(*labels, content="mean", digits=2)]
     rows = []
     for split, scores in group.scores.groupby("split", sort=False):
-        for label, own in scores.groupby("label", sort=False):
-            values = dict(zip(own.seed, own.value, strict=True))
-            signature = next(iter(own.signature.dropna()), None)  # heads that are compared with trees have none
-            rows.append([split, label, SeedMean.over([*values.values()]), *map(values.get, seeds), signature])
-    return make_table(columns, rows)
+        values = scores.groupby("label").value.agg(list)
+        rows.append([split, *(SeedMean.over(values[label]) if label in values else None for label in labels)])
+    signatures = group.scores.dropna(subset="signature").drop_duplicates(["label", "signature"])
+    known = set() if baseline is None else set(baseline.scores.signature)
+    texts = [f"{own.label}: `{own.signature}`" for own in signatures.itertuples() if own.signature not in known]
+    return [Heading("Scores"), make_table(columns, rows), *item_blocks(texts)]
 
 
-_COST = {
-    "seed": Column(name="seed", content="number"),
-    "state": Column(name="state"),
-    "parameters": Column(name="parameters", content="number"),
-    "updates": Column(name="updates", content="number"),
-    "training_seconds": Column(name="training", content="duration"),
-    "tokens_per_second": Column(name="target tokens/s", content="number"),
-    "translation_seconds": Column(name="translation", content="duration"),
-    "words_per_second": Column(name="words/s", content="number"),
-    "kilojoules": Column(name="energy, GPU, kJ", content="number", digits=1),
-    "device": Column(name="device"),
-    "code": Column(name="code"),
-}
-"""The columns of the table of costs, by the values of a run."""
-
-
-def _cost_table(group: SystemRuns) -> Table:
-    rows = []
-    for run in group.runs:
-        joules, code = run["gpu_joules"], (run["commit"] or run["version"] or "")[:12]
-        values = {**run, "kilojoules": None if joules is None else joules / 1000, "code": code or None}
-        rows.append([values[key] for key in _COST])
-    return make_table([*_COST.values()], rows)
+def cost_text(run: Mapping[str, Any]) -> str:
+    """Say what a run took: its size, times, energy, device and code, as far as they are known."""
+    known = {key: value for key, value in run.items() if value is not None}
+    known |= {"kilojoules": known["gpu_joules"] / 1000} if "gpu_joules" in known else {}
+    known |= {key: duration(known[key]) for key in ("training_seconds", "translation_seconds") if key in known}
+    texts = {
+        "parameters": "{parameters:,} parameters",
+        "updates": "{updates:,} updates",
+        "training_seconds": "training {training_seconds}",
+        "tokens_per_second": "{tokens_per_second:,.0f} target tokens/s",
+        "translation_seconds": "translation {translation_seconds} ({words_per_second:,.0f} words/s)",
+        "kilojoules": "{kilojoules:,.1f} kJ (GPU)",
+        "device": "{device}",
+        "commit": "commit {commit:.12}",
+    }
+    said = [text.format(**known) for key, text in texts.items() if key in known]
+    return "; ".join([f"seed {run['seed']}: {run['state']}", *said])
 
 
 def _settings_blocks(group: SystemRuns, baseline: SystemRuns | None) -> list[Block]:
@@ -145,15 +139,13 @@ def run_path(run: Mapping[str, Any], file_type: str) -> Path:
     return Path(run["folder"]) / file_name(file_type)
 
 
-def run_curves(group: SystemRuns, *, with_loss: bool) -> str:
-    """Draw the curves of the runs, with or without the training loss; empty if none has a log."""
+def run_curves(group: SystemRuns) -> str:
+    """Draw the curves of the runs; empty if none has a log."""
     paths = {run["seed"]: run_path(run, "history") for run in group.runs}
     histories = {seed: path for seed, path in paths.items() if path.exists()}
     if not histories:
         return ""
     entry = system_curves(group.dataset, group.system, histories)
-    if not with_loss and len(entry["curves"]) > 1:
-        entry["curves"].pop("loss", None)
     return curves_svg([entry], title=f"Curves of {group.system} on {group.dataset}") if entry["curves"] else ""
 
 

@@ -1,4 +1,4 @@
-"""The figure of validation curves."""
+"""Charts: curves of training, lines, dots with whiskers, and how systems look."""
 
 import json
 import re
@@ -8,13 +8,12 @@ import pytest
 from nmtcore.errors import UserError
 from nmtcore.files import write_lines
 from nmtcore.layout import Layout
-from nmtcore.reporting.charts import COLOURS, SHAPES, system_looks, system_scale
+from nmtcore.reporting.charts import COLOURS, MARKED, Row, rows_panel, system_looks, ticks
 from nmtcore.reporting.curves_figure import (
-    MARKED,
     POINTS,
     curve_entries,
-    curve_points,
-    draw_validation_curves,
+    curve_lines,
+    draw_curves,
     drawn_metrics,
     system_curves,
 )
@@ -38,7 +37,7 @@ def write_history(layout, dataset, system, seed, validations):
 
 def draw(tmp_path, layout, histories, **beams):
     entries, figure = curve_entries(histories, layout), tmp_path / "curves.svg"
-    draw_validation_curves(entries, figure, beams={"d": [1], "other_set": [1]} | beams)
+    draw_curves({"entries": entries, "beams": {"d": [1], "other_set": [1]} | beams}, figure, title="Figure 1")
     return entries, figure.read_text()
 
 
@@ -73,13 +72,13 @@ def test_curves_of_systems_and_seeds(tmp_path, layout):
 
 
 def test_each_point_is_marked_if_they_are_few(tmp_path, layout):
+    mark = 'fill="#7f7f7f" stroke="#7f7f7f"'
     long = write_history(layout, "d", "base", 1, bleu(*range(MARKED + 1)))
-    assert draw(tmp_path, layout, [long])[1].count("<circle") == 0
-    short = write_history(layout, "d", "other", 1, bleu(10, 11))
-    assert draw(tmp_path, layout, [long, short])[1].count("<circle") == 2
-    apart = write_history(layout, "d", "other", 2, [(3000, {"perplexity": 9.0, "bleu": 5.0})])
-    svg = draw(tmp_path, layout, [short, apart])[1]
-    assert re.findall(r'<circle [^>]* r="([\d.]+)"', svg) == ["1.5"], "it is alone on its line, and there is no mean"
+    assert draw(tmp_path, layout, [long])[1].count(mark) == 0
+    short = write_history(layout, "d", "base", 2, bleu(10, 11))
+    assert draw(tmp_path, layout, [short])[1].count(mark) == 2
+    apart = write_history(layout, "d", "base", 3, [(3000, {"perplexity": 9.0, "bleu": 5.0})])
+    assert draw(tmp_path, layout, [short, apart])[1].count(mark) == 1, "it is alone on its line, and there is no mean"
 
 
 @pytest.mark.parametrize(
@@ -88,23 +87,18 @@ def test_each_point_is_marked_if_they_are_few(tmp_path, layout):
 def test_updates_are_whole_numbers_once_each(tmp_path, layout, updates, expected):
     own = [(update, {"perplexity": 9.0, "bleu": 20.0 + update}) for update in updates]
     svg = draw(tmp_path, layout, [write_history(layout, "d", "base", 1, own)])[1]
-    assert re.findall(r'y="172"[^>]*>([\d,]+)</text>', svg) == expected
+    assert re.findall(r'y="173"[^>]*>([\d,]+)</text>', svg) == expected
 
 
 def test_the_mean_covers_the_updates_of_all_seeds():
-    entry = {
-        "system": "base",
-        "curves": {"bleu": {"1": [[10, 1.0], [20, 2.0], [30, 3.0]], "2": [[10, 2.0], [20, 4.0]]}},
-    }
-    points = list(curve_points(entry, "bleu"))
-    lines = {
-        line: [(p["update"], p["score"]) for p in points if p["line"] == line] for line in ("mean", "seed 1", "seed 2")
-    }
-    assert lines == {
-        "mean": [(10, 1.5), (20, 3.0)], "seed 1": [(10, 1.0), (20, 2.0), (30, 3.0)], "seed 2": [(10, 2.0), (20, 4.0)],
-    }  # fmt: skip
-    (one,) = curve_points({"system": "base", "curves": {"bleu": {"1": [[10, 1.0]]}}}, "bleu")
-    assert (one["line"], one["score"]) == ("mean", 1.0)
+    looks = system_looks(["base"])["base"]
+    curves = {"1": [[10, 1.0], [20, 2.0], [30, 3.0]], "2": [[10, 2.0], [20, 4.0]]}
+    lines = [([point[:2] for point in line.points], line.thin) for line in curve_lines(curves, looks)]
+    assert lines == [
+        ([(10, 1.0), (20, 2.0), (30, 3.0)], True), ([(10, 2.0), (20, 4.0)], True), ([(10, 1.5), (20, 3.0)], False),
+    ]  # fmt: skip
+    (one,) = curve_lines({"1": [[10, 1.0]]}, looks)
+    assert (one.thin, one.points[0].y) == (False, 1.0)
 
 
 def test_perplexity_is_drawn_in_addition_if_a_system_has_no_bleu(tmp_path, layout):
@@ -154,9 +148,36 @@ def test_a_system_looks_the_same_in_all_charts():
     assert looks["transformer_base"].colour == COLOURS[0]
     for number in range(3):  # colours, dashes and shapes
         assert len({own[number] for own in looks.values()}) == len(systems)
-    assert all(system_looks(["other", "mine", system])[system].dashes for system in systems)
     assert system_looks(systems[::-1]) == looks
-    scale = system_scale(systems, SHAPES).to_dict()
-    assert dict(zip(scale["domain"], scale["range"], strict=True)) == {name: own.shape for name, own in looks.items()}
     many = [f"s{number}x" for number in range(20)]
     assert len({own.colour for own in system_looks(many).values()}) == len(COLOURS) - 1
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (0, 100, [0, 20, 40, 60, 80, 100]),
+        (13, 4713, [1000, 2000, 3000, 4000]),
+        (-3, 3, [-2, 0, 2]),
+        (7, 7, [7]),
+    ],
+)
+def test_ticks_are_round(low, high, expected):
+    assert ticks(low, high, most=6) == pytest.approx(expected)
+
+
+def test_whiskers_are_at_their_values_on_the_axis():
+    """The places of the dot, its ends, 0 and the ticks are one linear function of their values."""
+    looks = system_looks(["base"])["base"]
+    drawing = rows_panel([Row("a", looks, 2.0, -1.0, 3.5), Row("b", looks, -0.5, hollow=True)], title=["t"])
+    svg = "".join(drawing.elements)
+    numbers = re.findall(r'<text x="([\d.]+)"[^>]*anchor="middle">([-\d]+)</text>', svg)
+    (first, low), (last, high) = ((float(x), float(number)) for x, number in (numbers[0], numbers[-1]))
+    place = {value: first + (value - low) * (last - first) / (high - low) for value in (-1, -0.5, 0, 2, 3.5)}
+    (ends,) = re.findall(rf'd="M([\d.]+) [\d.]+H([\d.]+)" stroke="{looks.colour}"', svg)
+    assert [float(end) for end in ends] == pytest.approx([place[-1], place[3.5]], abs=0.1)
+    marks = re.findall(r'translate\(([\d.]+) [\d.]+\) scale\(.8\)" d="[^"]*" fill="([^"]*)"', svg)
+    assert [float(x) for x, _ in marks] == pytest.approx([place[2], place[-0.5]], abs=0.1)
+    assert [fill for _, fill in marks] == [looks.colour, "none"]
+    assert f'<path d="M{place[0]:.1f} ' in svg

@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from nmtcore.evaluation.gates import count_gates
 from nmtcore.inference.schemas import GATES_SCHEMA
 from nmtcore.parquet import write_rows
+from nmtcore.reporting.gates import count_gates
 
 TAGS = ["NOUN", "VERB", "DET"]
 
