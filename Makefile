@@ -10,7 +10,7 @@ PYTEST = $(BIN)/pytest --numprocesses $$(( $$(nproc) + 1 )) --maxprocesses 8 --d
 	--durations 10
 
 demo: .venv/installed
-	@echo "Training and scoring four systems in results/: about 5 minutes on 2 cores (Ctrl-C, then make demo: goes on)"
+	@echo "Training and scoring four systems in results: about 5 minutes on 2 cores"
 	@$(BIN)/snakemake --cores 4 demo
 	@cat results/demo.txt
 
