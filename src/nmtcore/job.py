@@ -124,6 +124,11 @@ def log_is_shown() -> bool:
     return bool(os.environ.get("NMTCORE_LIVE"))
 
 
+def has_nvidia_driver() -> bool:
+    """Return whether this machine has an NVIDIA driver; for planning, which must not import torch."""
+    return os.path.exists("/dev/nvidiactl")
+
+
 def prepare_jobs(folder: str) -> None:
     """Set the environment of this process's jobs: the folder of the package, and how torch's threads wait."""
     others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", folder)]

@@ -163,14 +163,6 @@ def test_mistakes_are_one_sentence(texts, capsys):
     assert errors == "nmtcore score: No file matches none.txt: check the name.\n"
 
 
-def test_blank_references_are_an_error(texts, tmp_path, capsys):
-    write_lines(tmp_path / "ref.txt", ["", " "] * 20)
-    with pytest.raises(SystemExit):
-        main(["score", "ref.txt", "base/seed1.txt"])
-    sentence = "ref.txt has only blank lines, so nothing can be scored: provide the references."
-    assert sentence in capsys.readouterr().err
-
-
 def test_systems_are_not_compared_on_one_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("ref.txt", "a", "b"):

@@ -190,9 +190,9 @@ def test_a_table_without_our_scores_does_not_explain_them(folder):
     cells = [{"row": "new", "column": COLUMN, "metric": "bleu", "published": 2.0, "marks": "d", "reason": "not run"}]
     text = " ".join(map(str, blocks_of(planned("scores", cells))))
     assert "Published d, D: p < 0.05" in text
-    assert "Holm: corrected" not in text
+    assert "Length: of translations" not in text
     assert "Means over seeds" not in text
-    assert "Holm: corrected" in " ".join(map(str, blocks_of(plan(folder))))
+    assert "Length: of translations" in " ".join(map(str, blocks_of(plan(folder))))
 
 
 def test_comet_is_scored_and_compared_like_other_metrics(folder):

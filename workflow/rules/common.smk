@@ -19,7 +19,7 @@ from nmtcore.config.stages import (
 from nmtcore.config.typed import changed, choose
 from nmtcore.config.versions import MANIFESTS, VERSIONS
 from nmtcore.errors import UserError
-from nmtcore.job import end_planning
+from nmtcore.job import end_planning, has_nvidia_driver
 from nmtcore.layout import JOBS, TABLE_FORMATS
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.external import external_pattern, trained_pattern
@@ -66,8 +66,7 @@ def load_project():
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
 LAYOUT = PROJECT.layout
-# Planning does not import torch, so the driver tells whether there is a GPU.
-HAS_GPU = {"cuda": True, "auto": Path("/dev/nvidiactl").exists()}
+HAS_GPU = {"cuda": True, "auto": has_nvidia_driver()}
 GPUS = SETTINGS.gpus if HAS_GPU.get(SETTINGS.device) else 0
 TRAINED, EXTERNAL = trained_pattern(PROJECT), external_pattern(PROJECT)
 

@@ -44,12 +44,22 @@ def _known_kind(name: Any) -> Any:
 
 TableKind = Annotated[
     Literal[
-        "scores", "time", "lengths", "constructions", "examples", "curves", "gates", "trees", "sharpness", "attention"
+        "scores",
+        "differences",
+        "time",
+        "lengths",
+        "constructions",
+        "examples",
+        "curves",
+        "gates",
+        "trees",
+        "sharpness",
+        "attention",
     ],
     BeforeValidator(_known_kind),
 ]
-"""What a table shows: numbers, of which the metric says what is measured (`scores`, also `time`, with a figure); scores
-of parts of a test; sentences; or a drawing with a table below it."""
+"""What a table shows: numbers, of which the metric says what is measured (`scores`; `differences` also draws those from
+the baselines, and `time` draws times); scores of parts of a test; sentences; or a drawing with a table below it."""
 
 TRANSLATION_MEASURES = ("bleu", "chrf", "ribes", "multi_bleu")
 """Measures of translations that are computed from the texts."""
@@ -87,7 +97,12 @@ MEASURES = (
 GAIN = "_gain"
 """Ending of a metric that is the difference from the baseline."""
 
-FIGURES_OF_KINDS = ("curves", "lengths", "constructions", "time", "gates", "trees", "sharpness", "attention")
+NUMBERS = ("scores", "differences", "time")
+"""The kinds whose columns name what is measured."""
+
+FIGURES_OF_KINDS = (
+    "differences", "curves", "lengths", "constructions", "time", "gates", "trees", "sharpness", "attention"
+)  # fmt: skip
 """The kinds that also draw a figure."""
 
 
@@ -191,7 +206,7 @@ def _check_measures(settings: PaperTablesSettings, published: Container[str], *,
             raise UserError(f"{where}: tables: '{name}': a name has small letters, digits and single underscores.")
         if table.rows and not table.columns and name not in published:
             raise UserError(f"{where}: tables.{name}: name the `columns` that the rows have, DATASET/SPLIT/METRIC.")
-        for column in table.columns if table.kind == "scores" else ():
+        for column in table.columns if table.kind in NUMBERS else ():
             metric = column.rpartition("/")[2]
             if column.count("/") == 2 and metric not in settings.measures:
                 choose(metric, measures, noun="metric", where=f"{where}: tables.{name}: columns: {column}")

@@ -81,10 +81,12 @@ def read_files(references: Path, systems: Sequence[str]) -> SplitOutputs:
     """Read references and translations from any text files, one line per sentence.
 
     A system is a file, or a pattern such as `mine/seed*.txt` with one file per seed; `NAME=` before it gives it a name.
-    Raises `UserError` if a file is missing, a folder, empty, not UTF-8 or of another length than the references, or if
-    a system occurs twice.
+    Raises `UserError` if a file is missing, a folder, empty, not UTF-8 or of another length than the references, if a
+    system occurs twice, or if the references are blank.
     """
     lines = _read_text(references)
+    if not any(line.strip() for line in lines):
+        raise UserError(f"{references} has only blank lines, so nothing can be scored: provide the references.")
     translations: dict[str, dict[int, list[str]]] = {}
     for name, paths in _files_by_system(systems).items():
         for seed, path in enumerate(paths, start=1):

@@ -15,6 +15,7 @@ from nmtcore.config.paper_tables import (
     FIGURES_OF_KINDS,
     GAIN,
     INDUCTION_MEASURES,
+    NUMBERS,
     SETTINGS,
     PaperTables,
     PaperTableSettings,
@@ -217,7 +218,7 @@ class _Planner:
         for column in named:
             yield column
             measure = measure_named(column.measure)
-            if measure is None or table_kind not in ("scores", "time"):
+            if measure is None or table_kind not in NUMBERS:
                 continue
             also = ALWAYS if is_of_translations(column.measure) else measure.also
             for name in also:

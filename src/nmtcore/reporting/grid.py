@@ -61,7 +61,7 @@ class _Place(NamedTuple):
     published: float | None
 
 
-class _Comparison(NamedTuple):
+class Comparison(NamedTuple):
     """A system compared with a baseline, once for all its places."""
 
     cell: GridCell
@@ -73,17 +73,17 @@ class _Comparison(NamedTuple):
         return ", ".join(dict.fromkeys(getattr(place, field) for place in self.places))
 
 
-class _Compared(NamedTuple):
+class ComparedCells(NamedTuple):
     """A comparison, its result, and its p-value, corrected over the comparisons by the same measure."""
 
-    comparison: _Comparison
+    comparison: Comparison
     result: Difference
     holm: float | None
 
 
 def grid_blocks(table: PlannedTable, results: Results) -> list[Block]:
     """Show our values next to the published ones, and compare them."""
-    compared = _compared(table, results)
+    compared = compared_cells(table, results)
     blocks: list[Block] = [
         *item_blocks(empty_translations(table)),
         _overview(table, results, compared),
@@ -96,22 +96,22 @@ def grid_blocks(table: PlannedTable, results: Results) -> list[Block]:
     return [*blocks, *item_blocks(seed_items(table))]
 
 
-def _compared(table: PlannedTable, results: Results) -> list[_Compared]:
+def compared_cells(table: PlannedTable, results: Results) -> list[ComparedCells]:
     """Compare the cells of all columns with the baselines or, without baselines, those of claims."""
     comparisons = _comparisons(table, results)
     differences = {key: results.compare(own.cell, own.baseline) for key, own in comparisons.items()}
     corrected: dict[Any, float | None] = {}
     for measure in dict.fromkeys(own.cell.measure for own in comparisons.values()):
         corrected |= holm({key: differences[key].p for key, own in comparisons.items() if own.cell.measure == measure})
-    return [_Compared(own, differences[key], corrected[key]) for key, own in comparisons.items()]
+    return [ComparedCells(own, differences[key], corrected[key]) for key, own in comparisons.items()]
 
 
-def _comparisons(table: PlannedTable, results: Results) -> dict[Any, _Comparison]:
-    comparisons: dict[Any, _Comparison] = {}
+def _comparisons(table: PlannedTable, results: Results) -> dict[Any, Comparison]:
+    comparisons: dict[Any, Comparison] = {}
     pairs = _pairs_with_baselines(table, results) if table.baselines else _claimed_pairs(table, results)
     for cell, baseline, place in sorted(pairs, key=lambda pair: pair[0].measure == "chrf"):
         key = (cell.measure, cell.runs, baseline.runs or baseline.system, cell.split)
-        own = comparisons.setdefault(key, _Comparison(cell, baseline, []))
+        own = comparisons.setdefault(key, Comparison(cell, baseline, []))
         own.places.append(place)
     return comparisons
 
@@ -161,7 +161,7 @@ def _minus(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else round(first - second, 10)
 
 
-def _overview(table: PlannedTable, results: Results, compared: Sequence[_Compared]) -> Table:
+def _overview(table: PlannedTable, results: Results, compared: Sequence[ComparedCells]) -> Table:
     """Tabulate our values and the published ones."""
     marks = _marks(table, compared)
     columns = text_columns(_first(table))
@@ -239,7 +239,7 @@ def _setting(value: float, published: float | None) -> TableCell:
     return TableCell(value, DIFFERS if differs else "", digits=digits if differs or published is None else None)
 
 
-def _marks(table: PlannedTable, compared: Sequence[_Compared]) -> dict[tuple[str, str], str]:
+def _marks(table: PlannedTable, compared: Sequence[ComparedCells]) -> dict[tuple[str, str], str]:
     """Return the marks of cells, by row and column: those of differences whose interval excludes 0."""
     marks: dict[tuple[str, str], str] = {}
     for comparison, result, _ in compared:
@@ -251,7 +251,7 @@ def _marks(table: PlannedTable, compared: Sequence[_Compared]) -> dict[tuple[str
     return marks
 
 
-def _details(compared: Sequence[_Compared], results: Results, *, of_one: bool) -> Table:
+def _details(compared: Sequence[ComparedCells], results: Results, *, of_one: bool) -> Table:
     """Tabulate the differences; those from one baseline do not name it."""
     with_length = any(own.comparison.cell.measure in WITH_LENGTHS for own in compared)
     columns = [
@@ -295,7 +295,7 @@ def _published(places: Sequence[_Place]) -> TableCell:
     return TableCell(next(iter(published.values()), None))
 
 
-def _notes(table: PlannedTable, results: Results, compared: Sequence[_Compared]) -> Iterator[str]:
+def _notes(table: PlannedTable, results: Results, compared: Sequence[ComparedCells]) -> Iterator[str]:
     """Yield what explains the numbers that a table has; docs/tables.md has more."""
     measures = list(dict.fromkeys(column.measure for column in table.columns))
     shared = {

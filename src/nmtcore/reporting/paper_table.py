@@ -15,7 +15,7 @@ from nmtcore.reporting.curves_figure import draw_curves
 from nmtcore.reporting.curves_table import curves_blocks, curves_data
 from nmtcore.reporting.examples_table import examples_blocks, examples_data
 from nmtcore.reporting.gates import draw_gates, gates_blocks, gates_data
-from nmtcore.reporting.grid import grid_blocks
+from nmtcore.reporting.grid import compared_cells, grid_blocks
 from nmtcore.reporting.html_document import html_document
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.parts import (
@@ -25,7 +25,7 @@ from nmtcore.reporting.parts import (
     length_blocks,
     length_entries,
 )
-from nmtcore.reporting.parts_figures import draw_constructions, draw_lengths, draw_time, time_data
+from nmtcore.reporting.parts_figures import draw_constructions, draw_differences, draw_lengths, draw_time, time_data
 from nmtcore.reporting.results import Results
 from nmtcore.reporting.sentence_figures import (
     attention_blocks,
@@ -50,6 +50,11 @@ class Kind(NamedTuple):
 
 KINDS = {
     "scores": Kind(lambda *_: None, lambda table, results, _: grid_blocks(table, results)),
+    "differences": Kind(
+        lambda table, results, _: (table.baselines, compared_cells(table, results)),
+        lambda table, results, _: grid_blocks(table, results),
+        draw_differences,
+    ),
     "time": Kind(
         lambda table, results, _: time_data(table, results),
         lambda table, results, _: grid_blocks(table, results),

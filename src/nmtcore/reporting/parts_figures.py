@@ -21,6 +21,7 @@ from nmtcore.reporting.charts import (
     system_looks,
     systems_legend,
 )
+from nmtcore.reporting.grid import ComparedCells
 from nmtcore.reporting.results import Results, measure_label
 from nmtcore.reporting.svg import Drawing, write_drawings
 
@@ -28,6 +29,30 @@ PUBLISHED, OURS = "published", "here"
 """The two bars of a group."""
 
 _HOLLOW = [f"hollow: fewer than {FEW} sentences"]
+
+
+def draw_differences(data: tuple[Sequence[str], Sequence[ComparedCells]], figure: Path, *, title: str) -> None:
+    """Draw differences from baselines as dots with intervals, a panel per baseline and test."""
+    baselines, compared = data
+    names = [own.comparison.names("row") for own in compared]
+    looks = system_looks([*baselines, *names])
+    tests: dict[tuple[str, str], list[ComparedCells]] = {}
+    for own in compared:
+        tests.setdefault((own.comparison.names("column"), own.comparison.names("baseline")), []).append(own)
+    panels = []
+    for (column, baseline), group in tests.items():
+        rows = [
+            Row(name := own.comparison.names("row"), looks[name], own.result.delta, *own.result.interval)
+            for own in group
+        ]
+        place, _, measure = column.rpartition("/")
+        seeds = [{"one_seed": not own.result.with_training_noise} for own in group]
+        lines = [
+            f"{measure_label(measure)}, {place.replace('/', ' ')}:",
+            f"difference from {baseline}, with {interval_title(seeds)}",
+        ]
+        panels.append(rows_panel(rows, title=lines))
+    write_drawings(figure, panels, title=title, sentences=[] if panels else ["No system of this figure has scores."])
 
 
 def draw_lengths(entries: Sequence[Mapping[str, Any]], figure: Path, *, title: str) -> None:

@@ -1,6 +1,5 @@
 """Write the report from the tables' JSON, the figures and the files of runs: first the result, then the details."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -145,8 +144,7 @@ def _results(
             continue
         name, figure = f"{table['paper']}_{table['name']}", ""
         if name in figures:
-            # Vega writes coordinates with all their digits.
-            svg = re.sub(r"(\d\.\d\d)\d{4,}", r"\1", embedded_svg(figures[name].read_text(encoding="utf-8")))
+            svg = embedded_svg(figures[name].read_text(encoding="utf-8"))
             figure = Markup(scrolling(f"{svg}\n", f"figure {name}"))
         stand_ins = ", ".join(f"{ours} in place of {theirs}" for theirs, ours in table["stand_ins"].items())
         html = Markup(linked("".join(part["html"] for part in parts), link))
