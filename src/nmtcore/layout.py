@@ -92,6 +92,7 @@ FILES = {
     "checklist": "{results}/checklist.md",
     # Figures, and tables that are not in `TABLES`; one with its own name lies in a folder of that name
     "paper_figure": "{results}/figures/{table}{paper_table}.svg",
+    "paper_figure_pdf": "{results}/figures/{table}{paper_table}.pdf",
     "paper_page_table": "{results}/tables/{table}{paper}.md",
     "report": "{results}/report.html",
     "demo_text": "{results}/demo.txt",

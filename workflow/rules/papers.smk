@@ -34,7 +34,10 @@ PAPER_TABLES = {
     ),
     "paper_figure": (
         planned(paper_figure_inputs),
-        {"figure": LAYOUT.pattern("paper_figure")},
+        {
+            "figure": LAYOUT.pattern("paper_figure"),
+            "pdf": LAYOUT.pattern("paper_figure_pdf"),
+        },
         PLAN,
     ),
     "paper_page": (planned(paper_table_jsons), table_files("paper_page"), {}),

@@ -29,7 +29,9 @@ def check_target(project, target):
             )
         return
     path = target if os.path.isabs(target) else os.path.relpath(target)  # as Snakemake
-    if not makes(path) and (makes(respelled(project, path)) or not os.path.exists(path)):
+    if not makes(path) and (
+        makes(respelled(project, path)) or not os.path.exists(path)
+    ):
         plain = [one.name for one in workflow.rules if not one.has_wildcards()]
         raise UserError(unknown_target(project, path, rules=plain, makes=makes))
 
