@@ -11,6 +11,7 @@ from conftest import skip_unless_ci
 from nmtcore.config.project import Project
 from nmtcore.evaluation.compare import Difference
 from nmtcore.evaluation.counts import SentenceCounts
+from nmtcore.measures import measure_named
 from nmtcore.planning.paper_tables import all_papers, paper_tables_of, planned_table
 from nmtcore.reporting import grid
 from nmtcore.reporting.paper_table import KINDS, heading_of, title_of
@@ -81,7 +82,8 @@ class EveryCell(Results):
         return [SentenceCounts(counts_BF=np.ones((1, 10)), score=lambda counts_AF: counts_AF[:, 0])] * 2
 
     def is_scored(self, cell):
-        return bool(self.measure(cell) and self.measure(cell).counts)
+        measure = measure_named(cell.measure)
+        return bool(measure and measure.counts)
 
     def compare(self, cell, baseline, part=None):
         interval = {"delta": -12.34, "interval": (-23.45, -1.23), "detectable": 15.6, "p": 0.0004}
