@@ -56,6 +56,8 @@ def write_sources(folder: Path, tour: Path) -> None:
             text = titled(linked(text, source, pages), page)
             reference = {"configuration": key_tables, "python": python_reference}.get(page, str)
             _write(folder / f"{page}.md", text + reference())
+    for drawing in (ROOT / "docs").glob("*.svg"):
+        shutil.copy(drawing, folder / drawing.name)
     _write(folder / "tour.ipynb", linked_cells(tour, pages))
     _write(folder / "index.md", with_drawings((folder / "index.md").read_text(encoding="utf-8"), drawings_of(tour)))
     made = {"command-line": commands_page(), **system_pages(Project.load(ROOT / "config"))}
