@@ -4,8 +4,6 @@ import itertools
 import re
 from pathlib import Path
 
-import pytest
-
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.planning.runs import seed_scores
@@ -18,11 +16,6 @@ WITH_TARGETS = (
     *("README.md", "CONTRIBUTING.md"),
     *(f"docs/{name}.md" for name in ("analysis", "data", "running", "scores", "tables")),
 )
-
-
-@pytest.fixture(scope="module")
-def project(root):
-    return Project.load(root / "config")
 
 
 def read(root, page):
@@ -127,11 +120,3 @@ def test_the_system_of_the_example_can_be_planned(root, tmp_path):
     own = Project([own_system(root, tmp_path), root / "config"], {})
     run = own.run("demo_en2de", "parser_and_pascal", "smoke", 1)
     assert list(run.components) == ["depparse", "pascal"]
-
-
-def test_all_systems_and_data_sets_are_listed(root, project):
-    section = read(root, "README.md").partition("## What there is")[2].partition("Parsers:")[0]
-    listed = {name for pattern in re.findall(r"`([^`]+)`", section) for name in expanded(pattern)}
-    rehearsals = {name for name in project.dataset_files if name.startswith("rehearsal_")}
-    expected = {*project.system_entries, *project.dataset_files} - rehearsals
-    assert listed - {"config/systems", "config/datasets", "rehearsal_NAME"} == expected

@@ -30,7 +30,7 @@ try:
     from mathml import equation
     from pages import addresses, linked, menu
     from python import MODULES, python_reference
-    from systems import PARTS, class_of, parts_of, system_pages
+    from systems import PARTS, class_of, datasets_page, parts_of, system_pages
 except ModuleNotFoundError as missing:
     skip_unless_ci(f"{missing.name}, a package of requirements-docs.lock, is not installed")
 
@@ -197,6 +197,12 @@ def test_every_system_has_a_section_with_its_settings(project):
         assert f"(systems/{path.stem}.md#{name})" in pages["systems"]
     assert "component `depparse` with `layer: 3`" in pages["systems/pham2018"]
     assert "transform `interleave` with `side: target, tags: ccg_tags`" in pages["systems/aycock2021"]
+
+
+def test_every_data_set_is_listed_with_its_description(project):
+    page = datasets_page(project)
+    for name in project.dataset_files:
+        assert f"| `{name}` | {' '.join(project.dataset(name).description.split()).rstrip('.')} |" in page
 
 
 def test_every_page_on_systems_has_the_equations_of_its_systems(project):

@@ -18,7 +18,7 @@ from commands import commands_page
 from keys import key_tables
 from pages import addresses, linked, menu, titled
 from python import python_reference
-from systems import system_pages
+from systems import datasets_page, system_pages
 
 from nmtcore.config.project import Project
 
@@ -48,6 +48,7 @@ def execute_tour(notebook: Path, output: Path, *arguments: str) -> None:
 def write_sources(folder: Path, tour: Path) -> None:
     """Write the sources of all pages for Sphinx; `tour` is the notebook with the outputs of its cells."""
     shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "docs/images", folder / "docs/images")
     pages = addresses(ROOT)
     for source, page in pages.items():
         path = ROOT / source
@@ -60,7 +61,8 @@ def write_sources(folder: Path, tour: Path) -> None:
         shutil.copy(drawing, folder / drawing.name)
     _write(folder / "tour.ipynb", linked_cells(tour, pages))
     _write(folder / "index.md", with_drawings((folder / "index.md").read_text(encoding="utf-8"), drawings_of(tour)))
-    made = {"command-line": commands_page(), **system_pages(Project.load(ROOT / "config"))}
+    project = Project.load(ROOT / "config")
+    made = {"command-line": commands_page(), "datasets": datasets_page(project), **system_pages(project)}
     papers = [page for page in made if page.startswith("systems/")]
     made["systems"] += "\n" + _PAPERS.format(pages="\n".join(papers))
     for page, text in made.items():

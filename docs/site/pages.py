@@ -22,6 +22,7 @@ RESULTS = ("findings", "benchmarks", "cost", "parsers", "reliability")
 
 REFERENCE = {
     "config/systems": "systems",
+    "config/datasets": "datasets",
     "src/nmtcore/model": "equations",
     "config/README.md": "configuration",
     "src/nmtcore/cli": "command-line",

@@ -1,4 +1,4 @@
-"""The pages on systems: every system of config/systems, with the equations of what it consists of.
+"""The pages on systems and data sets: all of config/, with the equations of what each system consists of.
 
 The equations are those of the docstrings of the classes that compute them (`docstrings`); nothing is repeated here.
 """
@@ -52,6 +52,14 @@ def system_pages(project: Project) -> dict[str, str]:
     papers = [*(paper for paper in PAPERS if paper in files), *sorted(files.keys() - PAPERS)]
     pages = {f"systems/{paper}": _paper_page(project, paper, files[paper]) for paper in papers}
     return {"systems": _overview(project, papers, files), "equations": parts_page(project), **pages}
+
+
+def datasets_page(project: Project) -> str:
+    """List all data sets, by the files of config/datasets."""
+    rows = [
+        [f"`{name}`", " ".join(project.dataset(name).description.split()).rstrip(".")] for name in project.dataset_files
+    ]
+    return f"# Data sets\n\n{_table(['data set', 'what it is'], rows)}"
 
 
 def _overview(project: Project, papers: list[str], files: Mapping[str, list[str]]) -> str:
