@@ -46,7 +46,7 @@ def test_the_working_directory_is_not_searched_for_models(planner, tmp_path):
 def test_a_path_is_not_a_model_name(planner):
     planner.write("datasets/parsed", parsed(trees={"tool": "corenlp", "model": "./corenlp"}))
     refusal = planner.refusal(TREES)
-    assert "corenlp: a model is a plain name (letters, digits, '.', '_' and '-'), not './corenlp': add" in refusal
+    assert "a model is a plain name (letters, digits, '.', '_' and '-'), not './corenlp': add" in refusal
 
 
 def test_a_plan_has_exactly_the_downloads_that_it_needs(planner):

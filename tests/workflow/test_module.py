@@ -139,7 +139,7 @@ def test_without_a_config_a_module_has_the_settings_of_the_repository(hers, root
     hers.write("config", {"samples": ["a"]})
     hers.snakefile.write_text(f'module nmt:\n    snakefile: "{root}/workflow/Snakefile"\n\nuse rule * from nmt\n')
     planned = call_forked("snakemake", "-s", str(hers.snakefile), "-d", str(hers.folder), "-n", merged=True)
-    assert b"results/demo_en2de/depparse_l1/seed1/model" in planned.stdout
+    assert b"results/demo_en2de/depparse_l1_light/seed1/model" in planned.stdout
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def deployed(hers, root, tmp_path, monkeypatch) -> Workplace:
 def test_the_catalogues_deployment_runs(deployed, tmp_path):
     planned = deployed.plan()
     assert re.search(rf"^imported: {tmp_path}/cache/.*/src/nmtcore/__init__.py$", planned.output, re.M)
-    assert "output: results/demo_en2de/depparse_l1/seed1/model" in planned.output
+    assert "output: results/demo_en2de/depparse_l1_light/seed1/model" in planned.output
     made = deployed.run("results/little/corpus/test.parquet")
     assert made.rules == {"download", "read_split", "filter_split"}
     shutil.rmtree(tmp_path / "repository")
