@@ -2,12 +2,19 @@
 
     python tests/record.py FOLDER [--parts runs plans ...]     # record: FOLDER/PART.json
     python tests/record.py --compare OLD NEW                   # print all differences; the exit status is 1 if any
-    python tests/record.py --digest FOLDER tests/recorded      # compress a recording, long texts as checksums
+
+To compare two commits, record the one before in a worktree, record the new one, and compare the records. Make both on
+one machine: another processor sums in another order.
+
+    git worktree add ../before COMMIT
+    (cd ../before && PYTHONPATH=src python tests/record.py OLD)
+    python tests/record.py NEW
+    python tests/record.py --compare ../before/OLD NEW
 
 A recording goes through what users use alone (targets, commands, files), so the same file records old and new code.
 Each format has an adapter in `tests/recording/formats.py`; where a file or a command has moved, that adapter or a line
 of `tests/recording/parts.py` changes, and no record. Values that depend on time, machine or versions are left out.
-`--compare` reads recordings and digests, and compares the parts that both have.
+`--compare` compares the parts that both records have.
 """
 
 import argparse
@@ -21,7 +28,7 @@ from pathlib import Path
 from recording.calling import Workplace
 from recording.formats import Values
 from recording.parts import record_data, record_models, record_runs, record_tables
-from recording.records import count, differences, read_record, report, write_digest, write_part
+from recording.records import count, differences, read_record, report, write_part
 from recording.refusals import record_mistakes, record_plans
 
 PARTS: dict[str, Callable[[Workplace], Values]] = {
@@ -63,7 +70,7 @@ def compare(old: Path, new: Path, options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse the command line, and record, compare or write a digest; return the exit status."""
+    """Parse the command line, and record or compare; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help="where to write a recording")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS))
@@ -72,15 +79,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tolerance", type=float, default=0.0, help="relative difference that numbers may have [0]")
     parser.add_argument("--without", nargs="+", default=[], metavar="PATTERN", help="keys to leave out: 'runs/*/batch'")
     parser.add_argument("--all", action="store_true", help="print every difference, not five of each group")
-    parser.add_argument("--digest", nargs=2, type=Path, metavar=("FOLDER", "TO"), help="compress a recording")
     options = parser.parse_args(arguments)
     if options.compare:
         return compare(*options.compare, options)
-    if options.digest:
-        write_digest(*options.digest)
-        return 0
     if options.folder is None:
-        parser.error("name the FOLDER to record to, or use --compare or --digest")
+        parser.error("name the FOLDER to record to, or use --compare")
     record(options.folder, options.parts, options.work)
     return 0
 

@@ -1,13 +1,13 @@
 """Models with interleaved tags: bundles, raw text, limits of length, and labels of other data."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
-from factories import build_tiny_model, run_settings
+from experiment.tokens import write_tokens
+from factories import run_settings
 from inference.test_raw import Chain
-from inference.tiny import PIECES, examples_of_text, write_segmentation
+from inference.tiny import examples_of_text, write_bundle
 from pair_files import write_corpus
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
@@ -15,13 +15,12 @@ from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import UserError
 from nmtcore.experiment.inference import load_run, translate_tests
-from nmtcore.features.schema import TOKENS_SCHEMA, syntax_schema
-from nmtcore.features.transforms.chain import run_vocabularies
+from nmtcore.features.schema import syntax_schema
 from nmtcore.files import read_lines
-from nmtcore.inference.bundle import load_bundle, load_initial_weights, save_bundle
+from nmtcore.inference.bundle import load_bundle, load_initial_weights
 from nmtcore.inference.search import length_limits, translate_examples
 from nmtcore.parquet import write_rows
-from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
+from nmtcore.segmentation.vocabulary import tag_entry
 
 SIDES = ("source", "target")
 TRANSFORMS = {name: InterleaveSettings(side=name, tags="dg_a_tags") for name in SIDES}
@@ -46,16 +45,15 @@ def _parser(monkeypatch):
     monkeypatch.setattr("nmtcore.inference.text.open_annotator", lambda settings, task: Chain())
 
 
-def tagged_bundle(folder: Path, run, labels=("x|root", "x|x"), *, seed=1):
-    """Write and load the bundle of a run with random weights whose predictions are far from uniform."""
-    segmentation = write_segmentation(folder.parent / "segmentation")
-    vocabularies = {name: {"dg_a": [*LABEL_SPECIALS, *labels]} for name in run.features}
-    size = len(run_vocabularies(run, segmentation, vocabularies)["source"])
-    model = build_tiny_model(run, vocabulary=size, seed=seed, labels=vocabularies or None)
+def far_from_uniform(model, **_):
     with torch.no_grad():
         model.target_embedding.weight.normal_()
-    save_bundle(folder, run=run, model=model, segmentation=segmentation, labels=vocabularies)
-    return load_bundle(folder)
+    return model
+
+
+def tagged_bundle(folder, run, *, seed=1):
+    """Write and load the bundle of a run with random weights whose predictions are far from uniform."""
+    return load_bundle(write_bundle(folder, run, seed=seed, label_names=("x|root", "x|x"), train=far_from_uniform))
 
 
 def test_raw_text_has_tags_before_its_words(tmp_path):
@@ -109,37 +107,23 @@ def test_training_starts_from_a_model_with_the_same_labels_only(tmp_path):
 
 
 def test_a_model_of_another_data_set_is_refused(tmp_path):
-    run = run_with("source")
-    tagged_bundle(tmp_path / "model", run)
-    with pytest.raises(UserError) as error:
-        load_run(replace(run, dataset="other"), tmp_path / "model", "cpu")
-    assert str(error.value) == (
-        f"The model in {tmp_path / 'model'} was trained on the data set {run.dataset}, not on other: delete it and run "
-        "the workflow again."
-    )
+    run, folder = run_with("source"), tmp_path / "model"
+    tagged_bundle(folder, run)
+    with pytest.raises(
+        UserError, match=rf"{folder} was trained on the data set {run.dataset}, not on other"
+    ):
+        load_run(replace(run, dataset="other"), folder, "cpu")
 
 
 def test_tests_are_translated_with_tags_from_their_features(tmp_path):
     """One source has no tags; hypotheses are text."""
     run = run_with("source", tests=("test",))
     sentences = [["the", "cat"], ["dog"]]
-    vocabulary = Vocabulary.of(PIECES)
-    rows = [
-        {"id": i, "ids": vocabulary.ids(words), "word_of_subword": list(range(len(words)))}
-        for i, words in enumerate(sentences)
-    ]
-    write_rows(tmp_path / "features/test.source.parquet", TOKENS_SCHEMA, rows)
+    features = write_tokens(tmp_path / "features/test.source.parquet", sentences)
     tags = [{"id": 0, "dg_a": [2, 3]}, {"id": 1, "dg_a": [0]}]
-    write_rows(tmp_path / "features/test.source.parser.parquet", syntax_schema(["dg_a_tags"]), tags)
-    tagged_bundle(tmp_path / "model", run)
-    translate_tests(
-        run,
-        model=tmp_path / "model",
-        features=tmp_path / "features",
-        corpora={"test": write_corpus(tmp_path / "test.parquet", sentences)},
-        hypotheses=tmp_path / "hypotheses",
-        device="cpu",
-        threads=1,
-    )
-    bundle = load_bundle(tmp_path / "model")
+    write_rows(features / "test.source.parser.parquet", syntax_schema(["dg_a_tags"]), tags)
+    bundle = tagged_bundle(tmp_path / "model", run)
+    files = {"model": tmp_path / "model", "features": features, "hypotheses": tmp_path / "hypotheses"}
+    corpora = {"test": write_corpus(tmp_path / "test.parquet", sentences)}
+    translate_tests(run, **files, corpora=corpora, device="cpu", threads=1)
     assert read_lines(tmp_path / "hypotheses/test.txt") == list(bundle.translate(["the cat", "dog"]))

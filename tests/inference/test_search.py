@@ -1,16 +1,21 @@
-"""Searches against enumeration and simple searches, on models given by tables."""
+"""Search against enumeration and simple searches, on models given by tables and on real ones without caches."""
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from inference.searching import TableModel, enumerate_all, simple_beam, simple_greedy
+from inference.tiny import random_examples, random_model
 
+from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
-from nmtcore.inference.search import length_limits, length_penalty, search_batch
+from nmtcore.features.examples import Examples
+from nmtcore.inference.search import length_limits, search_batch, translate_examples
+from nmtcore.model.batch import make_batch
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, UNK
 
 PENALTIES = st.sampled_from(["gnmt", "fairseq", "none"])
@@ -69,13 +74,6 @@ def test_beam_1_is_greedy_search(seed, limits, vocabulary):
         assert math.isnan(without_scores[n][0].score)
 
 
-def test_search_ends_early_when_no_beam_can_improve():
-    model = TableModel(sentences=3, vocabulary=12, seed=1, sharpness=0.1)
-    model.table[:, :, EOS] = 6.0
-    search(model, [500] * 3, DecodingSettings(beam=4))
-    assert model.steps < 60
-
-
 def test_search_goes_on_while_the_penalty_at_the_limit_can_make_a_beam_the_best():
     """Ending at once scores -1; the other beam could score -6 / 2**2 by ending next, but -8.1 / 4**2 at its limit."""
     word, limit = 6, 3
@@ -108,15 +106,80 @@ def test_nan_probabilities_are_an_error(logit, beam, scores):
         search(model, [4, 5], DecodingSettings(beam=beam), scores=scores)
 
 
-def test_length_penalties_match_the_papers():
-    assert length_penalty(DecodingSettings(length_penalty="gnmt", alpha=0.6), 7.0) == pytest.approx(2**0.6)
-    assert length_penalty(DecodingSettings(length_penalty="fairseq", alpha=0.5), 9.0) == 3.0
-    assert length_penalty(DecodingSettings(length_penalty="none", alpha=0.5), 9.0) == 1.0
-
-
 def test_the_smallest_length_limit_applies():
     two_limits = DecodingSettings(max_length_ratio=1.5, max_length_extra=2, max_length=10)
     assert length_limits(two_limits, [0, 3, 50]) == [2, 6, 10]
     assert length_limits(DecodingSettings(max_length_ratio=None, max_length=7), [0, 3]) == [7, 7]
     with pytest.raises(ValueError, match="max_length"):
         DecodingSettings(max_length_ratio=None)
+
+
+def uncached(model, examples, row):
+    """Return a function of a prefix to log probabilities of the next token, by a full pass of the decoder."""
+    with torch.no_grad():
+        encoded = model.encode(make_batch(examples, np.array([row]), tuple(model.components)))
+
+    @torch.no_grad()
+    def next_token(prefix):
+        states = model.decode(torch.tensor([[BOS, *prefix]]), encoded)
+        return model.logits(states[0, -1], encoded.context).log_softmax(dim=0)
+
+    return next_token
+
+
+@pytest.mark.parametrize("beam", [1, 2, 4])
+@pytest.mark.parametrize("components", [(), (DepParseSettings(layer=0),)], ids=["plain", "depparse"])
+def test_caches_and_batches_do_not_change_results(beam, components):
+    model, examples = random_model(*components), random_examples(5)
+    settings = DecodingSettings(beam=beam, max_length_ratio=1.0, max_length_extra=2)
+    limits = length_limits(settings, examples.source.ids.lengths.tolist())
+    for row, hypotheses in enumerate(translate_examples(model, examples, settings, n_best=beam)):
+        next_token, options = uncached(model, examples, row), {"limit": limits[row], "vocabulary": 17}
+        if beam == 1:
+            assert hypotheses[0].tokens == simple_greedy(next_token, **options)
+        else:
+            assert_same(hypotheses, simple_beam(next_token, settings, **options))
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_batch_size_and_order_do_not_change_results(beam):
+    model, examples = random_model(seed=5), random_examples(70, longest=15)
+    order = np.random.default_rng(0).permutation(70)
+
+    def translated(rows: np.ndarray, size: int):
+        settings = DecodingSettings(beam=beam, batch_sentences=size)
+        translations = translate_examples(model, examples.take(rows), settings)
+        return {int(row): hypotheses for row, hypotheses in zip(rows, translations, strict=True)}
+
+    alone = translated(np.arange(70), 1)
+    for batched in (translated(np.arange(70), 3), translated(np.arange(70), 64), translated(order, 64)):
+        for row, (hypothesis,) in batched.items():
+            assert hypothesis.tokens == alone[row][0].tokens
+            assert hypothesis.score == pytest.approx(alone[row][0].score, rel=1e-9)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_threads_do_not_change_results_and_are_restored(beam):
+    model, examples = random_model(DepParseSettings(layer=0)).float(), random_examples(60, longest=12)
+    settings, before = DecodingSettings(beam=beam, batch_sentences=4), torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        alone = translate_examples(model, examples, settings)
+        torch.set_num_threads(3)
+        assert translate_examples(model, examples, settings) == alone
+        assert torch.get_num_threads() == 3
+        with pytest.raises(UserError, match="use a wider beam"):
+            translate_examples(model, examples, settings, n_best=9)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_a_model_can_be_trained_after_translating():
+    model, examples = random_model(), random_examples(4)
+    model.train()
+    translate_examples(model, examples, DecodingSettings(beam=2))
+    assert model.training
+    pairs = Examples(id=examples.id, source=examples.source, target=examples.source)
+    model.loss(make_batch(pairs, np.arange(4))).parts[0].sum.backward()
+    assert torch.isfinite(model.target_embedding.weight.grad).all()

@@ -8,6 +8,7 @@ import torch
 from factories import build_tiny_model, run_settings, side
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
@@ -24,6 +25,8 @@ from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 MERGES = ["t h", "th e</w>", "c a", "ca t</w>", "d o", "do g</w>"]
+RECURRENT = {"base": "recurrent", "model": RecurrentSettings(width=16)}
+"""Settings of a run with the recurrent base."""
 UPDATES = 80
 """Of `trained_briefly`."""
 PIECES = ["the", "cat", "dog", "ca@@", "do@@", "th@@", *(f"{c}@@" for c in "abcdeghot"), *"abcdeghot.,"]

@@ -4,14 +4,13 @@ Values that depend on time, machine, paths or versions are left out here.
 """
 
 import csv
+import hashlib
 import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from recording.records import checksum
 
 Values = dict[str, Any]
 
@@ -141,6 +140,11 @@ def parquet_values(path: Path) -> Values:
     while any(str(field.type).startswith("struct") for field in table.schema):
         table = table.flatten()
     return {name: column_values(table.column(name)) for name in table.column_names}
+
+
+def checksum(text: str) -> str:
+    """Return a short SHA-256 of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
 def column_values(column: Any) -> Values:

@@ -1,12 +1,10 @@
-"""Records as nested keys with values: write, read, compare, and shorten them to a digest.
+"""Records as nested keys with values: write, read and compare.
 
 A part of a record is a tree of dictionaries whose leaves are numbers, texts, booleans and null. The keys from the root
 to a leaf say what the value is, for instance `tables / pham2018_table_6_3 / depparse_l1 / cs2en/test/bleu`.
 """
 
-import hashlib
 import json
-import lzma
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,13 +13,10 @@ from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 
-LONGEST = 300
-"""A text of more characters has a checksum in a digest."""
 SHOWN = 110
 """Characters of a text that a line about a difference shows."""
 PER_GROUP = 5
 """Lines about a group of differences that are printed at most."""
-CHECKSUM = "sha256 "
 
 
 @dataclass(frozen=True)
@@ -94,20 +89,6 @@ def text_difference(old: object, new: object) -> str:
     return f"{len(pairs)} lines differ, first line {number + 1}: {first!r:.{SHOWN}} -> {second!r:.{SHOWN}}"
 
 
-def checksum(text: str) -> str:
-    """Return a short SHA-256 of a text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
-
-
-def shortened(value: Any) -> Any:
-    """Replace long texts by their checksums."""
-    if isinstance(value, Mapping):
-        return {key: shortened(entry) for key, entry in value.items()}
-    if isinstance(value, str) and len(value) > LONGEST and not value.startswith(CHECKSUM):
-        return f"{CHECKSUM}{checksum(value)} of {len(value)} characters"
-    return value
-
-
 def count(value: Any) -> int:
     """Count the values of a tree."""
     return sum(map(count, value.values())) if isinstance(value, Mapping) and value else 1
@@ -119,8 +100,7 @@ def differences(
     """Yield all differences of two trees, in the order of their keys.
 
     Numbers may differ by `tolerance`, relative to the larger one. Keys that match a pattern of `without` (as of file
-    names, on the key joined by slashes) are left out, with all that is below them. Where one side has the checksum of a
-    long text, so has the other for comparing.
+    names, on the key joined by slashes) are left out, with all that is below them.
     """
     if any(fnmatchcase("/".join(key), pattern) for pattern in without):
         return
@@ -130,8 +110,6 @@ def differences(
             second = new[name] if name in new else Missing(count(old[name]))
             yield from differences(first, second, (*key, name), tolerance=tolerance, without=without)
         return
-    if isinstance(old, str) and isinstance(new, str) and old.startswith(CHECKSUM) != new.startswith(CHECKSUM):
-        old, new = shortened(old), shortened(new)
     numbers = is_number(old) and is_number(new)
     if relative_difference(old, new) > tolerance if numbers else (type(old), old) != (type(new), new):
         yield Difference(key=key, old=old, new=new)
@@ -161,18 +139,9 @@ def write_part(folder: Path, part: str, values: Mapping[str, Any]) -> None:
     (folder / f"{part}.json").write_text(text, encoding="utf-8", errors="surrogatepass")
 
 
-def write_digest(recording: Path, folder: Path) -> None:
-    """Write the parts of a recording compressed, with checksums in place of long texts."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for part, values in read_record(recording).items():
-        text = json.dumps(shortened(values), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        (folder / f"{part}.json.xz").write_bytes(lzma.compress(text.encode("utf-8", "surrogatepass"), preset=9))
-
-
 def read_record(folder: Path) -> dict[str, Any]:
-    """Read the parts of a recording or a digest."""
-    parts = {path.stem: path.read_bytes() for path in sorted(folder.glob("*.json"))}
-    parts |= {path.name.partition(".")[0]: lzma.decompress(path.read_bytes()) for path in folder.glob("*.json.xz")}
-    if not parts:
-        raise FileNotFoundError(f"{folder} has no record (PART.json or PART.json.xz)")
-    return {part: json.loads(content.decode("utf-8", "surrogatepass")) for part, content in parts.items()}
+    """Read the parts of a record."""
+    paths = sorted(folder.glob("*.json"))
+    if not paths:
+        raise FileNotFoundError(f"{folder} has no record (PART.json)")
+    return {path.stem: json.loads(path.read_text(encoding="utf-8", errors="surrogatepass")) for path in paths}

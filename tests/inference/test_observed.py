@@ -1,0 +1,309 @@
+"""Attention, tags and gates: against the oracles' loops and decoding one prefix at a time, and their files."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+from factories import build_tiny_model, examples_of, forced_logits, run_settings, side
+from inference.tiny import PIECES, RECURRENT, random_examples, write_bundle
+from oracles import Recurrent as RecurrentOracle
+from oracles import TransformerOracle, softmax
+
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
+from nmtcore.config.components.settings import (
+    DepParseSettings,
+    HeadSelectionSettings,
+    MultitaskSettings,
+    TagAttentionSettings,
+)
+from nmtcore.config.training import DecodingSettings
+from nmtcore.config.transforms import InterleaveSettings
+from nmtcore.errors import LineError, UserError
+from nmtcore.features.examples import NO_WORD, Examples
+from nmtcore.inference import attention, tags
+from nmtcore.inference.analyse import translate_and_write
+from nmtcore.inference.attention import observed
+from nmtcore.inference.batches import in_batches
+from nmtcore.inference.bundle import load_bundle
+from nmtcore.inference.schemas import ATTENTION_SCHEMA, GATES_SCHEMA, PREDICTED_TAGS_SCHEMA
+from nmtcore.inference.scoring import gate_norms, write_gates
+from nmtcore.inference.tags import predict_tags
+from nmtcore.model.batch import make_batch
+from nmtcore.parquet import read_rows, write_rows
+from nmtcore.segmentation.vocabulary import BOS, EOS, Vocabulary
+from nmtcore.syntax.annotation import Annotation, failed
+
+LINES = ["the cat", "", "the dog the do", "cat", "  ", "a b c, dog the the the"]
+TAGS = ["NP", "NP/N", "N", "S\\NP", ","]
+CCG = {"features": {"target": {"ccg_tags": "easyccg"}}, "decoding": DecodingSettings(beam=3, max_length=9)}
+SELECTIONS = {
+    "tree": HeadSelectionSettings(),
+    "separate": HeadSelectionSettings(annotations="separate"),
+    "flat": HeadSelectionSettings(weights="flat"),
+    "flat, separate": HeadSelectionSettings(weights="flat", annotations="separate"),
+    "hard": HeadSelectionSettings(hard=True),
+    "hard, one set": HeadSelectionSettings(hard=True, annotations="one_set"),
+}
+ATTENDING = {
+    "plain": run_settings(),
+    "prefix": run_settings(DepParseSettings(layer=1)),
+    "nmt": run_settings(**RECURRENT),
+    **{name: run_settings(component, **RECURRENT) for name, component in SELECTIONS.items()},
+}
+TAGGING = {
+    "tag_attention": run_settings(TagAttentionSettings(width=8), **CCG),
+    "multitask": run_settings(MultitaskSettings(hidden=8), **CCG),
+    "interleaved": run_settings(transforms={"interleave": InterleaveSettings(side="target", tags="ccg_tags")}, **CCG),
+}
+
+
+@pytest.fixture(scope="module", params=ATTENDING)
+def attending(request, tmp_path_factory):
+    run = ATTENDING[request.param]
+    return load_bundle(write_bundle(tmp_path_factory.mktemp("attention") / "model", run))
+
+
+@pytest.fixture(scope="module", params=TAGGING)
+def tagging(request, tmp_path_factory):
+    folder = write_bundle(tmp_path_factory.mktemp("tags") / "model", TAGGING[request.param], label_names=TAGS)
+    bundle = load_bundle(folder)
+    with torch.no_grad():
+        for parameter in bundle.model.components.parameters():
+            parameter.mul_(20)  # otherwise all tags are about as likely
+        bundle.model.target_embedding.weight.mul_(3)
+    return bundle
+
+
+def written(bundle, folder, file, lines=LINES, **options):
+    """Translate lines, and return the rows of a file, `attention` or `tags`, and the translations."""
+    path = folder / f"{file}.parquet"
+    bundle = observed(bundle) if file == "attention" else bundle
+    texts = list(translate_and_write(bundle, lines, **{file: path}, **options))
+    assert texts == list(bundle.translate_n_best(lines, **options))
+    table = pq.read_table(path)
+    assert table.schema.equals(ATTENTION_SCHEMA if file == "attention" else PREDICTED_TAGS_SCHEMA)
+    return table.to_pylist(), texts
+
+
+class ObservedOracle(TransformerOracle):
+    """The oracle, recording the weights of every head that attends to the source."""
+
+    def record(self, attention, layer, queries, keys):
+        size = self.settings.width // self.settings.heads
+        for head in range(self.settings.heads):
+            of_head = slice(head * size, (head + 1) * size)
+            scores = queries[:, of_head] @ keys[:, of_head].T / np.sqrt(size)
+            self.recorded[attention, layer, head] = np.array([softmax(row) for row in scores])
+
+    def self_attention(self, name, x, *, causal):
+        if not causal:
+            queries, keys, _ = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
+            self.record("encoder", int(name.split(".")[1]), queries, keys)
+        return super().self_attention(name, x, causal=causal)
+
+    def cross_attention(self, name, x, memory):
+        keys, _ = np.split(self.linear(f"{name}.keys_values", memory), 2, axis=1)
+        self.record("cross", int(name.split(".")[1]), self.linear(f"{name}.queries", x), keys)
+        return super().cross_attention(name, x, memory)
+
+    def maps(self, source, target_input):
+        self.recorded = {}
+        self.logits(source, target_input)
+        order = {"encoder": 0, "cross": 1}
+        return dict(sorted(self.recorded.items(), key=lambda item: (order[item[0][0]], item[0])))
+
+
+def recurrent_maps(bundle, source, target_input):
+    oracle = RecurrentOracle(bundle.model)
+    oracle.logits(source, target_input)
+    maps = {("cross", 0, 0): oracle.attention}
+    if bundle.run.components:
+        maps["head_selection", None, None] = oracle.beta.T
+        if oracle.own_attention:
+            maps["head_selection", 0, 0] = oracle.own_attention
+    return maps
+
+
+@pytest.mark.parametrize("cells", [attention.MAX_CELLS, 1])
+def test_every_map_matches_the_oracle(attending, tmp_path, monkeypatch, cells):
+    monkeypatch.setattr(attention, "MAX_CELLS", cells)
+    rows, texts = written(attending, tmp_path, "attention", LINES[:5])  # the oracle enumerates trees of short lines
+    lines = [0, 2, 3]
+    assert sorted({row["id"] for row in rows}) == lines
+    prefix = [i for component in attending.model.components for i in component.source_prefix]
+    for line in lines:
+        own = {(row["attention"], row["layer"], row["head"]): row for row in rows if row["id"] == line}
+        source, target = own["cross", 0, 0]["keys"], own["cross", 0, 0]["queries"]
+        assert source[-1] == target[-1] == "</s>"
+        source_ids = [attending.source_vocabulary.entries.index(piece) for piece in source]
+        target_ids = [attending.target_vocabulary.entries.index(piece) for piece in target[:-1]]
+        assert attending.text(target_ids) == texts[line][0].text
+        pieces = source[len(prefix) : -1]
+        words = [sum(not piece.endswith("@@") for piece in pieces[:i]) for i in range(len(pieces))]
+        maps = (
+            recurrent_maps if attending.run.base == "recurrent" else lambda b, *ids: ObservedOracle(b.model).maps(*ids)
+        )
+        expected = maps(attending, source_ids, [BOS, *target_ids])
+        assert list(own) == list(expected)
+        for (name, layer, _), row in own.items():
+            np.testing.assert_allclose(np.array(row["weights"]), expected[name, layer, row["head"]], atol=6e-5)
+            assert row["keys"] == source
+            assert row["queries"] == (source if name == "encoder" or layer is None else target)
+            assert row["key_words"] == [*[-1] * len(prefix), *words, -1]
+
+
+def test_lines_and_parts_of_very_long_lines_are_numbered_across_chunks(attending, tmp_path, monkeypatch):
+    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 3)
+    monkeypatch.setattr("nmtcore.inference.text.MAX_CHARACTERS", 5)
+    rows, _ = written(attending, tmp_path, "attention", ["cat", "", "the " * 7, "dog"])
+    numbers = list(dict.fromkeys((row["id"], row["part"]) for row in rows))
+    assert numbers == [(0, 0), (2, 0), (2, 1), (2, 2), (3, 0)]
+    assert written(attending, tmp_path, "attention", [""])[0] == []
+
+
+def generated_tags_by_prefixes(bundle, source, tokens):
+    """Read the tags before the words of an interleaved translation, each with its probability after what precedes."""
+    tagged, word, tag, tag_of_word = [], "", (None, None), None
+    for i, entry in enumerate(bundle.target_vocabulary.tokens(tokens)):
+        if entry.startswith(" "):
+            batch = make_batch(examples_of(side([source]), side([tokens[:i]])), [0])
+            with torch.no_grad():
+                logits_V = forced_logits(bundle.model, batch)[0, i].numpy().astype(float)
+            probability = np.exp(logits_V[tokens[i]]) / np.exp(logits_V).sum()
+            tag = (None, None) if entry == " <unk>" else (entry[1:], probability)
+            continue
+        tag_of_word = tag_of_word if word else tag
+        word, tag = word + entry.removesuffix("@@"), (None, None)
+        if not entry.endswith("@@"):
+            tagged.append((word, *tag_of_word))
+            word = ""
+    return [*tagged, (word, *tag_of_word)] if word else tagged
+
+
+def tags_by_prefixes(bundle, source, tokens):
+    """Predict the tags of a translation word by word, each from a batch that ends in its first subword."""
+    tagged, word = [], ""
+    names, texts = bundle.model.tagger.tag_names, bundle.target_vocabulary.tokens(tokens)
+    for i, piece in enumerate(texts):
+        if not word:
+            target = side([tokens[:i]], features={"ccg": [[0] * i]})
+            batch = make_batch(examples_of(side([source]), target), [0], tuple(bundle.model.components))
+            with torch.no_grad():
+                log_L = bundle.model.tag_scores(batch)[i].numpy().astype(float)
+            best = max(range(len(log_L)), key=log_L.__getitem__)
+            total = sum(math.exp(score) for score in log_L)
+        word += piece.removesuffix("@@")
+        if piece.endswith("@@") and i < len(texts) - 1:
+            continue
+        is_tag = names[best] in TAGS
+        if word:
+            tagged.append((word, names[best] if is_tag else None, math.exp(log_L[best]) / total if is_tag else None))
+        word = ""
+    return tagged
+
+
+def random_sentences(bundle, count, *, seed):
+    random = np.random.default_rng(seed)
+    sizes = random.integers(0, 9, count)
+    return [random.integers(5, len(bundle.target_vocabulary), size).tolist() for size in sizes]
+
+
+@pytest.mark.parametrize("tokens_per_batch", [1, 60, 16384])
+def test_tags_equal_a_double_loop(tagging, monkeypatch, tokens_per_batch):
+    """Of random translations of random sources."""
+    monkeypatch.setattr(tags, "in_batches", partial(in_batches, tokens=tokens_per_batch))
+    by_prefixes = generated_tags_by_prefixes if tagging.transforms.tags_targets else tags_by_prefixes
+    sources = [[5, *sentence] for sentence in random_sentences(tagging, 20, seed=1)]
+    translations = random_sentences(tagging, 20, seed=2)
+    predicted = predict_tags(tagging, examples_of(side(sources)), translations)
+    names = []
+    for source, tokens, words in zip(sources, translations, predicted, strict=True):
+        assert " ".join(word.word for word in words) == tagging.text(tokens)
+        for word, (text, tag, probability) in zip(words, by_prefixes(tagging, source, tokens), strict=True):
+            assert (word.word, word.tag) == (text, tag)
+            assert word.probability == (None if tag is None else pytest.approx(probability, rel=1e-4))
+            names.append(tag)
+    assert len(names) - names.count(None) > 5, "the test needs tags"
+    assert len(set(names)) > 2
+
+
+@pytest.mark.parametrize(("chunk", "n_best"), [(2000, 1), (1, 3)])
+def test_every_line_has_a_row_with_the_tags_of_its_best_translation(tagging, tmp_path, chunk, n_best):
+    rows, texts = written(tagging, tmp_path, "tags", n_best=n_best, chunk=chunk)
+    assert [row["id"] for row in rows] == list(range(len(LINES)))
+    for text, row in zip(texts, rows, strict=True):
+        assert " ".join(row["words"]) == text[0].text
+        assert len(row["words"]) == len(row["tags"]) == len(row["probabilities"])
+        for tag, probability in zip(row["tags"], row["probabilities"], strict=True):
+            assert probability is None if tag is None else (tag in TAGS and 0 < probability <= 1)
+    assert rows[1] == {"id": 1, "words": [], "tags": [], "probabilities": []}
+    assert any(row["words"] for row in rows)
+
+
+def test_the_tags_of_a_very_long_line_are_those_of_its_parts(tagging, tmp_path, monkeypatch):
+    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 4)
+    whole, _ = written(tagging, tmp_path, "tags", ["the", " ".join(["the cat dog a"] * 3), "cat"])
+    parts, _ = written(tagging, tmp_path, "tags", ["the", *["the cat dog a"] * 3, "cat"])
+    for key in ("words", "tags"):
+        assert whole[1][key] == [value for row in parts[1:4] for value in row[key]]
+    assert [row["words"] for row in whole[::2]] == [parts[0]["words"], parts[4]["words"]]
+
+
+def test_a_broken_line_leaves_no_file(tagging, tmp_path):
+    for file in ("tags", "attention"):
+        with pytest.raises(LineError, match=r"standard input, line 2: is not valid UTF-8 \(byte 1\)"):
+            written(tagging, tmp_path, file, [b"the", b"\xff"], chunk=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("selection", [name for name, own in SELECTIONS.items() if own.gates_output])
+def test_gate_norms_equal_loops_in_any_batch(selection):
+    model = build_tiny_model(run_settings(SELECTIONS[selection], **RECURRENT), vocabulary=17).double().eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    # Sources of 1 to 4 subwords, since the oracle enumerates their trees.
+    sources, targets = random_examples(12, seed=1, longest=4), random_examples(12, seed=2)
+    examples = Examples(id=sources.id, source=sources.source, target=targets.source)
+    examples = examples.take(np.flatnonzero(sources.source.ids.lengths))
+    norms = gate_norms(model, examples)
+    for row, norms_T in enumerate(norms):
+        source, target = [*examples.source.ids[row], EOS], [BOS, *examples.target.ids[row]]
+        expected_T = RecurrentOracle(model).gate_norms(source, target)
+        np.testing.assert_allclose(norms_T, expected_T, atol=1e-5)
+        np.testing.assert_allclose(gate_norms(model, examples.take(np.array([row])))[0], expected_T, atol=1e-5)
+        assert norms_T.dtype == np.float32
+
+
+def written_gates(tmp_path, annotations, *, ids=(0, 1)):
+    """Write the gates of two pairs, one with a tag and three subwords of two words, and one with nothing."""
+    examples = examples_of(side([[5], [6]]), side([[8, 5, 6, 7], []], [[NO_WORD, 0, 1, 1], []]))
+    norms = [np.array([1, 1.5, 3, 2, 0.5], dtype=np.float32), np.array([0.25], dtype=np.float32)]
+    upos = tmp_path / "tags.parquet"
+    if annotations is not None:
+        write_rows(upos, ANNOTATION_SCHEMA, map(annotation_row, ids, annotations))
+    files = {"tokens": tmp_path / "tokens.parquet", "tags": None if annotations is None else upos}
+    write_gates(tmp_path / "gates.parquet", examples, norms, Vocabulary.of(PIECES), **files)
+    assert pq.read_schema(tmp_path / "gates.parquet").equals(GATES_SCHEMA)
+    return list(read_rows(tmp_path / "gates.parquet"))
+
+
+def test_every_gate_has_the_tag_of_its_word(tmp_path):
+    tagged = [Annotation(upos=["DET", "NOUN"]), Annotation(upos=[])]
+    first, second = written_gates(tmp_path, tagged)
+    assert first == {
+        "id": 0,
+        "pieces": [PIECES[3], *PIECES[:3], "</s>"],
+        "words": [-1, 0, 1, 1, -1],
+        "upos": [None, "DET", "NOUN", "NOUN", None],
+        "norms": [1, 1.5, 3, 2, 0.5],
+    }
+    assert second == {"id": 1, "pieces": ["</s>"], "words": [-1], "upos": [None], "norms": [0.25]}
+    for untagged in (None, [failed("too long"), failed("empty")]):
+        assert [row["upos"] for row in written_gates(tmp_path, untagged)] == [None, None]
+    with pytest.raises(UserError, match=r"Row 1 is pair 1 in .*tokens\.parquet, but pair 5 in .*tags\.parquet"):
+        written_gates(tmp_path, tagged, ids=[0, 5])
+    with pytest.raises(UserError, match=r"tokens\.parquet has 2 rows, but .*tags\.parquet has 1"):
+        written_gates(tmp_path, tagged[:1])
