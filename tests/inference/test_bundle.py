@@ -1,23 +1,25 @@
-"""Bundles: saving, loading, damaged files, and translation of raw text."""
+"""Bundles: saving, loading, damaged files, translation of raw text, and components of the user's own."""
 
 import hashlib
 import json
 import re
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 from factories import run_settings
-from inference.tiny import PIECES, write_bundle, write_segmentation
+from inference.tiny import PIECES, RECURRENT, write_bundle, write_segmentation
 
-from nmtcore.config.bases import RecurrentSettings
+from nmtcore.config.components import component_settings
 from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings, PascalSettings
 from nmtcore.config.training import BatchSettings, TrainingSettings
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
 from nmtcore.inference.bundle import load_bundle, load_initial_weights, save_bundle
 from nmtcore.model.build import build_model
+from nmtcore.planning.new_component import new_component_files
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 LINES = [
@@ -57,7 +59,7 @@ def copy(folder, tmp_path):
 
 @pytest.mark.parametrize("base", ["transformer", "recurrent"])
 def test_saved_models_are_loaded_unchanged(tmp_path, base):
-    values = {"base": "recurrent", "model": RecurrentSettings(width=16)} if base == "recurrent" else {}
+    values = RECURRENT if base == "recurrent" else {}
     component = HeadSelectionSettings() if values else DepParseSettings(layer=1)
     run = run_settings(component, **values)
     torch.manual_seed(4)
@@ -74,23 +76,6 @@ def test_saved_models_are_loaded_unchanged(tmp_path, base):
     assert all(torch.equal(state[name], state_again[name]) for name in state)
     assert again.model.source_embedding is again.model.target_embedding
     assert list(again.translate(LINES)) == list(bundle.translate(LINES))
-
-
-def test_a_failed_save_keeps_the_old_model_and_removes_partial_files(folder, bundle, tmp_path):
-    copy = shutil.copytree(folder, tmp_path / "here" / "model")
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    with pytest.raises(UserError, match="does not exist"):
-        save_bundle(copy, run=bundle.run, model=bundle.model, segmentation=empty)
-    load_bundle(copy)
-    assert [path.name for path in copy.parent.iterdir()] == ["model"]
-
-
-def test_an_existing_folder_is_replaced_completely(copy, bundle):
-    (copy / "stray").write_text("from before")
-    save_bundle(copy, run=bundle.run, model=bundle.model, segmentation=write_segmentation(copy.parent / "cuts"))
-    assert not (copy / "stray").exists()
-    load_bundle(copy)
 
 
 def damage(name):
@@ -151,29 +136,29 @@ def test_other_paths_are_explained(folder):
         load_bundle(folder.parent)
 
 
+PASCAL = {"kind": "pascal", "heads": 1}
+
+
 def test_models_with_settings_that_are_gone_are_loaded(copy):
-    words = json.loads((copy / "run.json").read_text())["words"]
-    training = json.loads((copy / "run.json").read_text())["training"] | dict.fromkeys(TrainingSettings.REMOVED)
+    """As far as they changed nothing; otherwise a sentence says which."""
+    before = json.loads((copy / "run.json").read_text())
+    training = before["training"] | dict.fromkeys(TrainingSettings.REMOVED)
     training["batch"] |= dict.fromkeys(BatchSettings.REMOVED)
-    words["source"]["truecase"] = False
-    change_json("run.json", training=training, words=words)(copy)
-    assert load_bundle(copy).run == run_settings()
-    words["source"]["truecase"] = True
-    change_json("run.json", words=words)(copy)
-    with pytest.raises(UserError, match="the key 'truecase' is gone"):
-        load_bundle(copy)
-    del words["source"]["truecase"]
-    pascal = {"kind": "pascal", "heads": 1, "per_head": False}
-    change_json("run.json", words=words, components={"near": pascal})(copy)
-    assert load_bundle(copy).run.components == {"near": PascalSettings(heads=1)}
-    change_json("run.json", components={"near": pascal | {"per_head": True}})(copy)
-    with pytest.raises(UserError, match=r"near: the key 'per_head' is gone\. Delete it: all heads of a layer ignore"):
-        load_bundle(copy)
-    change_json("run.json", components={})(copy)
-    change_json("run.json", base="recurent")(copy)
-    with pytest.raises(UserError) as error:
-        load_bundle(copy)
-    assert str(error.value) == f"{copy / 'run.json'}: base: unknown base 'recurent'. Did you mean recurrent?"
+    words = {side: own | {"truecase": False} for side, own in before["words"].items()}
+    near = {"near": PASCAL | {"per_head": False}}
+    change_json("run.json", training=training, words=words, components=near)(copy)
+    assert load_bundle(copy).run == replace(run_settings(), components={"near": PascalSettings(heads=1)})
+    for changes, sentence in (
+        ({"words": {side: own | {"truecase": True} for side, own in words.items()}}, "the key 'truecase' is gone"),
+        (
+            {"components": {"near": PASCAL | {"per_head": True}}},
+            "near: the key 'per_head' is gone. Delete it",
+        ),
+        ({"base": "recurent"}, f"{copy / 'run.json'}: base: unknown base 'recurent'. Did you mean recurrent?"),
+    ):
+        change_json("run.json", **before | changes)(copy)
+        with pytest.raises(UserError, match=re.escape(sentence)):
+            load_bundle(copy)
 
 
 def test_every_line_has_one_translation_whatever_the_chunks_and_the_other_lines(bundle):
@@ -194,19 +179,6 @@ def test_very_long_lines_are_translated_in_parts_with_a_message(bundle, monkeypa
     parts = list(bundle.translate(["the dog . " * 4, "the dog . " * 4, "the dog . " * 2]))
     assert whole == " ".join(parts)
     assert capsys.readouterr().err == ""
-
-
-def test_lines_are_read_chunk_by_chunk(bundle):
-    read = []
-
-    def lines():
-        for line in ["the cat", "dog", "a", "b"]:
-            read.append(line)
-            yield line
-
-    translations = bundle.translate_n_best(lines(), chunk=2)
-    next(translations)
-    assert len(read) == 2
 
 
 def test_text_is_detokenised_by_the_settings_of_words(tmp_path):
@@ -233,7 +205,51 @@ def test_initial_weights_come_from_a_bundle_with_the_same_vocabularies(tmp_path)
     wider = build_model(replace(run, model=replace(run.model, width=32)), source_size=size, target_size=size)
     with pytest.raises(UserError, match=r"does not fit run\.json"):
         load_initial_weights(wider, folder, run=run, segmentation=tmp_path / "segmentation", labels={})
-    recurrent = run_settings(base="recurrent", model=RecurrentSettings(width=16))
-    other = write_bundle(tmp_path / "recurrent" / "model", recurrent)
+    other = write_bundle(tmp_path / "recurrent" / "model", run_settings(**RECURRENT))
     with pytest.raises(UserError, match="was trained with another base than this run's: train it again"):
         load_initial_weights(model, other, run=run, segmentation=tmp_path / "segmentation", labels={})
+
+
+WRITTEN = "return embedded_BSD + self.settings.strength * self.vector_D.to(embedded_BSD.dtype)\n"
+
+
+@pytest.fixture
+def code(tmp_path, monkeypatch):
+    """The file of the component `shift` in the working folder."""
+    path, *_ = files = new_component_files("shift", SimpleNamespace(system_entries=()), tmp_path)
+    path.parent.mkdir(parents=True)
+    path.write_text(files[path].replace("return embedded_BSD\n", WRITTEN), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+@pytest.fixture
+def model_with_own(code, tmp_path):
+    """A bundle with the component."""
+    return write_bundle(tmp_path / "model", run_settings(component_settings("shift", {}, where="test")))
+
+
+def test_a_model_with_an_own_component_translates(model_with_own, code):
+    assert (model_with_own / "own.shift.py").read_text(encoding="utf-8") == code.read_text(encoding="utf-8")
+    assert len(list(load_bundle(model_with_own).translate(["the cat", ""]))) == 2
+
+
+def test_the_copy_is_never_run(model_with_own, code, tmp_path, monkeypatch):
+    code.unlink()
+    with pytest.raises(UserError, match="has a component of its author's own, 'shift', which is not at config/comp"):
+        load_bundle(model_with_own)
+    own = model_with_own / "config/components/shift.py"
+    own.parent.mkdir(parents=True)
+    own.write_text((model_with_own / "own.shift.py").read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.chdir(model_with_own)
+    with pytest.raises(UserError, match="has a component of its author's own"):
+        load_bundle(model_with_own)
+
+
+def test_another_version_is_refused_unless_only_comments_differ(model_with_own, code):
+    text = code.read_text(encoding="utf-8")
+    code.write_text(f"# A comment.\n{text}", encoding="utf-8")
+    assert load_bundle(model_with_own).translate(["the cat"])
+    code.write_text(text.replace(WRITTEN, WRITTEN.replace("+", "-")), encoding="utf-8")
+    with pytest.raises(UserError, match=r"another version of config/components/shift.py, which is .*own"):
+        load_bundle(model_with_own)

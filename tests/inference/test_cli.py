@@ -1,6 +1,5 @@
 """The command line of `nmtcore`, run as a process or by `main`."""
 
-import hashlib
 import io
 import os
 import re
@@ -9,17 +8,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow.parquet
 import pytest
+import torch
 from called import call_nmtcore
 from factories import run_settings
-from inference.tiny import write_bundle
-from safetensors.torch import load_file, save_file
+from inference.tiny import RECURRENT, write_bundle
 
 from nmtcore.cli import GONE, main
-from nmtcore.config.bases import RecurrentSettings
-from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings, TagAttentionSettings
-from nmtcore.files import read_json, write_json
+from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings
+from nmtcore.config.training import DecodingSettings
+from nmtcore.inference.batches import ON_GPU
+from nmtcore.model.transformer import Transformer
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
@@ -31,9 +30,22 @@ def nmtcore(*arguments, text=b"", code=0):
     return called.output, called.errors
 
 
+RUNS = {
+    "plain": run_settings(),
+    "depparse": run_settings(DepParseSettings(layer=1)),
+    "diagonal": run_settings(DiagonalParseSettings(layer=0)),
+    "nmt": run_settings(**RECURRENT),
+}
+
+
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return write_bundle(tmp_path_factory.mktemp("cli") / "model")
+def models(tmp_path_factory):
+    return {name: write_bundle(tmp_path_factory.mktemp(name) / "model", run) for name, run in RUNS.items()}
+
+
+@pytest.fixture(scope="module")
+def model(models):
+    return models["plain"]
 
 
 def test_translations_have_one_line_per_input_line(model):
@@ -44,21 +56,12 @@ def test_translations_have_one_line_per_input_line(model):
     assert output.endswith("\n")
     assert output.split("\n")[1:3] == ["", ""]
     assert errors == "standard input, line 6: very long, translated in 5 parts.\n"
-
-
-def test_n_best_lines_are_numbered_and_scored(model):
     output, _ = nmtcore("translate", model, "--n-best", 2, text=b"the cat\n\n")
     fields = [line.split(" ||| ") for line in output.splitlines()]
     assert [f[0] for f in fields] == ["0", "0", "1"]
     assert float(fields[0][2]) >= float(fields[1][2])
 
 
-RUNS = {
-    "plain": run_settings(),
-    "depparse": run_settings(DepParseSettings(layer=1)),
-    "diagonal": run_settings(DiagonalParseSettings(layer=0)),
-    "nmt": run_settings(base="recurrent", model=RecurrentSettings(width=16)),
-}
 LONG = "x" * 1_000_001
 MISTAKES = [
     ("translate", "plain", "--batch 1", b"the\n\xff\n", "standard input, line 2: is not valid UTF-8 (byte 1)"),
@@ -98,11 +101,6 @@ MISTAKES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    return {name: write_bundle(tmp_path_factory.mktemp(name) / "model", run) for name, run in RUNS.items()}
-
-
 @pytest.mark.parametrize(("command", "system", "options", "text", "sentence"), MISTAKES)
 def test_mistakes_are_one_sentence_with_status_2(
     models, tmp_path, monkeypatch, capsys, command, system, options, text, sentence
@@ -123,17 +121,16 @@ def test_mistakes_are_one_sentence_with_status_2(
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_model_of_nan_is_named(tmp_path, monkeypatch, capsys):
-    folder = write_bundle(tmp_path / "model")
-    weights = load_file(folder / "weights.safetensors")
-    save_file({name: tensor * float("nan") for name, tensor in weights.items()}, folder / "weights.safetensors")
-    manifest = read_json(folder / "bundle.json")
-    manifest["files"]["weights.safetensors"] = hashlib.sha256((folder / "weights.safetensors").read_bytes()).hexdigest()
-    write_json(folder / "bundle.json", manifest)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat")))
-    with pytest.raises(SystemExit):
-        main(["translate", str(folder)])
-    assert f"nmtcore translate: {folder}: The model's probabilities are NaN" in capsys.readouterr().err
+def with_nan(model, **_):
+    with torch.no_grad():
+        model.target_embedding.weight.fill_(torch.nan)
+    return model
+
+
+def test_a_model_of_nan_is_named(tmp_path):
+    folder = write_bundle(tmp_path / "model", train=with_nan)
+    _, errors = nmtcore("translate", folder, text=b"the cat", code=2)
+    assert f"nmtcore translate: {folder}: The model's probabilities are NaN" in errors
 
 
 def test_a_closed_pipe_prints_no_error(model):
@@ -175,23 +172,6 @@ def test_help_imports_no_heavy_packages():
     assert process.returncode == 0, process.stderr.decode()
 
 
-@pytest.fixture(scope="module")
-def tagger(tmp_path_factory):
-    run = run_settings(TagAttentionSettings(width=8), features={"target": {"ccg_tags": "easyccg"}})
-    return write_bundle(tmp_path_factory.mktemp("tagger") / "model", run)
-
-
-def test_tags_are_written_next_to_the_same_translations(tagger, tmp_path):
-    path = tmp_path / "tags.parquet"
-    text = b"the cat\n\ndog\n"
-    output, _ = nmtcore("translate", tagger, "--n-best", 2, "--tags", path, text=text)
-    assert output == nmtcore("translate", tagger, "--n-best", 2, text=text)[0]
-    table = pyarrow.parquet.read_table(path)
-    assert table.column_names == ["id", "words", "tags", "probabilities"]
-    assert table["id"].to_pylist() == [0, 1, 2]
-    assert table["words"][1].as_py() == []
-
-
 def test_log_probabilities_have_a_line_per_pair(model, tmp_path):
     source, target = tmp_path / "text.en", tmp_path / "text.de"
     source.write_text("the cat\n\ndog\n")
@@ -226,3 +206,38 @@ def test_commands_that_are_gone_say_what_to_use(command, capsys):
         main([command, "--help"])
     assert exit.value.code == 2
     assert capsys.readouterr().err == f"nmtcore {command} is gone: {GONE[command]}\n"
+
+
+@pytest.fixture
+def full(monkeypatch):
+    """Simulate a memory with room for two sentences per batch."""
+    encode = Transformer.encode
+
+    def encoded(self, batch, **options):
+        if len(batch.source_BS) > 2:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return encode(self, batch, **options)
+
+    monkeypatch.setattr(Transformer, "encode", encoded)
+
+
+TEXT = "the cat\nthe dog\nthe\n"
+FULL = "The GPU's memory is full (CUDA out of memory. Tried to allocate 2.00 GiB). "
+
+
+@pytest.mark.parametrize("command", ["translate", "parse", "translate --attention maps.parquet"])
+def test_commands_print_the_advice(full, models, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    name, *options = command.split()
+    assert call_nmtcore(name, models["depparse"], *options, text=TEXT) == (2, "", f"nmtcore {name}: {FULL}{ON_GPU}\n")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("in_bundle", [False, True])
+def test_translation_and_parsing_fit_after_following_the_advice(full, tmp_path, in_bundle):
+    """The option of the command limits the sentences of a batch, and so does the setting of the run, for both."""
+    decoding = DecodingSettings(batch_sentences=2) if in_bundle else DecodingSettings()
+    folder = write_bundle(tmp_path / "model", run_settings(DepParseSettings(layer=1), decoding=decoding))
+    for command, lines in {"translate": 3, **({"parse": 14} if in_bundle else {})}.items():
+        called = call_nmtcore(command, folder, *([] if in_bundle else ["--batch", 2]), text=TEXT)
+        assert (called.code, called.output.count("\n")) == (0, lines), called.errors

@@ -109,9 +109,7 @@ def test_training_starts_from_a_model_with_the_same_labels_only(tmp_path):
 def test_a_model_of_another_data_set_is_refused(tmp_path):
     run, folder = run_with("source"), tmp_path / "model"
     tagged_bundle(folder, run)
-    with pytest.raises(
-        UserError, match=rf"{folder} was trained on the data set {run.dataset}, not on other"
-    ):
+    with pytest.raises(UserError, match=rf"{folder} was trained on the data set {run.dataset}, not on other"):
         load_run(replace(run, dataset="other"), folder, "cpu")
 
 

@@ -1,0 +1,164 @@
+"""What is measured of a run's model on a split: attention, contrastive pairs, and heads as parsers of a treebank."""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from experiment.tokens import write_tokens
+from factories import run_settings
+from inference.tiny import RECURRENT, write_bundle
+from pair_files import write_corpus
+
+from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings
+from nmtcore.config.runs import SentencesSettings
+from nmtcore.corpus.contrasts import CONTRASTS_SCHEMA
+from nmtcore.errors import UserError
+from nmtcore.evaluation.induction import gold_tree, score_induction
+from nmtcore.evaluation.scores import output_files, read_gold_trees
+from nmtcore.experiment.inference import parse_gold
+from nmtcore.experiment.load_examples import load_sources
+from nmtcore.experiment.measure import ModelOnSplit, measure_attention, measure_contrasts, measure_heads
+from nmtcore.files import read_json
+from nmtcore.inference.analyse import translate_and_write
+from nmtcore.inference.attention import load_observed_bundle
+from nmtcore.inference.bundle import load_bundle
+from nmtcore.inference.parse import make_parser
+from nmtcore.inference.schemas import ATTENTION_SCHEMA, read_contrast_scores
+from nmtcore.inference.scoring import score_text_pairs
+from nmtcore.inference.text import read_text
+from nmtcore.parquet import open_file, read_rows, write_rows
+
+SENTENCES = [["the", "cat", "dog", "."], ["dog"], ["the", "dog", "a", "cat"], []]
+RUNS = {"transformer": run_settings(), "recurrent": run_settings(HeadSelectionSettings(), **RECURRENT)}
+
+
+def model_on(folder, run, split):
+    """Name the files of a run in a folder."""
+    files = {"model": folder / "model", "features": folder / "features"}
+    return ModelOnSplit(run=run, **files, split=split, device="cpu", threads=1)
+
+
+def attention_of(folder, run, sentences):
+    """Measure the attention to sentences whose ids have gaps, as after a filter."""
+    write_tokens(folder / "features/test.source.parquet", SENTENCES, step=3)
+    output = folder / f"attention/{sentences}.parquet"
+    measure_attention(model_on(folder, run, "test"), sentences=sentences, output=output)
+    with open_file(output) as file:
+        assert file.schema_arrow.equals(ATTENTION_SCHEMA)
+    return list(read_rows(output))
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_attention_is_that_to_the_text_rounded(tmp_path, name):
+    run = RUNS[name]
+    model = write_bundle(tmp_path / "model", run)
+    rows = attention_of(tmp_path, run, 3)
+    assert sorted({row["id"] for row in rows}) == [0, 3, 6]
+    names = {row["attention"] for row in rows}
+    assert names == ({"encoder", "cross"} if name == "transformer" else {"cross", "head_selection"})
+    lines = [" ".join(words) for words in SENTENCES[:3]]
+    list(translate_and_write(load_observed_bundle(model), lines, attention=tmp_path / "text.parquet"))
+    for row, other in zip(rows, read_rows(tmp_path / "text.parquet"), strict=True):
+        weights = np.array(row["weights"])
+        assert row == {**other, "id": 3 * other["id"]}
+        assert np.array_equal(weights.astype(np.float32), np.round(weights, 4).astype(np.float32))
+
+
+def test_attention_follows_the_settings_of_the_run(tmp_path):
+    run = RUNS["transformer"]
+    write_bundle(tmp_path / "model", run)
+    decoding = replace(run.decoding, max_length_ratio=0.01, max_length_extra=1)
+    rows = attention_of(tmp_path, replace(run, decoding=decoding, sentences=SentencesSettings(test=2)), 100)
+    assert max(len(row["queries"]) for row in rows if row["attention"] == "cross") == 2
+    assert {row["id"] for row in rows} == {0, 3}
+
+
+PAIRS = [("the cat", "a dog"), ("the cat", "a cat"), ("dog", "the"), ("dog", "do@@ do@@"), ("dog", "dog")]
+LISTED = [(0, 0, 1, "number", 3), (1, 2, 3, "order", None), (1, 2, 4, "number", 1)]
+
+
+def contrasts_of(folder, listed=LISTED, **values):
+    for side, texts in zip(("source", "target"), zip(*PAIRS, strict=True), strict=True):
+        write_tokens(folder / f"features/contrast_x.{side}.parquet", [text.split() for text in texts])
+    rows = [{"id": i, **dict(zip(CONTRASTS_SCHEMA.names[1:], own, strict=True))} for i, own in enumerate(listed)]
+    write_rows(folder / "list.parquet", CONTRASTS_SCHEMA, rows)
+    run = run_settings(**values)
+    write_bundle(folder / "model", run)
+    measured = model_on(folder, run, "contrast_x")
+    measure_contrasts(measured, contrasts=folder / "list.parquet", output=folder / "scores.parquet")
+    return list(read_contrast_scores(folder / "scores.parquet"))
+
+
+def test_contrasts_have_the_scores_of_the_listed_pairs(tmp_path):
+    scores = contrasts_of(tmp_path)
+    texts = [
+        read_text([text.replace("@@ ", "") for text in side], where=name)
+        for side, name in zip(zip(*PAIRS[:3], PAIRS[4], strict=True), "st", strict=True)
+    ]
+    first, second, third, fifth = score_text_pairs(load_bundle(tmp_path / "model"), *texts)
+    assert [own[:2] for own in scores] == [("number", 3), ("order", None), ("number", 1)]
+    for own, right, wrong in ((scores[0], first, second), (scores[2], third, fifth)):
+        assert own.right == pytest.approx(right.log_probability, rel=1e-5)
+        assert own.wrong == pytest.approx(wrong.log_probability, rel=1e-5)
+    assert scores[1].right == pytest.approx(third.log_probability, rel=1e-5)
+    assert (scores[1].right_tokens, scores[1].wrong_tokens) == (2, 3)
+
+
+def test_a_scale_limits_the_sources_and_a_list_of_other_pairs_is_refused(tmp_path):
+    scores = contrasts_of(tmp_path, sentences=SentencesSettings(test=1))
+    assert [own.phenomenon for own in scores] == ["number"]
+    with pytest.raises(UserError, match=r"list\.parquet lists sentence pairs that the features of contrast_x lack"):
+        contrasts_of(tmp_path, [(0, 0, 5, "p", None)])
+
+
+TREES = [([2, 3, 0, 3], ["DET", "NOUN", "NOUN", "PUNCT"]), (None, None), ([2, 0, 4, 2], None), ([], [])]
+
+
+RUN = run_settings(DepParseSettings(layer=1, head=0), gold=("gold_a",))
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    """Write a treebank, its features and a model; return the paths of the treebank."""
+    write_corpus(tmp_path / "corpus.parquet", SENTENCES)
+    schema = pa.schema([("head", pa.list_(pa.int32())), ("upos", pa.list_(pa.string()))])
+    write_rows(tmp_path / "trees.parquet", schema, [{"head": heads, "upos": upos} for heads, upos in TREES])
+    write_tokens(tmp_path / "features/gold_a.source.parquet", SENTENCES)
+    write_bundle(tmp_path / "model", RUN)
+    return {"corpus": tmp_path / "corpus.parquet", "trees": tmp_path / "trees.parquet"}
+
+
+def scores_of_heads(folder, treebank):
+    measure_heads(model_on(folder, RUN, "gold_a"), **treebank, output=folder / "heads.json")
+    return read_json(folder / "heads.json")
+
+
+def test_heads_have_the_scores_of_each_head_as_a_parser(tmp_path, treebank):
+    result = scores_of_heads(tmp_path, treebank)
+    bundle = load_observed_bundle(tmp_path / "model")
+    examples = load_sources(RUN, bundle.transforms, tmp_path / "features", "gold_a")
+    gold = [
+        heads and gold_tree(heads, words, upos) for (heads, upos), words in zip(TREES[:3], SENTENCES[:3], strict=True)
+    ]
+    assert [result[key] for key in ("system", "seed", "split")] == [RUN.system, RUN.seed, "gold_a"]
+    assert result["components"] == {"1.0": "depparse"}
+    assert list(result["heads"]) == ["0.0", "0.1", "1.0", "1.1"]
+    assert list(result["baselines"]) == ["left", "right", "random"]
+    for name, values in result["heads"].items():
+        layer, head = map(int, name.split("."))
+        trees = make_parser(bundle, "one_root", attention=(layer, head))(examples)
+        expected = score_induction([*gold, gold_tree([], [], [])], {"mine": trees})
+        assert values == expected["mine"]
+        assert values["scored_words"] == 5
+        assert result["baselines"]["left"] == expected["left"]
+
+
+def test_the_head_that_parses_has_the_accuracy_of_the_parses_of_the_run(tmp_path, treebank):
+    """They are the parses of which `gold.uas` is the score."""
+    folder = tmp_path / "gold"
+    files = {"model": tmp_path / "model", "features": tmp_path / "features", "parses": folder}
+    parse_gold(RUN, **files, device="cpu", threads=1)
+    parses = [row["one_root"] for row in read_rows(output_files(folder, "gold_a").parses)]
+    gold = read_gold_trees(*treebank.values(), len(parses))
+    assert scores_of_heads(tmp_path, treebank)["heads"]["1.0"] == score_induction(gold, {"run": parses})["run"]
