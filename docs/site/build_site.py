@@ -48,7 +48,8 @@ def execute_tour(notebook: Path, output: Path, *arguments: str) -> None:
 def write_sources(folder: Path, tour: Path) -> None:
     """Write the sources of all pages for Sphinx; `tour` is the notebook with the outputs of its cells."""
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(ROOT / "docs/images", folder / "docs/images")
+    for images in ("docs/images", "images"):  # as README and as the pages of docs/ name them
+        shutil.copytree(ROOT / "docs/images", folder / images)
     pages = addresses(ROOT)
     for source, page in pages.items():
         path = ROOT / source
@@ -57,8 +58,6 @@ def write_sources(folder: Path, tour: Path) -> None:
             text = titled(linked(text, source, pages), page)
             reference = {"configuration": key_tables, "python": python_reference}.get(page, str)
             _write(folder / f"{page}.md", text + reference())
-    for drawing in (ROOT / "docs").glob("*.svg"):
-        shutil.copy(drawing, folder / drawing.name)
     _write(folder / "tour.ipynb", linked_cells(tour, pages))
     _write(folder / "index.md", with_drawings((folder / "index.md").read_text(encoding="utf-8"), drawings_of(tour)))
     project = Project.load(ROOT / "config")

@@ -44,7 +44,7 @@ def test_the_table_of_the_findings_is_made_from_the_files_of_the_runs(root, tmp_
     assert len(compared) == 6
     for row in compared:
         assert f"| {float(row['difference']):+.2f} ±" in page[row["system"]]
-    assert (root / "docs/findings.svg").read_text() == (tmp_path / "findings" / made[1]).read_text()
+    assert (root / "docs/images/findings.svg").read_text() == (tmp_path / "findings" / made[1]).read_text()
 
 
 def tables(text: str) -> list[list[str]]:
