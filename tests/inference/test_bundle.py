@@ -78,6 +78,18 @@ def test_saved_models_are_loaded_unchanged(tmp_path, base):
     assert list(again.translate(LINES)) == list(bundle.translate(LINES))
 
 
+def test_a_failed_save_keeps_the_old_model_and_a_whole_one_replaces_all_of_it(copy, bundle):
+    (copy / "stray").write_text("from before")
+    before = sorted(copy.parent.iterdir())
+    with pytest.raises(UserError, match="does not exist"):
+        save_bundle(copy, run=bundle.run, model=bundle.model, segmentation=copy.parent / "nowhere")
+    load_bundle(copy)
+    assert sorted(copy.parent.iterdir()) == before
+    save_bundle(copy, run=bundle.run, model=bundle.model, segmentation=write_segmentation(copy.parent / "cuts"))
+    assert not (copy / "stray").exists()
+    load_bundle(copy)
+
+
 def damage(name):
     def change(folder):
         content = bytearray((folder / name).read_bytes())
