@@ -94,7 +94,7 @@ def test_trees_are_those_of_the_parser(bundle):
         blocks = parse_text(bundle, LINES, method=roots, parser=make_parser(bundle, roots, attention=(layer, head)))
         trees = [sentence.head_trees[number] for sentence in model.sentences]
         assert trees == [heads_of_block(blocks[n - 1]) for n in NUMBERS]
-        if model.heads[number].component and parser.points_to_root:
+        if model.heads[number].component and parser.points_to_root:  # also in sisa, whose roots point to themselves
             assert trees == [sentence.parse for sentence in model.sentences]
     assert {len(sentence.head_trees) for sentence in model.sentences} == {layers * heads}
 

@@ -183,16 +183,6 @@ def test_every_line_has_one_translation_whatever_the_chunks_and_the_other_lines(
     assert [next(bundle.translate([line])) for line in LINES] == translations
 
 
-def test_very_long_lines_are_translated_in_parts_with_a_message(bundle, monkeypatch, capsys):
-    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 12)
-    text = "the dog . " * 10
-    (whole,) = bundle.translate([text])
-    assert "standard input, line 1: very long, translated in 3 parts." in capsys.readouterr().err
-    parts = list(bundle.translate(["the dog . " * 4, "the dog . " * 4, "the dog . " * 2]))
-    assert whole == " ".join(parts)
-    assert capsys.readouterr().err == ""
-
-
 def test_text_is_detokenised_by_the_settings_of_words(tmp_path):
     bundle = load_bundle(write_bundle(tmp_path / "model", run_settings(words="moses")))
     tokens = bundle.target_vocabulary.ids(["the", "ca@@", "t", "."])

@@ -12,8 +12,6 @@ from inference.tiny import examples_of_text, heads_of_block, parse_text, random_
 from nmtcore.config.components.settings import (
     DepParseSettings,
     DiagonalParseSettings,
-    SisaSettings,
-    TreeHeadSettings,
 )
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
@@ -224,15 +222,3 @@ def test_trees_of_heads_match_their_exported_weights(tmp_path, monkeypatch, comp
             assert tuple(tree) == best_tree(scores)
             likeliest = enumerate(scores.argmax(axis=1).tolist())
             assert heads_of_block(blocks[number]) == [0 if b == a else b + 1 for a, b in likeliest]
-
-
-@pytest.mark.parametrize("method", PARSE_METHODS)
-@pytest.mark.parametrize("component", [DepParseSettings(layer=1, head=0), SisaSettings(layer=1), TreeHeadSettings()])
-def test_the_head_that_parses_gives_the_parses_of_the_model(tmp_path, component, method):
-    """In sisa, too, where roots point to themselves."""
-    bundle = load_observed_bundle(write_bundle(tmp_path / "model", run_settings(component)))
-    parser = make_parser(bundle, method, attention=(component.layer, component.head % 2))
-    blocks = parse_text(bundle, LINES, method=method)
-    assert parse_text(bundle, LINES, method=method, parser=parser) == blocks
-    if method != "argmax":
-        assert not any(tree_fault(heads) for heads in map(heads_of_block, blocks) if heads)
