@@ -156,11 +156,6 @@ def test_each_feature_comes_from_its_annotator(tmp_path, monkeypatch):
     }
 
 
-def test_an_annotator_that_only_reads_a_corpus_is_an_error(tmp_path):
-    with pytest.raises(UserError, match="Name a parser"):
-        examples_of(reader(tmp_path, TREES, **SYNTAX), ["the cab"])
-
-
 @given(st.lists(st.integers(1, 9), max_size=12), st.integers(1, 7))
 def test_parts_cover_all_subwords_and_split_only_words_that_are_too_long(sizes, longest):
     word_of = [word for word, size in enumerate(sizes) for _ in range(size)]
@@ -173,7 +168,10 @@ def test_parts_cover_all_subwords_and_split_only_words_that_are_too_long(sizes, 
             assert stop - start == longest
 
 
-def test_the_annotator_settings_of_a_bundle_are_checked(tmp_path):
-    broken = {"features": SYNTAX["features"], "annotators": {"parser": {"tool": "nothing"}}}
-    with pytest.raises(UserError, match=r"run\.json: annotators\.parser: unknown tool 'nothing'"):
-        reader(tmp_path, TREES, **broken)
+@pytest.mark.parametrize(
+    ("tool", "sentence"),
+    [("existing", "Name a parser"), ("nothing", r"run\.json: annotators\.parser: unknown tool 'nothing'")],
+)
+def test_the_annotator_of_a_bundle_must_read_text(tmp_path, tool, sentence):
+    with pytest.raises(UserError, match=sentence):
+        examples_of(reader(tmp_path, TREES, **(SYNTAX | {"annotators": {"parser": {"tool": tool}}})), ["the cab"])
