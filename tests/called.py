@@ -19,11 +19,11 @@ class Called(NamedTuple):
     errors: str
 
 
-def call_nmtcore(*arguments: object, text: str | bytes = b"", terminal: bool = False) -> Called:
-    """Run a command with `text` as its standard input, and its standard output in a file or a terminal."""
+def call_nmtcore(*arguments: object, text: str | bytes | None = b"", terminal: bool = False) -> Called:
+    """Run a command with `text` as its standard input (None: closed), its standard output in a file or a terminal."""
     errors = _text(b"")
     before, code = sys.stdin, 0
-    sys.stdin = _text(text.encode() if isinstance(text, str) else text)
+    sys.stdin = None if text is None else _text(text.encode() if isinstance(text, str) else text)
     try:
         with _terminal() if terminal else _file() as (output, written), contextlib.redirect_stdout(output):
             with contextlib.redirect_stderr(errors):

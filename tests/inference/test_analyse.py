@@ -7,10 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 from factories import run_settings
 from inference.test_parse import GOLD
-from inference.tiny import examples_of_text, heads_of_block, parse_text, write_bundle
+from inference.tiny import RECURRENT, examples_of_text, heads_of_block, parse_text, write_bundle
 
 from nmtcore.annotation.base import Annotator
-from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import (
     DepParseSettings,
     DiagonalParseSettings,
@@ -36,7 +35,6 @@ from nmtcore.syntax.annotation import Annotation
 LINES = ["the cat", "", "the dog the do", "cat", "  ", "a b c, dog the the the"]
 NUMBERS = [1, 3, 4, 6]
 CCG = {"target": {"ccg_tags": "easyccg"}}
-RECURRENT = {"base": "recurrent", "model": RecurrentSettings(width=16)}
 RUNS = {
     "base": run_settings(),
     "depparse": run_settings(DepParseSettings(layer=1), evaluation=EvaluationSettings(roots="many")),
@@ -96,7 +94,7 @@ def test_trees_are_those_of_the_parser(bundle):
         blocks = parse_text(bundle, LINES, method=roots, parser=make_parser(bundle, roots, attention=(layer, head)))
         trees = [sentence.head_trees[number] for sentence in model.sentences]
         assert trees == [heads_of_block(blocks[n - 1]) for n in NUMBERS]
-        if model.heads[number].component and parser.points_to_root:
+        if model.heads[number].component and parser.points_to_root:  # also in sisa, whose roots point to themselves
             assert trees == [sentence.parse for sentence in model.sentences]
     assert {len(sentence.head_trees) for sentence in model.sentences} == {layers * heads}
 
@@ -127,25 +125,22 @@ def parser(tmp_path_factory):
     return load_observed_bundle(write_bundle(tmp_path_factory.mktemp("parser") / "model", RUNS["depparse"]))
 
 
-def test_treebanks_bring_words_and_trees(parser, tmp_path):
-    path = tmp_path / "gold.conllu"
-    path.write_text(GOLD)
-    first, second = analyse_sentences(parser, read_treebank(path), limit=9).sentences
-    assert (first.number, first.text, first.words) == (1, "the catdog", ["the", "cat", "dog"])
-    assert (first.gold.heads, list(first.gold.labels)) == ([3, 3, 0], ["det", "nmod", "root"])
-    assert (second.number, second.text, second.gold.heads) == (2, "dog .", [0, 1])
+@pytest.fixture
+def gold(tmp_path):
+    (tmp_path / "gold.conllu").write_text(GOLD)
+    return tmp_path / "gold.conllu"
 
 
 EXISTING = {"own": {"tool": "existing"}}
 
 
-def test_a_model_that_reads_trees_of_its_corpus_reads_those_of_the_treebank(tmp_path, monkeypatch):
+def test_a_model_that_reads_trees_of_its_corpus_reads_those_of_the_treebank(tmp_path, gold, monkeypatch):
     """As it reads a parser's trees that are the same, which are shown."""
     run = run_settings(PascalSettings(heads=1), features={"source": {"trees": "own"}}, annotators=EXISTING)
     bundle = load_observed_bundle(write_bundle(tmp_path / "model", run, label_names=["det", "nmod", "root"]))
-    path = tmp_path / "gold.conllu"
-    path.write_text(GOLD)
-    first, second = analyse_sentences(bundle, read_treebank(path), limit=9).sentences
+    first, second = analyse_sentences(bundle, read_treebank(gold), limit=9).sentences
+    assert (first.number, first.text, first.words) == (1, "the catdog", ["the", "cat", "dog"])
+    assert list(first.gold.labels) == ["det", "nmod", "root"]
     assert (first.gold.heads, first.gold_is_read, first.annotations) == ([3, 3, 0], True, {})
     assert (second.gold.heads, second.gold_is_read, second.annotations) == ([0, 1], True, {})
     with pytest.raises(UserError, match=r"which new text lacks\. Name a parser.*show also reads .* --treebank\.\)$"):
@@ -171,17 +166,15 @@ def test_a_model_that_reads_trees_of_its_corpus_reads_those_of_the_treebank(tmp_
         assert all(equal) == same
 
 
-def test_supertags_of_a_corpus_are_not_in_a_treebank(tmp_path):
+def test_supertags_of_a_corpus_are_not_in_a_treebank(tmp_path, gold):
     run = run_settings(
         transforms={"interleave": InterleaveSettings(side="source", tags="ccg_tags")},
         features={"source": {"ccg_tags": "own"}},
         annotators=EXISTING,
     )
     bundle = load_observed_bundle(write_bundle(tmp_path / "model", run, label_names=["NP"]))
-    path = tmp_path / "gold.conllu"
-    path.write_text(GOLD)
     with pytest.raises(UserError, match=r"reads ccg of the source side, .* which a CoNLL-U file does not have"):
-        analyse_sentences(bundle, read_treebank(path), limit=9)
+        analyse_sentences(bundle, read_treebank(gold), limit=9)
 
 
 def test_sentences_that_are_too_much_are_named(parser, monkeypatch):

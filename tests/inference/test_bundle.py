@@ -78,6 +78,18 @@ def test_saved_models_are_loaded_unchanged(tmp_path, base):
     assert list(again.translate(LINES)) == list(bundle.translate(LINES))
 
 
+def test_a_failed_save_keeps_the_old_model_and_a_whole_one_replaces_all_of_it(copy, bundle):
+    (copy / "stray").write_text("from before")
+    before = sorted(copy.parent.iterdir())
+    with pytest.raises(UserError, match="does not exist"):
+        save_bundle(copy, run=bundle.run, model=bundle.model, segmentation=copy.parent / "nowhere")
+    load_bundle(copy)
+    assert sorted(copy.parent.iterdir()) == before
+    save_bundle(copy, run=bundle.run, model=bundle.model, segmentation=write_segmentation(copy.parent / "cuts"))
+    assert not (copy / "stray").exists()
+    load_bundle(copy)
+
+
 def damage(name):
     def change(folder):
         content = bytearray((folder / name).read_bytes())
@@ -169,16 +181,6 @@ def test_every_line_has_one_translation_whatever_the_chunks_and_the_other_lines(
     assert list(bundle.translate(line.encode() + b"\n" for line in LINES)) == translations
     assert [best.text for best, *_ in bundle.translate_n_best(LINES, chunk=2)] == translations
     assert [next(bundle.translate([line])) for line in LINES] == translations
-
-
-def test_very_long_lines_are_translated_in_parts_with_a_message(bundle, monkeypatch, capsys):
-    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 12)
-    text = "the dog . " * 10
-    (whole,) = bundle.translate([text])
-    assert "standard input, line 1: very long, translated in 3 parts." in capsys.readouterr().err
-    parts = list(bundle.translate(["the dog . " * 4, "the dog . " * 4, "the dog . " * 2]))
-    assert whole == " ".join(parts)
-    assert capsys.readouterr().err == ""
 
 
 def test_text_is_detokenised_by_the_settings_of_words(tmp_path):

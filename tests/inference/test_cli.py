@@ -1,6 +1,5 @@
 """The command line of `nmtcore`, run as a process or by `main`."""
 
-import io
 import os
 import re
 import signal
@@ -103,20 +102,15 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("command", "system", "options", "text", "sentence"), MISTAKES)
 def test_mistakes_are_one_sentence_with_status_2(
-    models, tmp_path, monkeypatch, capsys, command, system, options, text, sentence
+    models, tmp_path, monkeypatch, command, system, options, text, sentence
 ):
     monkeypatch.chdir(tmp_path)
     for name, content in {"empty": "\n\n", "one": "the\n", "two": "the\ncat\n", "long": f"the cat\n{LONG}"}.items():
         Path(name).write_text(content)
     os.mkfifo("pipe")
     before = sorted(tmp_path.iterdir())
-    data = text.encode() if isinstance(text, str) else text
-    monkeypatch.setattr(sys, "stdin", None if data is None else io.TextIOWrapper(io.BytesIO(data)))
-    with pytest.raises(SystemExit) as exit:
-        main([command, str(models[system]), *options.split()])
-    output, errors = capsys.readouterr()
-    assert exit.value.code == 2
-    assert output == "" or len(data) > 1000
+    output, errors = nmtcore(command, models[system], *options.split(), text=text, code=2)
+    assert output == "" or len(text) > 1000
     assert re.match(f"nmtcore {command}: .*{re.escape(sentence)}", errors.splitlines()[-1])
     assert sorted(tmp_path.iterdir()) == before
 

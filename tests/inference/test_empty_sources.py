@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import torch
 from factories import run_settings, side
-from inference.tiny import random_examples, write_bundle
+from inference.tiny import RECURRENT, random_examples, write_bundle
 
-from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.features.examples import Examples
@@ -30,9 +29,8 @@ SETTINGS = DecodingSettings(beam=3, batch_sentences=4)
 
 @pytest.fixture(params=SYSTEMS)
 def folder(request, tmp_path):
-    components = SYSTEMS[request.param]
-    base = {} if request.param == "transformer" else {"base": "recurrent", "model": RecurrentSettings(width=16)}
-    return write_bundle(tmp_path / "model", run_settings(*components, **base))
+    base = {} if request.param == "transformer" else RECURRENT
+    return write_bundle(tmp_path / "model", run_settings(*SYSTEMS[request.param], **base))
 
 
 def some_empty(count: int = 9) -> Examples:
@@ -62,7 +60,6 @@ def test_empty_sources_are_translated_and_parsed(folder):
 def test_empty_sources_are_trained_on(folder):
     model, examples = load_bundle(folder).model.double().train(), some_empty()
     empty = np.flatnonzero(examples.source.ids.lengths == 0)
-    sums = []
     for rows in (np.arange(len(examples)), empty):
         batch = make_batch(examples, rows, tuple(model.components))
         model.zero_grad()
@@ -70,8 +67,7 @@ def test_empty_sources_are_trained_on(folder):
         losses.objective().backward()
         gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
         assert all(torch.isfinite(gradient).all() for gradient in gradients)
-        sums.append(losses.nll_sum.item())
-    assert np.isfinite(sums).all()
+        assert torch.isfinite(losses.nll_sum)
 
 
 def test_empty_sources_are_observed(folder):

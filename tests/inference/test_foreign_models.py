@@ -1,18 +1,17 @@
 """Untrusted bundles and the working directory run no code: models of parsers come only from the user's folders."""
 
-import io
 import os
 import subprocess
 import sys
 
 import pytest
+from called import call_nmtcore
 from conftest import skip_unless_ci
 from factories import run_settings
 from inference.tiny import write_bundle
 from planted_models import plant_model, plant_package
 
 from nmtcore.annotation.java import find_java
-from nmtcore.cli import main
 from nmtcore.config.components.settings import PascalSettings
 from nmtcore.errors import UserError
 
@@ -39,16 +38,12 @@ def bundle(folder, tool, model):
     return write_bundle(folder, run_settings(PascalSettings(heads=1), features=syntax, annotators={"parser": parser}))
 
 
-def error_of(monkeypatch, capsys, command, *arguments):
+def error_of(command, *arguments):
     """Run a command that must fail with one sentence; return the sentence."""
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\n")))
-    with pytest.raises(SystemExit) as exit:
-        main([command, *map(str, arguments), *COMMANDS[command]])
-    output, errors = capsys.readouterr()
-    assert (exit.value.code, output) == (2, "")
-    assert errors.startswith(f"nmtcore {command}: ")
-    assert errors.count("\n") == 1
-    return errors
+    called = call_nmtcore(command, *arguments, *COMMANDS[command], text="the cat\n")
+    assert (called.code, called.output, called.errors.count("\n")) == (2, "", 1)
+    assert called.errors.startswith(f"nmtcore {command}: ")
+    return called.errors
 
 
 LOCATIONS = {
@@ -65,7 +60,7 @@ LOCATIONS = {
 
 @pytest.mark.parametrize("location", LOCATIONS)
 @pytest.mark.parametrize("tool", TOOLS)
-def test_names_in_a_bundle_are_not_paths(tmp_path, mark, monkeypatch, capsys, tool, location):
+def test_names_in_a_bundle_are_not_paths(tmp_path, mark, monkeypatch, tool, location):
     name, planted, here = (part.format(root=tmp_path) for part in LOCATIONS[location])
     model = bundle(tmp_path / "bundle" / "model", tool, name)
     plant_model(tmp_path / planted, tool)
@@ -73,14 +68,14 @@ def test_names_in_a_bundle_are_not_paths(tmp_path, mark, monkeypatch, capsys, to
     monkeypatch.chdir(here)
     monkeypatch.syspath_prepend(str(here))  # as `python -m` does
     for command in COMMANDS:
-        sentence = error_of(monkeypatch, capsys, command, model)
+        sentence = error_of(command, model)
         assert not mark.exists()
         assert "--models" in sentence
         assert "There is no " in sentence if name == "parser" else "run.json: annotators.parser: " in sentence
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_the_configuration_in_a_bundle_is_not_read(tmp_path, mark, monkeypatch, capsys, tool):
+def test_the_configuration_in_a_bundle_is_not_read(tmp_path, mark, monkeypatch, tool):
     model = bundle(tmp_path / "model", tool, "parser")
     plant_model(model / "parser", tool)
     plant_model(model / "downloads" / "models" / "parser", tool)
@@ -88,11 +83,11 @@ def test_the_configuration_in_a_bundle_is_not_read(tmp_path, mark, monkeypatch, 
     (model / "config" / "config.yaml").write_text("models: [.]")
     for here in (model, tmp_path):
         monkeypatch.chdir(here)
-        assert "there is no folder to search" in error_of(monkeypatch, capsys, "translate", model)
+        assert "there is no folder to search" in error_of("translate", model)
     # Below the bundle, and linked from the working directory.
     (tmp_path / "here" / "config").symlink_to(model / "config")
     monkeypatch.chdir(tmp_path / "here")
-    assert "there is no folder to search" in error_of(monkeypatch, capsys, "translate", model)
+    assert "there is no folder to search" in error_of("translate", model)
     assert not mark.exists()
 
 
@@ -120,7 +115,7 @@ def java():
 @pytest.mark.needs("Java")
 @pytest.mark.parametrize("tool", ["corenlp", "easyccg"])
 @pytest.mark.parametrize("origin", ["--models", "models", "downloads", "CORENLP_HOME"])
-def test_models_named_by_the_user_are_run(tmp_path, mark, java, monkeypatch, capsys, tool, origin):
+def test_models_named_by_the_user_are_run(tmp_path, mark, java, monkeypatch, tool, origin):
     """Shows that the planted code works."""
     if origin == "CORENLP_HOME" and tool != "corenlp":
         return
@@ -135,16 +130,15 @@ def test_models_named_by_the_user_are_run(tmp_path, mark, java, monkeypatch, cap
     elif not options:
         (tmp_path / "project" / "config").mkdir()
         (tmp_path / "project" / "config" / "config.yaml").write_text("models: [nothing, mine]\nscale: paper\n")
-    sentence = error_of(monkeypatch, capsys, "translate", model, *options)
+    sentence = error_of("translate", model, *options)
     assert "fails even on 'Yes .'" in sentence
     assert mark.exists()
 
 
-def test_models_without_parsers_read_no_configuration(tmp_path, mark, monkeypatch, capsys):
+def test_models_without_parsers_read_no_configuration(tmp_path, mark, monkeypatch):
     (tmp_path / "here" / "config").mkdir()
     (tmp_path / "here" / "config" / "config.yaml").write_text("models: [\n")
-    broken = error_of(monkeypatch, capsys, "translate", bundle(tmp_path / "model", "udpipe", "x"))
+    broken = error_of("translate", bundle(tmp_path / "model", "udpipe", "x"))
     assert broken.startswith("nmtcore translate: config/config.yaml, line 2: not valid YAML")
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
-    main(["translate", str(write_bundle(tmp_path / "plain"))])
-    assert capsys.readouterr() == ("\n", "")
+    called = call_nmtcore("translate", write_bundle(tmp_path / "plain"), text="\n")
+    assert (called.code, called.output, called.errors) == (0, "\n", "")

@@ -205,19 +205,13 @@ def tags_by_prefixes(bundle, source, tokens):
     return tagged
 
 
-def random_sentences(bundle, count, *, seed):
-    random = np.random.default_rng(seed)
-    sizes = random.integers(0, 9, count)
-    return [random.integers(5, len(bundle.target_vocabulary), size).tolist() for size in sizes]
-
-
 @pytest.mark.parametrize("tokens_per_batch", [1, 60, 16384])
 def test_tags_equal_a_double_loop(tagging, monkeypatch, tokens_per_batch):
     """Of random translations of random sources."""
     monkeypatch.setattr(tags, "in_batches", partial(in_batches, tokens=tokens_per_batch))
     by_prefixes = generated_tags_by_prefixes if tagging.transforms.tags_targets else tags_by_prefixes
-    sources = [[5, *sentence] for sentence in random_sentences(tagging, 20, seed=1)]
-    translations = random_sentences(tagging, 20, seed=2)
+    drawn = [random_examples(40, seed=seed, vocabulary=len(tagging.target_vocabulary)).source.ids for seed in (1, 2)]
+    sources, translations = [[5, *row] for row in drawn[0]], [row.tolist() for row in drawn[1]]
     predicted = predict_tags(tagging, examples_of(side(sources)), translations)
     names = []
     for source, tokens, words in zip(sources, translations, predicted, strict=True):

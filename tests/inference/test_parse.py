@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-import torch
 from called import call_nmtcore
 from factories import run_settings
 from inference.tiny import examples_of_text, heads_of_block, parse_text, random_examples, random_model, write_bundle
@@ -12,8 +11,6 @@ from inference.tiny import examples_of_text, heads_of_block, parse_text, random_
 from nmtcore.config.components.settings import (
     DepParseSettings,
     DiagonalParseSettings,
-    SisaSettings,
-    TreeHeadSettings,
 )
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
@@ -29,10 +26,9 @@ from nmtcore.inference.parse import (
     parse_sentences,
     parse_with_heads,
 )
-from nmtcore.inference.schemas import PARSE_METHODS, write_parses
+from nmtcore.inference.schemas import PARSE_METHODS
 from nmtcore.inference.text import read_text, read_treebank
 from nmtcore.model.batch import with_root_scores
-from nmtcore.parquet import read_rows
 from nmtcore.syntax.annotation import tree_fault
 
 LINES = ["the cat dog the cab.", "", " \t ", "dog\u2028dog", "漢字 \u0085 x", "abcdegh the the", "the"]
@@ -65,33 +61,28 @@ def treebank(tmp_path):
     return tmp_path / "gold.conllu"
 
 
-def best_tree(scores):
-    """Find the best of all trees with one root; a word's score as the root is on the diagonal."""
+def best_tree(scores, *, roots=1):
+    """Find the best of all trees with at most so many roots; a word's score as a root is on the diagonal."""
     n, best = len(scores), (-np.inf, ())
     for tree in itertools.product(range(n + 1), repeat=n):
-        if tree_fault(tree) is None and tree.count(0) == 1:
+        if tree_fault(tree) is None and tree.count(0) <= roots:
             total = sum(scores[word, word if head == 0 else head - 1] for word, head in enumerate(tree))
             best = max(best, (total, tree))
     return best[1]
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5])
-def test_the_tree_is_the_best_with_one_root(n):
+def test_the_trees_are_the_best_of_all(n):
     random = np.random.default_rng(n)
     for _ in range(20):
         scores = random.normal(size=(n, n))
-        assert tuple(parse_of(with_root_scores(scores), to_root=True).one_root) == best_tree(scores)
-
-
-def test_heads_are_one_based_with_0_for_the_root():
-    # Words 1 and 2 point to each other; the tree must break the cycle where it costs least.
-    parse = parse_of(np.log(np.array([[0.1, 0.0, 0.9], [0.3, 0.7, 0.0]]) + 1e-9), to_root=True)
-    assert parse.argmax.tolist() == [2, 1]
-    assert parse.one_root.tolist() == parse.many_roots.tolist() == [2, 0]
-    parse = parse_of(np.log(np.array([[0.9, 0.0, 0.1], [0.8, 0.2, 0.0]]) + 1e-9), to_root=True)
-    assert (parse.many_roots.tolist(), parse.one_root.tolist()) == ([0, 0], [0, 1])
-    parse = parse_of(np.log(np.array([[0.9, 0.1], [0.8, 0.2]])), to_root=False)
-    assert (parse.argmax.tolist(), parse.one_root, parse.many_roots) == ([1, 1], None, None)
+        parse = parse_of(with_root_scores(scores), to_root=True)
+        assert tuple(parse.one_root) == best_tree(scores)
+        assert tuple(parse.many_roots) == best_tree(scores, roots=n)
+        likeliest = [max(range(n), key=row.__getitem__) for row in scores]
+        assert parse.argmax.tolist() == [0 if head == word else head + 1 for word, head in enumerate(likeliest)]
+        without = parse_of(scores, to_root=False)
+        assert (without.argmax.tolist(), without.one_root) == ([head + 1 for head in likeliest], None)
 
 
 @pytest.mark.parametrize("to_root", [True, False])
@@ -106,7 +97,7 @@ def test_scores_of_a_model_that_diverged_are_an_error(to_root, value):
 
 
 @pytest.mark.parametrize("component", [DepParseSettings(layer=0), DiagonalParseSettings(layer=1)])
-def test_parses_are_in_order_and_independent_of_the_batch_size(component, tmp_path):
+def test_parses_are_in_order_and_independent_of_the_batch_size(component):
     model, examples = random_model(component), random_examples(20)
     together, alone = parse_examples(model, examples), parse_examples(model, examples, batch_sentences=1)
     for row, (parse, parse_alone) in enumerate(zip(together, alone, strict=True)):
@@ -117,14 +108,6 @@ def test_parses_are_in_order_and_independent_of_the_batch_size(component, tmp_pa
             assert tree_fault(parse.many_roots.tolist()) is None
             assert tree_fault(parse.one_root.tolist()) is None
             assert parse.one_root.tolist().count(0) == 1
-    write_parses(tmp_path / "parses.parquet", examples.id, together)
-    rows = list(read_rows(tmp_path / "parses.parquet"))
-    assert [row["id"] for row in rows] == examples.id.tolist()
-    assert [row["argmax"] for row in rows] == [parse.argmax.tolist() for parse in together]
-    for parameter in model.encoder.parameters():
-        parameter.data.fill_(torch.nan)
-    with pytest.raises(UserError, match="training diverged"):
-        parse_examples(model, examples)
 
 
 @pytest.mark.parametrize("method", PARSE_METHODS)
@@ -234,15 +217,3 @@ def test_trees_of_heads_match_their_exported_weights(tmp_path, monkeypatch, comp
             assert tuple(tree) == best_tree(scores)
             likeliest = enumerate(scores.argmax(axis=1).tolist())
             assert heads_of_block(blocks[number]) == [0 if b == a else b + 1 for a, b in likeliest]
-
-
-@pytest.mark.parametrize("method", PARSE_METHODS)
-@pytest.mark.parametrize("component", [DepParseSettings(layer=1, head=0), SisaSettings(layer=1), TreeHeadSettings()])
-def test_the_head_that_parses_gives_the_parses_of_the_model(tmp_path, component, method):
-    """In sisa, too, where roots point to themselves."""
-    bundle = load_observed_bundle(write_bundle(tmp_path / "model", run_settings(component)))
-    parser = make_parser(bundle, method, attention=(component.layer, component.head % 2))
-    blocks = parse_text(bundle, LINES, method=method)
-    assert parse_text(bundle, LINES, method=method, parser=parser) == blocks
-    if method != "argmax":
-        assert not any(tree_fault(heads) for heads in map(heads_of_block, blocks) if heads)

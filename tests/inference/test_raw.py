@@ -1,9 +1,8 @@
 """Examples from raw text: decoding, parts of long lines, and features for translation."""
 
 import gc
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -13,26 +12,16 @@ from hypothesis import strategies as st
 from inference.tiny import PIECES, write_segmentation
 
 from nmtcore.annotation.base import Annotator
+from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.features.transforms.parsing_task import TRANSLATE
-from nmtcore.inference.text import TextReader, grouped, part_ranges, read_text
+from nmtcore.inference.text import TextReader, part_ranges, read_text
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import UNK, Vocabulary, tag_entry
 from nmtcore.syntax.annotation import Annotation, failed
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadsTrees(ComponentSettings):
-    needs: ClassVar = {"source": ("trees",)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadsTags(ComponentSettings):
-    needs: ClassVar = {"source": ("pos_tags", "dg_a_tags")}
 
 
 class Chain(Annotator):
@@ -53,15 +42,8 @@ class Tags(Annotator):
             yield Annotation(upos=["y"] * len(sentence.words))
 
 
-def run_of(*components, **values):
-    """Make a run with components of this file, which are in no registry."""
-    named = {f"component_{k}": component for k, component in enumerate(components)}
-    return replace(run_settings(**values), components=named)
-
-
-LABELS = {"source": {column: ["<none>", "<unk>", "x"] for column in ("deprel", "upos", "xpos")}}
-LABELS["source"]["dg_a"] = ["<none>", "<unk>", "x|root", "x|x"]
-LABELS["source"]["upos"] = ["<none>", "<unk>", "x", "y"]
+COLUMNS = {"deprel": ["x"], "upos": ["x", "y"], "xpos": ["x"], "dg_a": ["x|root", "x|x"]}
+LABELS = {"source": {column: [*LABEL_SPECIALS, *names] for column, names in COLUMNS.items()}}
 SYNTAX = {
     "features": {"source": {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}},
     "annotators": {
@@ -71,9 +53,17 @@ SYNTAX = {
 }
 
 
+def reads(*features):
+    """Make the settings of a component that reads features of the source; it is in no registry."""
+    return type("Reads", (ComponentSettings,), {"needs": {"source": features}})()
+
+
+TREES, ALL_TAGS = reads("trees"), reads("pos_tags", "dg_a_tags")
+
+
 def reader(tmp_path, *components, **values):
     folder = write_segmentation(tmp_path / "segmentation")
-    run = run_of(*components, **values)
+    run = replace(run_settings(**values), components={f"own_{k}": own for k, own in enumerate(components)})
     segmenter = Segmenter.load(folder, run.segmentation, "source")
     vocabularies = run_vocabularies(run, folder, LABELS)
     transforms = Transforms.of(run, vocabularies, LABELS)
@@ -87,17 +77,9 @@ def examples_of(opened, texts):
     return chunk.examples, [part.line for part in chunk.parts]
 
 
-def test_only_features_needed_for_translation_are_annotated():
-    run = run_settings(DepParseSettings(layer=0), **SYNTAX)
-    assert run.inference_features["source"] == {}
-    run = run_of(ReadsTrees(), DepParseSettings(layer=0), ReadsTags(), ReadsTrees(), **SYNTAX)
-    assert run.inference_features["source"] == {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}
-
-
 def test_lines_become_examples_and_empty_lines_none(tmp_path):
     vocabulary = Vocabulary.of(PIECES)
-    read = reader(tmp_path)
-    examples, lines = examples_of(read, ["the cab", "", "x the"])
+    examples, lines = examples_of(reader(tmp_path), ["the cab", "", "x the"])
     assert lines == [0, 2]
     ids = examples.source.ids
     assert vocabulary.tokens(ids[0]) == ["the", "ca@@", "b"]
@@ -123,12 +105,13 @@ def test_text_is_enclosed_in_the_tags_of_its_task(tmp_path, monkeypatch):
     assert vocabulary.tokens(ids[2]) == [tag, "the", tag]
     assert [vocabulary.tokens(row)[1:-1] for row in ids[3:]] == [["the", "a", "the", "a"], ["the", "ca@@", "b"]]
     assert words[3:] == [[0, 1, 2, 3, 4, 5], [0, 1, 2, 2, 3]]
+    assert np.array_equal(examples.id, np.arange(5))
 
 
 def test_text_is_parsed_if_translation_needs_trees(tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr("nmtcore.inference.text.open_annotator", lambda settings, task: opened.append(task) or Chain())
-    read = reader(tmp_path, ReadsTrees(), **SYNTAX)
+    read = reader(tmp_path, TREES, **SYNTAX)
     examples, _ = examples_of(read, ["the cab", "a dog", "a b c d e g h"])
     syntax = examples.source.features
     assert examples_of(read, ["", ""])[0].source.features == {}
@@ -149,7 +132,7 @@ def test_an_annotator_starts_with_the_first_sentences_and_stops_with_the_reader(
             calls.append("close")
 
     monkeypatch.setattr("nmtcore.inference.text.open_annotator", lambda settings, task: Recorded())
-    read = reader(tmp_path, ReadsTrees(), **SYNTAX)
+    read = reader(tmp_path, TREES, **SYNTAX)
     assert calls == []
     for _ in range(2):
         examples_of(read, ["the cab"])
@@ -164,18 +147,13 @@ def test_each_feature_comes_from_its_annotator(tmp_path, monkeypatch):
     monkeypatch.setattr(
         "nmtcore.inference.text.open_annotator", lambda settings, task: annotators[settings.max_words]()
     )
-    read = reader(tmp_path, ReadsTags(), **SYNTAX)
+    read = reader(tmp_path, ALL_TAGS, **SYNTAX)
     syntax = examples_of(read, ["the cab", "a dog"])[0].source.features
     assert {name: [row.tolist() for row in rows] for name, rows in syntax.items()} == {
         "upos": [[3, 3], [3, 3]],
         "xpos": [[0, 0], [0, 0]],
         "dg_a": [[2, 3], [0, 0]],
     }
-
-
-def test_an_annotator_that_only_reads_a_corpus_is_an_error(tmp_path):
-    with pytest.raises(UserError, match="Name a parser"):
-        examples_of(reader(tmp_path, ReadsTrees(), **SYNTAX), ["the cab"])
 
 
 @given(st.lists(st.integers(1, 9), max_size=12), st.integers(1, 7))
@@ -190,28 +168,10 @@ def test_parts_cover_all_subwords_and_split_only_words_that_are_too_long(sizes, 
             assert stop - start == longest
 
 
-def test_parts_of_a_long_line_number_their_words_from_0(tmp_path, monkeypatch):
-    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 3)
-    read = reader(tmp_path)
-    examples, lines = examples_of(read, ["the cab the cab abcde"])
-    assert lines == [0] * len(examples)
-    assert [row.tolist() for row in examples.source.word_of_subword] == [[0, 1, 1], [0, 1, 1], [0, 0, 0], [0, 0]]
-    assert np.array_equal(examples.id, np.arange(4))
-
-
-def test_the_annotator_settings_of_a_bundle_are_checked(tmp_path):
-    broken = {"features": SYNTAX["features"], "annotators": {"parser": {"tool": "nothing"}}}
-    with pytest.raises(UserError, match=r"run\.json: annotators\.parser: unknown tool 'nothing'"):
-        reader(tmp_path, ReadsTrees(), **broken)
-
-
-@given(st.lists(st.text("ab", max_size=6)), st.integers(1, 4), st.integers(0, 8))
-def test_groups_of_texts_are_limited_in_lines_and_characters(texts, size, most):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nmtcore.inference.text.MAX_CHARACTERS", most)
-        groups = list(grouped(iter(texts), size, characters=len))
-    assert [text for group in groups for text in group] == texts
-    for number, group in enumerate(groups, start=1):
-        assert 0 < len(group) <= size
-        assert sum(map(len, group[:-1])) <= most
-        assert number == len(groups) or len(group) == size or sum(map(len, group)) > most
+@pytest.mark.parametrize(
+    ("tool", "sentence"),
+    [("existing", "Name a parser"), ("nothing", r"run\.json: annotators\.parser: unknown tool 'nothing'")],
+)
+def test_the_annotator_of_a_bundle_must_read_text(tmp_path, tool, sentence):
+    with pytest.raises(UserError, match=sentence):
+        examples_of(reader(tmp_path, TREES, **(SYNTAX | {"annotators": {"parser": {"tool": tool}}})), ["the cab"])

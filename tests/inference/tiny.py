@@ -11,7 +11,6 @@ from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
@@ -78,12 +77,9 @@ def trained_briefly(model: TranslationModel, *, vocabulary: int) -> TranslationM
     return model.eval()
 
 
-def random_model(
-    *components: ComponentSettings, seed: int = 1, vocabulary: int = 17, joint: bool = True
-) -> Transformer:
+def random_model(*components: ComponentSettings, seed: int = 1) -> Transformer:
     """Make a model in float64 and evaluation mode whose predictions are far from uniform."""
-    segmentation = SegmentationSettings(kind="bpe", size=6, joint=joint)
-    model = build_tiny_model(run_settings(*components, segmentation=segmentation), vocabulary=vocabulary, seed=seed)
+    model = build_tiny_model(run_settings(*components), vocabulary=17, seed=seed)
     with torch.no_grad():
         model.target_embedding.weight.mul_(3)
     return model.double().eval()
