@@ -151,7 +151,7 @@ class LogHandler(LogHandlerBase):
 
     def _start(self, record: LogRecord) -> None:
         names = [
-            f"{key} {value}" if value.isdigit() else value
+            f"{'of' if key == 'shards' else key} {value}" if value.isdigit() else value  # seed 1, shard 0 of 2
             for key, value in record.wildcards.items()
             if key != "root" and value
         ]
