@@ -51,7 +51,8 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         layout = job_settings(snakemake).layout
         with explain_os_errors(log):
             check_inputs(snakemake.input, layout=layout)
-            yield terminal
+            with advice_on_inputs(snakemake.input, results=layout.results):
+                yield terminal
             record_outputs(snakemake.output, layout=layout)
     except UserError as error:
         if terminal is not sys.stderr:
@@ -122,6 +123,18 @@ def _as_declared(value: Any, declared: Any) -> Any:
 def log_is_shown() -> bool:
     """Say whether the workflow shows the end of this job's log (`snakemake_logger_plugin_nmtcore`)."""
     return bool(os.environ.get("NMTCORE_LIVE"))
+
+
+@contextmanager
+def advice_on_inputs(inputs: Iterable[str], *, results: str) -> Iterator[None]:
+    """Add to a `UserError` that names an input among the results how to make that again, if it does not say so."""
+    try:
+        yield
+    except UserError as error:
+        made = [path for path in map(str, inputs) if path in str(error) and Path(path).is_relative_to(results)]
+        if not made or "again" in str(error):
+            raise
+        raise UserError(f"{error} To make it again, delete {max(made, key=len)} and run the workflow again.") from error
 
 
 def has_nvidia_driver() -> bool:
