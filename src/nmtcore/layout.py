@@ -71,14 +71,14 @@ FILES = {
     "history": "{root}/{dataset}/{system}/seed{seed}/training.jsonl",
     "attempts": "{root}/{dataset}/{system}/seed{seed}/attempts.json",
     "checkpoints": "{root}/{dataset}/{system}/seed{seed}/checkpoints",
-    "hypotheses": "{root}/{dataset}/{system}/seed{seed}/hypotheses",
+    "hypotheses": "{root}/{dataset}/{system}/seed{seed}/hypotheses/{split}",
     "scores": "{root}/{dataset}/{system}/seed{seed}/scores.json",
     "counts": "{root}/{dataset}/{system}/seed{seed}/counts",
     "gates": "{root}/{dataset}/{system}/seed{seed}/gates/{split}.parquet",
     "attention": "{root}/{dataset}/{system}/seed{seed}/attention/{split}.parquet",
     "contrast_scores": "{root}/{dataset}/{system}/seed{seed}/contrast/{split}.parquet",
     "head_scores": "{root}/{dataset}/{system}/seed{seed}/heads/{split}.json",
-    "gold_parses": "{root}/{dataset}/{system}/seed{seed}/gold",
+    "gold_parses": "{root}/{dataset}/{system}/seed{seed}/gold/{split}",
     "gold_scores": "{root}/{dataset}/{system}/seed{seed}/gold.json",
     "gold_counts": "{root}/{dataset}/{system}/seed{seed}/gold_counts",
     "comet_input": "{root}/{dataset}/{system}/seed{seed}/comet.input.json",
@@ -126,13 +126,13 @@ INSIDE = {
     "codes": "{side}.codes",
     "joint_codes": "codes",
     "vocabulary": "{side}.vocab",
-    # In translations or parses
-    "translations": "{split}.txt",
-    "greedy_translations": "{split}.greedy.txt",
-    "references": "{split}.references.txt",
-    "parses": "{split}.parquet",
-    "predicted_tags": "{split}.tags.parquet",
-    "untrained_parses": "{split}.untrained.parquet",
+    # In translations or parses of a split
+    "translations": "translations.txt",
+    "greedy_translations": "greedy.txt",
+    "references": "references.txt",
+    "parses": "parses.parquet",
+    "predicted_tags": "tags.parquet",
+    "untrained_parses": "untrained.parquet",
     # In counts of sentences
     "split_counts": "{split}.parquet",
 }
@@ -155,9 +155,9 @@ JOBS = {
     "extract_syntax": "{results}/{records}/{dataset}/features/{segmentation}/{split}.{side}.{annotator}",
     "extract_linearised": "{results}/{records}/{dataset}/features/{segmentation}/{split}.source.{annotator}.brackets",
     "train_model": "{root}/{records}/{dataset}/{system}/seed{seed}.training",
-    "translate_tests": "{root}/{records}/{dataset}/{system}/seed{seed}.inference",
-    "import_translations": "{root}/{records}/{dataset}/{system}/seed{seed}.import",
-    "parse_gold": "{root}/{records}/{dataset}/{system}/seed{seed}.gold",
+    "translate_split": "{root}/{records}/{dataset}/{system}/seed{seed}.inference.{split}",
+    "import_translations": "{root}/{records}/{dataset}/{system}/seed{seed}.import.{split}",
+    "parse_gold": "{root}/{records}/{dataset}/{system}/seed{seed}.gold.{split}",
     "score_heads": "{root}/{records}/{dataset}/{system}/seed{seed}.heads.{split}",
     "measure_gates": "{root}/{records}/{dataset}/{system}/seed{seed}.gates.{split}",
     "measure_attention": "{root}/{records}/{dataset}/{system}/seed{seed}.attention.{split}",
@@ -193,6 +193,12 @@ def file_name(file_type: str, **names: Any) -> str:
     `names` must hold exactly the names that occur in the file name.
     """
     template = {**FILES, **INSIDE}[file_type].rpartition("/")[2]
+    return _check_complete(file_type, _fill(file_type, template, names))
+
+
+def run_file(file_type: str, **names: Any) -> str:
+    """Return the path of a file type in the folder of a run. `names` must hold exactly the names that occur in it."""
+    template = FILES[file_type].partition("/seed{seed}/")[2]
     return _check_complete(file_type, _fill(file_type, template, names))
 
 

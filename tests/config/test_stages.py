@@ -12,12 +12,12 @@ from nmtcore.config.ranges import Count, settings_class
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import (
+    INFERENCE,
     FilteringSettings,
     ReadingSettings,
     ScoringSettings,
     differences,
     filtering_values,
-    gold_settings,
     inference_settings,
     training_settings,
 )
@@ -47,6 +47,16 @@ def weighted(weight):
     return {"depparse": replace(RUN.components["depparse"], weight=weight)}
 
 
+def translation_settings(run):
+    return {
+        split: {name: inference_settings(run, split=split)[name] for name in INFERENCE} for split in ("test", "dev")
+    }
+
+
+def gold_settings(run):
+    return {name: inference_settings(run, split="gold_x")[name] for name in ("sentences", "trees")}
+
+
 def scoring_settings(run):
     return changed(ScoringSettings.of_tests(run))
 
@@ -72,7 +82,7 @@ def between(settings, before, after):
         (with_evaluation(RUN, roots="many"), False, False, True),
         (with_evaluation(RUN, greedy_dev=True), False, True, True),
         (with_evaluation(RUN, metrics=("ribes",)), False, False, True),
-        (replace(RUN, tests=("test", "dev", "other")), False, True, True),
+        (replace(RUN, tests=("test", "dev", "other")), False, False, True),
         (replace(RUN, gold=("gold_x",), gold_annotator="existing"), False, False, False),
         (replace(RUN, trees=None, trees_by="existing"), False, False, False),
         (
@@ -96,7 +106,7 @@ def between(settings, before, after):
 def test_settings_that_training_inference_and_scoring_depend_on(after, training, inference, scoring):
     assert RUN.training.validation.metric == "bleu"
     assert bool(between(training_settings, RUN, after)) == training
-    assert bool(between(inference_settings, RUN, after)) == inference
+    assert bool(between(translation_settings, RUN, after)) == inference
     assert bool(between(scoring_settings, RUN, after)) == scoring
 
 
@@ -125,8 +135,8 @@ def test_systems_that_predict_tags_are_translated_with_tags(system, tags):
     """Translations that were made before tags could be predicted are made again."""
     baseline, run = (PROJECT.run("demo_de2en", name, "smoke", 1) for name in ("transformer_base", system))
     assert run.predicted_tags == tags
-    expected = [] if tags is None else [f'tags: nothing -> "{tags}"']
-    assert between(inference_settings, baseline, run) == expected
+    expected = [] if tags is None else [f'{split}.tags: nothing -> "{tags}"' for split in ("test", "dev")]
+    assert between(translation_settings, baseline, run) == expected
 
 
 def test_only_systems_that_parse_depend_on_roots():
@@ -150,7 +160,7 @@ def test_what_trees_are_compared_with_decides_how_treebanks_are_parsed_and_score
     assert between(gold_settings, supervised, induced) == ['trees: nothing -> "induced"']
     assert 'trees: "supervised" -> "induced"' in between(gold_scoring_settings, supervised, induced)
     assert between(gold_scoring_settings, induced, with_evaluation(induced, roots="many")) == []
-    assert between(training_settings, supervised, induced) == between(inference_settings, supervised, induced) == []
+    assert between(training_settings, supervised, induced) == between(translation_settings, supervised, induced) == []
 
 
 @settings_class
@@ -201,7 +211,7 @@ def test_settings_of_the_machine_are_in_config_yaml_and_count_nowhere():
     assert (run.training.log_every, run.training.batch.device_size) == (7, None)
     assert (RUN.training.log_every, RUN.training.batch.device_size) == (10, 8192)
     assert run_to_json(run) != run_to_json(RUN)
-    for settings in (training_settings, inference_settings, scoring_settings):
+    for settings in (training_settings, translation_settings, scoring_settings):
         assert settings(run) == settings(RUN)
 
 

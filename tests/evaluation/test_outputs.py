@@ -11,15 +11,16 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import SentencesSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.outputs import import_translations, read_files, read_outputs, read_references
+from nmtcore.evaluation.scores import make_output_files, output_files
 from nmtcore.files import read_lines, write_json, write_lines
 
 REFERENCES = ["a b c", "d", ""]
 
 
 def write_run(folder, translations, references=REFERENCES):
-    folder.mkdir(parents=True)
-    write_lines(folder / "test.txt", translations)
-    write_lines(folder / "test.references.txt", references)
+    files = make_output_files(folder)
+    write_lines(files.translations, translations)
+    write_lines(files.references, references)
     return folder
 
 
@@ -28,7 +29,7 @@ def test_runs_are_read_by_system_and_seed(tmp_path):
         system: {seed: write_run(tmp_path / f"{system}{seed}", [system, str(seed), ""]) for seed in (1, 2)}
         for system in ("base", "other")
     }
-    outputs = read_outputs(folders, "test")
+    outputs = read_outputs(folders)
     assert outputs.references == REFERENCES
     assert list(outputs.translations) == ["base", "other"]
     assert outputs.translations["other"][2] == ["other", "2", ""]
@@ -37,11 +38,11 @@ def test_runs_are_read_by_system_and_seed(tmp_path):
 @pytest.mark.parametrize(
     ("translations", "references", "sentence"),
     [
-        (["a", "b"], REFERENCES, "other/test.txt has 2 lines, but "),
+        (["a", "b"], REFERENCES, "other/translations.txt has 2 lines, but "),
         (
             ["a", "b", "c"],
             ["a b c", "d", "e"],
-            "other/test.references.txt differ, so that their runs cannot be compared",
+            "other/references.txt differ, so that their runs cannot be compared",
         ),
     ],
 )
@@ -49,7 +50,7 @@ def test_runs_that_do_not_fit_together_are_refused(tmp_path, translations, refer
     folders = {"base": {1: write_run(tmp_path / "base", ["x", "y", "z"])}}
     folders["other"] = {1: write_run(tmp_path / "other", translations, references)}
     with pytest.raises(UserError) as error:
-        read_outputs(folders, "test")
+        read_outputs(folders)
     assert sentence in str(error.value)
 
 
@@ -114,11 +115,11 @@ def imported(tmp_path):
             external={"test": str(tmp_path / "mine.txt")},
             sentences=SentencesSettings(test=limit),
         )
-        folder, reports = tmp_path / "hypotheses", {"test": tmp_path / "raw.json"}
-        files = {"corpora": {"test": corpus}, "reports": reports}
-        messages = import_translations(run, **files, hypotheses=folder)
-        assert sorted(path.name for path in folder.iterdir()) == ["test.references.txt", "test.txt"]
-        return read_lines(folder / "test.txt"), read_lines(folder / "test.references.txt"), messages
+        paths = {"translations": tmp_path / "mine.txt", "corpus": corpus, "report": tmp_path / "raw.json"}
+        messages = import_translations(run, split="test", **paths, hypotheses=tmp_path / "hypotheses/test")
+        files = output_files(tmp_path / "hypotheses/test")
+        assert sorted(files.translations.parent.iterdir()) == [files.references, files.translations]
+        return read_lines(files.translations), read_lines(files.references), messages
 
     return call
 

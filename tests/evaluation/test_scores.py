@@ -19,7 +19,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.counts import checksum_of_test, read_counts
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.scores import (
-    output_files,
+    make_output_files,
     read_compared,
     score_comet,
     score_gold,
@@ -76,14 +76,16 @@ def test_trees_are_compared_row_by_row_and_nulls_are_counted(tmp_path: Path):
 
 def test_gold_parses_are_compared_with_the_treebank(tmp_path: Path):
     files = write_trees(tmp_path)
-    files["parses"].rename(tmp_path / "gold_a.parquet")
+    parses = {"gold_a": tmp_path / "gold/gold_a"}
+    copied = make_output_files(parses["gold_a"]).parses
+    files["parses"].rename(copied)
     run = run_settings(gold=("gold_a",), evaluation=EvaluationSettings(roots="many"))
     inputs = {"corpora": {"gold_a": files["corpus"]}, "trees": {"gold_a": files["trees"]}}
-    lines = score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **inputs, **gold_outputs(tmp_path))
+    lines = score_gold(ScoringSettings.of_gold(run), parses=parses, **inputs, **gold_outputs(tmp_path))
     assert lines == [f"{tmp_path} gold_a: UAS 66.7 (2 sentences)"]
     gold_scores = read_json(tmp_path / "gold.json")
     assert list(gold_scores) == ["dataset", "system", "scale", "seed", "gold.uas"]
-    expected = score_parses(read_compared(tmp_path / "gold_a.parquet", files["corpus"], files["trees"]), roots="many")
+    expected = score_parses(read_compared(copied, files["corpus"], files["trees"]), roots="many")
     assert gold_scores["gold.uas"] == {"gold_a": expected}
 
 
@@ -98,12 +100,13 @@ def test_induced_trees_are_scored_without_punctuation_beside_baselines(tmp_path:
     other = Parse(argmax=[0] * 4, one_root=[0, 1, 2, 3], many_roots=[0] * 4)
     last = Parse(argmax=[0, 0], one_root=[2, 0], many_roots=[0, 0])
     single = Parse(argmax=[0], one_root=[0], many_roots=[0])
-    files = output_files(tmp_path, "gold_a")
+    files = make_output_files(tmp_path / "gold/gold_a")
     write_parses(files.parses, range(3), [other, single, last])
     write_parses(files.untrained_parses, range(3), [other, single, replace(last, one_root=[0, 1])])
     run = run_settings(HeadSelectionSettings(), gold=("gold_a",), evaluation=EvaluationSettings(roots="many"))
     inputs = {"corpora": {"gold_a": tmp_path / "corpus.parquet"}, "trees": {"gold_a": tmp_path / "trees.parquet"}}
-    score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **inputs, **gold_outputs(tmp_path))
+    parses = {"gold_a": tmp_path / "gold/gold_a"}
+    score_gold(ScoringSettings.of_gold(run), parses=parses, **inputs, **gold_outputs(tmp_path))
     scores = read_json(tmp_path / "gold.json")["gold.uas"]["gold_a"]
     assert list(scores) == ["spanning_tree", "untrained", "left", "right", "random"]
     assert scores["spanning_tree"]["directed"] == pytest.approx(100 * 2 / 3)
@@ -118,13 +121,15 @@ def test_induced_trees_are_scored_without_punctuation_beside_baselines(tmp_path:
 def write_hypotheses(folder: Path, run: RunSettings) -> dict:
     """Write possible outputs of translating `run`; return the path arguments of `score_tests`."""
     for split in run.tests:
-        write_lines(folder / f"hypotheses/{split}.txt", ["The cat sees a small dog.", ""])
-        write_lines(folder / f"hypotheses/{split}.references.txt", ["The cat sees the small dog.", "A\u2028dog\r"])
-        write_parses(folder / f"hypotheses/{split}.parquet", range(2), [Parse(argmax=[1, 1]), Parse(argmax=[1])])
+        files = make_output_files(folder / "hypotheses" / split)
+        write_lines(files.translations, ["The cat sees a small dog.", ""])
+        write_lines(files.references, ["The cat sees the small dog.", "A\u2028dog\r"])
+        write_parses(files.parses, range(2), [Parse(argmax=[1, 1]), Parse(argmax=[1])])
         write_corpus(folder / f"{split}.parquet", [["a", "b"], ["c"]])
     corpora = {split: folder / f"{split}.parquet" for split in run.parsed_tests}
     outputs = {"scores": folder / "scores.json", "counts": folder / "counts"}
-    return {"hypotheses": folder / "hypotheses", "corpora": corpora, "trees": {}, **outputs}
+    hypotheses = {split: folder / "hypotheses" / split for split in run.tests}
+    return {"hypotheses": hypotheses, "corpora": corpora, "trees": {}, **outputs}
 
 
 def test_test_splits_are_scored_in_order_by_their_settings(tmp_path: Path):
@@ -167,9 +172,9 @@ def test_what_a_test_shares_with_train_stands_with_its_bleu(tmp_path: Path):
 def test_a_text_that_was_cut_off_is_named(tmp_path: Path):
     run = run_settings(tests=("test", "dev"))
     paths = write_hypotheses(tmp_path, run)
-    references = tmp_path / "hypotheses/dev.references.txt"
+    references = tmp_path / "hypotheses/dev/references.txt"
     write_lines(references, read_lines(references)[:-1])
-    sentence = rf"dev\.txt has 2 lines, but {references} has 1: delete {references.parent} and run the workflow again"
+    sentence = rf"dev/translations\.txt has 2 lines, but {references} has 1: delete {references.parent} and run"
     with pytest.raises(UserError, match=sentence):
         score_tests(ScoringSettings.of_tests(run), **paths)
 
@@ -178,15 +183,15 @@ def test_the_metrics_of_a_data_set_are_scored_on_every_split(tmp_path: Path):
     evaluation = EvaluationSettings(text="tokens", tokenize="none", greedy_dev=True, metrics=("ribes", "multi_bleu"))
     run = run_settings(tests=("test", "dev"), evaluation=evaluation)
     paths = write_hypotheses(tmp_path, run)
-    write_lines(tmp_path / "hypotheses/dev.greedy.txt", ["The dog sees a small cat.", "A"])
+    write_lines(tmp_path / "hypotheses/dev/greedy.txt", ["The dog sees a small cat.", "A"])
     lines = score_tests(ScoringSettings.of_tests(run), **paths)
     scores = read_json(tmp_path / "scores.json")
-    names = {"test": "test", "dev": "dev", "dev.greedy": "dev.greedy"}
+    names = {"test": "test/translations", "dev": "dev/translations", "dev.greedy": "dev/greedy"}
     for metric in evaluation.metrics:
         assert list(scores[metric]) == list(scores["bleu"]) == list(names)
         for split, name in names.items():
             translations = read_lines(tmp_path / f"hypotheses/{name}.txt")
-            references = read_lines(tmp_path / f"hypotheses/{split.removesuffix('.greedy')}.references.txt")
+            references = read_lines(tmp_path / f"hypotheses/{split.removesuffix('.greedy')}/references.txt")
             expected = METRICS[metric].count(translations, references, evaluation)
             assert scores[metric][split] == {
                 metric: expected.corpus_score(), f"{metric}_signature": expected.signature, "sentences": 2,
@@ -214,10 +219,11 @@ def write_sources(folder: Path) -> dict:
     schema = pa.schema([("id", pa.int64()), ("source", pa.string())])
     for split, sources in SPLITS.items():
         write_rows(folder / f"{split}.parquet", schema, [{"id": int(s[1:]), "source": s} for s in sources])
-        write_lines(folder / f"hypotheses/{split}.txt", [f"mt {s}" for s in sources[:-1]])
-        write_lines(folder / f"hypotheses/{split}.references.txt", [f"ref {s}" for s in sources[:-1]])
+        files = make_output_files(folder / "hypotheses" / split)
+        write_lines(files.translations, [f"mt {s}" for s in sources[:-1]])
+        write_lines(files.references, [f"ref {s}" for s in sources[:-1]])
     corpora = {split: folder / f"{split}.parquet" for split in SPLITS}
-    return {"hypotheses": folder / "hypotheses", "corpora": corpora}
+    return {"hypotheses": {split: folder / "hypotheses" / split for split in SPLITS}, "corpora": corpora}
 
 
 def comet(folder: Path, scores: list, **evaluation) -> list[str]:
@@ -236,8 +242,10 @@ def test_the_sentences_of_all_splits_are_written_one_after_the_other(tmp_path: P
     names = ["s0", "s2", "s3", "d0", "d1"]
     assert task.pop("sentences") == [{"src": s, "mt": f"mt {s}", "ref": f"ref {s}"} for s in names]
     assert task == {**model, "checkpoint": str(tmp_path / "m.ckpt")}
-    write_lines(tmp_path / "hypotheses/dev.txt", ["one", "two", "three"])
-    with pytest.raises(UserError, match=r"dev\.txt has 3 lines, but .*dev\.references\.txt has 2: delete .*hypotheses"):
+    write_lines(tmp_path / "hypotheses/dev/translations.txt", ["one", "two", "three"])
+    with pytest.raises(
+        UserError, match=r"dev/translations\.txt has 3 lines, but .*dev/references\.txt has 2: delete .*dev"
+    ):
         write_comet_input(**paths, **model, output=tmp_path / "input.json")
 
 

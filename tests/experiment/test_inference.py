@@ -21,7 +21,7 @@ from nmtcore.config.training import DecodingSettings
 from nmtcore.evaluation.metrics import score_translations
 from nmtcore.evaluation.scores import score_tests
 from nmtcore.experiment import inference, training
-from nmtcore.experiment.inference import translate_tests
+from nmtcore.experiment.inference import translate_split
 from nmtcore.features.schema import syntax_schema
 from nmtcore.files import read_json, read_lines
 from nmtcore.inference.bundle import load_bundle
@@ -37,24 +37,30 @@ def translate(folder: Path, run: RunSettings) -> None:
     for split, side in product(run.tests, SIDES):
         write_tokens(folder / f"features/{split}.{side}.parquet", SENTENCES[:3])
     model = write_bundle(folder / "model", run)
-    folders = {"features": folder / "features", "hypotheses": folder / "hypotheses"}
-    translate_tests(run, model=model, **folders, corpora=corpora, device="cpu", threads=1)
+    for split, corpus in corpora.items():
+        folders = {"features": folder / "features", "hypotheses": folder / "hypotheses" / split}
+        translate_split(run, split=split, model=model, **folders, corpus=corpus, device="cpu", threads=1)
+
+
+def written_files(folder: Path) -> list[str]:
+    """List the files of the translations of all splits."""
+    return sorted(str(path.relative_to(folder / "hypotheses")) for path in (folder / "hypotheses").glob("*/*"))
 
 
 @pytest.mark.parametrize("text", ["detokenised", "tokens"])
 def test_translations_are_written_next_to_their_references(tmp_path: Path, text):
     run = run_settings(DiagonalParseSettings(layer=0), evaluation=EvaluationSettings(text=text))
     translate(tmp_path, run)
-    files = ["test.parquet", "test.references.txt", "test.txt"]
-    assert sorted(path.name for path in (tmp_path / "hypotheses").iterdir()) == files
-    references = read_lines(tmp_path / "hypotheses/test.references.txt")
+    files = ["parses.parquet", "references.txt", "translations.txt"]
+    assert written_files(tmp_path) == [f"test/{name}" for name in files]
+    references = read_lines(tmp_path / "hypotheses/test/references.txt")
     assert references == [" ".join(words) for words in SENTENCES[:3]]
-    assert [row["id"] for row in read_rows(tmp_path / "hypotheses/test.parquet")] == [0, 1, 2]
+    assert [row["id"] for row in read_rows(tmp_path / "hypotheses/test/parses.parquet")] == [0, 1, 2]
 
     files = {"corpora": {"test": tmp_path / "test.parquet"}, "trees": {}, "scores": tmp_path / "scores.json"}
     files["counts"] = tmp_path / "counts"
-    score_tests(ScoringSettings.of_tests(run), hypotheses=tmp_path / "hypotheses", **files)
-    translations = read_lines(tmp_path / "hypotheses/test.txt")
+    score_tests(ScoringSettings.of_tests(run), hypotheses={"test": tmp_path / "hypotheses/test"}, **files)
+    translations = read_lines(tmp_path / "hypotheses/test/translations.txt")
     scores = read_json(tmp_path / "scores.json")
     assert scores["bleu"] == {"test": score_translations(translations, references, EvaluationSettings(text=text))}
     assert scores["uas"]["test"]["argmax"]["sentences"] == 3
@@ -73,12 +79,15 @@ def test_dev_is_translated_greedily_too_as_in_validation(tmp_path: Path, monkeyp
     monkeypatch.setattr(inference, "translate_examples", record)
     translate(tmp_path, run)
     assert calls == [replace(decoding, beam=1)]
-    names = ["dev.greedy.txt", "dev.references.txt", "dev.txt", "test.references.txt", "test.txt"]
-    assert sorted(path.name for path in (tmp_path / "hypotheses").iterdir()) == names
+    names = [
+        "dev/greedy.txt",
+        *(f"{split}/{name}.txt" for split in ("dev", "test") for name in ("references", "translations")),
+    ]
+    assert written_files(tmp_path) == names
 
     score_tests(
         ScoringSettings.of_tests(run),
-        hypotheses=tmp_path / "hypotheses",
+        hypotheses={split: tmp_path / "hypotheses" / split for split in run.tests},
         corpora={},
         trees={},
         scores=tmp_path / "scores.json",
@@ -99,7 +108,7 @@ def test_validation_counts_a_translation_as_empty_if_the_trees_of_its_source_are
     parts = {"evaluation": EvaluationSettings(text="tokens"), "decoding": DecodingSettings(beam=1), "tests": ("dev",)}
     run = run_settings(HeadSelectionSettings(), base="recurrent", model=RecurrentSettings(width=16), **parts)
     translate(tmp_path, run)
-    texts, references = (read_lines(tmp_path / f"hypotheses/dev{name}.txt") for name in ("", ".references"))
+    texts, references = (read_lines(tmp_path / f"hypotheses/dev/{name}.txt") for name in ("translations", "references"))
     files = {"segmentation": tmp_path / "segmentation", "features": tmp_path / "features"}
     bundle = load_bundle(tmp_path / "model")
     job = SimpleNamespace(**files, dev_corpus=tmp_path / "dev.parquet")
@@ -125,12 +134,12 @@ def test_the_tags_of_translations_are_written_if_the_system_predicts_them(tmp_pa
             write_rows(folder / f"features/{split}.target.easyccg.parquet", syntax_schema(["ccg_tags"]), tags)
         translate(folder, run_settings(TagAttentionSettings(width=8, weight=weight), **settings))
     for split in settings["tests"]:
-        rows = list(read_rows(folders[1.0] / f"hypotheses/{split}.tags.parquet"))
+        rows = list(read_rows(folders[1.0] / f"hypotheses/{split}/tags.parquet"))
         assert [row["id"] for row in rows] == [0, 1, 2]
-        texts = read_lines(folders[1.0] / f"hypotheses/{split}.txt")
+        texts = read_lines(folders[1.0] / f"hypotheses/{split}/translations.txt")
         assert [" ".join(row["words"]) for row in rows] == texts
         assert all(len(row["words"]) == len(row["tags"]) for row in rows)
-    assert not list((folders[0.0] / "hypotheses").glob("*.tags.parquet")), "these tags mean nothing"
+    assert not any("tags" in name for name in written_files(folders[0.0])), "these tags mean nothing"
 
 
 def test_the_untrained_model_parses_treebanks_if_trees_are_induced(tmp_path: Path):
@@ -141,10 +150,10 @@ def test_the_untrained_model_parses_treebanks_if_trees_are_induced(tmp_path: Pat
     parses = {}
     for seed, bundle in bundles.items():
         folders = {"model": bundle, "features": tmp_path / "features", "parses": tmp_path / f"gold{seed}"}
-        inference.parse_gold(run, **folders, device="cpu", threads=1)
-        for name in ("gold_a.parquet", "gold_a.untrained.parquet"):
+        inference.parse_gold(run, split="gold_a", **folders, device="cpu", threads=1)
+        for name in ("parses.parquet", "untrained.parquet"):
             parses[seed, name] = list(read_rows(tmp_path / f"gold{seed}" / name))
-    untrained = parses[1, "gold_a.untrained.parquet"]
-    assert untrained == parses[2, "gold_a.untrained.parquet"] == parses[1, "gold_a.parquet"]
-    assert untrained != parses[2, "gold_a.parquet"]
+    untrained = parses[1, "untrained.parquet"]
+    assert untrained == parses[2, "untrained.parquet"] == parses[1, "parses.parquet"]
+    assert untrained != parses[2, "parses.parquet"]
     assert [len(row["one_root"]) for row in untrained] == [len(words) for words in SENTENCES]

@@ -156,9 +156,9 @@ def test_heads_have_the_scores_of_each_head_as_a_parser(tmp_path, treebank):
 
 def test_the_head_that_parses_has_the_accuracy_of_the_parses_of_the_run(tmp_path, treebank):
     """They are the parses of which `gold.uas` is the score."""
-    folder = tmp_path / "gold"
+    folder = tmp_path / "gold/gold_a"
     files = {"model": tmp_path / "model", "features": tmp_path / "features", "parses": folder}
-    parse_gold(RUN, **files, device="cpu", threads=1)
-    parses = [row["one_root"] for row in read_rows(output_files(folder, "gold_a").parses)]
+    parse_gold(RUN, split="gold_a", **files, device="cpu", threads=1)
+    parses = [row["one_root"] for row in read_rows(output_files(folder).parses)]
     gold = read_gold_trees(*treebank.values(), len(parses))
     assert scores_of_heads(tmp_path, treebank)["heads"]["1.0"] == score_induction(gold, {"run": parses})["run"]

@@ -14,7 +14,7 @@ from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import UserError
-from nmtcore.experiment.inference import load_run, translate_tests
+from nmtcore.experiment.inference import load_run, translate_split
 from nmtcore.features.schema import syntax_schema
 from nmtcore.files import read_lines
 from nmtcore.inference.bundle import load_bundle, load_initial_weights
@@ -121,7 +121,7 @@ def test_tests_are_translated_with_tags_from_their_features(tmp_path):
     tags = [{"id": 0, "dg_a": [2, 3]}, {"id": 1, "dg_a": [0]}]
     write_rows(features / "test.source.parser.parquet", syntax_schema(["dg_a_tags"]), tags)
     bundle = tagged_bundle(tmp_path / "model", run)
-    files = {"model": tmp_path / "model", "features": features, "hypotheses": tmp_path / "hypotheses"}
-    corpora = {"test": write_corpus(tmp_path / "test.parquet", sentences)}
-    translate_tests(run, **files, corpora=corpora, device="cpu", threads=1)
-    assert read_lines(tmp_path / "hypotheses/test.txt") == list(bundle.translate(["the cat", "dog"]))
+    files = {"model": tmp_path / "model", "features": features, "hypotheses": tmp_path / "hypotheses/test"}
+    corpus = write_corpus(tmp_path / "test.parquet", sentences)
+    translate_split(run, split="test", **files, corpus=corpus, device="cpu", threads=1)
+    assert read_lines(tmp_path / "hypotheses/test/translations.txt") == list(bundle.translate(["the cat", "dog"]))

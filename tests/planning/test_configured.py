@@ -79,7 +79,7 @@ def test_a_table_of_tags_has_the_first_seed_of_systems_that_predict_tags(make_pr
     runs, _ = configured_runs(project)
     names = ["tag_attention_random", "multitask"]
     expected = {
-        "hypotheses": [f"results/smoke/demo_de2en/{system}/seed3/hypotheses" for system in names],
+        "hypotheses": [f"results/smoke/demo_de2en/{system}/seed3/hypotheses/test" for system in names],
         "pairs": ["results/demo_de2en/corpus/test.parquet"] * 2,
         "syntax": ["results/demo_de2en/features/bpe_joint_2000/test.target.existing.parquet"] * 2,
         "labels": ["results/demo_de2en/annotation/existing/target.labels.json"] * 2,

@@ -77,7 +77,7 @@ def test_examples_are_from_the_lowest_seed(make_project):
     project = make_project({**TWO, "seeds": [3, 2]}, tagged=TAGGED, plain=little())
     assert set(paper_table_inputs(project, paper_table="examples")) == {
         *(
-            f"results/smoke/{name}/{system}/seed2/hypotheses"
+            f"results/smoke/{name}/{system}/seed2/hypotheses/test"
             for name in ("tagged", "plain")
             for system in TWO["systems"]
         ),
@@ -94,7 +94,7 @@ def test_gates_productions_and_curves(make_project):
     folder = "results/smoke/parsed"
     assert paper_table_inputs(project, paper_table="gates") == [f"{folder}/sa_nmt_shared/seed1/gates/test.parquet"]
     assert set(paper_table_inputs(project, paper_table="productions")) == {
-        f"{folder}/sa_nmt_shared/seed1/gold",
+        f"{folder}/sa_nmt_shared/seed1/gold/gold_bank",
         "results/parsed/corpus/gold_bank.parquet",
         "results/parsed/annotation/gold/gold_bank.source.parquet",
     }

@@ -8,7 +8,7 @@ from planning.conftest import parsed
 from workflow.calling import little
 
 from nmtcore.config.needs import MissingAnnotation
-from nmtcore.config.stages import import_settings
+from nmtcore.config.stages import inference_settings
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import (
     configured_heads,
@@ -19,13 +19,12 @@ from nmtcore.planning.configured import (
 from nmtcore.planning.external import (
     external_pattern,
     missing_seed_notes,
-    raw_reports,
     trained_pattern,
-    translation_files,
-    translation_states,
+    translation_file,
+    translation_state,
 )
 from nmtcore.planning.paper_tables import paper_table_inputs, paper_table_notes, planned_table
-from nmtcore.planning.runs import gold_features, measured_features, seed_scores, summary_seeds
+from nmtcore.planning.runs import measured_features, parse_folders, seed_scores, summary_seeds
 from nmtcore.planning.targets import unknown_target
 from nmtcore.reporting.seed_items import run_items
 
@@ -55,9 +54,9 @@ def test_a_run_has_the_files_of_its_seed_and_only_splits_with_files(make, tmp_pa
     assert run.external == {"test": str(tmp_path / "config/t2"), "dev": str(tmp_path / "config/d2")}
     assert list(run.tests) == list(run.external) == ["test", "dev"], "the main test comes first"
     assert (run.scores, run.gold, run.parsed_tests) == (("bleu",), (), ())
-    assert translation_files(run) == list(run.external.values())
-    folder = "results/parsed/corpus/raw"
-    assert raw_reports(project, run=run) == [f"{folder}/test.json", f"{folder}/dev.json"]
+    assert translation_file(run=run, split="dev") == run.external["dev"]
+    with pytest.raises(UserError, match=r"parsed/llm: unknown external translations 'more'"):
+        translation_file(run=run, split="more")
     alone = make({"parsed": {"test": "t1"}}).run("parsed", "llm", "paper", 1)
     assert (alone.tests, alone.external) == (("test",), {"test": str(tmp_path / "config/t1")})
 
@@ -150,13 +149,13 @@ def test_a_date_needs_no_quotation_marks(make, tmp_path):
 
 def test_a_replaced_file_is_imported_again(make, tmp_path):
     project = make({"parsed": {"test": "t"}})
-    run = project.run("parsed", "llm", "smoke", 1)
-    before = translation_states(run)
-    assert before == translation_states(run)
+    run, other = (project.run("parsed", "llm", scale, 1) for scale in ("smoke", "paper"))
+    before = translation_state(run=run, split="test")
+    assert before == translation_state(run=run, split="test")
     (tmp_path / "config/t").write_text("zwei\n" * 6)
-    assert before != translation_states(run)
-    other = project.run("parsed", "llm", "paper", 1)
-    assert import_settings(run) != import_settings(other), "scales take other sentences"
+    assert before != translation_state(run=run, split="test")
+    sentences = [inference_settings(own, split="test")["sentences"] for own in (run, other)]
+    assert sentences[0] != sentences[1], "scales take other sentences"
 
 
 def test_a_summary_has_the_configured_seeds_with_translations(make):
@@ -227,7 +226,7 @@ def test_files_that_need_a_model_are_no_targets(make):
     with pytest.raises(UserError, match=sentence):
         measured_features(project, run=run, split="test", measure="measure_attention")
     with pytest.raises(UserError, match="llm predicts no trees"):
-        gold_features(project, run=run)
+        parse_folders(project, run=run)
     with pytest.raises(UserError, match=r"predicts no trees, .*; ask for its \.bleu"):
         seed_scores(project, root="results/smoke", dataset="parsed", system="llm", score="uas")
 
@@ -236,8 +235,8 @@ def test_no_system_is_both_trained_and_imported(make, make_project):
     project = make({"parsed": {"test": "a"}})
     trained, external = trained_pattern(project), external_pattern(project)
     for name, is_external in (("llm", True), ("llm_two", False), ("my_llm", False), ("transformer_base", False)):
-        path = f"{name}/seed1/hypotheses"
-        matches = [bool(re.fullmatch(f"(?:{pattern})/seed1/hypotheses", path)) for pattern in (trained, external)]
+        path = f"{name}/seed1"
+        matches = [bool(re.fullmatch(f"(?:{pattern})/seed1", path)) for pattern in (trained, external)]
         assert matches == [not is_external, is_external], name
     (project.folders[0] / "systems/mine.yaml").unlink()
     none = make_project(parsed=parsed())

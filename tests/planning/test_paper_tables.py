@@ -223,14 +223,14 @@ def test_lighter_parser_heads_stand_beside_those_of_the_paper(make_project):
 def test_unfinished_runs_can_be_left_out(make_project):
     settings = {"scale": "smoke", "seeds": [1, 2], "unfinished_runs": "leave_out"}
     project = make_project(settings)
-    finished = project.layout.path("hypotheses", scale="smoke", dataset="demo_en2de", system="depparse_l1", seed=2)
-    Path(finished).mkdir(parents=True)
+    names = {"scale": "smoke", "dataset": "demo_en2de", "system": "depparse_l1", "seed": 2}
+    Path(project.layout.path("hypotheses", **names, split="test")).mkdir(parents=True)
     plan = planned_table(project, "pham2018_table_6_4")
     assert (plan.runs["demo_en2de/depparse_l1"].seeds, plan.runs["demo_en2de/depparse_l1"].unfinished) == ((2,), (1,))
     cell = plan.cell("transformer_base", "cs2en/test/bleu")
     assert cell.runs is None
     assert cell.reason == "transformer_base on demo_en2de has no finished run (unfinished_runs: leave_out)"
-    counts = project.layout.path("counts", scale="smoke", dataset="demo_en2de", system="depparse_l1", seed=2)
+    counts = project.layout.path("counts", **names)
     assert paper_table_inputs(project, paper_table="pham2018_table_6_4") == [counts]
 
 

@@ -123,7 +123,7 @@ def test_words_are_counted_in_english_features_and_drops_in_reports(project, mak
     assert missing.startswith("no data set stands in for wmt16_en2de")
 
 
-def parses(*systems, file_type="gold", seeds=(1, 2), dataset="demo_en2de"):
+def parses(*systems, file_type="gold/gold_demo", seeds=(1, 2), dataset="demo_en2de"):
     return {f"results/smoke/{dataset}/{system}/seed{seed}/{file_type}" for system in systems for seed in seeds}
 
 
@@ -142,7 +142,7 @@ def test_induction_reads_the_treebanks_and_all_counts(project):
 
 def test_productions_and_trees_read_parses(project):
     systems = ("sa_nmt_shared", "sa_nmt_hard")
-    own = {path for path in inputs(project, "tran2018_table_4") if path.endswith("/gold")}
+    own = {path for path in inputs(project, "tran2018_table_4") if path.endswith("/gold/gold_demo")}
     assert own == {*parses(*systems), *parses(*systems, dataset="demo_de2en")}
     assert set(inputs(project, "tran2018_figure_5")) == {*TREEBANK, *parses(*systems, seeds=(1,))}
     assert set(inputs(project, "mine_trees")) == {*TREEBANK, *parses("depparse_l1", seeds=(1,))}
@@ -203,7 +203,10 @@ def test_parts_of_tests_read_counts_and_what_divides_the_test(make_project):
 def test_examples_read_one_seed_with_pairs_and_supertags(make_project):
     project = make_project({"seeds": [3, 2]})
     assert set(inputs(project, "aycock2021_table_5_9")) == {
-        *(f"results/smoke/demo_de2en/{system}/seed2/hypotheses" for system in ("transformer_base", "tag_attention")),
+        *(
+            f"results/smoke/demo_de2en/{system}/seed2/hypotheses/test"
+            for system in ("transformer_base", "tag_attention")
+        ),
         "results/demo_de2en/corpus/test.parquet",
         "results/demo_de2en/annotation/existing/test.target.parquet",
     }

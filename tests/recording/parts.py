@@ -41,9 +41,9 @@ def record_runs(_: Workplace) -> Values:
 RUN_FILES = {
     "losses": "training.jsonl",
     "weights": "model/weights.safetensors",
-    "hypotheses": "hypotheses/*",
+    "hypotheses": "hypotheses/*/*",
     "scores": "scores.json",
-    "gold": "gold/*",
+    "gold": "gold/*/*",
     "gold scores": "gold.json",
     "gates": "gates/*",
     "attention": "attention/*",
@@ -238,8 +238,8 @@ def numbers_in_text(output: str) -> Values:
 
 def score_values(work: Workplace, runs: list[tuple[str, str]]) -> Values:
     """Compare the translations of some runs in the terminal, and list all scores."""
-    files = [f"results/smoke/{dataset}/{system}/seed1/hypotheses/test.txt" for dataset, system in runs]
-    references = files[0].replace("test.txt", "test.references.txt")
+    files = [f"results/smoke/{dataset}/{system}/seed1/hypotheses/test/translations.txt" for dataset, system in runs]
+    references = files[0].replace("translations.txt", "references.txt")
     values: Values = {}
     for name, arguments in {
         "score": ["score", references, *files, "--ribes", "--multi-bleu", "--all"],

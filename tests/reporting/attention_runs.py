@@ -8,6 +8,7 @@ from evaluation.test_sharpness import map_row
 from pair_files import write_corpus
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
+from nmtcore.evaluation.scores import make_output_files
 from nmtcore.inference.schemas import ATTENTION_SCHEMA, Parse, write_parses
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
@@ -41,8 +42,8 @@ class AttentionRuns:
         write_rows(self.trees, ANNOTATION_SCHEMA, rows)
 
     def path(self, file_type: str, system: str, seed: int = 1) -> Path:
-        split = {} if file_type == "gold_parses" else {"split": "test"}
-        return Path(self.layout.path(file_type, scale="quick", dataset="d", system=system, seed=seed, **split))
+        names = {"scale": "quick", "dataset": "d", "system": system, "seed": seed, "split": "test"}
+        return Path(self.layout.path(file_type, **names))
 
     def write_attention(self, system, *, layers=2, heads=2, cross=1, selection=False, ids=tuple(IDS), seed=1) -> Path:
         """Write random attention: encoder heads, cross attention, and the heads that a component selects."""
@@ -69,7 +70,7 @@ class AttentionRuns:
         """Write the same heads as the parse of every sentence."""
         folder, own = self.path("gold_parses", system), np.array(heads)
         parses = [Parse(argmax=own, one_root=own if one_root else None) for _ in ids]
-        write_parses(folder / "test.parquet", np.array(ids), parses)
+        write_parses(make_output_files(folder).parses, np.array(ids), parses)
         return folder
 
     def texts(self) -> list[str]:

@@ -75,8 +75,8 @@ def write_run(
     (folder / "model").mkdir()
     weights = {"a": np.zeros((3, 4), dtype=np.float32), "b": np.zeros(5, dtype=np.float16)}
     save_file(weights, folder / "model/weights.safetensors", metadata={"x": "y"})
-    write_lines(folder / "hypotheses/test.txt", ["one two three", "four"])
-    write_lines(folder / "hypotheses/test.references.txt", ["a b c d e f g h", ""])
+    write_lines(folder / "hypotheses/test/translations.txt", ["one two three", "four"])
+    write_lines(folder / "hypotheses/test/references.txt", ["a b c d e f g h", ""])
     scores = {"bleu": bleu, "bleu_signature": "nrefs:1", "length_ratio": 0.5, "sentences": 2}
     scores |= {"chrf": bleu + 20, "chrf_signature": "nc:6"}
     write_json(folder / "scores.json", {**names, "bleu": {"test": scores, "dev": scores | {"bleu": bleu + 1}}})

@@ -10,6 +10,7 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.corpus.pairs import ANNOTATION_FIELDS, PAIR_SCHEMA
 from nmtcore.evaluation.counts import SentenceCounts, checksum_of_test, share_of_counts, write_counts
 from nmtcore.evaluation.metrics import METRICS, count_translations
+from nmtcore.evaluation.scores import make_output_files
 from nmtcore.files import write_lines
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
@@ -21,12 +22,12 @@ EVALUATION = {"text": "detokenised", "tokenize": "none", "lowercase": False}
 def write_translations(
     layout: Layout, system: str, seed: int, translations: list[str], references: list[str], **names: str
 ) -> Path:
-    """Write the translations of a run's test and their counts of sentences, and return the translations' folder."""
+    """Write the translations of a run's test and their counts of sentences; return the folder of the translations."""
     names = {"scale": "quick", "dataset": "d", "system": system, "seed": str(seed)} | names
-    folder = Path(layout.path("hypotheses", **names))
-    folder.mkdir(parents=True, exist_ok=True)
-    write_lines(folder / "test.txt", translations)
-    write_lines(folder / "test.references.txt", references)
+    folder = Path(layout.path("hypotheses", **names, split="test"))
+    files = make_output_files(folder)
+    write_lines(files.translations, translations)
+    write_lines(files.references, references)
     counts = count_translations(translations, references, EvaluationSettings(**EVALUATION), METRICS)
     write_counts(Path(layout.path("counts", **names)) / "test.parquet", counts)
     return folder

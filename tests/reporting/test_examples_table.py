@@ -24,7 +24,7 @@ def plan(results, seeds=None, *, supertags=None, reasons=None, **more):
     pairs = results.layout.path("pairs", dataset="d", split="test")
     cells = []
     for name, seed in seeds.items():
-        folder = results.layout.path("hypotheses", scale="quick", dataset="d", system=name, seed=seed)
+        folder = results.layout.path("hypotheses", scale="quick", dataset="d", system=name, seed=seed, split="test")
         files = {"hypotheses": {str(seed): folder}, "pairs": pairs, "supertags": supertags}
         source = {"files": files, "split": "test", "evaluation": EVALUATION}
         reason = (reasons or {}).get(name, "")

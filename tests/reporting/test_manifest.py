@@ -19,7 +19,7 @@ def write_benchmark(layout, rule, seconds, **names):
 def test_a_finished_run(tmp_path):
     layout, names = layout_of(tmp_path), names_of()
     folder = write_run(layout)
-    write_benchmark(layout, "translate_tests", 2.0, **names)
+    write_benchmark(layout, "translate_split", 2.0, **names, split="test")
     write_json(layout.path("download_record", file="news/a.gz"), {"sha256": "feed"})
     write_json(layout.path("raw_report", dataset="d", split="train"), {"pairs": 10, "kept": 9})
     write_json(layout.path("pairs_report", dataset="d", split="train"), {"pairs": 9, "kept": 7})

@@ -9,6 +9,7 @@ from reporting.recorded_runs import SOURCES
 from reporting.report_folder import HOSTILE, report_folder
 
 from nmtcore.errors import UserError
+from nmtcore.evaluation.scores import output_files
 from nmtcore.files import write_json, write_lines
 from nmtcore.reporting.manifest import RUNS_SCHEMA
 from nmtcore.reporting.report.examples import edited_pieces
@@ -172,7 +173,8 @@ def test_the_baseline_shows_all_its_settings(page):
 
 def test_a_section_names_mostly_empty_translations(tmp_path):
     inputs = report_folder(tmp_path, ["base", "other"], seeds=2)
-    path = Path(inputs["layout"].path("hypotheses", scale="small", dataset="d", system="other", seed=2)) / "test.txt"
+    names = {"scale": "small", "dataset": "d", "system": "other", "seed": 2, "split": "test"}
+    path = output_files(Path(inputs["layout"].path("hypotheses", **names))).translations
     lines = path.read_text(encoding="utf-8").splitlines()
     for empty, expected in ((6, 0), (7, 1)):
         write_lines(path, [""] * empty + lines[empty:])
@@ -185,7 +187,7 @@ def test_a_section_names_mostly_empty_translations(tmp_path):
 def test_broken_files_of_a_run_are_one_sentence(tmp_path):
     inputs = report_folder(tmp_path, ["base", "other"])
     names = {"scale": "small", "dataset": "d", "system": "other", "seed": 1}
-    broken = Path(inputs["layout"].path("hypotheses", **names)) / "test.txt"
+    broken = output_files(Path(inputs["layout"].path("hypotheses", **names, split="test"))).translations
     broken.write_text("one line\n", encoding="utf-8")
     with pytest.raises(UserError, match=rf"{broken} has 1 lines.*delete"):
         written(inputs)

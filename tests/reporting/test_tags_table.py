@@ -6,6 +6,7 @@ import pytest
 from pair_files import write_corpus
 
 from nmtcore.errors import UserError
+from nmtcore.evaluation.scores import make_output_files
 from nmtcore.features.schema import syntax_schema
 from nmtcore.files import write_json
 from nmtcore.inference.schemas import TaggedWord, write_predicted_tags
@@ -27,6 +28,7 @@ def write_run(tmp_path, *, system="tag_attention", labels=LABELS, count=2):
     """Write the files of a run; the sentences after the second are copies of the first."""
     layout = Layout(results=tmp_path / "results", scales=("smoke",))
     names = {"dataset": "d", "split": "test"}
+    run = {"scale": "smoke", "system": system, "seed": 3}
     pairs = layout.path("pairs", **names)
     sentences = [*FIRST, *[FIRST[0]] * (count - 2)]
     write_corpus(pairs, sentences)
@@ -34,12 +36,12 @@ def write_run(tmp_path, *, system="tag_attention", labels=LABELS, count=2):
     features = layout.path("syntax", **names, **annotation, segmentation="bpe_joint_20")
     rows = [{"id": i, "ccg": ids} for i, ids in enumerate([*labels, *[labels[0]] * (count - 2)])]
     write_rows(features, syntax_schema(["ccg_tags"]), rows)
-    names = layout.path("labels", dataset="d", **annotation)
-    write_json(names, {"ccg": TAGS})
-    hypotheses = layout.path("hypotheses", scale="smoke", dataset="d", system=system, seed=3)
+    labels = layout.path("labels", dataset="d", **annotation)
+    write_json(labels, {"ccg": TAGS})
+    hypotheses = Path(layout.path("hypotheses", **names, **run))
     words = [*TRANSLATIONS, *[TRANSLATIONS[0]] * (count - 2)]
-    write_predicted_tags(f"{hypotheses}/test.tags.parquet", range(count), words)
-    return TaggedTest(*map(Path, (hypotheses, pairs, features, names)), "ccg"), layout
+    write_predicted_tags(make_output_files(hypotheses).predicted_tags, range(count), words)
+    return TaggedTest(*map(Path, (hypotheses, pairs, features, labels)), "ccg"), layout
 
 
 def test_each_sentence_has_a_row_per_word(tmp_path):

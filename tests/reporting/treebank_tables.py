@@ -9,7 +9,7 @@ from pair_files import write_corpus
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.stages import ScoringSettings
-from nmtcore.evaluation.scores import score_gold
+from nmtcore.evaluation.scores import make_output_files, score_gold
 from nmtcore.inference.schemas import Parse, write_parses
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
@@ -55,23 +55,24 @@ class TreebankTable:
         """Write the parses of each seed, and their counts."""
         for seed, trees in enumerate(seeds, start=1):
             run = {"scale": "quick", "dataset": dataset, "system": system, "seed": seed}
-            folder = Path(self.layout.path("gold_parses", **run))
-            for name, own in (("gold_bank", trees), ("gold_bank.untrained", untrained)):
+            folder = Path(self.layout.path("gold_parses", **run, split="gold_bank"))
+            files = make_output_files(folder)
+            for path, own in ((files.parses, trees), (files.untrained_parses, untrained)):
                 parses = [Parse(argmax=np.array(heads), one_root=np.array(heads)) for heads in own]
-                write_parses(folder / f"{name}.parquet", np.arange(len(own)), parses)
+                write_parses(path, np.arange(len(own)), parses)
             splits = {"splits": ("gold_bank",), "parsed": ("gold_bank",)}
             settings = ScoringSettings(**run, **splits, evaluation=EvaluationSettings(), trees="induced")
             files = {"pairs": self.pairs, "trees": self.trees}
             outputs = {key: Path(self.layout.path(f"gold_{key}", **run)) for key in ("scores", "counts")}
             inputs = {"corpora": {"gold_bank": files["pairs"]}, "trees": {"gold_bank": files["trees"]}}
-            score_gold(settings, parses=folder, **inputs, **outputs)
+            score_gold(settings, parses={"gold_bank": folder}, **inputs, **outputs)
         self.seeds[system] = list(range(1, len(seeds) + 1))
+        names = {"scale": "quick", "dataset": dataset, "system": system}
         self.folders[system] = {
             file_type: {
-                str(seed): self.layout.path(file_type, scale="quick", dataset=dataset, system=system, seed=seed)
-                for seed in self.seeds[system]
+                str(seed): self.layout.path(file_type, **names, seed=seed, **split) for seed in self.seeds[system]
             }
-            for file_type in ("gold_parses", "gold_counts")
+            for file_type, split in (("gold_parses", {"split": "gold_bank"}), ("gold_counts", {}))
         }
 
     def induction(self, system: str, measure: str) -> dict[str, Any]:

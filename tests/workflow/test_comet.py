@@ -77,7 +77,7 @@ def test_segment_scores_and_their_means(workplace, models):
         assert list(scores) == ["test", "dev"]
         for split, own in scores.items():
             pairs = list(read_rows(workplace.folder / f"results/little/corpus/{split}.parquet"))
-            texts = [read_lines(run / "hypotheses" / f"{split}{ending}") for ending in (".txt", ".references.txt")]
+            texts = [read_lines(run / f"hypotheses/{split}/{name}.txt") for name in ("translations", "references")]
             counts = read_counts(run / "comet" / f"{split}.parquet", "comet")
             assert counts.test == checksum_of_test(texts[1])
             lengths = [
@@ -95,7 +95,7 @@ def test_segment_scores_and_their_means(workplace, models):
     assert shown in finished.output
     planned = workplace.plan(TARGET, settings=with_comet(model="broken"))
     assert "broken" in planned.output
-    assert not planned.rules & {"train_model", "translate_tests", "score_tests"}
+    assert not planned.rules & {"train_model", "translate_split", "score_tests"}
 
 
 def test_what_is_missing_is_said_before_anything_runs(workplace, models):

@@ -61,8 +61,8 @@ def test_the_scores_of_the_findings_are_those_of_sacrebleu(root):
     runs = sorted((root / "findings/results/findings").glob("*/*/seed*"))
     assert len(runs) >= 15
     for run in runs[::5]:
-        translations = read_lines(run / "hypotheses/test.txt")
-        references = [read_lines(run / "hypotheses/test.references.txt")]
+        translations = read_lines(run / "hypotheses/test/translations.txt")
+        references = [read_lines(run / "hypotheses/test/references.txt")]
         scores = read_json(run / "scores.json")["bleu"]["test"]
         assert BLEU().corpus_score(translations, references).score == pytest.approx(scores["bleu"], abs=1e-9)
         assert CHRF().corpus_score(translations, references).score == pytest.approx(scores["chrf"], abs=1e-9)

@@ -61,7 +61,7 @@ def test_a_system_is_scored_with_the_settings_of_the_command_line(scored):
     scores = json.loads((run / "scores.json").read_text())["bleu"]
     assert summary["seeds"] == [2]
     assert summary["splits"]["test"]["bleu"]["values"] == [scores["test"]["bleu"]]
-    hypotheses = (run / "hypotheses/test.txt").read_text(encoding="utf-8").splitlines()
+    hypotheses = (run / "hypotheses/test/translations.txt").read_text(encoding="utf-8").splitlines()
     references = (workplace.mirror / "dev.de").read_text(encoding="utf-8").splitlines()
     assert scores["test"]["bleu"] == pytest.approx(sacrebleu.corpus_bleu(hypotheses, [references]).score, abs=1e-9)
     test = scores["test"]
@@ -96,7 +96,7 @@ def test_a_changed_setting_runs_again_what_depends_on_it(scored):
     workplace.edit("datasets/mine", decoding={"beam": 7})
     planned = workplace.plan(settings=SETTINGS)
     workplace.edit("datasets/mine", decoding={})
-    assert planned.rules == {"all", "translate_tests", "score_tests", "summarise_seeds"}
+    assert planned.rules == {"all", "translate_split", "score_tests", "summarise_seeds"}
     assert re.search(r"reason: Params have changed .* now: {'decoding': {'beam': 7", planned.output)
 
 

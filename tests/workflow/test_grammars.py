@@ -29,7 +29,7 @@ def tabulated(root, tmp_path_factory):
     scores = [f"{RUNS}/{system}.gold.uas" for system in SYSTEMS]
     finished = workplace.run(*TABLES, *scores, ATTENTION, settings=SETTINGS)
     assert {"score_heads", "heads_table", "parse_gold", "paper_table", "measure_gates"} <= finished.rules
-    assert "translate_tests" not in finished.rules
+    assert "translate_split" not in finished.rules
     assert workplace.partial_files() == []
     return workplace
 
@@ -55,7 +55,7 @@ def test_gold_trees_chains_and_the_parses_of_both_systems_are_compared(tabulated
     assert [name.rpartition("<br>")[2] for name in header[1:]] == ["gold", "left", *SYSTEMS]
     trees = list(read_rows(tabulated.folder / "results/banked/annotation/existing/gold_demo.source.parquet"))
     for system in SYSTEMS:
-        parses = list(read_rows(tabulated.folder / RUNS / system / "seed1/gold/gold_demo.parquet"))
+        parses = list(read_rows(tabulated.folder / RUNS / system / "seed1/gold/gold_demo/parses.parquet"))
         assert [row["id"] for row in parses] == [tree["id"] for tree in trees]
     induced, supervised = (
         read_json(tabulated.folder / RUNS / system / "seed1/gold.json")["gold.uas"]["gold_demo"]

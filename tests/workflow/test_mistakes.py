@@ -44,8 +44,8 @@ REFUSED = {
     "nothing_like_it": "no rule makes this. Ask for one of all, annotate, ",
     "results/*/depparse_l0.bleu": "a target is one file. For many, ask for a rule: snakemake all --config 'systems=",
     f"{DEMO}/smoke/nmt.bleu": "the scale comes first. Did you mean results/smoke/demo_en2de/nmt.bleu?",
-    f"{DEMO}/nmt/seed2/hypotheses/test.txt": (
-        f"ask for {DEMO}/nmt/seed2/hypotheses, which has all such files. Tables and summaries have the `seeds` of "
+    f"{DEMO}/nmt/seed2/hypotheses/test/translations.txt": (
+        f"ask for {DEMO}/nmt/seed2/hypotheses/test, which has all such files. Tables and summaries have the `seeds` of "
         "config.yaml (1)."
     ),
     f"{DEMO}/corpus/trian.parquet": "unknown split 'trian'. Did you mean train?",

@@ -65,7 +65,7 @@ def test_her_rule_runs_on_a_file_of_the_module(hers):
     assert (hers.folder / "succeeded.txt").exists()
     assert not list((hers.folder / "results/logs/unfinished").glob("*")), "our own hook was called, too"
     rest = hers.plan("nmt_default", "all")
-    assert {"nmt_train_model", "nmt_translate_tests", "nmt_score_tests", "nmt_summarise_seeds"} <= rest.rules
+    assert {"nmt_train_model", "nmt_translate_split", "nmt_score_tests", "nmt_summarise_seeds"} <= rest.rules
     assert not {"count", "train_model"} & rest.rules
     assert "results/smoke/little/transformer_base.bleu" in rest.output
 
@@ -132,7 +132,7 @@ def test_the_example_in_the_documentation_plans(hers, root):
     snakefile, settings = re.search(r"```python\n(configfile.*?)```\n+```yaml\n(.*?)```", page, re.DOTALL).groups()
     hers.snakefile.write_text(snakefile.replace("/path/to/nmtcore", str(root)))
     (hers.folder / "config/config.yaml").write_text(settings)
-    assert {"nmt_train_model", "nmt_translate_tests", "count_words", "all"} <= hers.plan().rules
+    assert {"nmt_train_model", "nmt_translate_split", "count_words", "all"} <= hers.plan().rules
 
 
 def test_without_a_config_a_module_has_the_settings_of_the_repository(hers, root):

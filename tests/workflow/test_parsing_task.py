@@ -27,7 +27,7 @@ def test_both_tasks_are_trained_and_only_translations_are_scored(empty, shared):
     assert not list(features.glob("test.*.brackets.parquet"))
     run = results / "smoke/bracketed/currey_heafield/seed1"
     for split, count in (("test", 10), ("dev", 12)):
-        hypotheses = (run / f"hypotheses/{split}.txt").read_text()
+        hypotheses = (run / f"hypotheses/{split}/translations.txt").read_text()
         assert hypotheses.count("\n") == count
         assert "<TR>" not in hypotheses
     lines = "the old dog sleeps .\n\n" + "a cat " * 600 + "\n"

@@ -54,7 +54,7 @@ def test_scores_are_of_the_trees_and_texts_that_they_need(planner):
     assert not [file for file in files if "gold_demo" in file]
     gold = planner.rules_of("results/smoke/demo_en2de/depparse_l1.gold.uas")
     assert {"parse_gold", "score_gold"} <= gold
-    assert not {"translate_tests", "score_tests"} & gold
+    assert not {"translate_split", "score_tests"} & gold
 
 
 def test_every_rule_has_an_environment_and_a_script(rules):
@@ -70,12 +70,12 @@ def test_training_requests_memory_and_threads_for_each_gpu(empty):
     target = "results/smoke/demo_en2de/transformer_base.bleu"
     slurm = ["--workflow-profile", str(empty.snakefile.parent / "profiles/slurm"), "--cores", "16"]
     planned = empty.plan(target, *slurm, settings=["device=cuda", "gpus=4", "threads=2"])
-    jobs = {name: body for name, body in RULE.findall(planned.output) if name in ("train_model", "translate_tests")}
+    jobs = {name: body for name, body in RULE.findall(planned.output) if name in ("train_model", "translate_split")}
     requested = {
         name: [int(re.search(rf"{key}(\d+)", body)[1]) for key in ("threads: ", "mem_mb=", "gpu=")]
         for name, body in jobs.items()
     }
-    assert requested == {"train_model": [8, 32000, 4], "translate_tests": [2, 8000, 1]}
+    assert requested == {"train_model": [8, 32000, 4], "translate_split": [2, 8000, 1]}
 
 
 def test_without_a_gpu_training_requests_what_one_takes_and_no_gpu(rules):

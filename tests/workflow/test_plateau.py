@@ -62,8 +62,8 @@ def test_the_rate_falls_to_its_floor_and_the_best_model_translates(empty):
     bleu = json.loads((empty.folder / RUN / "scores.json").read_text())["bleu"]
     assert list(bleu) == ["test", "dev", "dev.greedy"]
     assert bleu["dev.greedy"]["bleu"] == scores[best], "the kept model has the best greedy score"
-    hypotheses = empty.folder / RUN / "hypotheses"
-    assert (hypotheses / "dev.txt").read_text() != (hypotheses / "dev.greedy.txt").read_text()
+    hypotheses = empty.folder / RUN / "hypotheses/dev"
+    assert (hypotheses / "translations.txt").read_text() != (hypotheses / "greedy.txt").read_text()
     decoding = json.loads((empty.folder / RUN / "model/run.json").read_text())["decoding"]
     assert {key: decoding[key] for key in ("beam", "length_penalty", "alpha")} == {
         "beam": 5, "length_penalty": "gnmt", "alpha": 1.0,

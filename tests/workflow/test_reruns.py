@@ -34,7 +34,7 @@ TARGETS = [
 ]
 SCORED_BY_COMET = {"prepare_comet", "score_comet"}
 AFTER_TRANSLATION = {"score_tests", "summarise_seeds", "run_comet", *SCORED_BY_COMET}
-OF_MODELS = {"translate_tests", "parse_gold", "score_gold", "score_heads", "measure_attention", *AFTER_TRANSLATION}
+OF_MODELS = {"translate_split", "parse_gold", "score_gold", "score_heads", "measure_attention", *AFTER_TRANSLATION}
 
 
 @pytest.fixture(scope="module")
@@ -89,16 +89,16 @@ EDITS = {
     ),
     "segmentation": (
         {"segmentation": {"size": 100}}, {},
-        {"train_model", "translate_tests", "parse_gold", "score_heads", "measure_attention"},
+        {"train_model", "translate_split", "parse_gold", "score_heads", "measure_attention"},
     ),
-    "recipe": ({"recipe": "pham2018"}, {}, {"train_model", "translate_tests", "measure_attention"}),
-    "beam": ({"decoding": {"beam": 7}}, {}, {"translate_tests", "measure_attention"}),
+    "recipe": ({"recipe": "pham2018"}, {}, {"train_model", "translate_split", "measure_attention"}),
+    "beam": ({"decoding": {"beam": 7}}, {}, {"translate_split", "measure_attention"}),
     "a setting that the scale overrides": ({"decoding": {"max_length": 7}}, {}, set()),
-    "text": ({"evaluation": {"text": "detokenised"}}, {}, {"translate_tests", "score_tests", *SCORED_BY_COMET}),
-    "greedy": ({"evaluation": {"greedy_dev": True}}, {}, {"translate_tests", "score_tests"}),
+    "text": ({"evaluation": {"text": "detokenised"}}, {}, {"translate_split", "score_tests", *SCORED_BY_COMET}),
+    "greedy": ({"evaluation": {"greedy_dev": True}}, {}, {"translate_split", "score_tests"}),
     "roots": ({"evaluation": {"roots": "many"}}, {}, {"score_tests", "score_gold"}),
     "tokenize": ({"evaluation": {"tokenize": "none"}}, {}, {"score_tests"}),
-    "another test": ({"splits": {"more": "test"}}, {}, {"translate_tests", "score_tests", *SCORED_BY_COMET}),
+    "another test": ({"splits": {"more": "test"}}, {}, {"score_tests", *SCORED_BY_COMET}),
     "weight": ({}, {"components": {"depparse": {"weight": 0.7}}}, {"train_model"}),
     "another component": ({}, {"components": {"diagonalparse": {"layer": 0}}}, {"train_model"}),
     "metric of validation": ({}, {"training": {"validation": {"metric": "bleu"}}}, {"train_model"}),
@@ -119,13 +119,14 @@ def test_an_edit_changes_the_inputs_and_parameters_of_these_rules(before, plan, 
 
 
 def test_a_further_test_repeats_nothing_of_training(plan):
-    """It is read and parsed, what it shares with train is counted, and the tests are translated and scored."""
+    """It is read, parsed and translated, what it shares with train is counted, and all tests are scored."""
     held_out = {"filters": ["empty", "held_out"]}
     before, after = plan(held_out), plan({**held_out, "splits": {"more": "test"}})
     of_more = {name for name, job in after.items() if any("more" in output for output in job.outputs)}
     again = {name for name, job in after.items() if name in before and job != before[name]}
-    assert {after[name].rule for name in again} == {"translate_tests", "score_tests", *SCORED_BY_COMET}
-    assert {after[name].rule for name in of_more} >= {"read_split", "annotate_shard", "count_in_train"}
+    assert {after[name].rule for name in again} == {"score_tests", *SCORED_BY_COMET}
+    own = {after[name].rule for name in of_more}
+    assert own >= {"read_split", "annotate_shard", "count_in_train", "translate_split"}
     assert "count_in_train" not in {job.rule for job in before.values()}
     assert changed_rules(before, after).isdisjoint({"train_model", "learn_segmentation", "label_vocabularies"})
 
@@ -144,7 +145,7 @@ def test_the_jobs_that_read_changed_files_run_again(before, plan):
     again = {
         "filters": {job.rule for job in before.values()} - {"download", "read_split"},
         "weight": {"train_model", *OF_MODELS},
-        "beam": {"translate_tests", "measure_attention", *AFTER_TRANSLATION},
+        "beam": {"translate_split", "measure_attention", *AFTER_TRANSLATION},
         "tokenize": {"score_tests", "summarise_seeds"},
     }
     for edit, rules in again.items():
@@ -159,7 +160,7 @@ STAGES = {
     "segmentation": {"learn_segmentation"},
     "features": {"extract_tokens", "extract_syntax"},
     "training": {"train_model"},
-    "inference": {"translate_tests", "parse_gold", "score_heads", "measure_attention"},
+    "inference": {"translate_split", "parse_gold", "score_heads", "measure_attention"},
     "evaluation": {"score_tests", "score_gold", "score_heads", "prepare_comet", "score_comet", "summarise_seeds"},
 }
 """The rules whose outputs a new version of a stage makes again."""
@@ -232,7 +233,7 @@ def test_edits_of_scripts_run_nothing_again_and_a_new_version_its_stage(scored, 
 def test_the_reasons_are_shown_in_a_plan_and_when_jobs_run(unchanged):
     write_weighted(unchanged, 0.7)
     finished = planned(unchanged)
-    assert finished.rules == {"train_model", "translate_tests", *SCORING}
+    assert finished.rules == {"train_model", "translate_split", *SCORING}
     assert re.search(
         r"before: {'components': .*'weight': 0.5}}} now: {'components': .*'weight': 0.7}}}", finished.output
     )
@@ -258,7 +259,7 @@ def test_scores_are_computed_again_after_a_failed_training(scored):
     assert (run / "scores.json").exists()
     (run / "checkpoints").unlink()
     (run / "aside").rename(run / "checkpoints")
-    assert scored.run(SCORE).rules == {"train_model", "translate_tests", "score_tests", "summarise_seeds"}
+    assert scored.run(SCORE).rules == {"train_model", "translate_split", "score_tests", "summarise_seeds"}
     assert json.loads((run / "model/run.json").read_text())["components"]["diagonalparse"]["weight"] == 0.25
     assert scored.plan(SCORE).rules == set()
 

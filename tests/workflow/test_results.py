@@ -22,7 +22,7 @@ def test_czeng_is_scored_by_bleu_and_attachment(czeng):
     scores = read_json(czeng.folder / run / "seed1/scores.json")
     assert bleu["splits"]["test"]["bleu"]["values"] == [scores["bleu"]["test"]["bleu"]]
     assert list(bleu["splits"]) == list(uas["splits"]) == ["test", "dev"]
-    parses = list(read_rows(czeng.folder / run / "seed1/hypotheses/test.parquet"))
+    parses = list(read_rows(czeng.folder / run / "seed1/hypotheses/test/parses.parquet"))
     trees = list(read_rows(czeng.folder / "results/czeng_sample_cs2en/annotation/existing/test.source.parquet"))
     assert [row["id"] for row in parses] == [row["id"] for row in trees]
     heads = [[head for row in parses for head in row["argmax"]], [head for row in trees for head in row["head"]]]
@@ -44,7 +44,7 @@ def test_a_system_of_the_demo_learns_words(empty):
     assert read_json(run / "manifest.json")["data"]["splits"]["train"]["lines"] == 2000
     rows = read_rows(empty.folder / "results/demo_short/corpus/train.parquet", columns=["target_words"])
     vocabulary = {word for row in rows for word in row["target_words"]}
-    lines = (run / "hypotheses/test.txt").read_text(encoding="utf-8").splitlines()
+    lines = (run / "hypotheses/test/translations.txt").read_text(encoding="utf-8").splitlines()
     words = re.findall(r"\w+", " ".join(lines))
     assert all(lines)
     assert sum(word in vocabulary for word in words) > len(words) / 2
@@ -55,7 +55,7 @@ def test_a_system_of_the_demo_learns_words(empty):
 
 def check_scores_table(folder: Path, run: Path) -> None:
     """Compare the table of all scores with what the command sacrebleu says of the translations."""
-    texts = [str(run / f"hypotheses/test{ending}.txt") for ending in (".references", "")]
+    texts = [str(run / f"hypotheses/test/{name}.txt") for name in ("references", "translations")]
     options = ["-m", "bleu", "chrf", "-f", "json", "-w", "9"]
     command = [sys.executable, "-m", "sacrebleu", texts[0], "-i", texts[1], *options]
     expected = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)

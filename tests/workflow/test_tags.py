@@ -19,14 +19,14 @@ def test_the_tables_have_the_systems_that_predict_tags_and_score_pairs(empty):
     empty.write("datasets/tagged", {"extends": "demo_de2en", "corpora": corpora, "evaluation": evaluation})
     systems = 'systems=["transformer_base", "tag_attention", "tag_attention_without_loss", "interleaved"]'
     finished = empty.run("results/tables/tags.md", settings=[*SETTINGS, systems])
-    assert {"train_model", "translate_tests", "tags_table"} <= finished.rules
+    assert {"train_model", "translate_split", "tags_table"} <= finished.rules
     folder = empty.folder / "results/smoke/tagged"
     assert {path.name for path in folder.iterdir()} == set(PREDICTING), "the others have no tags to show"
     text = (empty.folder / "results/tables/tags.md").read_text(encoding="utf-8")
     for system in PREDICTING:
-        hypotheses = folder / system / "seed1/hypotheses"
-        rows = list(read_rows(hypotheses / "test.tags.parquet"))
-        assert [" ".join(row["words"]) for row in rows] == read_lines(hypotheses / "test.txt")
+        hypotheses = folder / system / "seed1/hypotheses/test"
+        rows = list(read_rows(hypotheses / "tags.parquet"))
+        assert [" ".join(row["words"]) for row in rows] == read_lines(hypotheses / "translations.txt")
         (section,) = (part for part in text.split("\n## ") if part.startswith(f"tagged, {system}, test: ccg, seed 1\n"))
         assert section.count("| reference | tag |") == 10
 

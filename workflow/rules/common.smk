@@ -11,8 +11,6 @@ from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.stages import (
     INFERENCE,
     TRAINING,
-    gold_settings,
-    import_settings,
     inference_settings,
     training_settings,
 )
@@ -155,13 +153,15 @@ def all_runs():
 
 
 def run_params(settings, *sections):
-    """Make a params function for each section of `settings` of a run: what the job depends on, by the section's name.
+    """Make a params function for each section of `settings` of a run or split: what the job depends on, by its name.
 
     Jobs have the whole run from `planned_run`; Snakemake names the sections that changed.
     """
 
     def section_of(section):
-        return lambda wildcards: {section: settings(run_of(wildcards)).get(section)}
+        return lambda wildcards: {
+            section: call_planned(settings, wildcards).get(section)
+        }
 
     return {f"{section}_settings": section_of(section) for section in sections}
 

@@ -5,37 +5,38 @@ from nmtcore.planning.corpus import pairs_in_train
 from nmtcore.planning.demo import demo_comparison, demo_counts
 from nmtcore.planning.external import (
     missing_seed_notes,
-    raw_reports,
-    translation_files,
-    translation_states,
+    translation_file,
+    translation_state,
 )
 from nmtcore.planning.runs import (
     pair_files,
+    parse_folders,
     seed_scores,
     summary_seeds,
+    translation_folders,
     tree_files,
 )
 
 
 rule import_translations:
     input:
-        translations=planned(translation_files),
-        corpora=planned(pair_files, splits="tests"),
-        reports=planned(raw_reports),
+        translations=planned(translation_file),
+        corpus=LAYOUT.pattern("pairs"),
+        report=LAYOUT.pattern("raw_report"),
     output:
         hypotheses=directory(LAYOUT.pattern("hypotheses")),
     wildcard_constraints:
         system=EXTERNAL,
     params:
-        **run_params(import_settings, "external", "evaluation", "sentences"),
-        files=planned(translation_states),
+        **run_params(inference_settings, "evaluation", "sentences"),
+        file=planned(translation_state),
     script:
         "../scripts/import_translations.py"
 
 
 rule score_tests:
     input:
-        hypotheses=LAYOUT.pattern("hypotheses"),
+        hypotheses=planned(translation_folders),
         corpora=planned(pair_files, splits="parsed_tests"),
         trees=planned(tree_files, splits="parsed_tests"),
         in_train=planned(pairs_in_train),
@@ -52,7 +53,7 @@ rule score_tests:
 
 rule score_gold:
     input:
-        parses=LAYOUT.pattern("gold_parses"),
+        parses=planned(parse_folders),
         corpora=planned(pair_files, splits="gold"),
         trees=planned(tree_files, splits="gold"),
     output:
@@ -66,7 +67,7 @@ rule score_gold:
 
 rule prepare_comet:
     input:
-        hypotheses=LAYOUT.pattern("hypotheses"),
+        hypotheses=planned(translation_folders),
         corpora=planned(pair_files, splits="tests"),
     output:
         temp(LAYOUT.pattern("comet_input")),
@@ -100,7 +101,7 @@ rule run_comet:
 rule score_comet:
     input:
         output=LAYOUT.pattern("comet_output"),
-        hypotheses=LAYOUT.pattern("hypotheses"),
+        hypotheses=planned(translation_folders),
     output:
         counts=directory(LAYOUT.pattern("comet_counts")),
         scores=LAYOUT.pattern("comet_scores"),

@@ -1,20 +1,13 @@
-# Translations and parses of a run, in one process, which evaluation.smk scores; and what is measured of its model on one
-# split: parses by its attention heads, gate norms, attention weights, log-probabilities of contrastive pairs.
-from nmtcore.planning.runs import (
-    feature_files,
-    gold_features,
-    gold_trees,
-    measured_features,
-    pair_files,
-    target_tags,
-)
+# What a run's model makes of one split: translations and parses, which evaluation.smk scores; parses by its attention
+# heads, gate norms, attention weights, log-probabilities of contrastive pairs.
+from nmtcore.planning.runs import gold_trees, measured_features, target_tags
 
 
-rule translate_tests:
+rule translate_split:
     input:
         model=LAYOUT.pattern("model"),
-        features=planned(feature_files, splits="tests"),
-        corpora=planned(pair_files, splits="tests"),
+        features=planned(measured_features, measure="translate_split"),
+        corpus=LAYOUT.pattern("pairs"),
     output:
         hypotheses=directory(LAYOUT.pattern("hypotheses")),
     wildcard_constraints:
@@ -31,14 +24,14 @@ rule translate_tests:
 rule parse_gold:
     input:
         model=LAYOUT.pattern("model"),
-        features=planned(gold_features),
+        features=planned(measured_features, measure="parse_gold"),
     output:
         parses=directory(LAYOUT.pattern("gold_parses")),
     threads: SETTINGS.threads
     resources:
         **WITH_MODEL,
     params:
-        **run_params(gold_settings, "gold", "sentences", "trees"),
+        **run_params(inference_settings, "sentences", "trees"),
     script:
         "../scripts/job.py"
 
@@ -49,7 +42,7 @@ MEASURES = {
         "head_scores",
         {"corpus": LAYOUT.pattern("pairs"), "trees": planned(gold_trees)},
         {
-            **run_params(gold_settings, "sentences"),
+            **run_params(inference_settings, "sentences"),
             "scoring": VERSIONS["evaluation"],
         },
     ),
@@ -70,7 +63,7 @@ MEASURES = {
     "score_contrasts": (
         "contrast_scores",
         {"contrasts": LAYOUT.pattern("contrasts")},
-        run_params(gold_settings, "sentences"),
+        run_params(inference_settings, "sentences"),
     ),
 }
 

@@ -16,7 +16,7 @@ FUNCTIONS = {
     "gold_parses": "experiment.inference.parse_gold",
     "gold_scores": "evaluation.scores.score_gold",
     "head_scores": "experiment.measure.measure_heads",
-    "hypotheses": "experiment.inference.translate_tests",
+    "hypotheses": "experiment.inference.translate_split",
     "labels": "annotation.labels.label_vocabularies",
     "pairs_in_train": "corpus.filters.count_in_train",
     "report": "reporting.report.page.write_report",

@@ -15,7 +15,7 @@ from nmtcore.config.datasets import MAX_LINE_BYTES, DatasetSettings, EvaluationS
 from nmtcore.config.filters import FILTERS, FilterSettings
 from nmtcore.config.own_code import own_checksums, own_names
 from nmtcore.config.ranges import Amount, Count, Seed, settings_class
-from nmtcore.config.runs import RunSettings, SentencesSettings, run_to_json
+from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.typed import changed
 from nmtcore.errors import shortened
@@ -160,32 +160,23 @@ def _validation(run: RunSettings) -> dict[str, Any]:
     }
 
 
-INFERENCE = ("decoding", "evaluation", "tests", "sentences", "tags")
+INFERENCE = ("decoding", "evaluation", "sentences", "tags")
 """The sections that translating depends on."""
 
 
-def inference_settings(run: RunSettings) -> dict[str, Any]:
-    """Return the settings that translating and parsing the tests depends on, by section."""
-    evaluation = EvaluationSettings(text=run.evaluation.text, greedy_dev=run.evaluation.greedy_dev)
+def inference_settings(run: RunSettings, *, split: str) -> dict[str, Any]:
+    """Return the settings that translating and parsing a split depends on, by section; a rule has those that it needs.
+
+    `sentences` is the number of sentences to read (None: all); `trees` says whether an untrained model parses too.
+    """
+    greedy = split == "dev" and run.evaluation.greedy_dev
     return {
         "decoding": changed(run.decoding),
-        "evaluation": changed(evaluation),
-        "tests": list(run.tests),
-        "sentences": changed(replace(run.sentences, train=None)),
+        "evaluation": changed(EvaluationSettings(text=run.evaluation.text, greedy_dev=greedy)),
+        "sentences": run.sentences.of(split),
         "tags": run.predicted_tags,
+        "trees": "induced" if run.tree_comparison == "induced" else None,
     }
-
-
-def import_settings(run: RunSettings) -> dict[str, Any]:
-    """Return the settings that the import of an external run's translations depends on, by section."""
-    evaluation = changed(EvaluationSettings(text=run.evaluation.text))
-    return {"external": run.external, "evaluation": evaluation, "sentences": inference_settings(run)["sentences"]}
-
-
-def gold_settings(run: RunSettings) -> dict[str, Any]:
-    """Return the settings that parsing treebanks depends on, by section."""
-    trees = "induced" if run.tree_comparison == "induced" else None
-    return {"gold": list(run.gold), "sentences": changed(SentencesSettings(test=run.sentences.test)), "trees": trees}
 
 
 def filtering_values(settings: FilteringSettings) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.text_lines import read_aligned_lines, read_text_lines
-from nmtcore.errors import UserError, explain_os_errors
-from nmtcore.evaluation.scores import output_files, read_translations
+from nmtcore.errors import UserError
+from nmtcore.evaluation.scores import make_output_files, output_files, read_translations
 from nmtcore.files import read_json, write_lines
 from nmtcore.parquet import read_rows
 
@@ -22,8 +22,8 @@ class SplitOutputs(NamedTuple):
     """By system and seed; files from elsewhere count as seeds from 1."""
 
 
-def read_outputs(folders: Mapping[str, Mapping[int, Path]], split: str) -> SplitOutputs:
-    """Read the translations of a split; `folders` has the folder `hypotheses` of each run, by system and seed.
+def read_outputs(folders: Mapping[str, Mapping[int, Path]]) -> SplitOutputs:
+    """Read the translations of a split; `folders` has the folder `hypotheses/{split}` of each run, by system and seed.
 
     Raises `UserError` if a run has not one translation per reference, or other references than the first run.
     """
@@ -31,7 +31,7 @@ def read_outputs(folders: Mapping[str, Mapping[int, Path]], split: str) -> Split
     outputs: dict[str, dict[int, list[str]]] = {}
     for system, seeds in folders.items():
         for seed, folder in seeds.items():
-            files = output_files(folder, split)
+            files = output_files(folder)
             translations, references = read_translations(files.translations, files.references)
             first = first or (files.references, references)
             if references != first[1]:
@@ -53,28 +53,23 @@ def read_references(run: RunSettings, corpus: Path, count: int | None) -> list[s
 
 
 def import_translations(
-    run: RunSettings, *, corpora: Mapping[str, Path], reports: Mapping[str, Path], hypotheses: Path
+    run: RunSettings, *, split: str, translations: Path, corpus: Path, report: Path, hypotheses: Path
 ) -> list[str]:
-    """Write the translations and references of every test of an external run into a folder; describe each as a line.
+    """Write the translations of a test that were made elsewhere, and its references, into a folder; return a line.
 
-    The translation of a pair is the line of the run's file with the pair's number in the split, so pairs that reading
-    dropped or that the scale leaves out are skipped. `corpora` (PAIR_SCHEMA) and `reports` (on reading) are files by
-    split. Raises `UserError` if a file has not one line per pair, or is not UTF-8.
+    The translation of a pair is the line of the file `translations` with the pair's number in the split, so pairs that
+    reading dropped or that the scale leaves out are skipped. `corpus` (PAIR_SCHEMA) and `report` (on reading) are files
+    of the split. Raises `UserError` if the file has not one line per pair, or is not UTF-8.
     """
-    messages = []
-    with explain_os_errors(hypotheses):
-        hypotheses.mkdir(parents=True, exist_ok=True)
-    for split, path in run.external.items():
-        pairs = read_json(reports[split])["pairs"]
-        lines = read_aligned_lines(path, count=pairs, split=f"the split {split} of {run.dataset}")
-        rows = read_rows(corpora[split], columns=["id"], stop=run.sentences.of(split))
-        translations = [lines[row["id"]] for row in rows]
-        files = output_files(hypotheses, split)
-        write_lines(files.translations, translations)
-        write_lines(files.references, read_references(run, corpora[split], len(translations)))
-        empty = sum(not line.strip() for line in translations)
-        messages.append(f"{path}: {len(translations):,} of {pairs:,} lines used for {split}, {empty:,} of them empty")
-    return messages
+    pairs = read_json(report)["pairs"]
+    lines = read_aligned_lines(translations, count=pairs, split=f"the split {split} of {run.dataset}")
+    rows = read_rows(corpus, columns=["id"], stop=run.sentences.of(split))
+    used = [lines[row["id"]] for row in rows]
+    files = make_output_files(hypotheses)
+    write_lines(files.translations, used)
+    write_lines(files.references, read_references(run, corpus, len(used)))
+    empty = sum(not line.strip() for line in used)
+    return [f"{translations}: {len(used):,} of {pairs:,} lines used for {split}, {empty:,} of them empty"]
 
 
 def read_files(references: Path, systems: Sequence[str]) -> SplitOutputs:

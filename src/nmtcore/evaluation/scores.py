@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from nmtcore.config.stages import ScoringSettings
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.evaluation.attachment import attachment_counts, attachment_scores, is_punctuation, matching_heads
 from nmtcore.evaluation.counts import SentenceCounts, checksum_of_test, share_of_counts, write_counts
 from nmtcore.evaluation.induction import GoldTree, checksum_of_treebank, counts_by_trees, gold_tree, score_induction
@@ -22,7 +22,7 @@ from nmtcore.parquet import read_rows
 
 
 class OutputFiles(NamedTuple):
-    """The output files of a split, each with one row per sentence in the split's order."""
+    """The files of a run's translations or parses of a split, each with one row per sentence in the split's order."""
 
     translations: Path
     greedy_translations: Path
@@ -34,12 +34,19 @@ class OutputFiles(NamedTuple):
     predicted_tags: Path
     """`PREDICTED_TAGS_SCHEMA`; exists only if the system predicts tags of the target's words."""
     untrained_parses: Path
-    """The same by the untrained model; exists only in the folder `gold` of systems whose trees are induced."""
+    """Parses by the untrained model; exists only for treebanks, of systems whose trees are induced."""
 
 
-def output_files(folder: Path, split: str) -> OutputFiles:
-    """Name the output files of a split in the folder `hypotheses` or `gold`; `gold` has only parses."""
-    return OutputFiles(*(folder / file_name(name, split=split) for name in OutputFiles._fields))
+def output_files(folder: Path) -> OutputFiles:
+    """Name the output files of a split in its folder, `hypotheses/{split}` or, with parses alone, `gold/{split}`."""
+    return OutputFiles(*(folder / file_name(name) for name in OutputFiles._fields))
+
+
+def make_output_files(folder: Path) -> OutputFiles:
+    """Make the folder of a split, and name its output files."""
+    with explain_os_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    return output_files(folder)
 
 
 def read_translations(translations: Path, references: Path) -> tuple[list[str], list[str]]:
@@ -56,7 +63,7 @@ def read_translations(translations: Path, references: Path) -> tuple[list[str], 
 def score_tests(
     settings: ScoringSettings,
     *,
-    hypotheses: Path,
+    hypotheses: Mapping[str, Path],
     corpora: Mapping[str, Path],
     trees: Mapping[str, Path],
     in_train: Sequence[Path] = (),
@@ -67,11 +74,11 @@ def score_tests(
 
     Writes bleu, the data set's `metrics`, and uas if parses are scored, by split to `scores` (JSON), and to the folder
     `counts` what all metrics that there are count in each sentence (`counts.write_counts`), so that a table can have
-    any of them. Dev's greedy translations, if there are any, have the name `GREEDY_DEV`. `corpora` and `trees` (empty
-    for a chain) are the files, by split, with which parses are compared. `in_train` are the counts of what tests share
-    with train (`{split}.in_train.json`), which stand beside their BLEU.
+    any of them. Dev's greedy translations, if there are any, have the name `GREEDY_DEV`. `hypotheses` are folders by
+    split; `corpora` and `trees` (empty for a chain) are the files, by split, with which parses are compared. `in_train`
+    are the counts of what tests share with train (`{split}.in_train.json`), which stand beside their BLEU.
     """
-    files = {split: output_files(hypotheses, split) for split in settings.splits}
+    files = {split: output_files(hypotheses[split]) for split in settings.splits}
     compared = {split: (own.translations, own.references) for split, own in files.items()}
     if settings.evaluation.greedy_dev and DEV in files:
         compared[GREEDY_DEV] = files[DEV].greedy_translations, files[DEV].references
@@ -101,13 +108,13 @@ def corpus_scores(metric: str, counts: SentenceCounts) -> dict[str, Any]:
 def score_gold(
     settings: ScoringSettings,
     *,
-    parses: Path,
+    parses: Mapping[str, Path],
     corpora: Mapping[str, Path],
     trees: Mapping[str, Path],
     scores: Path,
     counts: Path,
 ) -> list[str]:
-    """Score the parses of a run's gold treebanks against the treebanks' `trees`; return the scores as lines.
+    """Score the `parses` of a run's gold treebanks (folders) against the treebanks' `trees`; return scores as lines.
 
     Writes gold.uas by split to `scores` (JSON): the result of `score_parses` or, if trees are induced, of
     `score_induction`; and to the folder `counts` the counts of sentences by `uas` and, for trees with one root, those
@@ -115,7 +122,7 @@ def score_gold(
     """
     values = {}
     for split in settings.parsed:
-        files = output_files(parses, split)
+        files = output_files(parses[split])
         compared = read_compared(files.parses, corpora[split], trees[split])
         gold = read_gold_trees(corpora[split], trees[split], len(compared.predicted))
         predicted = {"spanning_tree": [row["one_root"] for row in compared.predicted]}
@@ -193,12 +200,18 @@ def read_gold_trees(corpus: Path, trees: Path, sentences: int) -> list[GoldTree 
 
 
 def write_comet_input(
-    *, hypotheses: Path, corpora: Mapping[str, Path], checkpoint: Path, batch: int, device: str, output: Path
+    *,
+    hypotheses: Mapping[str, Path],
+    corpora: Mapping[str, Path],
+    checkpoint: Path,
+    batch: int,
+    device: str,
+    output: Path,
 ) -> None:
     """Write sources, translations and references of some splits, one after the other, for `run_comet.py` (JSON).
 
     Args:
-        hypotheses: the folder of a run's translations and references.
+        hypotheses: the folder of a run's translations and references of each split.
         corpora: the sentence pairs of each split to score.
         checkpoint: the model.
         batch: sentences per batch.
@@ -207,7 +220,7 @@ def write_comet_input(
     """
     sentences = []
     for split, corpus in corpora.items():
-        files = output_files(hypotheses, split)
+        files = output_files(hypotheses[split])
         translations, references = read_translations(files.translations, files.references)
         sources = read_translated(corpus, "source", sentences=len(references))
         texts = zip(sources, translations, references, strict=True)
@@ -216,7 +229,13 @@ def write_comet_input(
 
 
 def score_comet(
-    settings: ScoringSettings, *, model: str, output: Path, hypotheses: Path, counts: Path, scores: Path
+    settings: ScoringSettings,
+    *,
+    model: str,
+    output: Path,
+    hypotheses: Mapping[str, Path],
+    counts: Path,
+    scores: Path,
 ) -> list[str]:
     """Divide the scores that `run_comet.py` wrote among the splits; return their means as lines.
 
@@ -224,14 +243,14 @@ def score_comet(
         settings: the splits, in the order of `write_comet_input`.
         model: name of the model, for the signature.
         output: the scores (JSON), one for each sentence of all splits.
-        hypotheses: the folder of the run's references.
+        hypotheses: the folder of the run's references of each split.
         counts: folder for the counts of sentences (`write_counts`): each score and a 1.
         scores: path for the corpus scores of each split (JSON).
 
     Raises:
         UserError: if the scores are not one finite number per sentence.
     """
-    references = {split: read_lines(output_files(hypotheses, split).references) for split in settings.splits}
+    references = {split: read_lines(output_files(hypotheses[split]).references) for split in settings.splits}
     result, sentences = read_json(output), sum(map(len, references.values()))
     values = result["scores"]
     if len(values) != sentences:

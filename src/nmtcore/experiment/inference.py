@@ -1,6 +1,6 @@
-"""Translating the test splits and parsing the gold treebanks of a run, into files from which scores are computed."""
+"""Translating a test split and parsing a gold treebank of a run, into files from which scores are computed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,9 +8,10 @@ import torch
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
-from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.errors import UserError
 from nmtcore.evaluation.outputs import read_references
-from nmtcore.evaluation.scores import output_files
+from nmtcore.evaluation.scores import make_output_files
+from nmtcore.evaluation.summary import DEV
 from nmtcore.experiment.load_examples import load_sources
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.files import write_lines
@@ -39,55 +40,47 @@ class TextOutput:
         return self._words.join(words) if detokenised else " ".join(words)
 
 
-def translate_tests(
+def translate_split(
     run: RunSettings,
     *,
+    split: str,
     model: Path,
     features: Path,
-    corpora: Mapping[str, Path],
+    corpus: Path,
     hypotheses: Path,
     device: str,
     threads: int,
 ) -> None:
-    """Translate every test split of a run; parse it if the system parses, and tag the translations if it predicts tags.
+    """Translate a test split of a run; parse it if the system parses, and tag the translations if it predicts tags.
 
-    Write the `output_files` of the folder `hypotheses`, with references from the corpus files `corpora`, by split. If
+    Write the `output_files` of the folder `hypotheses`, with references from the file `corpus`. If
     `evaluation.greedy_dev` asks for it, dev is translated by greedy search too, as in validation.
     """
     torch.set_num_threads(threads)
     bundle = load_run(run, model, device)
     output = TextOutput(run, bundle.target_vocabulary, bundle.target_segmenter, bundle.transforms)
-    with explain_os_errors(hypotheses):
-        hypotheses.mkdir(parents=True, exist_ok=True)
-    for split in run.tests:
-        examples = load_sources(run, bundle.transforms, features, split)
-        translations, parses = translate_and_parse(bundle.model, examples, bundle.search_settings(run.decoding))
-        files = output_files(hypotheses, split)
-        write_lines(files.translations, [output.text(nbest[0]) for nbest in translations])
-        write_lines(files.references, read_references(run, corpora[split], len(examples)))
-        if parses is not None:
-            write_parses(files.parses, examples.id, parses)
-        if run.predicted_tags is not None:
-            tagged = predict_tags(bundle, examples, [nbest[0].tokens for nbest in translations])
-            write_predicted_tags(files.predicted_tags, examples.id, tagged)
-        if split == "dev" and run.evaluation.greedy_dev:
-            greedy_settings = bundle.search_settings(replace(run.decoding, beam=1))
-            greedy = translate_examples(bundle.model, examples, greedy_settings, scores=False)
-            write_lines(files.greedy_translations, [output.text(nbest[0]) for nbest in greedy])
+    files = make_output_files(hypotheses)
+    examples = load_sources(run, bundle.transforms, features, split)
+    translations, parses = translate_and_parse(bundle.model, examples, bundle.search_settings(run.decoding))
+    write_lines(files.translations, [output.text(nbest[0]) for nbest in translations])
+    write_lines(files.references, read_references(run, corpus, len(examples)))
+    if parses is not None:
+        write_parses(files.parses, examples.id, parses)
+    if run.predicted_tags is not None:
+        tagged = predict_tags(bundle, examples, [nbest[0].tokens for nbest in translations])
+        write_predicted_tags(files.predicted_tags, examples.id, tagged)
+    if split == DEV and run.evaluation.greedy_dev:
+        greedy_settings = bundle.search_settings(replace(run.decoding, beam=1))
+        greedy = translate_examples(bundle.model, examples, greedy_settings, scores=False)
+        write_lines(files.greedy_translations, [output.text(nbest[0]) for nbest in greedy])
 
 
 def parse_gold(
-    run: RunSettings,
-    *,
-    model: Path,
-    features: Path,
-    parses: Path,
-    device: str,
-    threads: int,
+    run: RunSettings, *, split: str, model: Path, features: Path, parses: Path, device: str, threads: int
 ) -> None:
-    """Parse every gold treebank of a run in one process, and write the parses of `output_files` into a folder.
+    """Parse a gold treebank of a run, and write the parses of `output_files` into a folder.
 
-    If the run's trees are induced, its untrained model parses the treebanks as well.
+    If the run's trees are induced, its untrained model parses the treebank as well.
     """
     torch.set_num_threads(threads)
     bundle = load_run(run, model, device)
@@ -95,14 +88,11 @@ def parse_gold(
     if run.tree_comparison == "induced":
         untrained = new_model(bundle.run, bundle.vocabularies, bundle.labels, seed=run.seed)
         models["untrained_parses"] = to_device(untrained, device_of(bundle.model))
-    with explain_os_errors(parses):
-        parses.mkdir(parents=True, exist_ok=True)
-    for split in run.gold:
-        examples = load_sources(run, bundle.transforms, features, split)
-        files = output_files(parses, split)
-        for file_type, parser in models.items():
-            trees = parse_examples(parser, examples, batch_sentences=run.decoding.batch_sentences)
-            write_parses(getattr(files, file_type), examples.id, trees)
+    files = make_output_files(parses)
+    examples = load_sources(run, bundle.transforms, features, split)
+    for file_type, parser in models.items():
+        trees = parse_examples(parser, examples, batch_sentences=run.decoding.batch_sentences)
+        write_parses(getattr(files, file_type), examples.id, trees)
 
 
 def load_run(run: RunSettings, folder: Path, device: str, *, load: Callable[..., Bundle] = load_bundle) -> Bundle:

@@ -77,7 +77,7 @@ def examples_source(place: Place) -> Source | str:
     settings = place.project.dataset(cell.dataset).evaluation
     return {
         "files": {
-            "hypotheses": {seed: place.by_seed("hypotheses")[seed]},
+            "hypotheses": {seed: place.by_seed("hypotheses", split=cell.split)[seed]},
             "pairs": place.path("pairs", split=cell.split),
             "supertags": tags[0] if tags else None,
         },

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmtcore.config.datasets import GOLD
 from nmtcore.errors import UserError
+from nmtcore.layout import file_name
 from nmtcore.measures.place import Place, Source
 from nmtcore.measures.scores import stored_counts
 from nmtcore.planning.runs import gold_files
@@ -45,7 +46,8 @@ def _treebank_source(place: Place, file_type: str = "gold_parses", *, first: boo
     if place.runs is not None:
         if cell.split not in place.run.gold:
             return f"{cell.system} does not parse"
-        files[file_type] = place.by_seed(file_type, first=first)
+        split = {"split": cell.split} if file_type == "gold_parses" else {}
+        files[file_type] = place.by_seed(file_type, first=first, **split)
     return {"files": files, "split": cell.split}
 
 
@@ -99,7 +101,7 @@ def parse_files(source: Source) -> list[Path]:
     """List the parses of each seed."""
     from nmtcore.evaluation.scores import output_files
 
-    return [output_files(Path(folder), source["split"]).parses for folder in source["files"]["gold_parses"].values()]
+    return [output_files(Path(folder)).parses for folder in source["files"]["gold_parses"].values()]
 
 
 def sentence_count(source: Source) -> int:
@@ -107,11 +109,15 @@ def sentence_count(source: Source) -> int:
 
     Raises `UserError` if the numbers differ.
     """
+    from nmtcore.evaluation.scores import output_files
     from nmtcore.parquet import row_count
 
     folders = {**source["files"].get("compared", {}), **source["files"].get("gold_parses", {})}
-    files = [Path(folder) / f"{source['split']}.parquet" for folder in dict.fromkeys(folders.values())]
-    counts = {path: row_count(path) for path in files}
+    split, counts = source["split"], {}
+    for folder in map(Path, dict.fromkeys(folders.values())):  # of the parses of the split, or of the counts of all
+        counted = folder / file_name("split_counts", split=split)
+        path = output_files(folder).parses if folder.name == split else counted
+        counts[path] = row_count(path)
     if len(set(counts.values())) > 1:
         (first, own), *others = counts.items()
         path, other = next((path, count) for path, count in others if count != own)

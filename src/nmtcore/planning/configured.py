@@ -166,7 +166,7 @@ def _tag_file_names(run: RunSettings) -> dict[str, dict[str, str | int]]:
     pairs = {"dataset": run.dataset, "split": run.tests[0]}
     annotation = {"side": "target", "annotator": run.features["target"][run.predicted_tags]}
     return {
-        "hypotheses": {"scale": run.scale, "dataset": run.dataset, "system": run.system, "seed": run.seed},
+        "hypotheses": {**pairs, "scale": run.scale, "system": run.system, "seed": run.seed},
         "pairs": pairs,
         "syntax": {**pairs, **annotation, "segmentation": run.segmentation.name},
         "labels": {"dataset": run.dataset, **annotation},

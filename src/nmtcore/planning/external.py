@@ -5,21 +5,17 @@ from collections.abc import Sequence
 from nmtcore.config.own_folder import file_state
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.typed import choose
 
 
-def translation_files(run: RunSettings) -> list[str]:
-    """List the files of an external run's translations, one per test; their import compares them with the test."""
-    return list(run.external.values())
+def translation_file(*, run: RunSettings, split: str) -> str:
+    """Return the file of an external run's translations of a test. Raises `UserError` if there is none."""
+    return run.external[choose(split, run.external, noun="external translations", where=f"{run.dataset}/{run.system}")]
 
 
-def raw_reports(project: Project, *, run: RunSettings) -> list[str]:
-    """List the reports on reading the tests of a run, which have their numbers of pairs."""
-    return [project.layout.path("raw_report", dataset=run.dataset, split=split) for split in run.tests]
-
-
-def translation_states(run: RunSettings) -> dict[str, str]:
-    """Return the states of the files of an external run's translations, which are imported again when one changes."""
-    return {path: file_state(path) for path in run.external.values()}
+def translation_state(*, run: RunSettings, split: str) -> str:
+    """Return the state of the file of a run's translations, which are imported again when it changes."""
+    return file_state(translation_file(run=run, split=split))
 
 
 def missing_seed_notes(project: Project, *, dataset: str, system: str) -> list[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmtcore.config.cells import GridCell, GridLine
@@ -352,7 +351,7 @@ class _Planner:
 
     def _is_finished(self, system: str, dataset: str, seed: int) -> bool:
         names = {"scale": self.project.settings.scale, "dataset": dataset, "system": system, "seed": seed}
-        return Path(self.project.layout.path("hypotheses", **names)).exists()
+        return bool(self.project.layout.existing("hypotheses", **names))
 
     def _claim(self, claim: Claim, parses: Mapping[_Treebank, Mapping[str, str]]) -> PlannedClaim:
         system = self._place(claim.system.system, claim.system.dataset, claim.split)

@@ -1,5 +1,7 @@
 """Inputs of the jobs of a run: features, pairs, trees, labels, first weights, scores of each seed."""
 
+from collections.abc import Sequence
+
 from nmtcore.config.datasets import GOLD, metric_names
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
@@ -19,21 +21,38 @@ def split_features(project: Project, *, run: RunSettings, split: str) -> list[st
     return [f"{folder}/{name}" for name in run.feature_files(split)]
 
 
-def gold_features(project: Project, *, run: RunSettings) -> list[str]:
-    """List the features of the treebanks that a run parses. Raises `UserError` if it parses none."""
+def translation_folders(project: Project, *, run: RunSettings) -> list[str]:
+    """List the folders of a run's translations, one per test."""
+    return _split_folders(project, run, "hypotheses", run.tests)
+
+
+def parse_folders(project: Project, *, run: RunSettings) -> list[str]:
+    """List the folders of a run's parses, one per gold treebank. Raises `UserError` if it parses none."""
+    _check_parses_gold(run)
+    return _split_folders(project, run, "gold_parses", run.gold)
+
+
+def _split_folders(project: Project, run: RunSettings, file_type: str, splits: Sequence[str]) -> list[str]:
+    names = {key: getattr(run, key) for key in ("scale", "dataset", "system", "seed")}
+    return [project.layout.path(file_type, **names, split=split) for split in splits]
+
+
+def _check_parses_gold(run: RunSettings) -> None:
     if not run.parses:
         raise UserError(f"{run.system} predicts no trees, so it does not parse treebanks.")
     if not run.gold:
         raise UserError(_missing_trees(run, "gold.uas"))
-    return feature_files(project, run=run, splits="gold")
 
 
 def measured_features(project: Project, *, run: RunSettings, split: str, measure: str) -> list[str]:
-    """List the features that a rule reads which measures a run's model on a split.
+    """List the features of a split that a rule reads which applies a run's model to it.
 
-    Raises `UserError` if the model has nothing that the rule measures, or the data set has no such split.
+    Raises `UserError` if the model cannot do what the rule is for, or the data set has no such split.
     """
     noun, splits = "test split", run.tests
+    if measure == "parse_gold":
+        _check_parses_gold(run)
+        noun, splits = "gold treebank", run.gold
     if run.external is not None:
         raise UserError(f"{run.system} is external, so it has no model, only translations and scores.")
     if measure == "score_heads":

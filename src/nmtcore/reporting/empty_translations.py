@@ -1,6 +1,6 @@
 """What pages say on top about runs whose translations are mostly empty."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nmtcore.config.planned_tables import PlannedTable
@@ -34,13 +34,13 @@ def empty_outputs(outputs: SplitOutputs, dataset: str, split: str) -> Iterator[s
             yield from mostly_empty(f"{dataset}/{system}, seed {seed}, {split}", lines)
 
 
-def empty_folder(folder: Path, splits: Iterable[str], name: str) -> Iterator[str]:
+def empty_folders(folders: Mapping[str, Path], name: str) -> Iterator[str]:
     """Yield a sentence for each of the splits that a run has translated whose translations are mostly empty.
 
-    `folder` is the run's folder of translations, and `name` names the run.
+    `folders` are those of the run's translations by split, and `name` names the run.
     """
-    for split in splits:
-        path = output_files(folder, split).translations
+    for split, folder in folders.items():
+        path = output_files(folder).translations
         if path.exists():
             yield from mostly_empty(f"{name}, {split}", read_lines(path))
 

@@ -65,7 +65,7 @@ def _compared(table: PlannedTable, first: GridCell, second: GridCell) -> dict[st
         cell.row: {int(seed): Path(path) for seed, path in cell.source["files"]["hypotheses"].items()}
         for cell in (first, second)
     }
-    outputs = read_outputs(folders, second.split)
+    outputs = read_outputs(folders)
     references = outputs.references
     pairs = _read_pairs(Path(files["pairs"]), files["supertags"] and Path(files["supertags"]))[: len(references)]
     row = find_sentence([pair["source"] for pair in pairs], table.sentence) if table.sentence else None

@@ -5,7 +5,7 @@ import hashlib
 import json
 import math
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from nmtcore.config.versions import MANIFESTS
 from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.evaluation.scores import output_files
 from nmtcore.files import explain_content, read_json, read_lines, write_json
 from nmtcore.layout import Layout, file_name
 from nmtcore.training.attempts import read_attempts
@@ -62,8 +63,9 @@ def read_manifest(path: Path) -> dict[str, Any] | None:
 
 def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row of a run in `runs.parquet`, in any state; what is not known is None."""
-    types = ("model", "hypotheses", "scores", "manifest", "history")
-    model, hypotheses, scores, manifest, history = (Path(layout.path(file_type, **names)) for file_type in types)
+    types = ("model", "scores", "manifest", "history")
+    model, scores, manifest, history = (Path(layout.path(file_type, **names)) for file_type in types)
+    hypotheses = layout.existing("hypotheses", **names)
     if not history.exists():  # before the end of training, the log is among the checkpoints
         logs = history.parent.glob(f"{file_name('checkpoints')}/*/{history.name}")
         history = max(logs, key=lambda path: path.stat().st_mtime, default=history)
@@ -72,7 +74,7 @@ def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
     code, device = last.get("code") or {}, last.get("device") or {}
     packages = [f"{name} {version}" for name, version in (last.get("packages") or {}).items() if version]
     joules = [attempt.get("energy", {}).get("gpu") for attempt in attempts]
-    is_scored = hypotheses.exists() and scores.exists()
+    is_scored = bool(hypotheses) and scores.exists()
     is_trained = model.exists() or not (attempts or history.exists())
     return {
         **dict.fromkeys(RUNS_SCHEMA.names),
@@ -124,13 +126,13 @@ def _training(history: Path) -> dict[str, Any]:
         }
 
 
-def _translation(layout: Layout, names: Mapping[str, Any], hypotheses: Path) -> dict[str, Any]:
-    """Return the time of translating the tests, by Snakemake's benchmark; empty if it was not measured."""
-    seconds = benchmark_seconds(layout.existing("translate_tests.benchmark", **names))
+def _translation(layout: Layout, names: Mapping[str, Any], hypotheses: Sequence[Path]) -> dict[str, Any]:
+    """Return the time of translating the tests, by Snakemake's benchmarks; empty if it was not measured."""
+    seconds = benchmark_seconds(layout.existing("translate_split.benchmark", **names))
     if not seconds:
         return {}
-    paths = [path for path in hypotheses.glob("*.txt") if not path.name.endswith(".references.txt")]
-    words = sum(len(line.split()) for path in paths for line in read_lines(path))
+    paths = [path for own in map(output_files, hypotheses) for path in (own.translations, own.greedy_translations)]
+    words = sum(len(line.split()) for path in paths if path.exists() for line in read_lines(path))
     return {"translation_seconds": seconds, "words_per_second": round(words / seconds, 1)}
 
 

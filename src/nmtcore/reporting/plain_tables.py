@@ -101,7 +101,7 @@ class TaggedTest(NamedTuple):
     """The files of a run's translations of a test, and of the tags of the references."""
 
     hypotheses: Path
-    """The folder `{dataset}/{system}/seed{seed}/hypotheses`."""
+    """The folder `{dataset}/{system}/seed{seed}/hypotheses/{split}`."""
     pairs: Path
     """The sentence pairs of the test."""
     features: Path
@@ -115,8 +115,7 @@ class TaggedTest(NamedTuple):
 def tag_page(tests: Iterable[TaggedTest], *, layout: Layout) -> Page:
     """Show the predicted tags of the first sentences: of each the source, and a table whose rows are words.
 
-    `layout` names the data set, system and seed of each folder of hypotheses, and the split of the pairs; the scale is
-    the same for all.
+    `layout` names the data set, system, seed and split of each folder of hypotheses; the scale is the same for all.
     """
     columns = [
         Column(name="reference", content="corpus"),
@@ -127,10 +126,10 @@ def tag_page(tests: Iterable[TaggedTest], *, layout: Layout) -> Page:
     ]
     blocks: list[Block] = []
     for test in tests:
-        run, split = layout.names(test.hypotheses, "hypotheses"), layout.names(test.pairs, "pairs")["split"]
-        names = {"data set": run["dataset"], "system": run["system"], "test": split}
+        run = layout.names(test.hypotheses, "hypotheses")
+        names = {"data set": run["dataset"], "system": run["system"], "test": run["split"]}
         blocks.append(Heading(f"{', '.join(names.values())}: {test.column}, seed {run['seed']}"))
-        for number, source, rows in _tagged_sentences(test, output_files(test.hypotheses, split).predicted_tags):
+        for number, source, rows in _tagged_sentences(test, output_files(test.hypotheses).predicted_tags):
             blocks.append(Paragraph(f"{number}: ", corpus=" ".join(source)))
             blocks.append(make_table(columns, rows, keys={**names, "sentence": number}))
     notes = note(_TAGS.format(scale=run["scale"], sentences=SENTENCES))

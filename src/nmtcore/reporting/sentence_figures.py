@@ -185,7 +185,7 @@ def trees_data(table: PlannedTable, layout: Layout) -> dict[str, Any]:
         sentence, runs = choose_sentence(Path(pairs), Path(trees), ids=ids), []
         for source in sources:
             folder = Path(next(iter(source["files"]["gold_parses"].values())))
-            rows = read_rows(output_files(folder, split).parses, columns=["id", "argmax", "one_root"])
+            rows = read_rows(output_files(folder).parses, columns=["id", "argmax", "one_root"])
             row = next(row for row in rows if row["id"] == sentence.id)
             heads = row["argmax"] if row["one_root"] is None else row["one_root"]
             runs.append({**run_names(folder, "gold_parses", layout), "heads": heads})

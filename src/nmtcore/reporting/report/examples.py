@@ -72,8 +72,8 @@ def translated_examples(
     finished = [run for run in runs if run["state"] == FINISHED]
     if not finished or not examples:
         return []
-    folder, rows = run_path(finished[0], "hypotheses"), [example["row"] for example in examples]
-    outputs = read_outputs({"": {1: folder}}, test["split"])
+    folder, rows = run_path(finished[0], "hypotheses", split=test["split"]), [example["row"] for example in examples]
+    outputs = read_outputs({"": {1: folder}})
     translations = outputs.translations[""][1]
     if rows[-1] >= len(translations):
         raise UserError(f"{folder} has fewer translations than another system: delete it and run the workflow again.")

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmtcore.layout import file_name
+from nmtcore.layout import run_file
 from nmtcore.reporting.curves_figure import curves_svg, system_curves
-from nmtcore.reporting.empty_translations import empty_folder
+from nmtcore.reporting.empty_translations import empty_folders
 from nmtcore.reporting.manifest import RUN_KEYS
 from nmtcore.reporting.table import (
     Block,
@@ -134,9 +134,9 @@ def flat_settings(values: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def run_path(run: Mapping[str, Any], file_type: str) -> Path:
+def run_path(run: Mapping[str, Any], file_type: str, **names: str) -> Path:
     """Return the path of a file or folder of a run."""
-    return Path(run["folder"]) / file_name(file_type)
+    return Path(run["folder"]) / run_file(file_type, **names)
 
 
 def run_curves(group: SystemRuns) -> str:
@@ -154,5 +154,6 @@ def empty_seeds(group: SystemRuns) -> list[str]:
     sentences: list[str] = []
     for run in group.runs:
         splits = group.scores[group.scores.seed == run["seed"]].split.unique()
-        sentences += empty_folder(run_path(run, "hypotheses"), splits, f"{group.origin}, seed {run['seed']}")
+        folders = {split: run_path(run, "hypotheses", split=split) for split in splits}
+        sentences += empty_folders(folders, f"{group.origin}, seed {run['seed']}")
     return sentences
