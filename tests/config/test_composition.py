@@ -81,17 +81,6 @@ def test_per_dataset_overrides_the_values_of_its_own_level():
     assert compose_system(line, ["twin", "demo"]).components["pascal"]["variance"] == 2.0
 
 
-@pytest.mark.parametrize(
-    ("section", "key", "values"),
-    [("model", "dropout", (0.1, 0.2, 0.3)), ("training", "clip_norm", (1, 2, 3)), ("decoding", "beam", (1, 2, 3))],
-)
-def test_a_system_overrides_an_ancestors_per_dataset(section, key, values):
-    old, special, own = ({section: {key: value}} for value in values)
-    line = levels({**old, "per_dataset": {"demo": special}}, own)
-    assert getattr(compose_system(line[:1], ["demo"]), section) == special[section]
-    assert getattr(compose_system(line, ["demo"]), section) == own[section]
-
-
 def test_everything_but_the_description_is_inherited():
     line = levels({"description": "old", "start_from": "x", "segmentation": {"also": "constituency"}}, {})
     assert compose_system(line).description == ""
@@ -102,19 +91,14 @@ def test_everything_but_the_description_is_inherited():
     ("entries", "sentence"),
     [
         ([{"components": [{"name": "sisa"}]}], "f.yaml: s0: components: expected keys and values, found [{'name':"),
-        ([{"components": "sisa"}], "f.yaml: s0: components: expected keys and values, found 'sisa'."),
         ([named(sisa=2)], "f.yaml: s0: components: sisa: expected keys and values, found 2."),
         ([named(sisa=None)], "f.yaml: s0: components: sisa: null drops a component of a system that this one extends"),
-        ([named(sisa={}), named(sisaa=None)], "f.yaml: s1: components: sisaa: null drops"),
         ([named(sisa={}), named(sisaa=None)], "but none of them has it. Did you mean sisa?"),
-        ([named(sisa={}), named(sisa=None), named(sisa=None)], "f.yaml: s2: components: sisa: null drops"),
         ([{"components": {"My Head": {"kind": "sisa"}}}], "a component cannot be called 'My Head'"),
         ([named(translation={"kind": "sisa"})], "and avoid translation, attention_maps"),
         ([named(sisa={}), {"per_dataset": {"demo": named(siza={})}}], "unknown component 'siza'. Did you mean sisa?"),
         ([{**named(sisa={}), "per_dataset": {"demo": named(sisa=None)}}], "demo: components: sisa: expected keys and"),
         ([named(sisa={}), {**named(sisa=None), "per_dataset": {"demo": named(sisa={})}}], "unknown component 'sisa'"),
-        ([{"per_dataset": {"demo": {"components": [{"name": "sisa"}]}}}], "demo: components: expected keys and values"),
-        ([{"componets": {}}], "f.yaml: s0: unknown key 'componets'. Did you mean components?"),
     ],
 )
 def test_entries_of_the_wrong_shape_are_errors(entries, sentence):
@@ -125,6 +109,15 @@ def test_a_circular_extends_is_an_error():
     entries = {name: (Path("f.yaml"), {"extends": parent}) for name, parent in (("a", "b"), ("b", "c"), ("c", "b"))}
     with pytest.raises(UserError, match=r"f\.yaml: a extends b extends c extends b: this is circular"):
         lineage("a", entries.__getitem__, lambda name, where: name)
+
+
+def test_the_changes_for_the_nearest_data_set_count(mine, tmp_path):
+    (tmp_path / "datasets").mkdir()
+    for name, parent in ("twin", "demo_en2de"), ("twin_of_twin", "twin"):
+        (tmp_path / f"datasets/{name}.yaml").write_text(f"extends: {parent}\n")
+    changes = {name: {"model": {"dropout": value}} for name, value in (("demo_en2de", 0.3), ("twin", 0.4))}
+    project = mine({"own": {"extends": "transformer_base", "per_dataset": changes}})
+    assert [project.run(name, "own", "paper", 1).model.dropout for name in ("demo_en2de", "twin_of_twin")] == [0.3, 0.4]
 
 
 def test_a_second_component_of_one_kind_needs_its_own_name(mine):
@@ -147,14 +140,6 @@ def test_a_second_component_of_one_kind_needs_its_own_name(mine):
         component_settings("upper", {"kind": "pascall"}, where="x")
     with pytest.raises(UserError, match=r"x: components: upper: the key 'heads' is missing"):
         component_settings("upper", {"kind": "pascal"}, where="x")
-
-
-def test_a_users_variant_of_pascal_keeps_its_heads_on_every_data_set(mine):
-    """It inherits the other values that the paper tuned for that data set."""
-    project = mine({"four": {"extends": "pascal", "components": {"pascal": {"heads": 4, "layers": [1]}}}})
-    for dataset, ignoring in (("nc11_de2en", 0.0), ("nc11_en2de", 0.4)):
-        pascal = project.run(dataset, "four", "paper", 1).components["pascal"]
-        assert (pascal.heads, pascal.layers, pascal.ignoring) == (4, (1,), ignoring)
 
 
 def test_the_order_of_components_survives_json(mine):
