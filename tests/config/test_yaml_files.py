@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmtcore.config.yaml_files import read_yaml
+from nmtcore.config.yaml_files import config_file, read_yaml, yaml_files
 from nmtcore.errors import UserError
 
 
@@ -56,3 +56,17 @@ def test_another_encoding_is_named(tmp_path):
     (tmp_path / "x.yaml").write_bytes("a: größer".encode("latin-1"))
     with pytest.raises(UserError, match=r"x\.yaml is not UTF-8 from byte 6 on: convert it \(see `iconv`\)\.$"):
         read_yaml(tmp_path / "x.yaml")
+
+
+def test_yml_is_another_ending_but_not_of_the_same_name(tmp_path):
+    for name in ("a.yaml", "b.yml", ".hidden.yml", "config.yml"):
+        (tmp_path / name).touch()
+    assert yaml_files(tmp_path) == {
+        "a": tmp_path / "a.yaml",
+        "b": tmp_path / "b.yml",
+        "config": tmp_path / "config.yml",
+    }
+    assert config_file(tmp_path) == tmp_path / "config.yml"
+    (tmp_path / "b.yaml").touch()
+    with pytest.raises(UserError, match=r"b\.yaml and .*b\.yml have the same name: delete or rename one of them"):
+        yaml_files(tmp_path)
