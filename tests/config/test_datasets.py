@@ -1,4 +1,4 @@
-"""Every data set, corpus and model that is shipped."""
+"""Every data set, corpus and model that is shipped, and the codes of languages."""
 
 import hashlib
 from collections import defaultdict
@@ -10,9 +10,10 @@ import pytest
 
 from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import DatasetSettings, EvaluationSettings, PublishedSettings
-from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.language_codes import TWO_LETTERS, check_language_code
 from nmtcore.config.project import Project
 from nmtcore.config.published import read_paper
+from nmtcore.errors import UserError
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 PROJECT = Project.load(CONFIG)
@@ -216,34 +217,19 @@ def test_the_gold_trees_of_multi30k():
             assert english.splits[split] == german.splits[split]
 
 
-DEMOS = ("demo_en2de", "demo_de2en", "rehearsal_multi30k_en2de")
+TAGGED = {
+    **dict.fromkeys(("wmt17_tr2en", "wmt17_tr2en_30k", "wmt17_tr2en_mono", "multi30k_de2en", "demo_de2en"), "target"),
+    **dict.fromkeys(("rehearsal_wmt17_tr2en", "rehearsal_multi30k_de2en"), "target"),
+    **dict.fromkeys(("multi30k_en2de", "rehearsal_multi30k_en2de", "demo_en2de"), "source"),
+}
+"""The English side of data sets for supertags."""
 
 
-def test_every_system_runs_on_a_demo_data_set():
-    missing: dict[str, list[str]] = defaultdict(list)
-    for system in PROJECT.system_entries:
-        for name in DEMOS:
-            try:
-                PROJECT.run(name, system, "smoke", 1)
-            except MissingAnnotation as error:
-                missing[system].append(str(error))
-    assert [errors for errors in missing.values() if len(errors) == len(DEMOS)] == []
-
-
-ENGLISH_TARGET = [f"{twin}{name}" for twin in ("", "rehearsal_") for name in ("wmt17_tr2en", "multi30k_de2en")]
-
-
-@pytest.mark.parametrize(
-    ("name", "side"),
-    [
-        *((name, "target") for name in [*ENGLISH_TARGET, "wmt17_tr2en_30k", "wmt17_tr2en_mono", "demo_de2en"]),
-        *((name, "source") for name in ("multi30k_en2de", "rehearsal_multi30k_en2de", "demo_en2de")),
-    ],
-)
-def test_data_sets_for_supertags_have_categories_in_english_and_trees_on_both_sides(name: str, side: str):
+@pytest.mark.parametrize("name", TAGGED)
+def test_data_sets_for_supertags_have_categories_in_english_and_trees_on_both_sides(name: str):
     dataset = PROJECT.dataset(name)
-    assert [side for side, annotators in dataset.syntax.items() if "ccg" in annotators] == [side]
-    assert dataset.language(side) == "en"
+    assert [side for side, annotators in dataset.syntax.items() if "ccg" in annotators] == [TAGGED[name]]
+    assert dataset.language(TAGGED[name]) == "en"
     assert all({"dependencies", "tags"} <= annotators.keys() for annotators in dataset.syntax.values())
 
 
@@ -267,3 +253,28 @@ def test_published_sizes_equal_the_papers():
     copied = tables["table_4_1"].value("wmt17_tr2en_mono", "train/copied_sentences")
     assert mono.published.pairs["train"] == sizes["train"] + copied
     assert mono.segmentation_from == "wmt17_tr2en"
+
+
+@pytest.mark.parametrize("code", ["en", "cs", "ja", "hsb", "gsw"])
+def test_codes_of_two_letters_or_of_three_without_two(code):
+    check_language_code(code, where="here")
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        *[("EN", "en"), ("de-DE", "de"), ("en_GB", "en"), ("eng", "en"), ("ger", "de"), ("cz", None), ("xx", None)],
+        *[("", None), ("german", None), ("é", None), ("../cs", None), ("e n", None)],
+    ],
+)
+def test_other_codes_are_refused_in_one_sentence(code, hint):
+    with pytest.raises(UserError) as caught:
+        check_language_code(code, where="--source")
+    message = str(caught.value)
+    assert message.startswith(f"--source: '{code}' is no language code: ")
+    assert message.endswith(f"Did you mean {hint}?" if hint else "no two).")
+
+
+def test_there_are_the_codes_of_iso_639_1():
+    assert len(TWO_LETTERS) == 183
+    assert {len(code) for code in TWO_LETTERS} == {2}

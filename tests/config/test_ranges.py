@@ -41,28 +41,23 @@ def test_every_number_has_a_range():
     assert [name for name, bounds in numbers.items() if not bounds] == [], "write Annotated[int, Range(...)], or a name"
 
 
-MISTAKES = [
-    ("training", {"validation": {"every": 0}}, "validation: every must be at least 1, not 0."),
-    ("training", {"clip_norm": -1}, "clip_norm must be above 0, not -1."),
-    ("training", {"schedule": {"peak": -1}}, "schedule: peak must be above 0, not -1."),
-    ("training", {"batch": {"size": 0}}, "batch: size must be at least 1, not 0."),
-    ("training", {"max_updates": 0}, "max_updates must be at least 1, not 0."),
-    ("training", {"validation": {"stop_after": 0}}, "validation: stop_after must be at least 1, not 0."),
-    ("training", {"betas": [0.9, 1.0]}, "betas[1] must be below 1, not 1.0."),
-    ("model", {"dropout": 1.0}, "dropout must be below 1, not 1.0."),
-    ("decoding", {"beam": 1000000}, "beam must be at most 1000, not 1000000."),
-]
-
-
 def write(path: Path, values: dict) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(values))
 
 
+FILES = ("recipes", "datasets", "scales", "systems", "per_dataset")
+
+
 @pytest.mark.parametrize(
     ("file", "section", "values", "sentence"),
-    [(file, *MISTAKES[-2]) for file in ("recipes", "datasets", "scales", "per_dataset")]
-    + [("systems", *mistake) for mistake in MISTAKES],
+    [(file, "model", {"dropout": 1.0}, "dropout must be below 1, not 1.0.") for file in FILES]
+    + [
+        ("systems", "training", {"validation": {"every": 0}}, "validation: every must be at least 1, not 0."),
+        ("systems", "training", {"schedule": {"peak": -1}}, "schedule: peak must be above 0, not -1."),
+        ("systems", "training", {"betas": [0.9, 1.0]}, "betas[1] must be below 1, not 1.0."),
+        ("systems", "decoding", {"beam": 1000000}, "beam must be at most 1000, not 1000000."),
+    ],
 )
 def test_no_run_starts_with_a_number_outside_its_range(tmp_path, root, file, section, values, sentence):
     part, section_key = {section: values}, section
@@ -103,9 +98,7 @@ def test_a_component_with_a_number_outside_its_range_names_its_file(tmp_path, ro
     ("changes", "sentence"),
     [
         ({"model": {"encoder_layers": 100_000}}, "encoder_layers must be at most 1000, not 100000."),
-        ({"training": {"uniform_range": 1e300}}, "uniform_range must be at most 1, not 1e+300."),
         ({"components": {"tree_distance": {"maximum": 10**21}}}, f"maximum must be at most 1000, not {10**21}."),
-        ({"components": {"relative_positions": {"maximum": 10**9}}}, "at most 1000, not 1000000000."),
         ({"components": {"tag_attention": {"width": 10**12}}}, "width must be at most 1000000, not 100000000"),
     ],
 )
