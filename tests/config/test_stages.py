@@ -27,24 +27,10 @@ PROJECT = Project.load(Path(__file__).parents[2] / "config")
 RUN = PROJECT.run("demo_en2de", "depparse_l1", "demo", 1)
 
 
-def with_training(run, **changes):
-    return replace(run, training=replace(run.training, **changes))
-
-
-def with_validation(run, **changes):
-    return with_training(run, validation=replace(run.training.validation, **changes))
-
-
-def with_decoding(run, **changes):
-    return replace(run, decoding=replace(run.decoding, **changes))
-
-
-def with_evaluation(run, **changes):
-    return replace(run, evaluation=replace(run.evaluation, **changes))
-
-
-def weighted(weight):
-    return {"depparse": replace(RUN.components["depparse"], weight=weight)}
+def edited(settings, key, value):
+    """The settings with another value of a key, such as `training.batch.size`."""
+    name, _, inner = key.partition(".")
+    return replace(settings, **{name: edited(getattr(settings, name), inner, value) if inner else value})
 
 
 def translation_settings(run):
@@ -70,64 +56,58 @@ def between(settings, before, after):
 
 
 @pytest.mark.parametrize(
-    ("after", "training", "inference", "scoring"),
+    ("key", "value", "affected"),
     [
-        (with_decoding(RUN, beam=7), False, True, False),
-        (with_decoding(RUN, alpha=0.9), False, True, False),
-        (with_decoding(RUN, batch_sentences=7), False, False, False),
-        (with_decoding(RUN, max_length_extra=7), True, True, False),
-        (with_evaluation(RUN, lowercase=True), True, False, True),
-        (with_evaluation(RUN, tokenize="none"), True, False, True),
-        (with_evaluation(RUN, text="tokens"), True, True, True),
-        (with_evaluation(RUN, roots="many"), False, False, True),
-        (with_evaluation(RUN, greedy_dev=True), False, True, True),
-        (with_evaluation(RUN, metrics=("ribes",)), False, False, True),
-        (replace(RUN, tests=("test", "dev", "other")), False, False, True),
-        (replace(RUN, gold=("gold_x",), gold_annotator="existing"), False, False, False),
-        (replace(RUN, trees=None, trees_by="existing"), False, False, False),
-        (
-            replace(RUN, annotators={"existing": {"tool": "existing", "shards": 9, "max_words": 250}}),
-            False,
-            False,
-            False,
-        ),
-        (replace(RUN, sentences=replace(RUN.sentences, train=7)), True, False, False),
-        (replace(RUN, sentences=replace(RUN.sentences, dev=7)), True, True, False),
-        (replace(RUN, sentences=replace(RUN.sentences, test=7)), False, True, False),
-        (replace(RUN, components=weighted(0.7)), True, False, False),
-        (replace(RUN, model=replace(RUN.model, dropout=0.4)), True, False, False),
-        (with_training(RUN, clip_norm=2.0), True, False, False),
-        (with_training(RUN, log_every=77), False, False, False),
-        (with_training(RUN, compile=True), False, False, False),
-        (with_training(RUN, batch=replace(RUN.training.batch, device_size=7)), False, False, False),
-        (with_validation(RUN, beam=3), True, False, False),
+        ("decoding.beam", 7, "inference"),
+        ("decoding.alpha", 0.9, "inference"),
+        ("decoding.batch_sentences", 7, ""),
+        ("decoding.max_length_extra", 7, "training, inference"),
+        ("evaluation.lowercase", True, "training, scoring"),
+        ("evaluation.tokenize", "none", "training, scoring"),
+        ("evaluation.text", "tokens", "training, inference, scoring"),
+        ("evaluation.roots", "many", "scoring"),
+        ("evaluation.greedy_dev", True, "inference, scoring"),
+        ("evaluation.metrics", ("ribes",), "scoring"),
+        ("tests", ("test", "dev", "other"), "scoring"),
+        ("gold", ("gold_x",), ""),
+        ("trees", None, ""),
+        ("trees_by", "existing", ""),
+        ("annotators", {"existing": {"tool": "existing", "shards": 9, "max_words": 250}}, ""),
+        ("sentences.train", 7, "training"),
+        ("sentences.dev", 7, "training, inference"),
+        ("sentences.test", 7, "inference"),
+        ("components", {"depparse": replace(RUN.components["depparse"], weight=0.7)}, "training"),
+        ("model.dropout", 0.4, "training"),
+        ("training.clip_norm", 2.0, "training"),
+        ("training.log_every", 77, ""),
+        ("training.compile", True, ""),
+        ("training.batch.device_size", 7, ""),
+        ("training.validation.beam", 3, "training"),
     ],
 )
-def test_settings_that_training_inference_and_scoring_depend_on(after, training, inference, scoring):
-    assert RUN.training.validation.metric == "bleu"
-    assert bool(between(training_settings, RUN, after)) == training
-    assert bool(between(translation_settings, RUN, after)) == inference
-    assert bool(between(scoring_settings, RUN, after)) == scoring
+def test_settings_that_training_inference_and_scoring_depend_on(key, value, affected):
+    run = replace(RUN, gold_annotator="existing")
+    settings = {"training": training_settings, "inference": translation_settings, "scoring": scoring_settings}
+    changed_stages = [stage for stage, of in settings.items() if between(of, run, edited(run, key, value))]
+    assert run.training.validation.metric == "bleu"
+    assert ", ".join(changed_stages) == affected
 
 
 def test_training_depends_on_the_search_and_scoring_of_validation():
-    with_beam, with_perplexity = with_validation(RUN, beam=4), with_validation(RUN, metric="perplexity")
-    assert between(training_settings, with_beam, with_decoding(with_beam, alpha=0.9)) == [
-        "decoding.alpha: nothing -> 0.9"
-    ]
-    for other in (with_decoding(with_perplexity, max_length_extra=7), with_evaluation(with_perplexity, lowercase=True)):
-        assert between(training_settings, with_perplexity, other) == []
+    beam = edited(RUN, "training.validation.beam", 4)
+    perplexity = edited(RUN, "training.validation.metric", "perplexity")
+    assert between(training_settings, beam, edited(beam, "decoding.alpha", 0.9)) == ["decoding.alpha: nothing -> 0.9"]
+    for key, value in (("decoding.max_length_extra", 7), ("evaluation.lowercase", True)):
+        assert between(training_settings, perplexity, edited(perplexity, key, value)) == []
 
 
 @pytest.mark.parametrize(
     ("system", "tags"),
     [
-        ("tag_attention", "ccg_tags"),
         ("tag_attention_random", "random_tags"),
         ("tag_attention_without_loss", None),
         ("multitask", "ccg_tags"),
         ("interleaved", "ccg_tags"),
-        ("source_dg_a", None),
         ("tag_attention_source_dg_a", "ccg_tags"),
     ],
 )
@@ -141,15 +121,15 @@ def test_systems_that_predict_tags_are_translated_with_tags(system, tags):
 
 def test_only_systems_that_parse_depend_on_roots():
     plain = PROJECT.run("demo_en2de", "transformer_base", "demo", 1)
-    assert between(scoring_settings, plain, with_evaluation(plain, roots="many")) == []
+    assert between(scoring_settings, plain, edited(plain, "evaluation.roots", "many")) == []
 
 
 def test_parsing_and_scoring_treebanks_depends_on_no_other_settings():
     run = PROJECT.run("multi30k_en2de", "depparse_l1", "small", 1)
     assert run.gold
-    for other in (with_decoding(run, beam=7), with_evaluation(run, lowercase=True)):
+    for other in (edited(run, "decoding.beam", 7), edited(run, "evaluation.lowercase", True)):
         assert between(gold_settings, run, other) == between(gold_scoring_settings, run, other) == []
-    many = with_evaluation(run, roots="many")
+    many = edited(run, "evaluation.roots", "many")
     assert between(gold_settings, run, many) == []
     assert between(gold_scoring_settings, run, many) == ['evaluation.roots: nothing -> "many"']
 
@@ -159,7 +139,7 @@ def test_what_trees_are_compared_with_decides_how_treebanks_are_parsed_and_score
     induced = replace(supervised, trees="induced")
     assert between(gold_settings, supervised, induced) == ['trees: nothing -> "induced"']
     assert 'trees: "supervised" -> "induced"' in between(gold_scoring_settings, supervised, induced)
-    assert between(gold_scoring_settings, induced, with_evaluation(induced, roots="many")) == []
+    assert between(gold_scoring_settings, induced, edited(induced, "evaluation.roots", "many")) == []
     assert between(training_settings, supervised, induced) == between(translation_settings, supervised, induced) == []
 
 
