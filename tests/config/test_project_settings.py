@@ -43,10 +43,11 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize("key", [field.name for field in dataclasses.fields(ProjectSettings)])
-def test_every_key_can_be_given_on_the_command_line(key):
+def test_every_key_can_be_given_on_the_command_line_and_in_the_file(key):
     typed, value = EXAMPLES[key]
     config = parse_config([f"{key}={typed}"])
-    assert getattr(read_project_settings(config, where="config.yaml"), key) == value
+    for given in (config, yaml.safe_load(f"{key}: {typed}")):
+        assert getattr(read_project_settings(given, where="config.yaml"), key) == value
     assert getattr(job_settings(SimpleNamespace(config=config)), key) == value
 
 
@@ -55,34 +56,19 @@ def test_null_can_be_given_where_it_is_a_choice(key):
     assert getattr(read_project_settings(parse_config([f"{key}=null"]), where="config.yaml"), key) is None
 
 
-@pytest.mark.parametrize("key", EXAMPLES)
-def test_the_command_line_and_the_file_give_equal_settings(key):
-    typed, _ = EXAMPLES[key]
-    from_file = read_project_settings(yaml.safe_load(f"{key}: {typed}"), where="config.yaml")
-    assert read_project_settings(parse_config([f"{key}={typed}"]), where="config.yaml") == from_file
-
-
-@pytest.mark.parametrize(
-    ("typed", "value"),
-    [("seeds=3", (3,)), ("datasets=demo_en2de", ("demo_en2de",)), ("models=/my/parsers", ("/my/parsers",))],
-)
-def test_a_single_value_becomes_a_list(typed, value):
-    assert getattr(read_project_settings(parse_config([typed]), where="config.yaml"), typed.split("=")[0]) == value
+@pytest.mark.parametrize(("key", "typed", "value"), [("seeds", "3", (3,)), ("datasets", "demo_en2de", ("demo_en2de",))])
+def test_a_single_value_becomes_a_list(key, typed, value):
+    assert getattr(read_project_settings(parse_config([f"{key}={typed}"]), where="config.yaml"), key) == value
 
 
 @pytest.mark.parametrize(
     ("typed", "sentence"),
     [
         ("seeds=[1,x]", r"config.yaml: seeds\[1\]: expected a whole number, found 'x'"),
-        ("seeds=[1.5]", r"config.yaml: seeds\[0\]: expected a whole number, found '1.5'"),
         ("seeds=[1,01]", "config.yaml: seeds must be a list of different numbers"),
-        ("seeds=-1", r"config.yaml: seeds\[0\] must be at least 0, not -1"),
         ("seeds=[1,-2]", r"config.yaml: seeds\[1\] must be at least 0, not '-2'"),
-        ("seeds={a: 1}", r"config.yaml: seeds\[0\]: expected a whole number, found {'a': '1'}"),
         ("seeds=", "config.yaml: seeds: expected a list, found nothing"),
-        ("gpus=two", "config.yaml: gpus: expected a whole number, found 'two'"),
         ("paths={results: [a]}", "config.yaml: paths: results: expected a string"),
-        ("pahts={results: a}", "config.yaml: unknown key 'pahts'. Did you mean paths"),
     ],
 )
 def test_values_of_the_wrong_type_are_errors(typed, sentence):

@@ -1,15 +1,20 @@
-"""Registries: from an entry to settings and back, and the module that implements them."""
+"""Registries: from an entry to settings and back, and the module that implements them; names of features."""
 
+from pathlib import Path
 from typing import get_type_hints
 
 import pytest
 
+from nmtcore.config.annotators import ANNOTATIONS
 from nmtcore.config.corpora import CorpusSettings
 from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.features import FEATURES
 from nmtcore.config.filters import FilterSettings
 from nmtcore.config.formats import FORMATS, PlainOptions
+from nmtcore.config.project import Project
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.registry import Registry
+from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.typed import convert
 from nmtcore.corpus.formats import make_format
 from nmtcore.errors import UserError
@@ -37,31 +42,18 @@ def test_build_and_entry_of_are_inverses():
     assert FRUIT.entry_of(Apple()) == {"kind": "apple", "size": 1}
 
 
-def test_a_registry_lists_its_names_in_order():
-    assert list(FRUIT) == ["apple", "pear"]
-    assert len(FRUIT) == 2
-    assert FRUIT["apple"] is Apple
-    assert FRUIT.find("pear", where="f.yaml") is Pear
-
-
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
         (["pear"], r"f.yaml: expected {kind: name of a fruit, settings}, found \['pear'\]."),
         ("pear", "f.yaml: the key 'names' is missing."),
-        ({"names": []}, r"f.yaml: expected {kind: name of a fruit, settings}, found {'names': \[\]}."),
         ({"kind": "paer"}, r"f.yaml: unknown fruit 'paer'. Did you mean pear?"),
         ({"kind": "apple", "sizes": 2}, r"f.yaml: unknown key 'sizes'. Did you mean size?"),
-        ({"kind": "apple", "size": "big"}, r"f.yaml: size: expected a whole number, found 'big'."),
     ],
 )
 def test_invalid_entries_are_errors(entry, sentence):
     with pytest.raises(UserError, match=f"^{sentence.replace('?', '[?]')}"):
         FRUIT.build(entry, where="f.yaml")
-
-
-def test_a_module_is_imported_from_the_package():
-    assert Registry({"abc": Apple}, noun="fruit", package="collections").module("abc").Mapping
 
 
 def test_a_corpus_may_have_any_registered_format(monkeypatch):
@@ -84,3 +76,23 @@ def test_a_data_set_may_have_any_registered_filter():
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_has_its_class(name):
     assert callable(make_format(name, None, None).parse)
+
+
+def test_no_feature_has_the_name_of_an_annotation():
+    assert not set(FEATURES) & set(ANNOTATIONS)
+    assert {feature.annotation for feature in FEATURES.values()} <= set(ANNOTATIONS)
+    assert all(set(feature.labels) <= set(feature.columns) for feature in FEATURES.values())
+
+
+def test_no_two_features_share_a_column():
+    columns = [column for feature in FEATURES.values() for column in feature.columns]
+    assert len(set(columns)) == len(columns)
+
+
+def test_a_run_with_an_unknown_feature_is_refused(root: Path):
+    """An earlier version may have written it; its model would ignore the syntax."""
+    values = run_to_json(Project.load(root / "config").run("demo_en2de", "pascal", "smoke", 1))
+    assert run_from_json(values, where="run.json").features == {"source": {"trees": "existing"}}
+    values["features"] = {"source": {"dependencies": "existing"}}
+    with pytest.raises(UserError, match=r"run\.json: features\.source: unknown feature 'dependencies'\. Valid are: "):
+        run_from_json(values, where="run.json")
