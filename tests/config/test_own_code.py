@@ -10,13 +10,7 @@ from nmtcore.config.filters import FILTERS, LengthSettings
 from nmtcore.config.own_code import own_module
 from nmtcore.config.project import Project
 from nmtcore.config.schema import file_schemas
-from nmtcore.config.stages import (
-    FilteringSettings,
-    ScoringSettings,
-    differences,
-    filtering_values,
-    training_settings,
-)
+from nmtcore.config.stages import FilteringSettings, ScoringSettings, differences, filtering_values, training_settings
 from nmtcore.config.typed import changed
 from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import METRICS, metric_labels
@@ -71,10 +65,7 @@ def project(own, root):
     """A function that reads the project of the working folder with a component, a filter and a metric of its own."""
     own("filters/odd.py", FILTER)
     own("metrics/mine.py", METRIC)
-    own(
-        "datasets/mine.yaml",
-        "{extends: demo_en2de, description: Mine, filters: [empty, odd], evaluation: {metrics: [mine]}}",
-    )
+    own("datasets/mine.yaml", "{extends: demo_en2de, filters: [empty, odd], evaluation: {metrics: [mine]}}")
 
     def read():
         return Project(["config", root / "config"], {})
@@ -132,11 +123,7 @@ def test_a_changed_file_is_imported_again(own):
         ("import os\n\nimport no_such_package\n", r"^config/filters/odd.py, line 3: ModuleNotFoundError: "),
         ("x = 1\n", r"^config/filters/odd.py: expected one class that is derived from FilterSettings"),
         (FILTER.replace("@settings_class\n", ""), r"^config/filters/odd.py: write @settings_class above the class Odd"),
-        (
-            FILTER.replace("most", "code"),
-            r"^config/filters/odd.py: a setting cannot be called 'code', which is a key of",
-        ),
-        (FILTER.replace("most", "name"), "a setting cannot be called 'name'"),
+        (FILTER.replace("most", "name"), "odd.py: a setting cannot be called 'name', which is a key of"),
         (FILTER + FILTER.partition("\n\n\n")[2].replace("Odd", "Even"), "but found 2"),
     ],
 )

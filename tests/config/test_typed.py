@@ -65,50 +65,32 @@ def test_values_of_typed_mappings_are_checked_and_other_keys_stay():
         assert str(error.value) == sentence
 
 
-def test_values_are_converted_and_come_back():
-    values = {
-        "name": "x",
-        "rate": 1,
-        "choice": "b",
-        "pair": [0, 0.5],
-        "items": [{"size": 3}],
-        "table": {"k": {"size": 4}},
-        "limit": 7,
-        "flag": True,
-        "either": [1, "2e-3"],
-        "short": {"left": {}},
-    }
-    settings = build(Outer, values, where="f.yaml")
-    assert settings == Outer(
-        name="x",
-        rate=1.0,
-        choice="b",
-        pair=(0.0, 0.5),
-        items=(Inner(size=3),),
-        table={"k": Inner(size=4)},
-        limit=7,
-        flag=True,
-        either=(1.0, 2e-3),
-        short={"left": Inner()},
-    )
-    assert build(Outer, plain(settings), where="again") == settings
-
-
 @pytest.mark.parametrize(
-    ("values", "key", "value"),
+    ("key", "given", "value"),
     [
-        ({"rate": "1e-9"}, "rate", 1e-9),
-        ({"limit": "3"}, "limit", 3),
-        ({"flag": "true"}, "flag", True),
-        ({"short": {}}, "short", {"left": Inner(), "right": Inner()}),
-        ({"short": "b"}, "short", {"left": Inner(text="b"), "right": Inner(text="b")}),
-        ({"short": {"left": {"size": 2}}}, "short", {"left": Inner(size=2)}),
-        ({"listed": 3}, "listed", (3,)),
-        ({"part": {"size": 2}}, "part", {"size": 2}),
+        ("rate", 1, 1.0),
+        ("rate", "1e-9", 1e-9),
+        ("choice", "b", "b"),
+        ("pair", [0, 0.5], (0.0, 0.5)),
+        ("items", [{"size": 3}], (Inner(size=3),)),
+        ("table", {"k": {"size": 4}}, {"k": Inner(size=4)}),
+        ("limit", 7, 7),
+        ("limit", "3", 3),
+        ("flag", "true", True),
+        ("either", [1, "2e-3"], (1.0, 2e-3)),
+        ("short", {}, {"left": Inner(), "right": Inner()}),
+        ("short", "b", {"left": Inner(text="b"), "right": Inner(text="b")}),
+        ("short", {"left": {"size": 2}}, {"left": Inner(size=2)}),
+        ("listed", 3, (3,)),
+        ("part", {"size": 2}, {"size": 2}),
     ],
 )
-def test_short_forms(values, key, value):
-    assert getattr(build(Outer, {"name": "x", **values}, where="f.yaml"), key) == value
+def test_values_and_short_forms_are_converted_and_come_back(key, given, value):
+    others = {"name": "x", "short": {"left": {}}}
+    settings = build(Outer, others | {key: given}, where="f.yaml")
+    assert settings == Outer(**{"name": "x", "short": {"left": Inner()}, key: value})
+    assert type(getattr(settings, key)) is type(value)
+    assert build(Outer, plain(settings), where="again") == settings
 
 
 @pytest.mark.parametrize(
@@ -119,9 +101,7 @@ def test_short_forms(values, key, value):
         ({"rate": "fast"}, "rate: expected a number, found 'fast'."),
         ({"rate": True}, "rate: expected a number, found True."),
         ({"rate": float("inf")}, "rate: expected a finite number, found inf."),
-        ({"rate": "nan"}, "rate: expected a finite number, found 'nan'."),
         ({"limit": 1.5}, "limit: expected a whole number, found 1.5."),
-        ({"limit": True}, "limit: expected a whole number, found True."),
         ({"flag": "maybe"}, "flag: expected true or false, found 'maybe'."),
         ({"pair": [0]}, "pair[1]: a value is missing."),
         ({"pair": [0, 0, 0]}, "pair: expected 2 values, found 3."),
@@ -131,13 +111,10 @@ def test_short_forms(values, key, value):
         ({"items": [{"length": 3}]}, "items[0]: the key 'length' is gone. Write size."),
         ({"items": [{"size": 13}]}, "items[0]: size 13 is unlucky."),
         ({"table": {"k": {"size": 0}}}, "table: k: size must be at least 1, not 0."),
-        ({"table": {"k": None}}, "table: k: expected keys and values, found nothing."),
         ({"name": None}, "name: expected a string, found nothing."),
         ({"either": "x"}, "either: expected a number, found 'x'."),
         ({"either": [1, "x"]}, "either[1]: expected a number, found 'x'."),
         ({"part": {"size": 0}}, "part: size must be at least 1, not 0."),
-        ({"part": {"sise": 1}}, "part: unknown key 'sise'. Did you mean size?"),
-        ({"part": {"length": 1}}, "part: the key 'length' is gone. Write size."),
     ],
 )
 def test_a_mistake_is_a_sentence(values, sentence):
@@ -175,9 +152,7 @@ class Halves(Inner):
         (lambda: dataclasses.replace(Inner(), size=-1), "greater than or equal to 1"),
         (lambda: Inner(size=13), "size 13 is unlucky"),
         (lambda: Outer(name="x", rate=math.nan), "finite number"),
-        (lambda: Inner(sise=1), "unknown key 'sise'. Did you mean size"),
         (lambda: Halves(size=13, share=0), "greater than 0"),
-        (lambda: Halves(size=13), "unlucky"),
     ],
 )
 def test_settings_that_code_makes_are_checked_too(make, fault):
