@@ -95,9 +95,8 @@ def test_a_scale_overrides_size_and_duration_but_nothing_else(folder: Path, data
 
 def test_something_says_when_training_ends(folder: Path):
     recipe = yaml.safe_load((folder / "recipes/small.yaml").read_text())
-    write(
-        folder, "recipes/small", recipe | {"training": recipe["training"] | {"max_updates": None, "max_epochs": None}}
-    )
+    recipe["training"] |= {"max_updates": None, "max_epochs": None}
+    write(folder, "recipes/small", recipe)
     project = Project.load(folder)
     with pytest.raises(UserError) as error:
         project.run("demo_en2de", "plain", "paper", 1)

@@ -50,12 +50,6 @@ def test_a_system_that_extends_one_in_a_broken_file_names_that_file(tmp_path):
         own(tmp_path).run("demo_en2de", "mine", "smoke", 1)
 
 
-@pytest.mark.parametrize("subfolder", ["datasets", "corpora", "models", "recipes", "scales"])
-def test_a_broken_file_does_not_affect_other_runs(tmp_path, subfolder):
-    write(tmp_path, f"{subfolder}/broken", "a: [\n")
-    own(tmp_path, datasets=["demo_en2de"]).run("demo_en2de", "transformer_base", "smoke", 1)
-
-
 def test_a_system_in_two_files_is_an_error_that_names_both(tmp_path):
     path = write(tmp_path, "systems/mine", "pascal: {extends: transformer_base}\n")
     with pytest.raises(UserError, match="the system 'pascal' is also defined in") as error:

@@ -11,7 +11,6 @@ from nmtcore.planning.annotation import (
     annotator_of,
     annotator_settings,
     annotators_without_models,
-    language,
     selection_annotations,
     selection_file,
     selection_settings,
@@ -46,13 +45,6 @@ def test_a_job_gets_2000_megabytes_more_than_java(make_project):
     )
     memory = [annotator_memory(project, dataset="parsed", annotator=name) for name in ("small", "big")]
     assert memory == [6000, 11000]
-
-
-def test_the_language_of_a_side(make_project):
-    assert [language(make_project(little=little()), dataset="little", side=side) for side in ("source", "target")] == [
-        "en",
-        "de",
-    ]
 
 
 def test_models_are_downloaded_unless_the_user_has_them(make_project, tmp_path):

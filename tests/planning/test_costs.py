@@ -14,7 +14,6 @@ from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.config.recipes import read_speeds
-from nmtcore.errors import UserError
 from nmtcore.model.build import build_model
 from nmtcore.planning.costs import (
     BYTES_PER_NUMBER,
@@ -156,20 +155,6 @@ def row_of(project, name, runs):
     return f"| {name} | {count} | {updates} | {hours} | {float(disk.replace(',', '')):,.0f} GB |"
 
 
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
-        ({"scales": {"smoke": {"cpus": {}}}}, r"speeds\.yaml: scales: smoke: unknown key 'cpus'\. Did you mean cpu"),
-        ({"recipes": {"pham2018": {"gpu": {"nmt": 0}}}}, r"recipes: pham2018: gpu: nmt must be above 0"),
-        ({"gpu": "h100"}, r"unknown key 'gpu'"),
-    ],
-)
-def test_wrong_speeds_are_refused(tmp_path, values, sentence):
-    (tmp_path / "speeds.yaml").write_text(yaml.safe_dump(values))
-    with pytest.raises(UserError, match=sentence):
-        read_speeds([tmp_path, CONFIG])
-
-
 def run_of(system):
     for dataset in ("demo_en2de", "demo_de2en"):
         with contextlib.suppress(MissingAnnotation):
@@ -199,11 +184,16 @@ def test_parameters_are_those_of_the_models(joint):
         assert run.parameter_count(sizes) == real_count(run, sizes), system
 
 
-@pytest.mark.parametrize("system", ["transformer_base", "nmt", "sa_nmt_1set", "sa_nmt_shared"])
-@pytest.mark.parametrize("changes", [{}, {"norm": "post", "encoder_layers": 2}, {"layers": 3}])
+@pytest.mark.parametrize(
+    ("system", "changes"),
+    [
+        ("transformer_base", {"norm": "post", "encoder_layers": 2}),
+        ("nmt", {"layers": 3}),
+        ("sa_nmt_1set", {"layers": 3}),
+    ],
+)
 def test_parameters_of_other_sizes(system, changes):
     run = run_of(system)
-    changes = {key: value for key, value in changes.items() if hasattr(run.model, key)}
     run = replace(run, model=replace(run.model, width=48, **changes))
     assert run.parameter_count(SIZES | {"source": 47}) == real_count(run, SIZES | {"source": 47})
 

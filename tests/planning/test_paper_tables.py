@@ -73,7 +73,7 @@ def test_every_cell_of_a_system_has_runs_or_a_reason(project):
 
 
 def test_a_plan_survives_json(project):
-    for name in ("pham2018_table_6_3", "tran2018_table_3", "aycock2021_figure_5_2"):
+    for name in ("tran2018_table_3", "aycock2021_figure_5_2"):
         values = paper_table_plan(project, paper_table=name)
         plan = planned_table(project, name)
         assert build(PlannedTable, yaml.safe_load(yaml.safe_dump(values)), where="plan").cells == plan.cells
@@ -129,15 +129,10 @@ def test_a_split_that_a_stand_in_lacks_is_the_main_test_or_the_first_treebank(pr
     assert our_split(small, "gold_pud") == (None, "rehearsal_wat_en2ja has no treebank of the source side")
 
 
-def test_headline_systems_have_more_seeds_where_verdicts_are_given(make_project):
-    for settings, seeds in (
-        ({"scale": "quick", "seeds": [1]}, (1, 2, 3, 4, 5)),
-        ({"scale": "smoke", "seeds": [1]}, (1,)),
-        ({"scale": "demo", "seeds": [7, 8]}, (7, 8)),
-    ):
-        plan = planned_table(make_project(settings), "pham2018_table_6_3")
-        assert plan.runs["demo_en2de/transformer_base"].seeds == seeds
-        assert plan.runs["demo_en2de/depparse_l2"].seeds == tuple(settings["seeds"])
+def test_only_headline_systems_have_more_seeds(make_project):
+    runs = planned_table(make_project({"scale": "quick", "seeds": [1]}), "pham2018_table_6_3").runs
+    systems = ("transformer_base", "depparse_l2")
+    assert [runs[f"demo_en2de/{name}"].seeds for name in systems] == [(1, 2, 3, 4, 5), (1,)]
 
 
 TOO_SMALL = "the scale tiny is too small for a verdict"
@@ -190,33 +185,21 @@ def test_systems_that_learn_more_than_to_translate_are_not_judged_at_quick(make_
 
 def test_runs_know_whether_they_have_a_second_loss(make_project):
     project = make_project()
-    systems = {
-        "transformer_base": False, "transformer_relative": False, "pascal": False, "base_specdep": False,
-        "depparse_l1": True, "depparse_l1_light": True, "diagonalparse_l0": True, "sisa": True, "depparse_gold": True,
-        "currey_heafield": True, "tag_attention_dg_a": True,
-    }  # fmt: skip
-    runs = {name: project.run("demo_en2de", name, "smoke", 1) for name in systems}
-    assert {name: run.has_second_loss for name, run in runs.items()} == systems
-    tags = {"tag_attention": True, "multitask": True, "tag_attention_without_loss": False, "interleaved": False}
-    runs = {name: project.run("demo_de2en", name, "smoke", 1) for name in tags}
-    assert {name: run.has_second_loss for name, run in runs.items()} == tags
+    others = {"pascal": False, "base_specdep": False, "depparse_l1_light": True, "depparse_gold": True}
+    tags = {"tag_attention_random": True, "tag_attention_without_loss": False, "interleaved": False}
+    for dataset, systems in (("demo_en2de", others), ("demo_de2en", tags)):
+        runs = {name: project.run(dataset, name, "smoke", 1) for name in systems}
+        assert {name: run.has_second_loss for name, run in runs.items()} == systems
 
 
 def test_lighter_parser_heads_stand_beside_those_of_the_paper(make_project):
-    plans = {name: planned_table(make_project({"scale": "paper"}), f"pham2018_{name}")
-             for name in ("table_6_3", "table_6_4", "table_6_5")}  # fmt: skip
+    project = make_project({"scale": "paper"})
     light = {"depparse_l1_light", "diagonalparse_l1_light"}
-    for name, plan in plans.items():
-        added = {row.name for row in plan.rows if row.added}
-        assert added & light == (light if name != "table_6_5" else {"depparse_l1_light"})
-    project = make_project()
-    weights = {
-        name: [own.weight for own in project.run("demo_en2de", name, "demo", 1).components.values()]
-        for name in ("depparse_l1", "depparse_l1_light", "diagonalparse_l1", "diagonalparse_l1_light")
-    }
-    assert weights == {
-        "depparse_l1": [1.0], "depparse_l1_light": [0.1], "diagonalparse_l1": [1.0], "diagonalparse_l1_light": [0.1],
-    }  # fmt: skip
+    for table, expected in (("6_3", light), ("6_4", light), ("6_5", {"depparse_l1_light"})):
+        rows = planned_table(project, f"pham2018_table_{table}").rows
+        assert {row.name for row in rows if row.added} & light == expected
+    for name, weight in (("depparse_l1", 1), ("depparse_l1_light", 0.1), ("diagonalparse_l1_light", 0.1)):
+        assert [own.weight for own in project.run("demo_en2de", name, "demo", 1).components.values()] == [weight]
     assert read_paper(project, "pham2018").settings.controls["depparse_l1_light"] == ("diagonalparse_l1_light",)
 
 
@@ -258,8 +241,6 @@ def test_claims_know_their_runs_and_why_they_cannot_be_decided(project):
         for claim in planned_table(project, name).claims
     )  # fmt: skip
     assert sum(reasons.values()) == 215
-    assert reasons["UDPipe 1.2 is a result that the paper quotes from others"] == 1
-    assert reasons["Nakagawa (2007) is a result that the paper quotes from others"] == 1
     assert set(reasons) == {
         "",
         "UDPipe 1.2 is a result that the paper quotes from others",
@@ -356,34 +337,27 @@ def test_a_user_has_tables_of_her_own(make_project, tmp_path):
     assert plan.runs["demo_en2de/transformer_base"].seeds == (1, 2)
 
 
-def test_comet_is_planned_only_where_a_table_asks_for_it(make_project, tmp_path):
-    table = {"kind": "scores", "rows": ["transformer_base", "depparse_l1"]}
-    columns = ["demo_en2de/test/bleu", "demo_de2en/test/comet"]
-    tables = {"plain": table | {"columns": columns[:1]}, "both": table | {"columns": columns}}
-    write_tables(tmp_path, {"tables": tables})
-    project = make_project({"scale": "smoke", "seeds": [1]})
-    segments = [
-        [path for path in paper_table_inputs(project, paper_table=name) if path.endswith("/comet")]
-        for name in ("mine_plain", "mine_both")
-    ]
-    folder = "results/smoke/demo_de2en"
-    assert segments == [[], [f"{folder}/transformer_base/seed1/comet", f"{folder}/depparse_l1/seed1/comet"]]
+SEGMENTS = [f"results/smoke/demo_de2en/{system}/seed1/comet" for system in ("transformer_base", "depparse_l1")]
 
 
 @pytest.mark.parametrize(
-    ("table_kind", "metric"), [("scores", "bleu"), ("lengths", "bleu"), ("constructions", "bleu_gain")]
+    ("table_kind", "metric", "measures", "segments"),
+    [
+        ("scores", "bleu", {}, []),
+        ("scores", "comet", {}, SEGMENTS),
+        ("scores", "bleu", {"bleu": "multi_bleu"}, []),
+        ("scores", "bleu", {"bleu": "comet"}, SEGMENTS),
+        ("lengths", "bleu", {"bleu": "comet"}, SEGMENTS),
+        ("constructions", "bleu_gain", {"bleu": "comet"}, SEGMENTS),
+    ],
 )
-def test_comet_can_stand_for_a_metric(make_project, tmp_path, table_kind, metric):
+def test_comet_is_planned_where_a_table_asks_for_it(make_project, tmp_path, table_kind, metric, measures, segments):
     """All kinds that score translations then need the scores of segments, on the data sets whose cells have them."""
     own = {"kind": table_kind, "rows": ["transformer_base", "depparse_l1"], "baselines": ["transformer_base"],
            "columns": [f"demo_de2en/test/{metric}", "demo_en2de/test/chrf"]}  # fmt: skip
-    for measures, expected in (({"bleu": "comet"}, 2), ({"bleu": "multi_bleu"}, 0), ({}, 0)):
-        write_tables(tmp_path, {"measures": measures, "tables": {"t": own}})
-        project = make_project({"scale": "smoke", "seeds": [1]})
-        paths = [path for path in paper_table_inputs(project, paper_table="mine_t") if path.endswith("/comet")]
-        folder = "results/smoke/demo_de2en"
-        segments = [f"{folder}/{system}/seed1/comet" for system in ("transformer_base", "depparse_l1")]
-        assert paths == segments[:expected]
+    write_tables(tmp_path, {"measures": measures, "tables": {"t": own}})
+    paths = paper_table_inputs(make_project({"scale": "smoke", "seeds": [1]}), paper_table="mine_t")
+    assert [path for path in paths if path.endswith("/comet")] == segments
 
 
 @pytest.mark.parametrize(
@@ -404,6 +378,9 @@ def test_mistakes_in_a_file_of_tables_are_sentences(make_project, tmp_path, chan
     assert f"config/tables/{name}.yaml" in sentence
 
 
+CLAIM = {"says": "x", "systems": ["depparse_l1"]}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -412,26 +389,13 @@ def test_mistakes_in_a_file_of_tables_are_sentences(make_project, tmp_path, chan
         ({"columns": ["demo_en2d/test/bleu"]}, "unknown data set 'demo_en2d'. Did you mean demo_en2de"),
         ({"columns": ["demo_en2de/tests/bleu"]}, "demo_en2de: unknown split 'tests'. Did you mean test"),
         ({"columns": ["demo_en2de/test"]}, "'demo_en2de/test' does not have the form dataset/split/metric."),
-        (
-            {"rows": ["transformer_base", "depparse_l1", "transformer_bas"]},
-            "unknown system 'transformer_bas'. Did you mean transformer_base",
-        ),
-        (
-            {"rows": ["transformer_bas", "depparse_l1"]},
-            "headline: rows: unknown system 'transformer_bas'. Did you mean transformer_base",
-        ),
+        ({"rows": ["transformer_bas"]}, "headline: rows: unknown system 'transformer_bas'. Did you mean transformer_b"),
         ({"baselines": ["nmt"]}, "headline: baselines: unknown row 'nmt'. Valid are: depparse_l1, transformer_base."),
-        (
-            {"claims": [{"says": "x", "systems": ["depparse_l2"]}]},
-            "headline: claims: unknown row 'depparse_l2'. Did you mean depparse_l1",
-        ),
+        ({"claims": [CLAIM | {"systems": ["depparse_l2"]}]}, "headline: claims: unknown row 'depparse_l2'. Did you m"),
+        ({"claims": [CLAIM | {"minus": {"column": "a"}}]}, "the key 'minus' is gone. Make two claims, one for each of"),
         ({"added": ["nmtt"]}, "unknown system 'nmtt'. Did you mean nmt"),
         ({"kind": "sizes"}, "the kind sizes is gone: write `kind: scores`: the metric of a column says what is"),
         ({"groups": {"both": ["nmt"]}}, "the key 'groups' is gone. Name the systems in `added`"),
-        (
-            {"claims": [{"says": "x", "systems": ["depparse_l1"], "minus": {"column": "a"}}]},
-            "the key 'minus' is gone. Make two claims, one for each of the two gains.",
-        ),
     ],
 )
 def test_mistakes_in_an_own_table_are_sentences(make_project, tmp_path, change, message):

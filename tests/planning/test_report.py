@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.project import Project
 from nmtcore.files import write_json, write_text
-from nmtcore.layout import Layout
 from nmtcore.planning.report import (
     main_tests,
     report_datasets,
@@ -20,8 +18,8 @@ from nmtcore.planning.report import (
 
 
 @pytest.fixture
-def project(root):
-    return Project([root / "config"], {})
+def project(make_project):
+    return make_project({"datasets": []})
 
 
 def test_all_tables_and_figures_are_inputs(project):
@@ -40,9 +38,8 @@ def test_every_system_with_a_description_has_it(project):
     assert not [name for name, text in descriptions.items() if text.startswith("The same")], "each is read on its own"
 
 
-def test_the_main_test_of_each_data_set_with_runs(root, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    project = Project([root / "config"], {"scale": "smoke", "unfinished_runs": "leave_out"})
+def test_the_main_test_of_each_data_set_with_runs(make_project):
+    project = make_project({"unfinished_runs": "leave_out"})
     assert main_tests(project) == {}
     for scale, dataset in (("smoke", "demo_en2de"), ("smoke", "no_longer_there"), ("demo", "demo_de2en")):
         write_json(Path(project.layout.path("scores", scale=scale, dataset=dataset, system="nmt", seed=1)), {})
@@ -56,8 +53,8 @@ def test_the_main_test_of_each_data_set_with_runs(root, tmp_path, monkeypatch):
     }
 
 
-def test_the_data_sets_of_all_tables_are_described(root):
-    project = Project([root / "config"], {"scale": "paper"})
+def test_the_data_sets_of_all_tables_are_described(make_project):
+    project = make_project({"scale": "paper"})
     described = report_datasets(project)
     assert {"cs2en", "wmt17dev15_en2de", "wmt17_tr2en", "wat_en2ja"} <= described.keys()
     assert described["wmt17dev15_en2de"]["splits"] == list(project.dataset("wmt17dev15_en2de").splits)
@@ -65,35 +62,22 @@ def test_the_data_sets_of_all_tables_are_described(root):
     assert described == json.loads(json.dumps(described)), "a job gets plain values"
 
 
-def test_data_sets_that_were_read_are_described_without_a_table(root, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    project = Project([root / "config"], {"scale": "smoke"})
+def test_data_sets_that_were_read_are_described_without_a_table(project):
     assert "multi30k_en2de" not in report_datasets(project)
     write_json(Path(project.layout.path("raw_report", dataset="multi30k_en2de", split="train")), {})
     assert report_datasets(project)["multi30k_en2de"]["source"] == "en"
 
 
-def test_the_runs_of_tables_are_scored_and_those_of_the_folder_are_shown_too(root, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    project = Project([root / "config"], {"scale": "smoke"})
+def test_the_runs_of_tables_are_scored_and_those_of_the_folder_are_shown_too(project):
     scores = report_scores(project)
     assert "results/smoke/demo_en2de/pascal/seed1/scores.json" in scores
     assert len(scores) == len(set(scores))
     assert report_runs(project) == {}
     own = project.layout.path("history", scale="smoke", dataset="demo_en2de", system="source_ccg", seed=7)
     write_text(own, "")
-    assert report_runs(project).keys() == {own}
-
-
-def test_a_run_of_a_table_that_was_scored_changes_nothing(root, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    project = Project([root / "config"], {"scale": "smoke"})
     before = report_runs(project)
-    write_json(Path(report_scores(project)[0]), {})
-    assert report_runs(project) == before
+    assert before.keys() == {own}
+    write_json(Path(scores[0]), {})
+    assert report_runs(project) == before, "the run of a table was scored, which changes nothing"
     write_json(Path("results/smoke/demo_en2de/source_ccg/seed7/scores.json"), {})
     assert report_runs(project) != before
-
-
-def test_the_report_has_a_path():
-    assert Layout().parse("results/report.html").file_type == "report"
