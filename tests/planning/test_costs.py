@@ -184,17 +184,18 @@ def test_parameters_are_those_of_the_models(joint):
         assert run.parameter_count(sizes) == real_count(run, sizes), system
 
 
-@pytest.mark.parametrize(
-    ("system", "changes"),
-    [
-        ("transformer_base", {"norm": "post", "encoder_layers": 2}),
-        ("nmt", {"layers": 3}),
-        ("sa_nmt_1set", {"layers": 3}),
-    ],
-)
-def test_parameters_of_other_sizes(system, changes):
+OTHER_SIZES = {
+    "transformer_base": {"norm": "post", "encoder_layers": 2},
+    "nmt": {"layers": 3},
+    "sa_nmt_1set": {"layers": 3},
+    "sa_nmt_shared": {"layers": 1},
+}
+
+
+@pytest.mark.parametrize("system", OTHER_SIZES)
+def test_parameters_of_other_sizes(system):
     run = run_of(system)
-    run = replace(run, model=replace(run.model, width=48, **changes))
+    run = replace(run, model=replace(run.model, width=48, **OTHER_SIZES[system]))
     assert run.parameter_count(SIZES | {"source": 47}) == real_count(run, SIZES | {"source": 47})
 
 
