@@ -9,7 +9,6 @@ from nmtcore.planning.annotation import (
     annotator_memory,
     annotator_models,
     annotator_of,
-    annotator_settings,
     annotators_without_models,
     selection_annotations,
     selection_file,
@@ -25,15 +24,6 @@ def test_an_annotator_must_be_one_of_the_data_set(make_project):
     assert annotator_of(project, **TREES).model == "xx_trees"
     with pytest.raises(UserError, match=r"parsed: unknown annotator 'tree'\. Did you mean trees"):
         annotator_of(project, dataset="parsed", annotator="tree")
-
-
-def test_annotation_depends_on_the_settings_of_its_annotator(make_project):
-    def tracked(**changes):
-        annotators = {"trees": {"tool": "spacy", "model": "xx_trees", **changes}, "gold": {"tool": "existing"}}
-        return repr(annotator_settings(make_project(parsed=parsed(annotators=annotators)), **TREES))
-
-    assert tracked() == tracked()
-    assert tracked() != tracked(shards=7)
 
 
 def test_a_job_gets_2000_megabytes_more_than_java(make_project):

@@ -10,7 +10,6 @@ from nmtcore.planning.corpus import (
     filter_threads,
     filtering_settings,
     held_out_splits,
-    own_files_read,
     raw_files,
     reading_settings,
 )
@@ -45,22 +44,6 @@ def test_missing_own_files_are_an_error_until_the_split_has_been_read(make_proje
     read.parent.mkdir(parents=True)
     read.touch()
     assert raw_files(project, dataset="mine", split="train") == [str(tmp_path / "mine.en"), str(tmp_path / "mine.de")]
-
-
-def test_reading_depends_on_the_state_of_the_users_own_files(make_project, tmp_path):
-    paths = {side: str(tmp_path / side) for side in ("source", "target")}
-    project = make_project(mine=own_file(**paths))
-    before = repr(own_files_read(project, dataset="mine", split="train"))
-    (tmp_path / "source").write_text("new")
-    assert repr(own_files_read(project, dataset="mine", split="train")) != before
-
-
-def test_only_the_training_split_depends_on_filters(make_project):
-    def tracked(split, filters):
-        return repr(filtering_settings(make_project(little=little(filters=filters)), dataset="little", split=split))
-
-    assert tracked("train", ["empty"]) != tracked("train", ["empty", "duplicates"])
-    assert tracked("dev", ["empty"]) == tracked("dev", ["empty", "duplicates"])
 
 
 def test_the_filter_held_out_reads_the_test_splits(make_project):
