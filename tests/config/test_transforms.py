@@ -48,40 +48,6 @@ def run(folder: Path, entry: dict, *, dataset: str = "bracketed", **others: dict
     return Project.load(folder).run(dataset, "mine", "smoke", 1)
 
 
-TWO_TAGS = {"one": SOURCE_TAGS, "two": {**SOURCE_TAGS, "tags": "ccg_tags"}}
-TWO_TASKS = {name: {"kind": "parsing_task"} for name in ("one", "two")}
-BASE = {"extends": "transformer_base"}
-
-
-@pytest.mark.parametrize(
-    ("entry", "words"),
-    [
-        ({**TWICE, "extends": "sisa"}, "the transform parsing_task cannot be combined with sisa"),
-        ({**TWICE, "extends": "diagonalparse_l0"}, "the transform parsing_task cannot be combined with diagonalparse"),
-        ({**TWICE, "segmentation": {}}, "parsing_task needs subwords that are also learned from constituency"),
-        ({**TWICE, "segmentation": {"also": "tags"}}, "mine.yaml: mine: segmentation: also: 'tags' is not valid"),
-        ({**BASE, "transforms": {"parsing": {}}}, "unknown transform 'parsing'. Did you mean parsing_task? An entry w"),
-        ({**BASE, "transforms": {"A b.c": {"kind": "parsing_task"}}}, "a transform cannot be called 'A b.c'"),
-        ({**BASE, "transforms": {3: {"kind": "parsing_task"}}}, "a transform cannot be called '3'"),
-        ({**BASE, "transforms": ["parsing_task"]}, "transforms: expected keys and values, found ['parsing_task']."),
-        ({**TWICE, "transforms": TWO_TASKS}, "two must be the"),
-        ({**TWICE, "transforms": {"one": TARGET_TAGS, "parsing_task": {}}}, "transform parsing_task must be the first"),
-        ({**BASE, "transforms": {"parsing_task": None}}, "null drops a transform of a system"),
-        ({**TWICE, "start_from": "transformer_base"}, "transformer_base has other transforms"),
-        ({**SOURCE_DG_A, "transforms": {"interleave": {"side": "source"}}}, "interleave: the key 'tags' is missing"),
-        ({**SOURCE_DG_A, "extends": "pascal"}, "the transform interleave cannot be combined with pascal, which reads"),
-        ({**SOURCE_DG_A, "extends": "diagonalparse_l0"}, "interleave cannot be combined with diagonalparse"),
-        ({**BASE, "transforms": TWO_TAGS}, "the transform one cannot be combined with two, which reads"),
-        ({**TWICE, "transforms": {"parsing_task": {}, "tags": SOURCE_TAGS}}, "parsing_task cannot be combined with t"),
-    ],
-)
-def test_mistakes_in_systems_with_transforms(folder: Path, entry: dict, words: str):
-    with pytest.raises(UserError) as error:
-        run(folder, entry)
-    assert words in str(error.value)
-    assert "mine" in str(error.value)
-
-
 def test_a_segmentation_needs_the_annotation_that_it_is_learned_from(folder: Path):
     (folder / "datasets/plain.yaml").write_text("extends: demo_en2de\nsyntax: {source: {constituency: null}}\n")
     alone = {"extends": "transformer_base", "segmentation": {"also": "constituency"}}

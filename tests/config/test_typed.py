@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import pytest
 from typing_extensions import TypedDict
 
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.ranges import Count, ForAll, Fraction, Listed, PartOf, Range, Seed, Short, settings_class
 from nmtcore.config.typed import build, convert, merge, nearest, plain
 from nmtcore.errors import UserError
@@ -153,6 +154,7 @@ class Halves(Inner):
         (lambda: Inner(size=13), "size 13 is unlucky"),
         (lambda: Outer(name="x", rate=math.nan), "finite number"),
         (lambda: Halves(size=13, share=0), "greater than 0"),
+        (lambda: RecurrentSettings(width=33), "width must be even"),
     ],
 )
 def test_settings_that_code_makes_are_checked_too(make, fault):

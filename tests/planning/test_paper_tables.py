@@ -422,11 +422,6 @@ def test_rows_of_a_published_table_are_not_given_twice(make_project, tmp_path):
     assert sentence.endswith("table_6_1: the published table has rows and columns: leave them out here.")
 
 
-def test_an_unknown_choice_of_stand_ins_is_named(make_project):
-    sentence = refusal(make_project, {"stand_ins": "demos"})
-    assert sentence == "config.yaml: stand_ins: unknown choice of stand-ins 'demos'. Did you mean demo?"
-
-
 def test_added_systems_count_as_systems_of_the_paper(project):
     tables = read_paper_tables(project, "bugliarello2020")
     assert "transformer_base_pascal_rate" in paper_systems(tables.paper, tables.settings)
