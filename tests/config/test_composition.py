@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmtcore.config.components import COMPONENTS, RESERVED_NAMES, component_settings
+from nmtcore.config.components import COMPONENTS, RESERVED_NAMES
 from nmtcore.config.files import Level, lineage
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
@@ -125,21 +125,11 @@ def test_a_second_component_of_one_kind_needs_its_own_name(mine):
         {
             "two": {"extends": "pascal", "components": {"upper": {"kind": "pascal", "heads": 2, "layers": [3]}}},
             "lone": {"extends": "two", "components": {"pascal": None, "sisa": {"layer": 1}}},
-            "bare": {"extends": "transformer_base", "components": {"upper": {"heads": 2}}},
-            "clash": {"extends": "pascal", "components": {"upper": {"kind": "pascal", "heads": 1}}},
         }
     )
     two, lone = (project.run("demo_en2de", name, "smoke", 1).components for name in ("two", "lone"))
     assert [(name, c.heads, c.layers) for name, c in two.items()] == [("pascal", 7, (0,)), ("upper", 2, (3,))]
     assert list(lone) == ["upper", "sisa"]
-    with pytest.raises(UserError, match=r"bare on demo.*unknown component 'upper'\. .*needs the key `kind`"):
-        project.run("demo_en2de", "bare", "smoke", 1)
-    with pytest.raises(UserError, match=r"pascal and upper both claim encoder\.0\.head\.0"):
-        project.run("demo_en2de", "clash", "smoke", 1)
-    with pytest.raises(UserError, match=r"x: components: upper: unknown component 'pascall'\. Did you mean pascal\?$"):
-        component_settings("upper", {"kind": "pascall"}, where="x")
-    with pytest.raises(UserError, match=r"x: components: upper: the key 'heads' is missing"):
-        component_settings("upper", {"kind": "pascal"}, where="x")
 
 
 def test_the_order_of_components_survives_json(mine):

@@ -38,12 +38,14 @@ TASK = "extends: transformer_base, segmentation: {also: constituency}"
 SYSTEMS = [
     # components and the heads that they claim
     ("extends: pascal, components: {upper: {kind: pascal, heads: 1}}", "pascal and upper both claim encoder.0.head.0"),
+    ("extends: pascal, components: {upper: {kind: pascall}}", "unknown component 'pascall'. Did you mean pascal?"),
+    ("extends: pascal, components: {upper: {kind: pascal}}", "components: upper: the key 'heads' is missing"),
+    ("extends: nmt, components: {upper: {heads: 2}}", "An entry with another name needs the key `kind`"),
     ("extends: depparse_l1, components: {diagonalparse: {layer: 1}}", "both claim encoder.1.head.7; only one can"),
     ("extends: depparse_l0, components: {low: {kind: depparse, layer: 1}}", "both claim source.prefix (where <ROOT> "),
     ("extends: depparse_l1, components: {depparse: {layer: 6}}", "layer 6 is not in an encoder of 6 layers, which"),
     ("extends: depparse_l1, components: {depparse: {head: 8}}", "head 8 is not among 8 heads, which count from 0"),
     ("extends: pascal, components: {pascal: {heads: 9}}", "pascal: 9 heads are more than the 8 of a layer"),
-    ("extends: nmt, components: {upper: {heads: 2}}", "unknown component 'upper'. Valid are: "),
     # the base
     ("extends: nmt, components: {tree_head: {}}", f"{HERE}tree_head needs the base {OTHER}."),
     ("extends: depparse_l1, base: recurrent", f"{HERE}depparse needs the base {OTHER}."),
