@@ -76,49 +76,6 @@ def runs(project: Project, dataset: str, system: str, scale: str) -> bool:
     return True
 
 
-TABLE_2 = {
-    "nc11_en2de": (2, 0.4, 0.997),
-    "nc11_de2en": (8, 0.0, 0.997),
-    "wmt18_en2tr": (7, 0.3, 0.98),
-    "wmt16_en2de": (5, 0.0, 0.98),
-    "wmt17_en2de": (7, 0.3, 0.997),
-    "wat_en2ja": (7, 0.0, 0.997),
-}
-"""Heads, parent ignoring and Adam's second beta of bugliarello2020's Pascal."""
-
-
-def published(project: Project, paper: str, prefix: str) -> list[str]:
-    """The systems of a paper whose names begin with `prefix`; a user may have similar ones in other files."""
-    return [
-        name for name, (path, _) in project.system_entries.items() if path.stem == paper and name.startswith(prefix)
-    ]
-
-
-@pytest.mark.parametrize("dataset", TABLE_2)
-def test_pascal_has_the_published_settings(project: Project, dataset):
-    twins = [d for d in project.dataset_files if d.removeprefix("rehearsal_").removesuffix("_filtered") == dataset]
-    assert len(twins) == (4 if dataset[:5] in ("nc11_", "wmt16") else 2)
-    heads, ignoring, beta2 = TABLE_2[dataset]
-    ablations = published(project, "bugliarello2020", "pascal")
-    assert len(ablations) == 23
-    for twin, system in product(twins, ablations):
-        run = project.run(twin, system, "smoke", 1)
-        (pascal,) = run.components.values()
-        assert pascal.heads == (int(system[-1]) if "heads" in system else heads)
-        assert pascal.ignoring == (0 if "no_ignoring" in system else ignoring)
-        assert run.training.betas == (0.9, beta2)
-        assert pascal.variance == (int(system.split("_")[-1]) if "variance" in system else 1)
-        assert pascal.parent_only == ("parent_only" in system)
-        layers = (int(system[-1]) - 1,) if "_layer_" in system else tuple(range(6 if "all_layers" in system else 1))
-        assert pascal.layers == layers
-
-
-def test_names_of_sisa_systems_count_layers_from_1(project: Project):
-    for name in published(project, "bugliarello2020", "sisa"):
-        (sisa,) = project.run("nc11_en2de", name, "paper", 1).components.values()
-        assert (sisa.layer, sisa.head) == (int(name[-1]) - 1 if "layer" in name else 0, 0)
-
-
 def test_every_component_is_used_by_a_system(project: Project):
     used = {component for name in project.system_entries for component in project.system(name).components}
     assert used == set(COMPONENTS)
