@@ -12,17 +12,9 @@ from nmtcore.config.typed import changed
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.planning.deciding_files import DEFAULT, MACHINE, decided_settings
 
-FILLED = (
-    "words",
-    "annotators",
-    "tests",
-    "features",
-    "trees_by",
-    "treebanks",
-    "gold",
-    "gold_annotator",
-    "linearised_by",
-)
+FILLED = {
+    "words", "annotators", "tests", "features", "trees_by", "treebanks", "gold", "gold_annotator", "linearised_by",
+}  # fmt: skip
 """Sections that are not in files as they are in runs."""
 
 

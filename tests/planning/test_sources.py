@@ -1,6 +1,7 @@
 """What tables are made from: the files of each measure, by the plan of tables of the papers and of one's own."""
 
 import pytest
+import yaml
 from workflow.calling import little
 
 from nmtcore.measures import MEASURES
@@ -17,14 +18,11 @@ TREEBANK = [
 def project(make_project, tmp_path):
     (tmp_path / "config/tables").mkdir(parents=True)
     shown = "wmt17dev15_en2de/test_wmt16/shown"
-    tables = {
-        **{name: (name, "nmt, sa_nmt_shared, transformer_base", shown) for name in ("gates", "attention", "sharpness")},
-        "trees": ("trees", "nmt, depparse_l1", "wmt17dev15_en2de/gold_ud_english/trees"),
-    }
-    text = "".join(
-        f"  {name}: {{kind: {own[0]}, rows: [{own[1]}], columns: [{own[2]}]}}\n" for name, own in tables.items()
-    )
-    (tmp_path / "config/tables/mine.yaml").write_text(f"tables:\n{text}")
+    rows = ["nmt", "sa_nmt_shared", "transformer_base"]
+    tables = {name: {"kind": name, "rows": rows, "columns": [shown]} for name in ("gates", "attention", "sharpness")}
+    trees = ["wmt17dev15_en2de/gold_ud_english/trees"]
+    tables["trees"] = {"kind": "trees", "rows": ["nmt", "depparse_l1"], "columns": trees}
+    (tmp_path / "config/tables/mine.yaml").write_text(yaml.safe_dump({"tables": tables}))
     return make_project()
 
 
@@ -59,14 +57,9 @@ def test_sizes_are_read_from_reports_and_counted_in_corpora(project):
 
 def test_vocabularies_of_both_sides_are_found_by_their_language(project):
     folder = {"segmentation": "results/demo_en2de/segmentation/bpe_joint_2000"}
-    sides = {
-        name: cell(project, "tran2018_table_1", "wmt17_en2ru", f"train/{name}_subwords").source
-        for name in ("english", "other")
-    }
-    assert sides == {
-        "english": {"files": folder, "side": "source"},
-        "other": {"files": folder, "side": "target"},
-    }
+    for name, side in (("english", "source"), ("other", "target")):
+        source = cell(project, "tran2018_table_1", "wmt17_en2ru", f"train/{name}_subwords").source
+        assert source == {"files": folder, "side": side}
     missing = cell(project, "tran2018_table_1", "wmt17_en2ru", "test_wmt16/pairs").reason
     assert missing == "neither the paper's data set nor demo_en2de has the split test_wmt16"
 
