@@ -7,9 +7,6 @@ import pytest
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.stages import training_settings
-from nmtcore.config.training import ScheduleSettings
-from nmtcore.config.typed import build
-from nmtcore.errors import UserError
 
 
 @pytest.fixture(scope="module")
@@ -99,14 +96,6 @@ def test_small_recurrent_models_have_weights_and_rates_of_their_own(project: Pro
             assert nmt.training.max_updates == transformer.training.max_updates
             assert nmt.model.width == transformer.model.width
             assert nmt.training.schedule.kind != "halving"
-
-
-@pytest.mark.parametrize("floor", [0.0, 2e-4, 1.0])
-def test_stop_at_floor_needs_a_floor_between_0_and_the_peak(floor):
-    settings = {"kind": "plateau", "peak": 2e-4, "floor": floor, "stop_at_floor": True}
-    with pytest.raises(UserError, match="here: stop_at_floor needs a floor above 0 and below the peak"):
-        build(ScheduleSettings, settings, where="here")
-    assert build(ScheduleSettings, settings | {"kind": "inverse_sqrt"}, where="here").peak == 2e-4
 
 
 def test_new_keys_are_not_recorded_unless_set(project: Project):

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.ranges import Count, ForAll, Fraction, Listed, PartOf, Range, Seed, Short, settings_class
+from nmtcore.config.training import ScheduleSettings
 from nmtcore.config.typed import build, convert, merge, nearest, plain
 from nmtcore.errors import UserError
 
@@ -141,6 +142,9 @@ def test_a_list_in_place_of_a_mapping_is_a_mistake():
         build(Outer, ["name"], where="f.yaml")
 
 
+FLOOR = {"kind": "plateau", "peak": 2e-4, "stop_at_floor": True}
+
+
 @settings_class
 class Halves(Inner):
     share: Annotated[float, Range(above=0, most=1)] = 0.5
@@ -155,6 +159,8 @@ class Halves(Inner):
         (lambda: Outer(name="x", rate=math.nan), "finite number"),
         (lambda: Halves(size=13, share=0), "greater than 0"),
         (lambda: RecurrentSettings(width=33), "width must be even"),
+        (lambda: ScheduleSettings(**FLOOR, floor=0), "stop_at_floor needs a floor above 0 and below the peak"),
+        (lambda: ScheduleSettings(**FLOOR, floor=2e-4), "stop_at_floor needs a floor above 0 and below the peak"),
     ],
 )
 def test_settings_that_code_makes_are_checked_too(make, fault):

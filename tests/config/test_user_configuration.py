@@ -30,6 +30,7 @@ def own(folder: Path, **settings) -> Project:
         ("mine: {extends: [\n", "mine.yaml, line 2: not valid YAML"),
         ("mine: 3\n", "mine.yaml: mine: expected keys and values, found 3."),
         ("My System: {}\n", "mine.yaml: 'My System' cannot be a system's name"),
+        ("corpus: {}\n", "mine.yaml: 'corpus' cannot be a system's name"),
     ],
 )
 def test_a_broken_file_of_systems_only_affects_its_own_systems(tmp_path, text, sentence):

@@ -1,14 +1,11 @@
 """Inputs and settings of annotation jobs."""
 
-import pytest
 from planning.conftest import parsed
 from workflow.calling import little
 
-from nmtcore.errors import UserError
 from nmtcore.planning.annotation import (
     annotator_memory,
     annotator_models,
-    annotator_of,
     annotators_without_models,
     selection_annotations,
     selection_file,
@@ -17,13 +14,6 @@ from nmtcore.planning.annotation import (
 )
 
 TREES = {"dataset": "parsed", "annotator": "trees"}
-
-
-def test_an_annotator_must_be_one_of_the_data_set(make_project):
-    project = make_project(parsed=parsed())
-    assert annotator_of(project, **TREES).model == "xx_trees"
-    with pytest.raises(UserError, match=r"parsed: unknown annotator 'tree'\. Did you mean trees"):
-        annotator_of(project, dataset="parsed", annotator="tree")
 
 
 def test_a_job_gets_2000_megabytes_more_than_java(make_project):

@@ -125,11 +125,6 @@ def test_input_files_of_tables(project, make_project):
     assert "results/selected/annotation/selection/train.json" in configured_reports(selected)
 
 
-def test_a_table_of_parsers_needs_a_treebank(make_project):
-    with pytest.raises(UserError, match="None of plain has both a treebank and a parser"):
-        configured_comparisons(make_project(plain=little()))
-
-
 def test_models_of_all_annotators(make_project):
     tagged = little(annotators={"tags": {"tool": "easyccg"}}, syntax={"target": {"ccg": "tags"}})
     assert "downloads/models/easyccg/easyccg.jar" in configured_annotator_models(make_project(tagged=tagged))

@@ -8,10 +8,8 @@ from workflow.calling import little
 from nmtcore.errors import UserError
 from nmtcore.planning.corpus import (
     filter_threads,
-    filtering_settings,
     held_out_splits,
     raw_files,
-    reading_settings,
 )
 
 
@@ -27,12 +25,6 @@ def test_each_raw_file_of_a_split_is_listed_once(make_project):
     )
     files = raw_files(make_project(twice=twice), dataset="twice", split="train")
     assert files == [f"downloads/little/{split}.{side}" for split in ("train", "dev") for side in ("en", "de")]
-
-
-def test_an_unknown_split_is_an_error(make_project):
-    for function in (raw_files, reading_settings, filtering_settings):
-        with pytest.raises(UserError, match=r"little: unknown split 'tset'\. Did you mean test"):
-            function(make_project(little=little()), dataset="little", split="tset")
 
 
 def test_missing_own_files_are_an_error_until_the_split_has_been_read(make_project, tmp_path):
