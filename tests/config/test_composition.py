@@ -3,11 +3,9 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nmtcore.config.components import COMPONENTS, RESERVED_NAMES
 from nmtcore.config.files import Level, lineage
-from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.systems import check_levels, compose_system
 from nmtcore.errors import UserError
@@ -28,18 +26,6 @@ def fault(*entries: dict) -> str:
     with pytest.raises(UserError) as error:
         check_levels(levels(*entries))
     return str(error.value)
-
-
-@pytest.fixture
-def mine(root: Path, tmp_path: Path):
-    """A function that loads a project with the user's own systems."""
-
-    def load(entries: dict) -> Project:
-        (tmp_path / "systems").mkdir()
-        (tmp_path / "systems/mine.yaml").write_text(yaml.safe_dump(entries, sort_keys=False))
-        return Project([tmp_path, root / "config"], {})
-
-    return load
 
 
 def test_ancestors_components_come_first_and_are_merged():
@@ -111,31 +97,30 @@ def test_a_circular_extends_is_an_error():
         lineage("a", entries.__getitem__, lambda name, where: name)
 
 
-def test_the_changes_for_the_nearest_data_set_count(mine, tmp_path):
-    (tmp_path / "datasets").mkdir()
-    for name, parent in ("twin", "demo_en2de"), ("twin_of_twin", "twin"):
-        (tmp_path / f"datasets/{name}.yaml").write_text(f"extends: {parent}\n")
+def test_the_changes_for_the_nearest_data_set_count(own_project):
+    twins = {"datasets/twin": {"extends": "demo_en2de"}, "datasets/twin_of_twin": {"extends": "twin"}}
     changes = {name: {"model": {"dropout": value}} for name, value in (("demo_en2de", 0.3), ("twin", 0.4))}
-    project = mine({"own": {"extends": "transformer_base", "per_dataset": changes}})
+    systems = {"own": {"extends": "transformer_base", "per_dataset": changes}}
+    project = own_project(twins | {"systems/mine": systems})
     assert [project.run(name, "own", "paper", 1).model.dropout for name in ("demo_en2de", "twin_of_twin")] == [0.3, 0.4]
 
 
-def test_a_second_component_of_one_kind_needs_its_own_name(mine):
-    project = mine(
-        {
-            "two": {"extends": "pascal", "components": {"upper": {"kind": "pascal", "heads": 2, "layers": [3]}}},
-            "lone": {"extends": "two", "components": {"pascal": None, "sisa": {"layer": 1}}},
-        }
-    )
+def test_a_second_component_of_one_kind_needs_its_own_name(own_project):
+    systems = {
+        "two": {"extends": "pascal", "components": {"upper": {"kind": "pascal", "heads": 2, "layers": [3]}}},
+        "lone": {"extends": "two", "components": {"pascal": None, "sisa": {"layer": 1}}},
+    }
+    project = own_project({"systems/mine": systems})
     two, lone = (project.run("demo_en2de", name, "smoke", 1).components for name in ("two", "lone"))
     assert [(name, c.heads, c.layers) for name, c in two.items()] == [("pascal", 7, (0,)), ("upper", 2, (3,))]
     assert list(lone) == ["upper", "sisa"]
 
 
-def test_the_order_of_components_survives_json(mine):
+def test_the_order_of_components_survives_json(own_project):
     upper = {"kind": "pascal", "heads": 2, "layers": [3]}
     components = {"upper": upper, "pascal": {"heads": 1}, "label_head": {"layer": 1}}
-    run = mine({"x": {"extends": "transformer_base", "components": components}}).run("demo_en2de", "x", "smoke", 1)
+    systems = {"x": {"extends": "transformer_base", "components": components}}
+    run = own_project({"systems/mine": systems}).run("demo_en2de", "x", "smoke", 1)
     values = run_to_json(run)
     assert values["components"]["upper"]["kind"] == values["components"]["pascal"]["kind"] == "pascal"
     back = run_from_json(values, where="test")
@@ -143,21 +128,16 @@ def test_the_order_of_components_survives_json(mine):
     assert list(back.components) == list(components)
 
 
-def test_a_start_needs_the_same_components(mine):
+def test_a_start_needs_the_same_components(own_project):
     start = {"depparse": {"layer": 1}, "upper": {"kind": "diagonalparse", "layer": 2}}
-    swapped = dict(reversed(start.items()))
-    project = mine(
-        {
-            "start": {"extends": "transformer_base", "components": start},
-            "same": {"extends": "start", "start_from": "start", "components": {"upper": {"weight": 0.5}}},
-            "swapped": {"extends": "transformer_base", "start_from": "start", "components": swapped},
-            "renamed": {
-                "extends": "start",
-                "start_from": "start",
-                "components": {"upper": None, "diagonalparse": {"layer": 2}},
-            },
-        }
-    )
+    renamed = {"upper": None, "diagonalparse": {"layer": 2}}
+    systems = {
+        "start": {"extends": "transformer_base", "components": start},
+        "same": {"extends": "start", "start_from": "start", "components": {"upper": {"weight": 0.5}}},
+        "swapped": {"extends": "transformer_base", "start_from": "start", "components": dict(reversed(start.items()))},
+        "renamed": {"extends": "start", "start_from": "start", "components": renamed},
+    }
+    project = own_project({"systems/mine": systems})
     assert project.run("demo_en2de", "same", "smoke", 1).components["upper"].weight == 0.5
     for name in ("swapped", "renamed"):
         with pytest.raises(UserError, match="start_from: start has other components"):

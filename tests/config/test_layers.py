@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from nmtcore.config.bases import BASES
-from nmtcore.config.project import DECIDED_BY_SCALE, Project, merge_layers
+from nmtcore.config.project import DECIDED_BY_SCALE, merge_layers
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.errors import UserError
 
@@ -52,36 +52,25 @@ SYSTEM = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path, root: Path) -> Path:
-    """A configuration with the scale `mine`, the system `whole`, and `special` with `per_dataset`."""
-    for name in ("recipes/small", "scales/paper", "datasets/demo_en2de", "systems/pham2018"):
-        path = tmp_path / f"{name}.yaml"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text((root / "config" / f"{name}.yaml").read_text())
-    (tmp_path / "config.yaml").write_text("scale: mine\n")
-    write(tmp_path, "scales/mine", {"description": "mine", **SCALE})
-    changes = {"transformer": {"model": {"dropout": 0.7}}}
-    write(tmp_path, "datasets/twin", {"extends": "demo_en2de", "per_base": changes})
-    systems = {
+FILES = {
+    "scales/mine": {"description": "mine", **SCALE},
+    "datasets/twin": {"extends": "demo_en2de", "per_base": {"transformer": {"model": {"dropout": 0.7}}}},
+    "systems/mine": {
         "whole": {"extends": "transformer_base", **SYSTEM},
         "child": {"extends": "whole", "description": "sets nothing itself"},
         "special": {"extends": "transformer_base", "per_dataset": {"demo_en2de": SYSTEM}},
         "plain": {"extends": "transformer_base"},
         "recurrent": {"base": "recurrent", "description": "another base", "model": {"layers": 3}},
         "onwards": {"extends": "plain", "start_from": "plain", "training": SYSTEM["training"]},
-    }
-    write(tmp_path, "systems/mine", systems)
-    return tmp_path
-
-
-def write(folder: Path, name: str, values: dict) -> None:
-    (folder / f"{name}.yaml").write_text(yaml.safe_dump(values))
+        "further": {"extends": "plain", "start_from": "plain"},
+    },
+}
+"""A scale, a data set and systems, of which `special` has the same as `whole` with `per_dataset`."""
 
 
 @pytest.mark.parametrize(("dataset", "system"), [("demo_en2de", "whole"), ("twin", "child"), ("twin", "special")])
-def test_a_scale_overrides_size_and_duration_but_nothing_else(folder: Path, dataset, system):
-    run = Project.load(folder).run(dataset, system, "mine", 1)
+def test_a_scale_overrides_size_and_duration_but_nothing_else(own_project, dataset, system):
+    run = own_project(FILES).run(dataset, system, "mine", 1)
     model, training = run.model, run.training
     assert (model.width, model.feed_forward, model.decoder_layers, model.dropout) == (128, 512, 2, 0.3)
     assert (training.schedule.kind, training.schedule.peak, training.schedule.patience) == ("constant", 3e-3, 2)
@@ -93,21 +82,20 @@ def test_a_scale_overrides_size_and_duration_but_nothing_else(folder: Path, data
     assert (run.decoding.max_length, run.decoding.beam) == (50, 6)
 
 
-def test_something_says_when_training_ends(folder: Path):
-    recipe = yaml.safe_load((folder / "recipes/small.yaml").read_text())
+def test_something_says_when_training_ends(own_project, tmp_path, root):
+    recipe = yaml.safe_load((root / "config/recipes/small.yaml").read_text())
     recipe["training"] |= {"max_updates": None, "max_epochs": None}
-    write(folder, "recipes/small", recipe)
-    project = Project.load(folder)
+    project = own_project({**FILES, "recipes/small": recipe})
     with pytest.raises(UserError) as error:
         project.run("demo_en2de", "plain", "paper", 1)
     sentence = "training: give max_updates or max_epochs, or training would never end."
-    assert str(error.value) == f"{folder}/systems/mine.yaml: plain on demo_en2de at scale paper: {sentence}"
+    assert str(error.value) == f"{tmp_path}/systems/mine.yaml: plain on demo_en2de at scale paper: {sentence}"
     assert project.run("demo_en2de", "whole", "paper", 1).training.max_updates == 10000, "the system says it"
 
 
-def test_a_scale_overrides_recipe_and_data_set(folder: Path):
+def test_a_scale_overrides_recipe_and_data_set(own_project):
     """The recipe has a dropout of 0.2 and a clip norm of 1, the data set a dropout of 0.7."""
-    project = Project.load(folder)
+    project = own_project(FILES)
     for dataset in ("demo_en2de", "twin"):
         run = project.run(dataset, "plain", "mine", 1)
         assert (run.model.dropout, run.training.clip_norm, run.training.max_epochs) == (0.1, 2.0, None)
@@ -115,9 +103,9 @@ def test_a_scale_overrides_recipe_and_data_set(folder: Path):
     assert project.run("twin", "plain", "paper", 1).model.dropout == 0.7
 
 
-def test_per_base_overrides_the_same_file(folder: Path):
+def test_per_base_overrides_the_same_file(own_project):
     """For systems of that base only; the recipe's changes for the base come before the scale's."""
-    project = Project.load(folder)
+    project = own_project(FILES)
     run, other = (project.run("demo_en2de", name, "mine", 1) for name in ("recurrent", "plain"))
     assert (run.model.width, run.model.layers, run.model.dropout) == (64, 1, 0.2)
     assert (run.training.schedule.peak, run.training.schedule.warmup) == (1e-3, 400)
@@ -125,14 +113,13 @@ def test_per_base_overrides_the_same_file(folder: Path):
     assert (other.training.schedule.peak, other.training.clip_norm, other.decoding.beam) == (3e-3, 2.0, 2)
 
 
-def test_fine_tuning_overrides_the_same_settings(folder: Path):
-    project = Project.load(folder)
+def test_fine_tuning_overrides_the_same_settings(own_project):
+    project = own_project(FILES)
     training = project.run("demo_en2de", "onwards", "mine", 1).training
     assert (training.max_updates, training.schedule.peak, training.schedule.warmup) == (500, 3e-4, 400)
     assert (training.label_smoothing, training.clip_norm) == (0.2, 1.0)
     assert project.run("demo_en2de", "plain", "mine", 1).training.label_smoothing == 0.1
-    write(folder, "systems/other", {"further": {"extends": "plain", "start_from": "plain"}})
-    assert Project.load(folder).run("demo_en2de", "further", "mine", 1).training.label_smoothing == 0.05
+    assert project.run("demo_en2de", "further", "mine", 1).training.label_smoothing == 0.05
 
 
 def test_merging_changes_no_layer():

@@ -5,7 +5,6 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nmtcore.config.annotators import ANNOTATIONS
 from nmtcore.config.components import COMPONENTS
@@ -108,62 +107,49 @@ def test_segmentation_names(settings, name):
         SegmentationSettings.parse(name + "x")
 
 
-@pytest.fixture
-def folder(tmp_path: Path, root: Path) -> Path:
-    """A small configuration that tests may break."""
-    for name in ("recipes/small", "scales/paper", "scales/smoke", "datasets/demo_en2de", "systems/pham2018"):
-        path = tmp_path / f"{name}.yaml"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text((root / "config" / f"{name}.yaml").read_text())
-    (tmp_path / "config.yaml").write_text("scale: smoke\n")
-    return tmp_path
+def of_demo(**values) -> dict:
+    """A data set that extends the demo's."""
+    return {"extends": "demo_en2de", **values}
 
 
-def child(folder: Path, name: str, **values) -> None:
-    """Write a data set that extends the demo's."""
-    (folder / "datasets" / f"{name}.yaml").write_text(yaml.safe_dump({"extends": "demo_en2de", **values}))
-
-
-def fault(folder: Path, dataset: str, system: str, scale: str = "smoke") -> str:
+def fault(project: Project, dataset: str, system: str, scale: str = "smoke") -> str:
     with pytest.raises(UserError) as error:
-        Project.load(folder).run(dataset, system, scale, 1)
+        project.run(dataset, system, scale, 1)
     return str(error.value)
 
 
-def test_components_can_have_all_heads_of_a_layer(folder: Path):
+def test_components_can_have_all_heads_of_a_layer(own_project):
     own = {"extends": "transformer_base", "components": {"pascal": {"heads": 7}, "depparse": {"layer": 0}}}
-    (folder / "systems" / "mine.yaml").write_text(yaml.safe_dump({"mine": own}))
-    assert len(Project.load(folder).run("demo_en2de", "mine", "smoke", 1).components) == 2
+    project = own_project({"systems/mine": {"mine": own}})
+    assert len(project.run("demo_en2de", "mine", "smoke", 1).components) == 2
 
 
-def test_a_data_set_must_have_what_a_system_reads(folder: Path):
-    child(folder, "without_treebank", splits={"treebank_demo": None})
-    child(folder, "unparsed", syntax=None)
+def test_a_data_set_must_have_what_a_system_reads(own_project):
+    bare = of_demo(splits={"treebank_demo": None})
+    project = own_project({"datasets/bare": bare, "datasets/unparsed": of_demo(syntax=None)})
     missing = "needs a treebank on the source side, but the data set names none"
-    assert missing in fault(folder, "without_treebank", "depparse_gold")
-    assert "names no annotator" in fault(folder, "unparsed", "depparse_l1")
-    assert Project.load(folder).run("unparsed", "diagonalparse_l0", "smoke", 1).features == {}
+    assert missing in fault(project, "bare", "depparse_gold")
+    assert "names no annotator" in fault(project, "unparsed", "depparse_l1")
+    assert project.run("unparsed", "diagonalparse_l0", "smoke", 1).features == {}
 
 
-def test_models_are_searched_in_the_users_folders_and_the_downloads(folder: Path):
+def test_models_are_searched_in_the_users_folders_and_the_downloads(own_project):
     paths = {"downloads": "kept", "manual": "by_hand"}
-    settings = Project.load(folder, models=["mine", "/others"], paths=paths).settings
+    settings = own_project({}, models=["mine", "/others"], paths=paths).settings
     assert settings.own_model_folders == (Path("mine"), Path("/others"), Path("by_hand/models"))
     assert settings.model_folders == (*settings.own_model_folders, Path("kept/models"))
 
 
-def test_what_trees_are_compared_with(folder: Path, project: Project):
-    (folder / "systems" / "mine.yaml").write_text(
-        "default: {extends: transformer_base, components: {depparse: {layer: 1}}}\n"
-        "like_induced: {extends: default, trees: induced}\n"
-        "mended: {extends: like_induced, trees: null, components: {depparse: null}}\n"
-    )
-    own, names = Project.load(folder), ("default", "like_induced", "mended", "diagonalparse_l5")
-    comparisons = [own.run("demo_en2de", name, "smoke", 1).tree_comparison for name in names]
-    assert comparisons == ["supervised", "induced", None, "chain"]
-    shipped = ("sisa_layer_2", "depparse_gold", "sa_nmt_hard", "fa_nmt_separate", "nmt", "pascal")
-    comparisons = [project.run("demo_en2de", name, "smoke", 1).tree_comparison for name in shipped]
-    assert comparisons == ["supervised", "supervised", "induced", "induced", None, None]
+def test_what_trees_are_compared_with(own_project):
+    own = """
+        like_induced: {extends: depparse_l1, trees: induced}
+        mended: {extends: like_induced, trees: null, components: {depparse: null}}
+    """
+    project = own_project({"systems/mine": own})
+    trees = {"depparse_l1": "supervised", "like_induced": "induced", "mended": None, "diagonalparse_l5": "chain"}
+    trees |= {"sisa_layer_2": "supervised", "depparse_gold": "supervised", "nmt": None, "pascal": None}
+    trees |= {"sa_nmt_hard": "induced", "fa_nmt_separate": "induced"}
+    assert {name: project.run("demo_en2de", name, "smoke", 1).tree_comparison for name in trees} == trees
 
 
 SHARED = """
@@ -174,24 +160,21 @@ files:
 """
 
 
-def test_a_shared_corpus_serves_both_directions(folder: Path):
-    (folder / "corpora").mkdir(exist_ok=True)
-    (folder / "corpora" / "pair_de_en.yaml").write_text(SHARED)
+def test_a_shared_corpus_serves_both_directions(own_project):
     for source, target in ("en", "de"), ("de", "en"):
-        name = f"child_{source}2{target}"
-        child(folder, name, source=source, target=target, splits={"train": ["train", "pair_de_en"]})
-        data = Project.load(folder).dataset(name)
+        child = of_demo(source=source, target=target, splits={"train": ["train", "pair_de_en"]})
+        data = own_project({"corpora/pair_de_en": SHARED, "datasets/child": child}).dataset("child")
         assert [part.corpus for part in data.splits["train"]] == ["train", "pair_de_en"]
         assert data.corpora["pair_de_en"].files["source"][0].member == f"x.{source}"
         assert data.sides("train") == ("source", "target")
 
 
-def test_a_treebank_has_one_side_and_is_not_translated(folder: Path):
+def test_a_treebank_has_one_side_and_is_not_translated(own_project):
     gold = {"format": "conllu", "files": {"source": {"name": "x.conllu", "url": "https://example.org/x"}}}
     other = {"format": "conllu", "files": {"target": {"name": "y.conllu", "url": "https://example.org/y"}}}
     splits = {"gold_bank": "bank", "gold_other": "other", "treebank_other": "other"}
-    child(folder, "with_gold", corpora={"bank": gold, "other": other}, splits=splits)
-    data = Project.load(folder).dataset("with_gold")
+    with_gold = of_demo(corpora={"bank": gold, "other": other}, splits=splits)
+    data = own_project({"datasets/with_gold": with_gold}).dataset("with_gold")
     assert data.treebanks == ("gold_demo", "treebank_demo", "gold_bank", "gold_other", "treebank_other")
     assert data.source_treebanks("gold_") == ("gold_demo", "gold_bank")
     assert data.source_treebanks("treebank_") == ("treebank_demo",)
@@ -236,11 +219,10 @@ def test_systems_trained_on_treebanks(project: Project):
     assert project.run("multi30k_en2de", "transformer_base", "paper", 1).gold == ()
 
 
-def test_a_system_may_start_from_a_system_with_another_dropout(folder: Path):
+def test_a_system_may_start_from_a_system_with_another_dropout(own_project):
     names = ("dropout", "embedding_dropout", "attention_dropout", "activation_dropout")
     entry = {"extends": "depparse_l1", "start_from": "depparse_l1", "model": dict.fromkeys(names, 0.4)}
-    (folder / "systems" / "mine.yaml").write_text(yaml.safe_dump({"mine": entry}))
-    model = Project.load(folder).run("demo_en2de", "mine", "paper", 1).model
+    model = own_project({"systems/mine": {"mine": entry}}).run("demo_en2de", "mine", "paper", 1).model
     assert {getattr(model, name) for name in names} == {0.4}
 
 
@@ -254,7 +236,7 @@ STARTS = [
     ("depparse_l1", "demo_en2de/depparse_1", "unknown system 'depparse_1'. Did you"),
     ("depparse_l1", "demo_en2de/mine", "mine starts from mine starts from mine"),
     ("depparse_l1", "far/depparse_l1", f"the segmentation of far, {NO_FIT}: set `segmentation_from: far` in the data"),
-    ("depparse_l1", "small/depparse_l1", f"small/depparse_l1 has another segmentation (bpe_joint_100), {NO_FIT}."),
+    ("depparse_l1", "tiny/depparse_l1", f"tiny/depparse_l1 has another segmentation (bpe_joint_100), {NO_FIT}."),
     ("base_specdep", "demo_en2de/base_specdep", "reads labels, of which each data set has its own, so its weights do"),
     ("base_specpos", "demo_en2de/base_specpos", "reads labels, of which each"),
 ]
@@ -262,26 +244,28 @@ STARTS = [
 
 
 @pytest.mark.parametrize(("extends", "start_from", "words"), STARTS)
-def test_a_run_starts_from_one_of_any_data_set_if_its_weights_fit(folder: Path, extends, start_from, words):
+def test_a_run_starts_from_one_of_any_data_set_if_its_weights_fit(own_project, extends, start_from, words):
     """With the segmentation of the other: `near` has that of the demo."""
-    child(folder, "near", segmentation_from="demo_en2de")
-    child(folder, "far")
-    child(folder, "small", segmentation={"size": 100}, segmentation_from="demo_en2de")
     good = {"extends": "depparse_l1", "start_from": "demo_en2de/depparse_l1", "training": {"max_updates": 9}}
     post = {"extends": "transformer_base", "model": {"norm": "post"}}
-    systems = {"good": good, "post": post, "mine": {"extends": extends, "start_from": start_from}}
-    (folder / "systems" / "mine.yaml").write_text(yaml.safe_dump(systems))
-    project = Project.load(folder)
+    files = {
+        "datasets/near": of_demo(segmentation_from="demo_en2de"),
+        "datasets/far": of_demo(),
+        "datasets/tiny": of_demo(segmentation={"size": 100}, segmentation_from="demo_en2de"),
+        "systems/own": {"good": good, "post": post, "mine": {"extends": extends, "start_from": start_from}},
+    }
+    project = own_project(files)
     for dataset in ("near", "demo_en2de"):
         assert project.run(dataset, "good", "smoke", 2).start == ("demo_en2de", "depparse_l1")
-    assert words in fault(folder, "near", "mine", "paper")
+    assert words in fault(project, "near", "mine", "paper")
 
 
-def test_no_split_depends_on_another_split(folder: Path):
+def test_no_split_depends_on_another_split(own_project):
     gold = {"format": "conllu", "files": {"source": {"name": "x.conllu", "url": "https://example.org/x"}}}
-    child(folder, "with_gold", corpora={"bank": gold}, splits={"gold_bank": "bank"})
-    child(folder, "other", filters=["empty"], main_test="dev")
-    project = Project.load(folder)
+    with_gold = of_demo(corpora={"bank": gold}, splits={"gold_bank": "bank"})
+    project = own_project(
+        {"datasets/with_gold": with_gold, "datasets/other": of_demo(filters=["empty"], main_test="dev")}
+    )
     demo = project.dataset("demo_en2de")
     for name in ("with_gold", "other"):
         for split in ("train", "dev", "test"):
@@ -292,12 +276,15 @@ def test_no_split_depends_on_another_split(folder: Path):
     assert FilteringSettings.of(other, "dev") == FilteringSettings.of(demo, "dev")
 
 
-def test_a_child_can_drop_parts_of_its_parent(folder: Path):
+def test_a_child_can_drop_parts_of_its_parent(own_project):
     own = {"format": "demo", "options": {"split": "train"}}
-    child(folder, "parent", corpora={"own": own}, annotators={"other": {"tool": "existing"}})
-    values = {"annotators": {"other": None}, "syntax": {"source": {"dependencies": None}, "target": None}}
-    child(folder, "less", extends="parent", corpora={"own": None}, splits={"test": None}, main_test="dev", **values)
-    parent, less = (Project.load(folder).dataset(name) for name in ("parent", "less"))
+    child = """
+        {extends: parent, corpora: {own: null}, splits: {test: null}, main_test: dev,
+         annotators: {other: null}, syntax: {source: {dependencies: null}, target: null}}
+    """
+    values = of_demo(corpora={"own": own}, annotators={"other": {"tool": "existing"}})
+    project = own_project({"datasets/parent": values, "datasets/less": child})
+    parent, less = (project.dataset(name) for name in ("parent", "less"))
     assert "own" in parent.corpora
     assert "dependencies" in parent.syntax["source"]
     assert set(less.annotators) == set(parent.annotators) - {"other"}
@@ -307,9 +294,8 @@ def test_a_child_can_drop_parts_of_its_parent(folder: Path):
     assert list(less.splits) == ["train", "dev", "gold_demo", "treebank_demo", "contrast_demo"]
 
 
-def test_patterns_name_data_sets_and_systems(folder: Path):
-    for name in ("demo_a", "other"):
-        child(folder, name)
-    settings = Project([folder], {"datasets": ["demo_*", "demo_en2de", "other"], "systems": ["depparse_l?"]}).settings
-    assert settings.datasets == ("demo_a", "demo_en2de", "other")
-    assert {"depparse_l0", "depparse_l5"} <= set(settings.systems)
+def test_patterns_name_data_sets_and_systems(own_project):
+    files = {f"datasets/{name}": of_demo() for name in ("mine_a", "mine_b", "other")}
+    settings = own_project(files, datasets=["mine_*", "other", "mine_a"], systems=["depparse_l?"]).settings
+    assert settings.datasets == ("mine_a", "mine_b", "other")
+    assert settings.systems == tuple(f"depparse_l{layer}" for layer in range(6))

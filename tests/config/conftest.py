@@ -1,0 +1,25 @@
+"""Projects with files of the user's own."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from nmtcore.config.project import Project
+
+
+@pytest.fixture
+def own_project(root: Path, tmp_path: Path) -> Callable[..., Project]:
+    """Write the user's own files, {"systems/mine": values or text}, and read them with the repository's."""
+
+    def make(files: dict[str, Any], **settings: object) -> Project:
+        for name, values in files.items():
+            path = tmp_path / f"{name}.yaml"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = values if isinstance(values, str) else yaml.safe_dump(values, sort_keys=False)
+            path.write_text(text, encoding="utf-8")
+        return Project([tmp_path, root / "config"], settings)
+
+    return make
