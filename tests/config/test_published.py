@@ -175,10 +175,8 @@ def claim(keys):
     return f"    claims: [{{says: So, {keys}}}]\n"
 
 
-def read_own(folder, text):
-    (folder / "published").mkdir()
-    (folder / "published/mine.yaml").write_text(text, encoding="utf-8")
-    return read_paper(Project([folder, CONFIG], {}), "mine")
+def own_paper(own_project, text):
+    return read_paper(own_project({"published/mine": text}), "mine")
 
 
 TWO_DATASETS = TABLE.replace("[demo_en2de/test/bleu]", "[demo_en2de/test/bleu, demo_de2en/test/bleu]").replace(
@@ -191,9 +189,9 @@ TWO_DATASETS = TABLE.replace("[demo_en2de/test/bleu]", "[demo_en2de/test/bleu, d
     ("baselines", "system", "difference"),
     [("", "depparse_l1", 5.5), ("baselines: [transformer_base], ", "transformer_base", 6.5)],
 )
-def test_claims_about_two_data_sets(tmp_path, baselines, system, difference):
+def test_claims_about_two_data_sets(own_project, baselines, system, difference):
     text = claim(f"systems: [depparse_l1], {baselines}columns: [demo_de2en/test/bleu], baseline_columns: [{BLEU}]")
-    (read,) = paper_claims(read_own(tmp_path, f"{TWO_DATASETS}{text}"))
+    (read,) = paper_claims(own_paper(own_project, f"{TWO_DATASETS}{text}"))
     assert (read.system, read.baseline) == (("depparse_l1", "demo_de2en"), (system, "demo_en2de"))
     assert read.difference == difference
 
@@ -217,10 +215,10 @@ def test_claims_about_two_data_sets(tmp_path, baselines, system, difference):
         ("title: Mine", "titel: Mine", "unknown key 'titel'"),
     ],
 )
-def test_mistakes_are_sentences(tmp_path, old, new, message):
+def test_mistakes_are_sentences(own_project, old, new, message):
     assert TABLE.count(old)
     with pytest.raises(UserError, match=re.escape(message)):
-        read_own(tmp_path, TABLE.replace(old, new, 1))
+        own_paper(own_project, TABLE.replace(old, new, 1))
 
 
 @pytest.mark.parametrize(
@@ -236,22 +234,20 @@ def test_mistakes_are_sentences(tmp_path, old, new, message):
         (f"systems: [depparse_l1], columns: [{BLEU}], baseline_columns: [{BLEU}]", "of another data set"),
     ],
 )
-def test_mistakes_in_claims_are_sentences(tmp_path, keys, message):
+def test_mistakes_in_claims_are_sentences(own_project, keys, message):
     with pytest.raises(UserError, match=re.escape(message)):
-        read_own(tmp_path, f"{TABLE}{claim(keys)}")
+        own_paper(own_project, f"{TABLE}{claim(keys)}")
 
 
 @pytest.mark.parametrize(("key", "margin"), [("", 1), (", margin: 0.5", 0.5)])
-def test_a_claim_of_no_gain_has_a_margin(tmp_path, key, margin):
+def test_a_claim_of_no_gain_has_a_margin(own_project, key, margin):
     text = claim(f"systems: [depparse_l1], direction: no_gain{key}")
-    (read,) = paper_claims(read_own(tmp_path, f"{TABLE}{text}"))
+    (read,) = paper_claims(own_paper(own_project, f"{TABLE}{text}"))
     assert read.margin == margin
 
 
-def test_papers_can_be_added(tmp_path):
-    (tmp_path / "published").mkdir()
-    (tmp_path / "published" / "mine.yaml").write_text(TABLE, encoding="utf-8")
-    own = Project([tmp_path, CONFIG], {})
+def test_papers_can_be_added(own_project):
+    own = own_project({"published/mine": TABLE})
     assert paper_names(own) == sorted([*PAPERS, "mine"])
     assert read_paper(own, "mine").tables["table_1"].value("depparse_l1", "demo_en2de/test/bleu") == 2
     with pytest.raises(UserError, match=r"unknown paper 'pham2019'\. Did you mean pham2018"):
