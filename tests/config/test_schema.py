@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 from full_disk import largest_file
 from jsonschema import Draft202012Validator
 
@@ -12,7 +11,6 @@ from nmtcore.cli import main
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.filters import FILTERS
-from nmtcore.config.project import Project
 from nmtcore.config.ranges import Count, settings_class
 from nmtcore.config.recipes import read_speeds
 from nmtcore.config.schema import FILES, explained, file_schemas, registry_table, settings_table
@@ -72,9 +70,9 @@ DEMO = {
         ("systems", {"mine": {"extends": "pascal", "components": {"pascal": None, "mine": {"kind": "sisa"}}}}),
     ],
 )
-def test_short_forms_and_changes_are_valid(tmp_path, schema, values):
+def test_short_forms_and_changes_are_valid(own_project, schema, values):
     assert faults(schema, values) == []
-    load(tmp_path, schema, values)
+    load(own_project, schema, values)
 
 
 WRONG = [
@@ -98,27 +96,20 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("schema", "values", "key"), WRONG)
-def test_a_wrong_file_is_refused_by_loader_and_schema(tmp_path, schema, values, key):
+def test_a_wrong_file_is_refused_by_loader_and_schema(own_project, schema, values, key):
     with pytest.raises(UserError) as error:
-        load(tmp_path, schema, values)
+        load(own_project, schema, values)
     assert key in str(error.value)
     assert any(key in fault for fault in faults(schema, values))
 
 
-def load(folder: Path, schema: str, values: dict) -> None:
+def load(own_project, schema: str, values: dict) -> None:
     """Read a file of the user's own and everything that it is needed for."""
-    path = folder / (f"{schema}.yaml" if schema in ("config", "speeds") else f"{schema}/mine.yaml")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(values))
-    settings = values if schema == "config" else {}
-    if schema == "corpora":
-        dataset = {**DEMO, "corpora": {}, "splits": {"train": "mine", "dev": "mine", "test": "mine"}}
-        (folder / "datasets").mkdir()
-        (folder / "datasets/mine.yaml").write_text(yaml.safe_dump(dataset))
-    if schema == "recipes":
-        (folder / "datasets").mkdir()
-        (folder / "datasets/mine.yaml").write_text(yaml.safe_dump({**DEMO, "recipe": "mine"}))
-    project = Project([folder, CONFIG], settings)
+    of_corpora = {**DEMO, "corpora": {}, "splits": dict.fromkeys(DEMO["splits"], "mine")}
+    using = {"corpora": of_corpora, "recipes": {**DEMO, "recipe": "mine"}}
+    files = {schema if schema in ("config", "speeds") else f"{schema}/mine": values}
+    files |= {"datasets/mine": using[schema]} if schema in using else {}
+    project = own_project(files, **(values if schema == "config" else {}))
     if schema == "models":
         project.annotator_model("mine")
     if schema == "speeds":
