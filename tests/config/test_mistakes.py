@@ -81,6 +81,7 @@ SYSTEMS = [
     ("extends: currey_heafield, components: {sisa: {}}", "transform parsing_task cannot be combined with sisa"),
     ("extends: currey_heafield, start_from: transformer_base", "transformer_base has other transforms"),
     ("extends: source_dg_a, transforms: {two: {kind: interleave, side: source}}", "two: the key 'tags' is missing"),
+    ("extends: source_dg_a, components: {diagonalparse: {layer: 0}}", "interleave cannot be combined with diagonalp"),
     ("extends: source_dg_a, components: {pascal: {heads: 1}}", "the transform interleave cannot be combined with pasc"),
     (f"extends: source_dg_a, transforms: {{two: {TAGS}}}", "the transform interleave cannot be combined with two, whi"),
 ]
