@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import pytest
 from typing_extensions import TypedDict
 
-from nmtcore.config.bases import RecurrentSettings
+from nmtcore.config.bases import RecurrentSettings, TransformerSettings
 from nmtcore.config.ranges import Count, ForAll, Fraction, Listed, PartOf, Range, Seed, Short, settings_class
 from nmtcore.config.training import ScheduleSettings
 from nmtcore.config.typed import build, convert, merge, nearest, plain
@@ -159,6 +159,7 @@ class Halves(Inner):
         (lambda: Outer(name="x", rate=math.nan), "finite number"),
         (lambda: Halves(size=13, share=0), "greater than 0"),
         (lambda: RecurrentSettings(width=33), "width must be even"),
+        (lambda: TransformerSettings(width=36, heads=8), "width 36 is not a multiple of heads 8"),
         (lambda: ScheduleSettings(**FLOOR, floor=0), "stop_at_floor needs a floor above 0 and below the peak"),
         (lambda: ScheduleSettings(**FLOOR, floor=2e-4), "stop_at_floor needs a floor above 0 and below the peak"),
     ],

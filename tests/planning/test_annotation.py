@@ -7,6 +7,7 @@ from nmtcore.planning.annotation import (
     annotator_memory,
     annotator_models,
     annotators_without_models,
+    language,
     selection_annotations,
     selection_file,
     selection_settings,
@@ -25,6 +26,11 @@ def test_a_job_gets_2000_megabytes_more_than_java(make_project):
     )
     memory = [annotator_memory(project, dataset="parsed", annotator=name) for name in ("small", "big")]
     assert memory == [6000, 11000]
+
+
+def test_the_language_of_a_side(make_project):
+    languages = [language(make_project(little=little()), dataset="little", side=side) for side in ("source", "target")]
+    assert languages == ["en", "de"]
 
 
 def test_models_are_downloaded_unless_the_user_has_them(make_project, tmp_path):

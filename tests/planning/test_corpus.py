@@ -8,6 +8,7 @@ from workflow.calling import little
 from nmtcore.errors import UserError
 from nmtcore.planning.corpus import (
     filter_threads,
+    filtering_settings,
     held_out_splits,
     raw_files,
 )
@@ -36,6 +37,13 @@ def test_missing_own_files_are_an_error_until_the_split_has_been_read(make_proje
     read.parent.mkdir(parents=True)
     read.touch()
     assert raw_files(project, dataset="mine", split="train") == [str(tmp_path / "mine.en"), str(tmp_path / "mine.de")]
+
+
+def test_only_the_training_split_depends_on_filters(make_project):
+    project = make_project(plain=little(filters=["empty"]), separate=little(filters=["empty", "duplicates"]))
+    names = ("plain", "separate")
+    for split, count in (("train", 2), ("dev", 1)):
+        assert len({repr(filtering_settings(project, dataset=name, split=split)) for name in names}) == count
 
 
 def test_the_filter_held_out_reads_the_test_splits(make_project):
