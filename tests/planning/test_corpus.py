@@ -6,12 +6,7 @@ import pytest
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.corpus import (
-    filter_threads,
-    filtering_settings,
-    held_out_splits,
-    raw_files,
-)
+from nmtcore.planning.corpus import filter_threads, filtering_settings, held_out_splits, raw_files
 
 
 def own_file(**paths):

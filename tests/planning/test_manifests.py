@@ -9,12 +9,7 @@ from workflow.calling import little
 
 from nmtcore.config.project import Project
 from nmtcore.files import write_json
-from nmtcore.planning.manifests import (
-    manifest_sources,
-    read_datasets,
-    reading_reports,
-    run_states,
-)
+from nmtcore.planning.manifests import manifest_sources, read_datasets, reading_reports, run_states
 
 
 def test_corpora_have_their_own_licence_or_that_of_the_data_set(make_project):
