@@ -6,22 +6,10 @@ import pytest
 
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.needs import MissingAnnotation
-from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import configured_runs
 
 CONFIG = Path(__file__).parents[2] / "config"
-
-
-def write(folder: Path, name: str, text: str) -> Path:
-    path = folder / f"{name}.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
-
-
-def own(folder: Path, **settings) -> Project:
-    return Project([folder, CONFIG], {"scale": "smoke", **settings})
 
 
 @pytest.mark.parametrize(
@@ -33,9 +21,8 @@ def own(folder: Path, **settings) -> Project:
         ("corpus: {}\n", "mine.yaml: 'corpus' cannot be a system's name"),
     ],
 )
-def test_a_broken_file_of_systems_only_affects_its_own_systems(tmp_path, text, sentence):
-    write(tmp_path, "systems/mine", text)
-    project = own(tmp_path, systems=["mine", "depparse_l0"])
+def test_a_broken_file_of_systems_only_affects_its_own_systems(own_project, text, sentence):
+    project = own_project({"systems/mine": text}, systems=["mine", "depparse_l0"])
     assert project.run("demo_en2de", "depparse_l0", "smoke", 1).system == "depparse_l0"
     (fault,) = project.systems.unread.values()
     assert sentence in fault
@@ -44,18 +31,16 @@ def test_a_broken_file_of_systems_only_affects_its_own_systems(tmp_path, text, s
     assert str(error.value).endswith(f"Not read: {fault}")
 
 
-def test_a_system_that_extends_one_in_a_broken_file_names_that_file(tmp_path):
-    write(tmp_path, "systems/broken", "parent: 3\n")
-    write(tmp_path, "systems/mine", "mine: {extends: parent}\n")
+def test_a_system_that_extends_one_in_a_broken_file_names_that_file(own_project):
+    project = own_project({"systems/broken": "parent: 3\n", "systems/mine": "mine: {extends: parent}\n"})
     with pytest.raises(UserError, match=r"mine.yaml: mine: extends: unknown system 'parent'.*Not read: .*broken.yaml"):
-        own(tmp_path).run("demo_en2de", "mine", "smoke", 1)
+        project.run("demo_en2de", "mine", "smoke", 1)
 
 
-def test_a_system_in_two_files_is_an_error_that_names_both(tmp_path):
-    path = write(tmp_path, "systems/mine", "pascal: {extends: transformer_base}\n")
+def test_a_system_in_two_files_is_an_error_that_names_both(own_project, tmp_path):
     with pytest.raises(UserError, match="the system 'pascal' is also defined in") as error:
-        own(tmp_path)
-    assert str(path) in str(error.value)
+        own_project({"systems/mine": "pascal: {extends: transformer_base}\n"})
+    assert str(tmp_path / "systems/mine.yaml") in str(error.value)
     assert str(CONFIG / "systems/bugliarello2020.yaml") in str(error.value)
 
 
@@ -63,40 +48,38 @@ SUBFOLDERS = ["datasets", "corpora", "models", "recipes", "scales", "systems"]
 
 
 @pytest.mark.parametrize("subfolder", SUBFOLDERS)
-def test_a_misnamed_file_is_reported_and_does_not_affect_other_runs(tmp_path, subfolder):
-    path = write(tmp_path, f"{subfolder}/My-Own", "description: x\n")
-    project = own(tmp_path, datasets=["demo_en2de"])
+def test_a_misnamed_file_is_reported_and_does_not_affect_other_runs(own_project, tmp_path, subfolder):
+    project = own_project({f"{subfolder}/My-Own": "description: x\n"}, datasets=["demo_en2de"])
     assert project.run("demo_en2de", "transformer_base", "smoke", 1).dataset == "demo_en2de"
     (fault,) = project.faults
-    assert fault == f"{path}: a name consists of small letters, digits and single underscores and begins with a letter."
+    rule = "a name consists of small letters, digits and single underscores and begins with a letter."
+    assert fault == f"{tmp_path}/{subfolder}/My-Own.yaml: {rule}"
 
 
 @pytest.mark.parametrize("name", ["My-Own", "smoke", "tables"])
-def test_a_data_set_with_an_invalid_name_is_only_an_error_when_used(tmp_path, name):
-    path = write(tmp_path, f"datasets/{name}", "{extends: demo_en2de}\n")
-    write(tmp_path, "datasets/mine", f"{{extends: {name}}}\n")
-    project = own(tmp_path, datasets=["demo_*"])
+def test_a_data_set_with_an_invalid_name_is_only_an_error_when_used(own_project, tmp_path, name):
+    files = {f"datasets/{name}": "{extends: demo_en2de}\n", "datasets/mine": f"{{extends: {name}}}\n"}
+    project = own_project(files, datasets=["demo_*"])
     (fault,) = project.faults
     assert project.run("demo_en2de", "transformer_base", "smoke", 1)
-    assert fault.startswith(f"{path}: ")
-    for use in (lambda: own(tmp_path, datasets=[name]), lambda: project.dataset("mine")):
+    assert fault.startswith(f"{tmp_path}/datasets/{name}.yaml: ")
+    for use in (lambda: own_project({}, datasets=[name]), lambda: project.dataset("mine")):
         with pytest.raises(UserError) as error:
             use()
         assert str(error.value).endswith(f"Not read: {fault}")
 
 
-def test_a_scale_with_an_invalid_name_is_an_error_when_used(tmp_path):
-    write(tmp_path, "scales/My-Own", "description: x\n")
+def test_a_scale_with_an_invalid_name_is_an_error_when_used(own_project):
     with pytest.raises(UserError, match=r"Not read: .*My-Own.yaml: a name consists of"):
-        own(tmp_path, scale="My-Own")
+        own_project({"scales/My-Own": "description: x\n"}, scale="My-Own")
 
 
 @pytest.mark.parametrize("name", ["datasets/multi30k_cs2en", "systems/pham2018", "scales/smoke"])
-def test_a_file_that_hides_another_is_reported(tmp_path, name):
-    write(tmp_path, "datasets/mine", "a: 1\n")
+def test_a_file_that_hides_another_is_reported(own_project, tmp_path, name):
+    own_project({"datasets/mine": "a: 1\n"})
     assert Catalogue([tmp_path, CONFIG]).hidden == []
-    path = write(tmp_path, name, "a: 1\n")
-    assert Catalogue([tmp_path, CONFIG]).hidden == [f"{path} is used in place of {CONFIG / name}.yaml."]
+    own_project({name: "a: 1\n"})
+    assert Catalogue([tmp_path, CONFIG]).hidden == [f"{tmp_path / name}.yaml is used in place of {CONFIG / name}.yaml."]
 
 
 def test_the_repositorys_own_folder_hides_no_files(monkeypatch):
@@ -104,9 +87,11 @@ def test_the_repositorys_own_folder_hides_no_files(monkeypatch):
     assert Catalogue([Path("config"), CONFIG]).hidden == []
 
 
-def test_a_pattern_leaves_out_systems_without_their_annotation(tmp_path):
-    write(tmp_path, "datasets/bare", "{extends: demo_en2de, annotators: null, syntax: null}\n")
-    project = own(tmp_path, datasets=["bare", "demo_en2de"], systems=["*"])
+BARE = "{extends: demo_en2de, annotators: null, syntax: null}\n"
+
+
+def test_a_pattern_leaves_out_systems_without_their_annotation(own_project):
+    project = own_project({"datasets/bare": BARE}, datasets=["bare", "demo_en2de"], systems=["*"])
     runs, sentences = configured_runs(project)
     (left_out,) = (sentence for sentence in sentences if sentence.startswith("demo_en2de"))
     assert left_out.startswith("demo_en2de has no annotator for ccg on the target side: "), "German has no categories"
@@ -123,7 +108,7 @@ def test_a_pattern_leaves_out_systems_without_their_annotation(tmp_path):
     assert "more systems are left out." in many
 
 
-def test_a_system_named_in_full_needs_its_annotation(tmp_path):
-    write(tmp_path, "datasets/bare", "{extends: demo_en2de, annotators: null, syntax: null}\n")
-    with pytest.raises(MissingAnnotation, match="depparse_l0 on bare at scale smoke: needs dependencies on the source"):
-        configured_runs(own(tmp_path, datasets=["bare"], systems=["*", "depparse_l0"]))
+def test_a_system_named_in_full_needs_its_annotation(own_project):
+    project = own_project({"datasets/bare": BARE}, datasets=["bare"], systems=["*", "depparse_l0"])
+    with pytest.raises(MissingAnnotation, match="depparse_l0 on bare at scale paper: needs dependencies on the source"):
+        configured_runs(project)

@@ -39,25 +39,21 @@ def test_input_files_of_a_parsing_run(project):
     assert label_paths(project, run=run) == [labels]
 
 
-def test_parses_are_compared_with_the_parser_and_with_the_treebank(project):
-    run = project.run("parsed", "depparse_l1", "smoke", 1)
+def test_trees_are_compared_with_the_parser_and_with_the_treebank(project):
     folder = "results/parsed/annotation"
-    assert tree_files(project, run=run, splits="tests") == [
-        f"{folder}/trees/{split}.source.parquet" for split in ("test", "dev")
-    ]
-    assert tree_files(project, run=run, splits="gold") == [f"{folder}/gold/gold_bank.source.parquet"]
-    assert tree_files(project, run=project.run("parsed", "transformer_base", "smoke", 1), splits="tests") == []
-
-
-def test_induced_trees_are_compared_with_the_parser_and_with_the_treebank(project):
-    run, folder = project.run("parsed", "sa_nmt_shared", "smoke", 1), "results/parsed/annotation"
-    trees = {splits: tree_files(project, run=run, splits=splits) for splits in ("parsed_tests", "gold")}
-    assert trees["parsed_tests"] == [f"{folder}/trees/{split}.source.parquet" for split in ("test", "dev")]
-    assert trees["gold"] == [f"{folder}/gold/gold_bank.source.parquet"]
-    assert not any("annotation" in path or ".trees." in path for path in feature_files(project, run=run, splits="gold"))
-    chain = project.run("parsed", "diagonalparse_l0", "smoke", 1)
+    parsed_tests = [f"{folder}/trees/{split}.source.parquet" for split in ("test", "dev")]
+    supervised, induced, chain = (
+        project.run("parsed", name, "smoke", 1) for name in ("depparse_l1", "sa_nmt_shared", "diagonalparse_l0")
+    )
+    assert tree_files(project, run=supervised, splits="tests") == parsed_tests
+    for run in (supervised, induced):
+        assert tree_files(project, run=run, splits="parsed_tests") == parsed_tests
+        assert tree_files(project, run=run, splits="gold") == [f"{folder}/gold/gold_bank.source.parquet"]
+    gold = feature_files(project, run=induced, splits="gold")
+    assert not any("annotation" in path or ".trees." in path for path in gold)
     assert (chain.parsed_tests, chain.gold) == (("test", "dev"), ())
     assert tree_files(project, run=chain, splits="parsed_tests") == []
+    assert tree_files(project, run=project.run("parsed", "transformer_base", "smoke", 1), splits="tests") == []
 
 
 def test_a_run_starts_from_the_model_with_the_same_seed(make_project):
