@@ -1,10 +1,8 @@
 """Files of the user's own: how each `path` is resolved, and the errors about invalid or missing files."""
 
 import os
-from pathlib import Path
 
 import pytest
-import yaml
 
 from nmtcore.config.own_folder import check_own_files, own_file_states
 from nmtcore.config.project import Project
@@ -21,43 +19,32 @@ MINIMAL = {
 }
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(name: str, values: dict) -> Path:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(yaml.safe_dump(values))
-        return path
-
-    return write
-
-
 def mine(files: dict, **changes) -> dict:
     return MINIMAL | {"corpora": {"pairs": {"format": "plain", "files": files}}} | changes
-
-
-def dataset(root, tmp_path, name="mine"):
-    return Project([tmp_path / "config", root / "config"], {}).dataset(name)
 
 
 def paths(settings, corpus="pairs"):
     return {role: [file.path for file in files] for role, files in settings.corpora[corpus].files.items()}
 
 
-def test_absolute_and_relative_paths_home_folders_and_short_forms(root, tmp_path, write, monkeypatch):
+def test_absolute_and_relative_paths_home_folders_and_short_forms(own_project, tmp_path, monkeypatch):
     """A relative path starts at the folder of the configuration."""
     monkeypatch.setenv("HOME", "/home/me")
-    files = {"en": "~/a.en", "target": ["/data/b.de", {"path": "~/c.de.gz"}, {"path": "../my/d.de"}, "./e.de"]}
-    write("config/datasets/mine.yaml", mine(files))
-    target = ["/data/b.de", "/home/me/c.de.gz", f"{tmp_path}/my/d.de", f"{tmp_path}/config/e.de"]
-    assert paths(dataset(root, tmp_path)) == {"source": ["/home/me/a.en"], "target": target}
+    files = {"en": "~/a.en", "target": ["/data/b.de", {"path": "~/c.de.gz"}, {"path": "my/../d.de"}, "./e.de"]}
+    settings = own_project({"datasets/mine": mine(files)}).dataset("mine")
+    target = ["/data/b.de", "/home/me/c.de.gz", f"{tmp_path}/d.de", f"{tmp_path}/e.de"]
+    assert paths(settings) == {"source": ["/home/me/a.en"], "target": target}
 
 
-def test_a_path_is_relative_to_the_configuration_that_defines_it(root, tmp_path, write):
-    write("first/corpora/pairs.yaml", {"format": "plain", "files": {"source": "x", "target": "../y"}})
-    write("second/datasets/parent.yaml", mine({"source": "s", "target": "t"}))
-    write("first/datasets/child.yaml", {"extends": "parent", "description": "A child"})
-    write("first/datasets/shared.yaml", MINIMAL)
+def test_a_path_is_relative_to_the_configuration_that_defines_it(own_project, root, tmp_path):
+    own_project(
+        {
+            "first/corpora/pairs": {"format": "plain", "files": {"source": "x", "target": "../y"}},
+            "second/datasets/parent": mine({"source": "s", "target": "t"}),
+            "first/datasets/child": {"extends": "parent", "description": "A child"},
+            "first/datasets/shared": MINIMAL,
+        }
+    )
     project = Project([tmp_path / "first", tmp_path / "second", root / "config"], {})
     assert paths(project.dataset("shared")) == {"source": [f"{tmp_path}/first/x"], "target": [f"{tmp_path}/y"]}
     expected = {"source": [f"{tmp_path}/second/s"], "target": [f"{tmp_path}/second/t"]}
@@ -76,43 +63,41 @@ def test_a_path_is_relative_to_the_configuration_that_defines_it(root, tmp_path,
         ({"name": "a"}, r"a has neither url nor mirrors nor manual \(a file of your own: `path`\)"),
     ],
 )
-def test_an_invalid_path_is_an_error(entry, sentence, root, tmp_path, write):
-    write("config/datasets/mine.yaml", mine({"source": entry, "target": "/b"}))
+def test_an_invalid_path_is_an_error(own_project, entry, sentence):
     with pytest.raises(UserError, match=sentence):
-        dataset(root, tmp_path)
+        own_project({"datasets/mine": mine({"source": entry, "target": "/b"})}).dataset("mine")
 
 
-def test_a_model_cannot_have_a_path(root, tmp_path, write):
-    write("config/models/own.yaml", {"description": "x", "files": [{"path": "/a"}]})
+def test_a_model_cannot_have_a_path(own_project):
+    project = own_project({"models/own": {"description": "x", "files": [{"path": "/a"}]}})
     with pytest.raises(UserError, match=r"`path` is for corpora: put your own model into a folder that"):
-        Project([tmp_path / "config", root / "config"], {}).annotator_model("own")
+        project.annotator_model("own")
 
 
-def test_all_missing_files_are_named_at_once(root, tmp_path, write):
+def test_all_missing_files_are_named_at_once(own_project, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "there").write_text("x\n")
-    files = {"source": ["../there", "gone.en"], "target": ["../folder", "../there"]}
+    files = {"source": ["there", "gone.en"], "target": ["folder", "there"]}
     other = {"format": "plain", "files": {"source": "no.en", "target": "no.de"}}
     values = mine(files, splits={"train": "pairs", "dev": "pairs", "test": "other"})
     values["corpora"] |= {"other": other, "unused": other}
-    where = write("config/datasets/mine.yaml", values)
+    settings = own_project({"datasets/mine": values}).dataset("mine")
     with pytest.raises(UserError) as caught:
-        check_own_files(dataset(root, tmp_path), where=where)
+        check_own_files(settings, where="mine.yaml")
     assert str(caught.value).splitlines() == [
-        f"{where}: files are missing (a relative path starts at the config folder):",
-        f"  corpora.pairs: files.source (number 2): there is no file {tmp_path}/config/gone.en",
+        "mine.yaml: files are missing (a relative path starts at the config folder):",
+        f"  corpora.pairs: files.source (number 2): there is no file {tmp_path}/gone.en",
         f"  corpora.pairs: files.target (number 1): a folder is at {tmp_path}/folder",
-        f"  corpora.other: files.source: there is no file {tmp_path}/config/no.en",
-        f"  corpora.other: files.target: there is no file {tmp_path}/config/no.de",
+        f"  corpora.other: files.source: there is no file {tmp_path}/no.en",
+        f"  corpora.other: files.target: there is no file {tmp_path}/no.de",
     ]
 
 
-def test_the_state_of_a_file_changes_when_it_is_replaced(root, tmp_path, write):
+def test_the_state_of_a_file_changes_when_it_is_replaced(own_project, tmp_path):
     path = tmp_path / "a"
     path.write_text("one\n")
     os.utime(path, ns=(0, 5_000_000_001))
-    write("config/datasets/mine.yaml", mine({"source": "../a", "target": "../a"}))
-    settings = dataset(root, tmp_path)
+    settings = own_project({"datasets/mine": mine({"source": "a", "target": "a"})}).dataset("mine")
     before = own_file_states(ReadingSettings.of(settings, "train"))
     assert before == {str(path): "4 bytes, changed 1970-01-01 00:00:05.000000001 UTC"}
     os.utime(path, ns=(0, 5_000_000_000))  # older
@@ -122,22 +107,20 @@ def test_the_state_of_a_file_changes_when_it_is_replaced(root, tmp_path, write):
     assert own_file_states(ReadingSettings.of(settings, "train")) != before
 
 
-def test_all_missing_keys_of_a_data_set_are_named_at_once(root, tmp_path, write):
-    write("config/datasets/mine.yaml", {"description": "x", "source": "en"})
+def test_all_missing_keys_of_a_data_set_are_named_at_once(own_project):
     sentence = r"mine\.yaml: the keys 'target', 'splits', 'recipe', 'segmentation' are missing\."
     with pytest.raises(UserError, match=sentence):
-        dataset(root, tmp_path)
+        own_project({"datasets/mine": {"description": "x", "source": "en"}}).dataset("mine")
 
 
-def test_a_file_may_hold_several_entries(root, write, tmp_path):
+def test_a_file_may_hold_several_entries(own_project):
     """Own entries take the place of the repository's, one by one."""
     both = mine({"source": "/a", "target": "/b"})
-    write("config/datasets/several.yaml", {"first": both, "second": {"extends": "first", "description": "Other"}})
-    write("config/corpora/pairs.yaml", {"pud_cs": {"format": "plain", "files": {"source": "x", "target": "y"}}})
-    project = Project([tmp_path / "config", root / "config"], {})
+    pairs = {"pud_cs": {"format": "plain", "files": {"source": "x", "target": "y"}}}
+    several = {"first": both, "second": {"extends": "first", "description": "Other"}}
+    project = own_project({"datasets/several": several, "corpora/pairs": pairs})
     assert project.dataset("second").corpora == project.dataset("first").corpora
     assert project.corpus_files.read("pud_cs")["format"] == "plain"
     assert project.corpus_files.read("pud_de")["format"] == "conllu"
-    write("config/datasets/more.yaml", {"first": both})
     with pytest.raises(UserError, match=r"the data set .first. is also defined in .*: rename"):
-        Project([tmp_path / "config", root / "config"], {})
+        own_project({"datasets/more": {"first": both}})
