@@ -1,21 +1,17 @@
 """Registries: from an entry to settings and back, and the module that implements them; names of features."""
 
 from pathlib import Path
-from typing import get_type_hints
 
 import pytest
 
 from nmtcore.config.annotators import ANNOTATIONS
 from nmtcore.config.corpora import CorpusSettings
-from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.features import FEATURES
-from nmtcore.config.filters import FilterSettings
-from nmtcore.config.formats import FORMATS, PlainOptions
+from nmtcore.config.formats import FORMATS
 from nmtcore.config.project import Project
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.registry import Registry
 from nmtcore.config.runs import run_from_json, run_to_json
-from nmtcore.config.typed import convert
 from nmtcore.corpus.formats import make_format
 from nmtcore.errors import UserError
 
@@ -56,21 +52,11 @@ def test_invalid_entries_are_errors(entry, sentence):
         FRUIT.build(entry, where="f.yaml")
 
 
-def test_a_corpus_may_have_any_registered_format(monkeypatch):
+def test_the_format_of_a_corpus_decides_its_sides():
     with pytest.raises(ValueError, match=r"unknown format 'reversed'[.] Valid are: conllu, contrastive, copied"):
         CorpusSettings(format="reversed")
-    monkeypatch.setitem(FORMATS._classes, "reversed", PlainOptions)
-    assert CorpusSettings(format="reversed", files={"source": ()}).sides == ("source", "target")
+    assert CorpusSettings(format="plain", files={"source": ()}).sides == ("source", "target")
     assert CorpusSettings(format="conllu", files={"source": ()}).sides == ("source",)
-
-
-def test_a_data_set_may_have_any_registered_filter():
-    @settings_class
-    class NewSettings(FilterSettings):
-        least: int = 3
-
-    hint = get_type_hints(DatasetSettings, include_extras=True)["filters"]
-    assert convert((NewSettings(),), hint, where="filters") == (NewSettings(),)
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -8,10 +8,7 @@ from full_disk import largest_file
 from jsonschema import Draft202012Validator
 
 from nmtcore.cli import main
-from nmtcore.config.components import COMPONENTS
-from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.filters import FILTERS
-from nmtcore.config.ranges import Count, settings_class
 from nmtcore.config.recipes import read_speeds
 from nmtcore.config.schema import FILES, explained, file_schemas, registry_table, settings_table
 from nmtcore.config.training import TrainingSettings
@@ -117,21 +114,6 @@ def load(own_project, schema: str, values: dict) -> None:
     dataset = "mine" if schema in ("corpora", "datasets", "recipes") else "demo_en2de"
     system, scale = ("mine" if schema == "systems" else "transformer_base"), ("mine" if schema == "scales" else "smoke")
     project.run(dataset, system, scale, 1)
-
-
-def test_the_schema_of_a_new_component_appears_by_itself(monkeypatch):
-    @settings_class
-    class BiasSettings(ComponentSettings):
-        """A component of the user's own."""
-
-        strength: Count = 1
-        """Its strength."""
-
-    monkeypatch.setitem(COMPONENTS._classes, "bias", BiasSettings)
-    monkeypatch.setitem(SCHEMAS, "systems", file_schemas()["systems"])
-    assert faults("systems", {"mine": {"components": {"bias": {"strength": 2}}}}) == []
-    wrong = {"mine": {"components": {"bias": {"strength": 0}}}}
-    assert "$.mine.components.bias.strength: 0 is less than the minimum of 1" in faults("systems", wrong)
 
 
 def test_without_space_no_schema_is_written(tmp_path, capsys):
