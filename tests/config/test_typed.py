@@ -104,6 +104,7 @@ def test_values_and_short_forms_are_converted_and_come_back(key, given, value):
         ({"rate": True}, "rate: expected a number, found True."),
         ({"rate": float("inf")}, "rate: expected a finite number, found inf."),
         ({"limit": 1.5}, "limit: expected a whole number, found 1.5."),
+        ({"limit": True}, "limit: expected a whole number, found True."),
         ({"flag": "maybe"}, "flag: expected true or false, found 'maybe'."),
         ({"pair": [0]}, "pair[1]: a value is missing."),
         ({"pair": [0, 0, 0]}, "pair: expected 2 values, found 3."),
