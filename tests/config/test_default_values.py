@@ -96,16 +96,14 @@ class Outer:
 
 
 def test_changed_and_new_defaults_are_described():
-    classes = {"Outer": Outer}
-    before = {"Outer": {"beam": 4, "inner": {"rate": 0.5}, "dropped": 1}}
-    assert changed_defaults(before, classes) == []
-    (line,) = changed_defaults({"Outer": before["Outer"] | {"beam": 5}}, classes)
-    assert line.startswith("Outer.beam: 5 -> 4. ")
-    assert "config/versions.py" in line
-    (line,) = changed_defaults({"Outer": before["Outer"] | {"inner": {"rate": 0.4}}}, classes)
-    assert line.startswith("Outer.inner: {'rate': 0.4} -> {'rate': 0.5, 'novel': 1}. ")
-    (line,) = changed_defaults({"Outer": {"required": 3}}, classes)
-    assert line.startswith("Outer.required: 3 -> none. ")
+    classes, before = {"Outer": Outer}, {"beam": 4, "inner": {"rate": 0.5}, "dropped": 1}
+    assert changed_defaults({"Outer": before}, classes) == []
+    for change, described in (
+        ({"beam": 5}, f"Outer.beam: 5 -> 4. {ADVICE}"),
+        ({"inner": {"rate": 0.4}}, f"Outer.inner: {{'rate': 0.4}} -> {{'rate': 0.5, 'novel': 1}}. {ADVICE}"),
+        ({"required": 3}, f"Outer.required: 3 -> none. {ADVICE}"),
+    ):
+        assert changed_defaults({"Outer": before | change}, classes) == [described]
     assert changed_defaults({"Gone": {}}, classes)[0].startswith("Gone is gone")
-    (line,) = new_defaults(before, classes)
+    (line,) = new_defaults({"Outer": before}, classes)
     assert line.startswith("Outer.novel is new: add its default")

@@ -116,6 +116,7 @@ def test_values_and_short_forms_are_converted_and_come_back(key, given, value):
         ({"table": {"k": {"size": 0}}}, "table: k: size must be at least 1, not 0."),
         ({"name": None}, "name: expected a string, found nothing."),
         ({"either": "x"}, "either: expected a number, found 'x'."),
+        ({"either": True}, "either: expected a number, found True."),
         ({"either": [1, "x"]}, "either[1]: expected a number, found 'x'."),
         ({"part": {"size": 0}}, "part: size must be at least 1, not 0."),
     ],
