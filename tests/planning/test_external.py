@@ -26,17 +26,16 @@ from nmtcore.reporting.seed_items import run_items
 
 @pytest.fixture
 def make(make_project, tmp_path):
-    """Make a project with the external system `llm`, whose files have six lines each unless given otherwise."""
+    """Make a project with the external system `llm`, whose files have six lines each."""
 
-    def make(translations, settings=None, *, lines=None, entry=None, datasets=None):
+    def make(translations, settings=None, *, entry=None, datasets=None):
         external = {"provenance": "An engine", "translations": translations}
         path = tmp_path / "config/systems/mine.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(yaml.safe_dump({"llm": {"external": external} | (entry or {})}), encoding="utf-8")
         for files in (files for splits in translations.values() for files in splits.values()):
             for name in [files] if isinstance(files, str) else files:
-                file = tmp_path / "config" / name
-                file.write_bytes((lines or {}).get(name, b"eins\n" * 6))
+                (tmp_path / "config" / name).write_text("eins\n" * 6)
         datasets = {"parsed": parsed()} if datasets is None else datasets
         return make_project({"systems": ["llm"]} | (settings or {}), **datasets)
 
