@@ -19,9 +19,6 @@ TWICE = {
     "transforms": {"parsing_task": {}},
 }
 SOURCE_TAGS, TARGET_TAGS = ({"kind": "interleave", "side": side, "tags": "dg_a_tags"} for side in SIDES)
-SOURCE_DG_A = {"extends": "transformer_base", "transforms": {"interleave": SOURCE_TAGS}}
-
-
 BRACKETED = {
     "extends": "demo_en2de",
     "syntax": {"source": {"constituency": "existing"}},
