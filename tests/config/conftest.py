@@ -1,4 +1,4 @@
-"""Projects with files of the user's own."""
+"""The repository's project, and projects with files of the user's own."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +8,12 @@ import pytest
 import yaml
 
 from nmtcore.config.project import Project
+
+
+@pytest.fixture(scope="session")
+def project(root: Path) -> Project:
+    """The repository's project, which keeps the runs that it assembled."""
+    return Project.load(root / "config")
 
 
 @pytest.fixture

@@ -17,11 +17,6 @@ from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.errors import UserError
 
 
-@pytest.fixture(scope="module")
-def project(root: Path) -> Project:
-    return Project.load(root / "config")
-
-
 def test_every_system_runs_on_every_data_set_with_its_annotations(project: Project):
     """Every run is valid or fails for a missing annotation; a paper's system runs on one of its data sets.
 

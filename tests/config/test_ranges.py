@@ -10,7 +10,6 @@ from pydantic.fields import FieldInfo
 from settings_classes import settings_classes
 from snakemake.cli import parse_config
 
-from nmtcore.config.project import Project
 from nmtcore.config.project_settings import read_project_settings
 from nmtcore.config.ranges import hints_of
 from nmtcore.config.runs import run_from_json, run_to_json
@@ -40,15 +39,15 @@ def test_every_number_has_a_range():
 
 
 @pytest.mark.parametrize(("seed", "bound"), [(-1, "at least 0"), (2**32, "at most 4294967295")])
-def test_seeds_that_torch_cannot_take(root, seed, bound):
+def test_seeds_that_torch_cannot_take(project, seed, bound):
     with pytest.raises(UserError, match=rf"^config.yaml: seeds\[0\] must be {bound}, not {seed}\.$"):
         read_project_settings(parse_config([f"seeds={seed}"]), where="config.yaml")
     with pytest.raises(UserError, match=f": seed must be {bound}, not {seed}"):
-        Project.load(root / "config").run("demo_en2de", "transformer_base", "smoke", seed)
+        project.run("demo_en2de", "transformer_base", "smoke", seed)
 
 
-def test_a_trained_models_settings_are_checked_too(root):
-    values = run_to_json(Project.load(root / "config").run("demo_en2de", "transformer_base", "smoke", 1))
+def test_a_trained_models_settings_are_checked_too(project):
+    values = run_to_json(project.run("demo_en2de", "transformer_base", "smoke", 1))
     values["training"]["validation"]["every"] = 0
     with pytest.raises(UserError, match=r"^run.json: training: validation: every must be at least 1, not 0\.$"):
         run_from_json(values, where="run.json")

@@ -1,17 +1,10 @@
 """Recipes agree with the papers and the toolkits that they used."""
 
-from pathlib import Path
-
 import pytest
 
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.stages import training_settings
-
-
-@pytest.fixture(scope="module")
-def project(root: Path) -> Project:
-    return Project.load(root / "config")
 
 
 def datasets_of(project: Project, recipe: str) -> list[str]:

@@ -1,14 +1,11 @@
 """Registries: from an entry to settings and back, and the module that implements them; names of features."""
 
-from pathlib import Path
-
 import pytest
 
 from nmtcore.config.annotators import ANNOTATIONS
 from nmtcore.config.corpora import CorpusSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.formats import FORMATS
-from nmtcore.config.project import Project
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.registry import Registry
 from nmtcore.config.runs import run_from_json, run_to_json
@@ -75,9 +72,9 @@ def test_no_two_features_share_a_column():
     assert len(set(columns)) == len(columns)
 
 
-def test_a_run_with_an_unknown_feature_is_refused(root: Path):
+def test_a_run_with_an_unknown_feature_is_refused(project):
     """An earlier version may have written it; its model would ignore the syntax."""
-    values = run_to_json(Project.load(root / "config").run("demo_en2de", "pascal", "smoke", 1))
+    values = run_to_json(project.run("demo_en2de", "pascal", "smoke", 1))
     assert run_from_json(values, where="run.json").features == {"source": {"trees": "existing"}}
     values["features"] = {"source": {"dependencies": "existing"}}
     with pytest.raises(UserError, match=r"run\.json: features\.source: unknown feature 'dependencies'\. Valid are: "):

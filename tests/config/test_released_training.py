@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import pytest
 from published_claims import paper_claims
@@ -11,11 +10,6 @@ from nmtcore.config.project import Project
 from nmtcore.config.published import Paper, read_paper
 
 COLUMNS = ["nc11_en2de", "nc11_de2en", "wmt18_en2tr", "wmt16_en2de", "wmt17_en2de", "wat_en2ja"]
-
-
-@pytest.fixture(scope="module")
-def project(root: Path) -> Project:
-    return Project.load(root / "config")
 
 
 @pytest.fixture(scope="module")

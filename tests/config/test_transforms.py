@@ -1,12 +1,9 @@
 """Systems with transforms of examples: what they need, and combinations that are refused."""
 
-from pathlib import Path
-
 import pytest
 
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.needs import MissingAnnotation
-from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.stages import training_settings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
@@ -120,9 +117,8 @@ def test_only_the_side_with_tags_is_closed_to_components(run):
     assert list(twice.transforms) == ["parsing_task", "interleave"]
 
 
-def test_tags_of_copied_sources_are_refused(root: Path):
+def test_tags_of_copied_sources_are_refused(project):
     """A source parse of copied English is no Turkish."""
-    project = Project.load(root / "config")
     for dataset in ("wmt17_tr2en_mono", "rehearsal_wmt17_tr2en_mono"):
         with pytest.raises(
             MissingAnnotation, match=r"reads dependencies of the source, .* copied 'en' text is no parse of 'tr'\. Use"
