@@ -29,14 +29,15 @@ def parsed(**changes: object) -> dict:
 
 @pytest.fixture
 def make_project(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Project]:
-    """Make a project in an empty working directory from settings of config.yaml and data sets."""
+    """Make a project in an empty working directory from settings of config.yaml, files by name, and data sets."""
     monkeypatch.chdir(tmp_path)
 
-    def make(settings: dict | None = None, **datasets: dict) -> Project:
-        folder = tmp_path / "config/datasets"
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, values in datasets.items():
-            (folder / f"{name}.yaml").write_text(yaml.safe_dump(values, sort_keys=False), encoding="utf-8")
+    def make(settings: dict | None = None, files: dict | None = None, **datasets: dict) -> Project:
+        (tmp_path / "config").mkdir(exist_ok=True)
+        for name, values in {**(files or {}), **{f"datasets/{name}": datasets[name] for name in datasets}}.items():
+            path = tmp_path / f"config/{name}.yaml"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(yaml.safe_dump(values, sort_keys=False), encoding="utf-8")
         configured = {"datasets": list(datasets), "scale": "smoke", "seeds": [1, 2]}
         return Project([tmp_path / "config", root / "config"], configured | (settings or {}))
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 from workflow.calling import little
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
@@ -45,13 +44,11 @@ SPEEDS = {"scales": {"smoke": {"cpu": {"transformer": 2, "nm*": 3}, "gpu": {"tra
 
 
 @pytest.fixture
-def costs_of(make_project, tmp_path):
+def costs_of(make_project):
     """Estimate the costs of runs, {system: seeds}, on the data set `tiny` at scale smoke."""
 
     def estimate(on_gpu=False, **systems):
-        (tmp_path / "config").mkdir(exist_ok=True)
-        (tmp_path / "config/speeds.yaml").write_text(yaml.safe_dump(SPEEDS))
-        project = make_project(tiny=little())
+        project = make_project(files={"speeds": SPEEDS}, tiny=little())
         runs = [project.run("tiny", system, "smoke", seed) for system, seeds in systems.items() for seed in seeds]
         return planned_costs(project, runs, on_gpu=on_gpu)
 

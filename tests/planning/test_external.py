@@ -3,7 +3,6 @@
 import re
 
 import pytest
-import yaml
 from planning.conftest import parsed
 from workflow.calling import little
 
@@ -28,16 +27,15 @@ from nmtcore.reporting.seed_items import run_items
 def make(make_project, tmp_path):
     """Make a project with the external system `llm`, whose files have six lines each."""
 
-    def make(translations, settings=None, *, entry=None, datasets=None):
+    def make(translations, settings=None, *, entry=None, datasets=None, **others):
         external = {"provenance": "An engine", "translations": translations}
-        path = tmp_path / "config/systems/mine.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(yaml.safe_dump({"llm": {"external": external} | (entry or {})}), encoding="utf-8")
+        (tmp_path / "config").mkdir(exist_ok=True)
         for files in (files for splits in translations.values() for files in splits.values()):
             for name in [files] if isinstance(files, str) else files:
                 (tmp_path / "config" / name).write_text("eins\n" * 6)
+        own = {"systems/mine": {"llm": {"external": external} | (entry or {})}, **others}
         datasets = {"parsed": parsed()} if datasets is None else datasets
-        return make_project({"systems": ["llm"]} | (settings or {}), **datasets)
+        return make_project({"systems": ["llm"]} | (settings or {}), own, **datasets)
 
     return make
 
@@ -118,11 +116,9 @@ def test_mistakes_in_an_entry_are_explained(make, translations, entry, sentence)
         make(translations, entry=entry).run("parsed", "llm", "smoke", 1)
 
 
-def test_other_systems_neither_extend_nor_start_from_an_external_one(make, tmp_path):
-    project = make({"parsed": {"test": "a"}})
+def test_other_systems_neither_extend_nor_start_from_an_external_one(make):
     children = {"child": {"extends": "llm", "base": "recurrent"}, "tuned": {"start_from": "llm"}}
-    (tmp_path / "config/systems/more.yaml").write_text(yaml.safe_dump(children))
-    project = type(project)(project.folders, {"scale": "smoke"})
+    project = make(TEST, **{"systems/more": children})
     with pytest.raises(UserError, match="child: extends: llm is external"):
         project.run("parsed", "child", "smoke", 1)
     with pytest.raises(UserError, match="start_from: llm is external, so it has no model"):
@@ -167,13 +163,11 @@ def test_a_summary_has_the_configured_seeds_with_translations(make):
         configured_runs(project)
 
 
-def test_tables_record_the_seeds_without_translations(make, tmp_path):
-    (tmp_path / "config/tables").mkdir(parents=True)
+def test_tables_record_the_seeds_without_translations(make):
     table = {"kind": "scores", "rows": ["transformer_base", "llm"], "columns": ["parsed/test/bleu"]}
     values = {"seeds": {"llm": [1, 2, 3, 4]}, "tables": {"t": table}}
-    (tmp_path / "config/tables/mine.yaml").write_text(yaml.safe_dump(values))
     for scale, missing, seeds in (("smoke", (3,), "seed 3"), ("quick", (3, 4), "seeds 3, 4")):
-        project = make({"parsed": {"test": ["a", "b"]}}, {"seeds": [3, 2], "scale": scale})
+        project = make({"parsed": {"test": ["a", "b"]}}, {"seeds": [3, 2], "scale": scale}, **{"tables/mine": values})
         runs = planned_table(project, "mine_t").runs
         assert (runs["parsed/llm"].missing, runs["parsed/transformer_base"].missing) == (missing, ())
         assert set(runs["parsed/llm"].seeds) == ({2} if scale == "smoke" else {1, 2})

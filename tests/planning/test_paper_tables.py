@@ -146,11 +146,9 @@ TOO_SHORT = (
         ({"verdicts": False, "converges": False}, TOO_SMALL, TOO_SMALL),
     ],
 )
-def test_a_scale_of_ones_own_says_whether_it_decides_claims(make_project, tmp_path, values, with_one_loss, with_two):
-    (tmp_path / "config/scales").mkdir(parents=True)
-    scale = yaml.safe_dump({"description": "Tiny."} | values)
-    (tmp_path / "config/scales/tiny.yaml").write_text(scale, encoding="utf-8")
-    project = make_project({"scale": "tiny", "seeds": [1]})
+def test_a_scale_of_ones_own_says_whether_it_decides_claims(make_project, values, with_one_loss, with_two):
+    scale = {"description": "Tiny."} | values
+    project = make_project({"scale": "tiny", "seeds": [1]}, {"scales/tiny": scale})
     plan = planned_table(project, "pham2018_table_6_3")
     seeds = (1, 2, 3, 4, 5) if values.get("verdicts", True) else (1,)
     assert plan.runs["demo_en2de/transformer_base"].seeds == seeds
@@ -212,11 +210,10 @@ def test_unfinished_runs_can_be_left_out(make_project):
     assert paper_table_inputs(project, paper_table="pham2018_table_6_4") == [counts]
 
 
-def test_a_system_that_a_data_set_cannot_train_gives_a_reason(make_project, tmp_path):
-    write_tables(tmp_path, OWN | {"seeds": {}, "tables": {"t": {
-        "kind": "scores", "rows": ["transformer_base", "tag_attention"], "columns": ["demo_en2de/test/bleu"],
-    }}})  # fmt: skip
-    plan = planned_table(make_project({"scale": "smoke"}), "mine_t")
+def test_a_system_that_a_data_set_cannot_train_gives_a_reason(make_project):
+    table = {"kind": "scores", "rows": ["transformer_base", "tag_attention"], "columns": ["demo_en2de/test/bleu"]}
+    project = make_project({"scale": "smoke"}, {"tables/mine": {"tables": {"t": table}}})
+    plan = planned_table(project, "mine_t")
     cells = [plan.cell(name, "demo_en2de/test/bleu") for name in ("transformer_base", "tag_attention")]
     assert [cell.reason for cell in cells] == ["", "demo_en2de has no annotator for ccg on the target side"]
     assert [cell.runs for cell in cells] == ["demo_en2de/transformer_base", None]
@@ -267,14 +264,15 @@ def test_a_claim_about_the_target_language_plans_each_system_twice(make_project)
     assert {own.cell.split for own in claims} == {"gold_ud_english"}
 
 
-def test_a_control_takes_the_place_of_a_baseline_that_is_the_system_itself(make_project, tmp_path):
+def test_a_control_takes_the_place_of_a_baseline_that_is_the_system_itself(make_project):
     columns = ["demo_de2en/test/bleu", "demo_en2de/test/bleu"]
     own = {"says": "So", "systems": ["depparse_l1"], "columns": columns[:1], "baseline_columns": columns[1:]}
-    write_tables(tmp_path, {"title": "Mine", "controls": {"depparse_l1": ["diagonalparse_l1"]}, "tables": {"t": {
+    table = {
         "kind": "scores", "rows": ["transformer_base", "depparse_l1"], "columns": columns,
         "baselines": ["transformer_base"], "claims": [own],
-    }}})  # fmt: skip
-    (planned,) = planned_table(make_project({"scale": "smoke"}), "mine_t").claims
+    }  # fmt: skip
+    values = {"title": "Mine", "controls": {"depparse_l1": ["diagonalparse_l1"]}, "tables": {"t": table}}
+    (planned,) = planned_table(make_project({"scale": "smoke"}, {"tables/mine": values}), "mine_t").claims
     (control,) = planned.controls
     runs = (control.cell.runs, control.baseline.runs)
     assert runs == ("demo_de2en/diagonalparse_l1", "demo_en2de/diagonalparse_l1")
@@ -310,14 +308,8 @@ OWN = {
 }  # fmt: skip
 
 
-def write_tables(tmp_path, values, name="mine"):
-    (tmp_path / "config/tables").mkdir(parents=True, exist_ok=True)
-    (tmp_path / f"config/tables/{name}.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
-
-
-def test_a_user_has_tables_of_her_own(make_project, tmp_path):
-    write_tables(tmp_path, OWN)
-    project = make_project({"scale": "quick", "seeds": [1]})
+def test_a_user_has_tables_of_her_own(make_project):
+    project = make_project({"scale": "quick", "seeds": [1]}, {"tables/mine": OWN})
     assert all_papers(project) == ["aycock2021", "bugliarello2020", "mine", "pham2018", "tran2018"]
     plan = planned_table(project, "mine_headline")
     assert (plan.title, plan.place, plan.baselines) == ("Mine", "Table 1", ("transformer_base",))
@@ -341,12 +333,12 @@ SEGMENTS = [f"results/smoke/demo_de2en/{system}/seed1/comet" for system in ("tra
         ("constructions", "bleu_gain", {"bleu": "comet"}, SEGMENTS),
     ],
 )
-def test_comet_is_planned_where_a_table_asks_for_it(make_project, tmp_path, table_kind, metric, measures, segments):
+def test_comet_is_planned_where_a_table_asks_for_it(make_project, table_kind, metric, measures, segments):
     """All kinds that score translations then need the scores of segments, on the data sets whose cells have them."""
     own = {"kind": table_kind, "rows": ["transformer_base", "depparse_l1"], "baselines": ["transformer_base"],
            "columns": [f"demo_de2en/test/{metric}", "demo_en2de/test/chrf"]}  # fmt: skip
-    write_tables(tmp_path, {"measures": measures, "tables": {"t": own}})
-    paths = paper_table_inputs(make_project({"scale": "smoke", "seeds": [1]}), paper_table="mine_t")
+    files = {"tables/mine": {"measures": measures, "tables": {"t": own}}}
+    paths = paper_table_inputs(make_project({"scale": "smoke", "seeds": [1]}, files), paper_table="mine_t")
     assert [path for path in paths if path.endswith("/comet")] == segments
 
 
@@ -359,9 +351,8 @@ def test_comet_is_planned_where_a_table_asks_for_it(make_project, tmp_path, tabl
         ({"measures": {"bleu": "multi-bleu"}}, "measures.bleu: unknown measure 'multi-bleu'. Did you mean multi_bleu"),
     ],
 )
-def test_mistakes_in_a_file_of_tables_are_sentences(make_project, tmp_path, change, message):
-    write_tables(tmp_path, OWN | change)
-    sentence = refusal(read_paper_tables, make_project({"scale": "smoke"}), "mine")
+def test_mistakes_in_a_file_of_tables_are_sentences(make_project, change, message):
+    sentence = refusal(read_paper_tables, make_project(files={"tables/mine": OWN | change}), "mine")
     assert message in sentence
     assert "config/tables/mine.yaml" in sentence
 
@@ -388,20 +379,21 @@ CLAIM = {"says": "x", "systems": ["depparse_l1"]}
 )
 def test_mistakes_in_an_own_table_are_sentences(make_project, tmp_path, change, message):
     table = OWN["tables"]["headline"] | change
-    write_tables(tmp_path, OWN | {"tables": {"headline": table}})
-    sentence = refusal(read_paper_tables, make_project({"scale": "smoke"}), "mine")
+    files = {"tables/mine": OWN | {"tables": {"headline": table}}}
+    sentence = refusal(read_paper_tables, make_project(files=files), "mine")
     assert message in sentence
     assert sentence.startswith(str(tmp_path / "config/tables/mine.yaml"))
 
 
-def test_rows_of_a_published_table_are_not_given_twice(make_project, tmp_path):
-    project = make_project({"scale": "smoke"})
-    values = {table: {"kind": "scores"} for table in read_paper(project, "pham2018").tables}
-    write_tables(tmp_path, {"tables": {**values, "table_6_1": {"kind": "scores", "rows": ["nmt"]}}}, "pham2018")
-    sentence = refusal(read_paper_tables, make_project({"scale": "smoke"}), "pham2018")
-    assert sentence.endswith("table_6_1: the published table has rows and columns: leave them out here.")
-    write_tables(tmp_path, {"tables": {}}, "pham2018")
-    assert "tables lacks" in refusal(read_paper_tables, make_project({"scale": "smoke"}), "pham2018")
+def test_rows_of_a_published_table_are_not_given_twice(make_project):
+    tables = {table: {"kind": "scores"} for table in read_paper(make_project(), "pham2018").tables}
+    tables["table_6_1"]["rows"] = ["nmt"]
+    for values, sentence in (
+        ({"tables": tables}, "table_6_1: the published table has rows and columns: leave them out here."),
+        ({"tables": {}}, "tables lacks"),
+    ):
+        project = make_project(files={"tables/pham2018": values})
+        assert sentence in refusal(read_paper_tables, project, "pham2018")
 
 
 def test_added_systems_count_as_systems_of_the_paper(project):

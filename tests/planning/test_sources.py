@@ -1,7 +1,6 @@
 """What tables are made from: the files of each measure, by the plan of tables of the papers and of one's own."""
 
 import pytest
-import yaml
 from workflow.calling import little
 
 from nmtcore.measures import MEASURES
@@ -15,15 +14,13 @@ TREEBANK = [
 
 
 @pytest.fixture
-def project(make_project, tmp_path):
-    (tmp_path / "config/tables").mkdir(parents=True)
+def project(make_project):
     shown = "wmt17dev15_en2de/test_wmt16/shown"
     rows = ["nmt", "sa_nmt_shared", "transformer_base"]
     tables = {name: {"kind": name, "rows": rows, "columns": [shown]} for name in ("gates", "attention", "sharpness")}
     trees = ["wmt17dev15_en2de/gold_ud_english/trees"]
     tables["trees"] = {"kind": "trees", "rows": ["nmt", "depparse_l1"], "columns": trees}
-    (tmp_path / "config/tables/mine.yaml").write_text(yaml.safe_dump({"tables": tables}))
-    return make_project()
+    return make_project(files={"tables/mine": {"tables": tables}})
 
 
 def inputs(project, table):
@@ -98,16 +95,14 @@ def test_times_are_read_from_the_logs_of_the_system_and_of_the_baseline(project)
     assert cell(project, "pham2018_figure_6_4", "depparse", "relative_time").reason == ""
 
 
-def test_words_are_counted_in_english_features_and_drops_in_reports(project, make_project, tmp_path):
+def test_words_are_counted_in_english_features_and_drops_in_reports(project, make_project):
     share = cell(project, "bugliarello2020_facts", "wmt16_en2de", "english_words_of_at_most_7_subwords").source
     tokens = "results/demo_en2de/features/bpe_joint_2000/train.source.parquet"
     assert share == {"files": {"tokens": tokens}, "most": 7}
     dropped = cell(project, "bugliarello2020_facts", "wat_en2ja", "dropped_by_langdetect").reason
     assert dropped.startswith("demo_en2de is not filtered by langdetect")
-    stand_ins = tmp_path / "config/stand_ins/mine.yaml"
-    stand_ins.parent.mkdir(parents=True)
-    stand_ins.write_text("description: Mine\ndatasets: {wat_en2ja: filtered}\n", encoding="utf-8")
-    other = make_project({"stand_ins": "mine"}, filtered=little(source="en", filters=["langdetect"]))
+    files = {"stand_ins/mine": {"description": "Mine", "datasets": {"wat_en2ja": "filtered"}}}
+    other = make_project({"stand_ins": "mine"}, files, filtered=little(source="en", filters=["langdetect"]))
     assert cell(other, "bugliarello2020_facts", "wat_en2ja", "dropped_by_langdetect").source == {
         "files": {"report": "results/filtered/corpus/train.json"},
         "keys": ["dropped", "langdetect"],
