@@ -20,14 +20,15 @@ from nmtcore.errors import UserError
 def test_every_system_runs_on_every_data_set_with_its_annotations(project: Project):
     """Every run is valid or fails for a missing annotation; a paper's system runs on one of its data sets.
 
-    All data sets with one scale, and all scales with one data set.
+    All data sets with one scale, except rehearsals, which have the same annotations; all scales with one data set.
     """
+    datasets = [name for name in project.dataset_files if not name.startswith("rehearsal_")]
     for system, (path, _) in project.system_entries.items():
-        ready = [name for name in project.dataset_files if runs(project, name, system, "smoke")]
+        ready = [name for name in datasets if runs(project, name, system, "smoke")]
         assert ready, f"no data set has what {system} reads"
         for scale in project.scale_names:
             assert runs(project, ready[0], system, scale)
-            assert as_json_and_back(run := project.run(ready[0], system, scale, 1)) == run
+        assert as_json_and_back(run := project.run(ready[0], system, "smoke", 1)) == run
         if path.stem in project.recipe_files:
             assert path.stem in {project.dataset(name).recipe for name in ready}, system
 
