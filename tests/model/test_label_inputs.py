@@ -14,6 +14,7 @@ from nmtcore.config.components.settings import (
     LabelHeadSettings,
     RelativePositionsSettings,
     SennrichHaddowSettings,
+    TagAttentionSettings,
 )
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
@@ -132,34 +133,33 @@ NO_LABELS = ["<none>", "<unk>"]
 @pytest.mark.parametrize(
     "vocabularies", [None, {"target": {"deprel": [*NO_LABELS, "x"]}}, {"source": {"deprel": NO_LABELS}}]
 )
-@pytest.mark.parametrize("settings", [LabelHeadSettings(labels="deprel"), SennrichHaddowSettings()])
-def test_a_missing_or_empty_vocabulary_is_a_user_error(vocabularies, settings):
-    with pytest.raises(UserError, match=r"reads the deprel of the source's words, but there are no such labels"):
+@pytest.mark.parametrize(
+    ("settings", "labels"),
+    [
+        (LabelHeadSettings(labels="deprel"), "deprel of the source"),
+        (SennrichHaddowSettings(), "deprel of the source"),
+        (TagAttentionSettings(), "ccg of the target"),
+    ],
+)
+def test_a_missing_or_empty_vocabulary_is_a_user_error(vocabularies, settings, labels):
+    with pytest.raises(UserError, match=rf"reads the {labels}'s words, but there are no such labels"):
         build_components(by_name(settings), TransformerSettings(), vocabularies)
-
-
-class FirstLayerInput:
-    """Records the input of the encoder's first layer."""
-
-    def __init__(self, model):
-        model.encoder[0].register_forward_pre_hook(lambda layer, inputs: setattr(self, "states", inputs[0].detach()))
 
 
 @pytest.mark.parametrize(("width", "prefix"), [(10, 0), (3, 0), (10, 1)])
 def test_embeddings_equal_the_definition(make, draw, labels, width, prefix):
     model = make(SennrichHaddowSettings(width=width), *[DepParseSettings(layer=1)] * prefix, seed=2)
     examples = draw(6, seed=8)
-    batch, inputs = make_batch(examples, np.arange(6), model.components), FirstLayerInput(model)
+    batch, inputs = make_batch(examples, np.arange(6), model.components), []
+    model.encoder[0].register_forward_pre_hook(lambda _, arguments: inputs.append(arguments[0]))
     with torch.no_grad():
         model.encode(batch)
     token_table, label_table = model.source_embedding.weight.detach(), model.components[0].embedding.weight.detach()
-    count, positions = len(labels["source"]["deprel"]), sinusoid_table(inputs.states.size(1), 16)
-    for row in range(6):
-        words = examples.source.word_of_subword[row]
-        word_labels = examples.source.features["deprel"][row]
-        ids = [count + 1] * prefix + [int(word_labels[w]) for w in words] + [count]
+    ((states,), count) = inputs, len(labels["source"]["deprel"])
+    positions = sinusoid_table(states.size(1), 16)
+    for row, ids in enumerate(labels_by_hand(examples, "deprel", count, prefix=prefix)):
         for column, label in enumerate(ids):
             for i in range(16):
                 scaled = token_table[batch.source_BS[row, column], i] * 4
                 expected = scaled if i < 16 - width else label_table[label, i - (16 - width)]
-                assert abs(inputs.states[row, column, i] - expected - positions[column, i]) < 1e-12
+                assert abs(states[row, column, i] - expected - positions[column, i]) < 1e-12
