@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,7 +21,6 @@ from nmtcore.inference.text import Bundle, read_text
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
 from nmtcore.model.losses import TRANSLATION
-from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 MERGES = ["t h", "th e</w>", "c a", "ca t</w>", "d o", "do g</w>"]
@@ -77,9 +77,9 @@ def trained_briefly(model: TranslationModel, *, vocabulary: int) -> TranslationM
     return model.eval()
 
 
-def random_model(*components: ComponentSettings, seed: int = 1) -> Transformer:
-    """Make a model in float64 and evaluation mode whose predictions are far from uniform."""
-    model = build_tiny_model(run_settings(*components), vocabulary=17, seed=seed)
+def random_model(*components: ComponentSettings, seed: int = 1, **values: Any) -> TranslationModel:
+    """Make a model in float64 and evaluation mode whose predictions are far from uniform; `values` are of its run."""
+    model = build_tiny_model(run_settings(*components, **values), vocabulary=17, seed=seed)
     with torch.no_grad():
         model.target_embedding.weight.mul_(3)
     return model.double().eval()

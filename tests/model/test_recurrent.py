@@ -1,7 +1,5 @@
 """The recurrent model and head selection against loops in float64, and their neutral settings."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 import torch
@@ -12,13 +10,10 @@ from torch.nn.functional import one_hot
 
 from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import HeadSelectionSettings
-from nmtcore.config.training import DecodingSettings
-from nmtcore.inference.search import search_batch
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import Build
 from nmtcore.model.components.head_selection import HeadSelection, straight_through
 from nmtcore.model.recurrent import Recurrent
-from nmtcore.segmentation.vocabulary import BOS, EOS, UNK
 
 VOCABULARY = 30
 SELECTIONS = [
@@ -34,13 +29,11 @@ SELECTIONS = [
 ]
 
 
-def model_of(
-    selection: HeadSelectionSettings | None = None, *, joint=False, dropout=0.0, vocabulary=VOCABULARY, layers=2
-):
+def model_of(selection: HeadSelectionSettings | None = None, *, joint=False, dropout=0.0):
     torch.manual_seed(0)
-    settings = RecurrentSettings(width=8, layers=layers, dropout=dropout)
+    settings = RecurrentSettings(width=8, layers=2, dropout=dropout)
     components = [] if selection is None else [HeadSelection(selection, Build(name="heads", model=settings))]
-    model = Recurrent(settings, source_size=vocabulary, target_size=vocabulary, joint=joint, components=components)
+    model = Recurrent(settings, source_size=VOCABULARY, target_size=VOCABULARY, joint=joint, components=components)
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.5)
     return model.double().eval()
@@ -111,33 +104,6 @@ def test_hard_weights_pass_gradients_straight_through():
     along_BSS = torch.randn(2, 3, 3, dtype=torch.float64)
     (gradient_BSS,) = torch.autograd.grad(hard_BSS, weights_BSS, along_BSS)
     assert torch.equal(gradient_BSS, along_BSS)
-
-
-@pytest.mark.parametrize("selection", [None, SELECTIONS[0], SELECTIONS[1], SELECTIONS[2]])
-def test_beam_search_equals_exhaustive_search(draw, selection):
-    vocabulary, longest = 7, 3
-    model = model_of(selection, vocabulary=vocabulary)
-    settings = DecodingSettings(beam=200, alpha=0.6, max_length=longest, max_length_ratio=None)
-    examples = draw(3, 5)
-    examples.source.ids.values[:] = 5 + examples.source.ids.values % 2
-    batch = make_batch(examples, np.arange(3))
-    encoded = model.encode(batch)
-    results = search_batch(model, encoded, settings, limits_B=torch.full((3,), longest), n_best=5)
-    for row in range(3):
-        hypotheses = [tokens for n in range(longest + 1) for tokens in product((UNK, 5, 6), repeat=n)]
-        best = sorted((scored(model, batch, row, tokens) for tokens in hypotheses), reverse=True)[:5]
-        assert [hypothesis.score for hypothesis in results[row]] == pytest.approx(
-            [score for score, _ in best], abs=1e-9
-        )
-        assert [hypothesis.tokens for hypothesis in results[row]] == [tokens for _, tokens in best]
-
-
-def scored(model, batch, row: int, tokens: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
-    alone = model.encode(batch)
-    target_input_BT = torch.tensor([[BOS, *tokens]] * len(batch))
-    log_BTV = model.logits(model.decode(target_input_BT, alone), alone.context).log_softmax(-1)
-    total = sum(log_BTV[row, t, token].item() for t, token in enumerate([*tokens, EOS]))
-    return total / ((5 + len(tokens) + 1) / 6) ** 0.6, tokens
 
 
 def test_dropout_changes_training_alone(draw):
