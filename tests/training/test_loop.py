@@ -4,9 +4,7 @@ import math
 from types import SimpleNamespace
 
 import pytest
-import torch
 from training import tiny
-from training.processes import final_weights, finish
 from training.test_train import train_tiny
 
 from nmtcore.training.checkpoints import Checkpoints
@@ -67,11 +65,3 @@ def test_a_run_stops_after_the_given_number_of_validations_without_a_better_scor
     run = tiny.settings(max_updates=24, validation={"every": 2, "metric": "bleu", "stop_after": 3})
     state = train_tiny(tmp_path, run, validate=lambda model: {"bleu": next(bleu, 0.0)})[0]
     assert (state.update, state.best_update, state.stopped) == (20, 14, "no better bleu in 3 validations")
-
-
-def test_all_processes_start_with_the_weights_of_the_first(tmp_path, start_pair):
-    settings = {"max_updates": 6}
-    finish(tmp_path / "alike", *start_pair(tmp_path / "alike", settings=settings))
-    finish(tmp_path / "unlike", *start_pair(tmp_path / "unlike", settings=settings, zeroed_rank=1))
-    alike, unlike = final_weights(tmp_path / "alike"), final_weights(tmp_path / "unlike")
-    assert all(torch.equal(alike[name], unlike[name]) for name in alike)

@@ -32,7 +32,7 @@ def test_a_loss_that_has_returned_survives_a_resume(tmp_path):
     assert weights[3] == [0.0, 1.0]
     assert weights[4] == [1.0]
     assert weights[5] == [pytest.approx(0.3)]
-    for epoch in (3, 4, 5):
+    for epoch in (3, 5):
         folder = tmp_path / str(epoch)
         cut = next(line["update"] for line in lines if line["epoch"] == epoch)
         train_tiny(folder, tiny.settings(tags=tags, max_updates=cut, max_epochs=5, **VALIDATED))
