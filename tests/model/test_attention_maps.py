@@ -16,11 +16,6 @@ SYSTEMS = {
 }
 
 
-@pytest.fixture(params=SYSTEMS)
-def settings(request):
-    return SYSTEMS[request.param]
-
-
 def run(model, examples):
     batch = make_batch(examples, np.arange(len(examples)), model.components)
     with torch.no_grad():
@@ -28,6 +23,7 @@ def run(model, examples):
         return encoded.context, model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
 
 
+@pytest.mark.parametrize("settings", SYSTEMS.values(), ids=SYSTEMS)
 def test_recorded_weights_are_those_of_the_values_and_logits_do_not_change(make, draw, settings):
     examples, maps, calls = draw(4, seed=3), AttentionMaps(), {}
     _, plain = run(make(*settings), examples)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from factories import forced_logits
-from model.comparing import check_baseline
+from model.comparing import check_baseline, check_batching, check_steps
 from oracles import Recurrent as Oracle
 from torch.nn.functional import one_hot
 
@@ -56,31 +56,12 @@ def test_logits_equal_loops(draw, selection, joint):
 
 @pytest.mark.parametrize("selection", [None, *SELECTIONS])
 def test_a_batch_of_one_equals_a_batch_of_many(draw, selection):
-    model, examples = model_of(selection), draw(5, 1)
-    together = forced_logits(model, make_batch(examples, np.arange(5)))
-    for row in range(5):
-        alone = forced_logits(model, make_batch(examples, np.array([row])))
-        np.testing.assert_allclose(together[row, : alone.size(1)].detach(), alone[0].detach(), atol=1e-10)
+    check_batching(model_of(selection), draw(5, 1))
 
 
 @pytest.mark.parametrize("selection", [None, *SELECTIONS])
 def test_steps_equal_whole_targets_through_reordering_and_dropping_sentences(draw, selection):
-    model, examples = model_of(selection), draw(4, 2)
-    batch = make_batch(examples, np.arange(4))
-    tokens_B2T = torch.randint(5, VOCABULARY, (4, 2, 5), generator=torch.Generator().manual_seed(1))
-    encoded = model.encode(batch)
-    state = model.start(encoded)
-    state.select(torch.zeros(4, 2, dtype=torch.long))
-    logits = [model.step(tokens_B2T[:, :, t].flatten(), state).view(4, 2, -1) for t in range(3)]
-    state.select(torch.tensor([[1, 0]] * 2), torch.tensor([3, 1]))
-    tokens_B2T = tokens_B2T.flip(1)
-    later = [model.step(tokens_B2T[[3, 1], :, t].flatten(), state).view(2, 2, -1) for t in range(3, 5)]
-    for beam in range(2):
-        whole = model.logits(model.decode(tokens_B2T[:, beam], encoded), encoded.context)
-        for t, logits_B2V in enumerate(logits):
-            np.testing.assert_allclose(logits_B2V[:, 1 - beam].detach(), whole[:, t].detach(), atol=1e-10)
-        for t, logits_22V in enumerate(later, start=3):
-            np.testing.assert_allclose(logits_22V[:, beam].detach(), whole[[3, 1], t].detach(), atol=1e-10)
+    check_steps(model_of(selection), draw(3, 2))
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
