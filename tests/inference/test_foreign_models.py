@@ -51,8 +51,6 @@ LOCATIONS = {
     "above": ("../parser", "parser", "here"),
     "in the working directory": ("parser", "here/parser", "here"),
     "in the bundle, relative": ("../bundle/model/parser", "bundle/model/parser", "here"),
-    "in the bundle, by name": ("parser", "bundle/model/parser", "here"),
-    "in the bundle as working directory": ("parser", "bundle/model/parser", "bundle/model"),
     "the bundle itself": (".", "bundle/model", "bundle/model"),
 }
 """The name of a model in the bundle, the folder to which it would lead if names were paths, the working directory."""

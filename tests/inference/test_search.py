@@ -154,16 +154,16 @@ def test_caches_and_batches_do_not_change_results(beam, system):
 
 @pytest.mark.parametrize("beam", [1, 4])
 def test_batch_size_and_order_do_not_change_results(beam):
-    model, examples = random_model(seed=5), random_examples(70, longest=15)
-    order = np.random.default_rng(0).permutation(70)
+    model, examples = random_model(seed=5), random_examples(30, longest=12)
+    order = np.random.default_rng(0).permutation(30)
 
     def translated(rows: np.ndarray, size: int):
         settings = DecodingSettings(beam=beam, batch_sentences=size)
         translations = translate_examples(model, examples.take(rows), settings)
         return {int(row): hypotheses for row, hypotheses in zip(rows, translations, strict=True)}
 
-    alone = translated(np.arange(70), 1)
-    for batched in (translated(np.arange(70), 3), translated(np.arange(70), 64), translated(order, 64)):
+    alone = translated(np.arange(30), 1)
+    for batched in (translated(np.arange(30), 3), translated(order, 64)):
         for row, (hypothesis,) in batched.items():
             assert hypothesis.tokens == alone[row][0].tokens
             assert hypothesis.score == pytest.approx(alone[row][0].score, rel=1e-9)

@@ -26,7 +26,7 @@ from nmtcore.segmentation.vocabulary import Vocabulary
 MERGES = ["t h", "th e</w>", "c a", "ca t</w>", "d o", "do g</w>"]
 RECURRENT = {"base": "recurrent", "model": RecurrentSettings(width=16)}
 """Settings of a run with the recurrent base."""
-UPDATES = 80
+UPDATES = 50
 """Of `trained_briefly`."""
 PIECES = ["the", "cat", "dog", "ca@@", "do@@", "th@@", *(f"{c}@@" for c in "abcdeghot"), *"abcdeghot.,"]
 
