@@ -34,14 +34,14 @@ def test_processes_end_together_with_a_reason_and_resume(tmp_path: Path):
     assert "Traceback" not in output
 
     stopped = Launched(cut)
-    lock = stopped.wait_for_update(40)
+    lock = stopped.wait_for_update(30)
     os.kill(stopped.pid, signal.SIGTERM)
     output, last, code = stopped.end()
     assert code == 1
     assert "Traceback" not in output
     assert last.startswith("Training was stopped by SIGTERM after update ")
     update = int(last.partition("after update ")[2].partition(";")[0])
-    assert 40 <= update < UPDATES
+    assert 30 <= update < UPDATES
     assert update in Checkpoints(lock.parent).paths()
 
     resumed = Launched(cut)

@@ -7,6 +7,7 @@ import re
 import signal
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from training import tiny
@@ -158,16 +159,20 @@ def test_training_ends_after_the_last_epoch(tmp_path):
     assert sum(line.get("tokens", 0) for line in lines) == 2 * tokens
 
 
-def test_long_pairs_are_left_out_and_counted(tmp_path):
-    messages, data = [], (tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1))
-    train_tiny(tmp_path / "some", tiny.settings(max_updates=2, batch={"max_length": 6}), data=data, log=messages.append)
-    over = (data[0].source.ids.lengths > 6).sum()
+def messages_of(run, train, dev, **options):
+    """Prepare data for training; return what is logged about them."""
+    messages = []
+    prepare_training_data(run, tiny.model_of(run), train, dev, messages.append, **options)
+    return messages
+
+
+def test_long_pairs_are_left_out_and_counted():
+    train, dev = tiny.examples(120), tiny.examples(20, seed=1)
+    over = (train.source.ids.lengths > 6).sum()
     assert over > 0
-    assert messages[0] == f"{over} of 120 training pairs have more than 6 subwords: left out."
-    unlimited = tiny.settings(max_updates=2, batch={"max_length": None, "size": 1000})
-    messages.clear()
-    train_tiny(tmp_path / "all", unlimited, data=(tiny.examples(60, longest=300), data[1]), log=messages.append)
-    assert not [line for line in messages if "left out" in line]
+    message = f"{over} of 120 training pairs have more than 6 subwords: left out."
+    assert messages_of(tiny.settings(batch={"max_length": 6}), train, dev) == [message]
+    assert messages_of(tiny.settings(batch={"max_length": None}), tiny.examples(60, longest=300), dev) == []
 
 
 @pytest.mark.parametrize(
@@ -178,40 +183,34 @@ def test_long_pairs_are_left_out_and_counted(tmp_path):
         (1, 20, 20, r"None of the \d+ training pairs of tiny has at most 1 subwords on each side: there is"),
     ],
 )
-def test_nothing_to_train_on_is_an_error(tmp_path, longest, train, dev, sentence):
+def test_nothing_to_train_on_is_an_error(longest, train, dev, sentence):
     pairs, run = tiny.examples(train), tiny.settings(batch={"max_length": longest})
-    data = pairs.take((pairs.source.ids.lengths > 1).nonzero()[0]), tiny.examples(dev, seed=1)
+    pairs = pairs.take(np.flatnonzero(pairs.source.ids.lengths > 1))
     with pytest.raises(UserError, match=sentence):
-        train_tiny(tmp_path, run, data=data)
+        messages_of(run, pairs, tiny.examples(dev, seed=1))
 
 
-def test_sentences_without_a_feature_are_counted(tmp_path):
+def test_sentences_without_a_feature_are_counted():
     """Only sentences that are trained on count; a sentence lacks a feature if no word has a value in its columns."""
-    data = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
-    run = tiny.settings(parses=True, max_updates=2, batch={"max_length": 6})
-    source = data[0].source
-    words, governors = list(source.ids), list(source.features["governor"])
-    lists = {"upos": [[2] * len(w) for w in words], "xpos": [[0] * len(w) for w in words]}
-    used = [i for i in range(120) if len(words[i]) <= 6]
-    lists["xpos"][used[1]] = [0] * (len(words[used[1]]) - 1) + [3]
-    lists["upos"][used[0]] = [0] * len(words[used[0]])
-    lists["upos"][used[1]] = [0] * len(words[used[1]])
-    source.features.update({name: Ragged.from_lists(values, "int32") for name, values in lists.items()})
-
-    def messages_of(run):
-        messages = []
-        train_tiny(tmp_path / str(len(list(tmp_path.iterdir()))), run, data=data, log=messages.append)
-        return [line for line in messages if "plain text" in line]
-
-    null = sum(all(g == -2 for g in governors[i]) for i in used)
+    train, dev = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
+    run = tiny.settings(parses=True, batch={"max_length": 6})
+    source = train.source
+    used = np.flatnonzero(source.ids.lengths <= 6)
+    tags = {
+        name: Ragged.from_lengths(np.full_like(source.ids.values, 2), source.ids.lengths) for name in ("upos", "xpos")
+    }
+    source.features.update(tags)
+    tags["xpos"].values[:] = 0
+    for row in used[:2]:
+        tags["upos"][row][:] = 0
+    tags["xpos"][used[1]][-1] = 3
+    null = sum(source.features["governor"][row][0] == -2 for row in used)
     assert 0 < null < len(used) < 120
     both = replace(run, features={"source": {"trees": "some", "pos_tags": "other"}})
     line = "training sentences have no {} on the source side: they are trained on as plain text."
-    assert messages_of(both) == [f"{n} of {len(used)} {line.format(k)}" for n, k in [(null, "trees"), (1, "pos_tags")]]
-    assert messages_of(run) == []
-    source.features["governor"].values[:] = -1
-    source.features["upos"].values[:] = 2
-    assert messages_of(both) == []
+    counted = [f"{n} of {len(used)} {line.format(k)}" for n, k in [(null, "trees"), (1, "pos_tags")]]
+    assert messages_of(both, train, dev)[1:] == counted
+    assert len(messages_of(run, train, dev)) == 1
 
 
 @pytest.mark.parametrize(

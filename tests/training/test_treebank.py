@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 from training import tiny
-from training.test_train import same_weights, train_tiny
+from training.test_train import messages_of, same_weights, train_tiny
 
 from nmtcore.errors import UserError
 from nmtcore.training.checkpoints import named_weights
@@ -48,15 +48,15 @@ def test_batches_of_a_treebank_go_on_from_any_number():
         assert [rows.tolist() for rows in batches] == expected[first:]
 
 
-def test_sentences_that_train_nothing_are_counted(tmp_path):
-    messages = []
-    run = tiny.on_treebank(tiny.settings(parses=True, max_updates=2, batch={"max_length": 6}))
+def test_sentences_that_train_nothing_are_counted():
+    run = tiny.on_treebank(tiny.settings(parses=True, batch={"max_length": 6}))
     data, gold_trees = (tiny.examples(120), tiny.examples(20, seed=1)), tiny.treebank(unparsed=0.2)
     data[0].source.features.clear()  # a run on treebanks does not load them
-    train_tiny(tmp_path / "some", run, data=data, treebank=gold_trees, log=messages.append)
     lengths = gold_trees.source.ids.lengths
     unparsed = sum(row[0] == -2 for row in gold_trees.source.features["governor"] if len(row) <= 6)
-    assert f"{(lengths > 6).sum()} of 60 treebank sentences have more than 6 subwords: left out." in messages
-    assert f"{unparsed} of {(lengths <= 6).sum()} treebank sentences have no tree: training ignores them." in messages
+    assert messages_of(run, *data, treebank=gold_trees)[1:] == [
+        f"{(lengths > 6).sum()} of 60 treebank sentences have more than 6 subwords: left out.",
+        f"{unparsed} of {(lengths <= 6).sum()} treebank sentences have no tree: training ignores them.",
+    ]
     with pytest.raises(UserError, match=r"None of the \d+ short enough sentences of treebank_tiny \(tiny\) has a tree"):
-        train_tiny(tmp_path / "none", run, data=data, treebank=tiny.treebank(unparsed=1.0))
+        messages_of(run, *data, treebank=tiny.treebank(unparsed=1.0))
