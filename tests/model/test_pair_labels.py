@@ -40,7 +40,8 @@ class LabelledOracle(TransformerOracle):
         stack = "encoder" if name == "source_embedding" else "decoder"
         embedded = np.array([self.values[f"{name}.weight"][i] * math.sqrt(self.settings.width) for i in ids])
         replaced = any(
-            isinstance(settings, RelativePositionsSettings) or (stack == "encoder" and settings.replaces_positions)
+            isinstance(settings, RelativePositionsSettings)
+            or (stack == "encoder" and getattr(settings, "replaces_positions", False))
             for settings in self.components
         )
         return embedded if replaced else super().embed(name, ids)

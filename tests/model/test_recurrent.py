@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from factories import forced_logits
-from model.comparing import check_baseline, check_batching, check_steps
+from model.comparing import check_baseline, check_batching, check_logits, check_steps
 from oracles import Recurrent as Oracle
 from torch.nn.functional import one_hot
 
@@ -46,12 +46,7 @@ def test_logits_equal_loops(draw, selection, joint):
     examples = draw(6, 3, longest=3).take(np.array([0, 1, 2, 3]))
     examples = examples.take(np.flatnonzero(examples.source.ids.lengths <= 4))
     batch = make_batch(examples, np.arange(len(examples)), tuple(model.components))
-    logits_BTV = forced_logits(model, batch)
-    for row in range(len(batch)):
-        source = batch.source_BS[row][batch.source_mask_BS[row]].tolist()
-        target = batch.target_input_BT[row].tolist()
-        expected_TV = Oracle(model).logits(source, target)
-        np.testing.assert_allclose(logits_BTV[row].detach(), expected_TV, atol=1e-10)
+    check_logits(model, batch, lambda row: Oracle(model))
 
 
 @pytest.mark.parametrize("selection", [None, *SELECTIONS])
