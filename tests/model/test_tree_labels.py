@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from oracles import tree_pairs
+from oracles import reaches_root, tree_pairs
 
 from nmtcore.config.bases import TransformerSettings
 from nmtcore.config.components.settings import TreeDistanceSettings, TreeTraversalSettings
@@ -20,15 +20,8 @@ FAR = "far"
 
 def forests(words):
     """Yield every assignment of governors (-1: a root) without a cycle: (words + 1) ** (words - 1) forests."""
-
-    def reaches_root(governors, word):
-        for _ in range(words):
-            if word >= 0:
-                word = governors[word]
-        return word == -1
-
     for governors in product(range(-1, words), repeat=words):
-        if all(reaches_root(governors, word) for word in range(words)):
+        if all(reaches_root(word, governors) for word in range(words)):
             yield governors
 
 

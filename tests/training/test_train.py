@@ -6,6 +6,7 @@ import os
 import re
 import signal
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -302,8 +303,8 @@ def train_both(folder, backend, monkeypatch, **settings):
     messages = []
     plain, compiled = tiny.settings(max_updates=4, **settings), tiny.settings(max_updates=4, compile=True, **settings)
     expected = train_tiny(folder / "plain", plain, model=tiny.model_of(plain).double())[1]
-    monkeypatch.setattr(torch.nn.Module, "compile", torch.nn.Module.compile)  # undone after the test
-    tiny.compile_with(backend)
+    compiling = partial(torch.nn.Module.compile, dynamic=True, backend=backend)
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda module, **_: compiling(module))
     torch._dynamo.reset()
     model = tiny.model_of(compiled).double()
     return expected, train_tiny(folder / "compiled", compiled, model=model, log=messages.append)[1], messages
@@ -316,9 +317,14 @@ def test_compiled_layers_train_the_same_model(tmp_path, monkeypatch):
         torch.testing.assert_close(other, weight, rtol=1e-8, atol=1e-9, msg=name)
 
 
+def lack_compiler(*_):
+    """Fail as a backend of torch.compile does on a machine without a compiler."""
+    raise OSError("no compiler")
+
+
 def test_an_error_of_the_compiler_is_explained(tmp_path, monkeypatch):
     with pytest.raises(UserError, match=r"^torch\.compile failed \(.*no compiler.*\): set machine\.compile to false"):
-        train_both(tmp_path, tiny.lack_compiler, monkeypatch)
+        train_both(tmp_path, lack_compiler, monkeypatch)
 
 
 def test_a_recurrent_model_has_no_layers_to_compile(tmp_path, monkeypatch):

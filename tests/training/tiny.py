@@ -122,17 +122,6 @@ def run_out_of_memory(*_: object) -> NoReturn:
     raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
 
-def compile_with(backend: str | Callable) -> None:
-    """Let `Module.compile` compile with another backend than inductor, which has to know no options."""
-    compile_module = torch.nn.Module.compile
-    torch.nn.Module.compile = lambda self, **_: compile_module(self, dynamic=True, backend=backend)
-
-
-def lack_compiler(*_: object) -> NoReturn:
-    """Fail as a backend of torch.compile does on a machine without a compiler."""
-    raise OSError("no compiler")
-
-
 def train_in_process(folder: Path, options: dict[str, Any], environment: dict[str, str]) -> None:
     """Train in this process with the given environment variables, and save the final weights.
 
