@@ -6,9 +6,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from experiment.tokens import write_tokens
 from factories import run_settings
-from inference.tiny import RECURRENT, write_bundle
+from inference.tiny import RECURRENT, write_bundle, write_tokens
 from pair_files import write_corpus
 
 from nmtcore.config.components.settings import DiagonalParseSettings, HeadSelectionSettings, TagAttentionSettings

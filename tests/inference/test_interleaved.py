@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 import torch
-from experiment.tokens import write_tokens
 from factories import run_settings
 from inference.test_raw import Chain
-from inference.tiny import examples_of_text, write_bundle
+from inference.tiny import examples_of_text, write_bundle, write_tokens
 from pair_files import write_corpus
 
 from nmtcore.annotation.labels import LABEL_SPECIALS

@@ -13,7 +13,7 @@ from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.features.examples import Examples
-from nmtcore.features.schema import labels_of
+from nmtcore.features.schema import TOKENS_SCHEMA, labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
 from nmtcore.inference.bundle import save_bundle
 from nmtcore.inference.parse import conllu_block, make_parser, parse_sentences
@@ -21,6 +21,7 @@ from nmtcore.inference.text import Bundle, read_text
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
 from nmtcore.model.losses import TRANSLATION
+from nmtcore.parquet import write_rows
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 MERGES = ["t h", "th e</w>", "c a", "ca t</w>", "d o", "do g</w>"]
@@ -107,3 +108,14 @@ def parse_text(bundle: Bundle, lines: Sequence[str | bytes], *, method: str, par
 def heads_of_block(block: str) -> list[int]:
     rows = [line.split("\t") for line in block.splitlines()]
     return [int(row[6]) for row in rows if row[0].isdecimal()]
+
+
+def write_tokens(path: Path, sentences: Sequence[Sequence[str]], *, step: int = 1) -> Path:
+    """Write sentences of which each word is a subword; return the folder. Ids count from 0 in steps of `step`."""
+    vocabulary = Vocabulary.of(PIECES)
+    rows = [
+        {"id": step * i, "ids": vocabulary.ids(words), "word_of_subword": list(range(len(words)))}
+        for i, words in enumerate(sentences)
+    ]
+    write_rows(path, TOKENS_SCHEMA, rows)
+    return path.parent

@@ -34,10 +34,6 @@ def train_tiny(folder, run, *, data=None, **options):
     return checkpoints.state(checkpoints.newest()), model, lines
 
 
-def checkpoint_updates(folder):
-    return list(Checkpoints(folder / "checkpoints").paths())
-
-
 def same_weights(model, other):
     return all(torch.equal(a, b) for (_, a), (_, b) in zip(named_weights(model), named_weights(other), strict=True))
 
@@ -239,7 +235,7 @@ def test_divergence_is_an_error_and_harms_no_checkpoint(tmp_path, recurrent, pro
         rf"Training diverged: {problem} at update 7 \(learning rate 0\.0035\)\. Lower .* checkpoints are intact\.",
         str(error.value),
     )
-    assert checkpoint_updates(tmp_path) == [4]
+    assert list(Checkpoints(tmp_path / "checkpoints").paths()) == [4]
     # From that checkpoint, training resumes as if nothing had been infinite.
     state, resumed, _ = train_tiny(tmp_path, run)
     assert state.update == 12
