@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
-from factories import build_tiny_model, examples_of, forced_logits, run_settings, side
-from inference.tiny import PIECES, RECURRENT, random_examples, write_bundle
+from factories import examples_of, forced_logits, run_settings, side
+from inference.tiny import PIECES, RECURRENT, random_examples, random_model, write_bundle
 from oracles import Recurrent as RecurrentOracle
 from oracles import TransformerOracle
 
@@ -252,9 +252,7 @@ def test_a_broken_line_leaves_no_file(tagging, tmp_path):
 
 @pytest.mark.parametrize("selection", [name for name, own in SELECTIONS.items() if own.gates_output])
 def test_gate_norms_equal_loops_in_any_batch(selection):
-    model = build_tiny_model(run_settings(SELECTIONS[selection], **RECURRENT), vocabulary=17).double().eval()
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter, std=0.5)
+    model = random_model(SELECTIONS[selection], **RECURRENT)
     # Sources of 1 to 4 subwords, since the oracle enumerates their trees.
     sources, targets = random_examples(12, seed=1, longest=4), random_examples(12, seed=2)
     examples = Examples(id=sources.id, source=sources.source, target=targets.source)

@@ -112,23 +112,17 @@ def test_ignored_rows_are_ones_and_other_rows_are_unchanged(make, draw):
     assert abs(tossed.mean() - 0.5) < 5 * 0.5 / len(tossed) ** 0.5
 
 
-def test_ignoring_depends_on_the_seed_and_is_shared_by_all_layers(make, draw):
-    model = make(dataclasses.replace(DRAWS, layers=(0, 2))).train()
-    batch = make_batch(draw(6, seed=3), np.arange(6), model.components)
-    encodings = []
-    for seed in (1, 1, 2):
-        torch.manual_seed(seed)
-        encodings.append(model.encode(batch))
-    first, again, other = encodings
-    assert torch.equal(first.memory_BSD, again.memory_BSD)
-    assert not torch.equal(first.memory_BSD, other.memory_BSD)
-    # Only one draw per pass: a second draw would have advanced the generator.
+def test_all_layers_ignore_the_same_parents(make, draw):
+    settings = dataclasses.replace(DRAWS, layers=(0, 2))
+    model, examples = make(settings).train(), draw(6, seed=3)
+    batch = make_batch(examples, np.arange(6), model.components)
     torch.manual_seed(1)
-    torch.rand(6, 1, batch.source_BS.size(1), 1)
-    after = torch.rand(1)
+    factors_BSS = model.components[0].weights(batch.extra["pascal.parent_positions"], torch.float64)[:, 0].numpy()
+    lengths = batch.source_mask_BS.sum(1).tolist()
     torch.manual_seed(1)
-    model.encode(batch)
-    assert torch.equal(torch.rand(1), after)
+    check_logits(
+        model, batch, lambda row: ScaledOracle(model, settings, factors_BSS[row, : lengths[row], : lengths[row]])
+    )
 
 
 def test_distant_positions_are_distinct_in_half_precision(make):
