@@ -76,9 +76,9 @@ class LabelledOracle(TransformerOracle):
         return np.einsum("ie,ije->ij", queries, np.array(labelled)) / math.sqrt(queries.shape[1])
 
 
-def oracle_of(model, settings, examples, row, *, prefix=0, kind=LabelledOracle):
+def oracle_of(model, settings, examples, row, *, prefix=0, oracle=LabelledOracle):
     words = [*[None] * prefix, *examples.source.word_of_subword[row].tolist(), None]
-    return kind(model, settings, words, examples.source.features["governor"][row].tolist())
+    return oracle(model, settings, words, examples.source.features["governor"][row].tolist())
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -148,7 +148,7 @@ def test_other_components_change_scores_with_labels_and_parser_heads_are_trained
     doubles = Doubles(None, Build(name="doubles"))
     model, examples = make(*settings, DepParseSettings(layer=1), extra_components=(doubles,)), draw(3, 4, longest=4)
     batch = make_batch(examples, np.arange(3), model.components)
-    oracles = [oracle_of(model, settings, examples, row, prefix=1, kind=DoubledOracle) for row in range(3)]
+    oracles = [oracle_of(model, settings, examples, row, prefix=1, oracle=DoubledOracle) for row in range(3)]
     check_logits(model, batch, oracles.__getitem__)
     for grad in (True, False):
         with torch.set_grad_enabled(grad):
