@@ -22,7 +22,7 @@ from nmtcore.parquet import write_rows
 from nmtcore.segmentation.vocabulary import SPECIALS
 from nmtcore.training.checkpoints import Checkpoints
 
-UPDATES = 140
+UPDATES = 200
 TRAINING = {
     "schedule": {"peak": 0.01, "warmup": 20},
     "batch": {"unit": "sentences", "size": 16},
