@@ -6,18 +6,16 @@ from random import Random
 
 from campaigns.damage import damaged_bytes, damaged_value
 from factories import run_settings
-from inference.tiny import write_bundle
+from inference.tiny import RECURRENT, write_bundle
 
-from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.inference.bundle import load_bundle
 
 
 def attempt(random: Random, folder: Path) -> str:
     """Load a bundle of which a file was damaged, and translate with it."""
-    kinds = (run_settings, lambda: run_settings(DepParseSettings(layer=0)),
-             lambda: run_settings(base="recurrent", model=RecurrentSettings(width=16)))  # fmt: skip
-    bundle = write_bundle(folder / "model", random.choice(kinds)())
+    runs = run_settings(), run_settings(DepParseSettings(layer=0)), run_settings(**RECURRENT)
+    bundle = write_bundle(folder / "model", random.choice(runs))
     path = random.choice(sorted(bundle.iterdir()))
     if path.suffix == ".json" and random.random() < 0.7:
         values = json.loads(path.read_text())

@@ -34,12 +34,10 @@ class Job(NamedTuple):
     """The rule's script as Snakemake calls it."""
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    seconds: float
-    """How long it took, without the start of its process."""
 
 
 class Reference(NamedTuple):
-    """The undisturbed run; `work` is its working directory."""
+    """The undisturbed run."""
 
     workplace: Workplace
     jobs: tuple[Job, ...]
@@ -71,9 +69,7 @@ def reference() -> Reference:
     records = map(json.loads, (jobs / "jobs.jsonl").read_text().splitlines())
     return Reference(
         workplace,
-        tuple(
-            Job(r["rule"], jobs / r["script"], tuple(r["inputs"]), tuple(r["outputs"]), r["seconds"]) for r in records
-        ),
+        tuple(Job(r["rule"], jobs / r["script"], tuple(r["inputs"]), tuple(r["outputs"])) for r in records),
     )
 
 

@@ -6,12 +6,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from experiment.tokens import write_tokens
 from factories import run_settings
-from inference.tiny import write_bundle
+from inference.tiny import RECURRENT, write_bundle, write_tokens
 from pair_files import write_corpus
 
-from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import DiagonalParseSettings, HeadSelectionSettings, TagAttentionSettings
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import EvaluationSettings
@@ -40,6 +38,14 @@ def translate(folder: Path, run: RunSettings) -> None:
     for split, corpus in corpora.items():
         folders = {"features": folder / "features", "hypotheses": folder / "hypotheses" / split}
         translate_split(run, split=split, model=model, **folders, corpus=corpus, device="cpu", threads=1)
+
+
+def validate(folder: Path, run: RunSettings) -> dict:
+    """Score the model's translations of dev as a training does."""
+    bundle = load_bundle(folder / "model")
+    files = {"segmentation": folder / "segmentation", "features": folder / "features"}
+    job = SimpleNamespace(**files, dev_corpus=folder / "dev.parquet")
+    return training._validator(run, bundle.vocabularies, bundle.transforms, job)(bundle.model)
 
 
 def written_files(folder: Path) -> list[str]:
@@ -95,32 +101,24 @@ def test_dev_is_translated_greedily_too_as_in_validation(tmp_path: Path, monkeyp
     )
     bleu = read_json(tmp_path / "scores.json")["bleu"]
     assert list(bleu) == ["test", "dev", "dev.greedy"]
-    files = {"segmentation": tmp_path / "segmentation", "features": tmp_path / "features"}
-    job = SimpleNamespace(**files, dev_corpus=tmp_path / "dev.parquet")
-    bundle = load_bundle(tmp_path / "model")
-    validate = training._validator(run, bundle.vocabularies, bundle.transforms, job)
-    assert validate(bundle.model) == {"bleu": bleu["dev.greedy"]["bleu"]}
+    assert validate(tmp_path, run) == {"bleu": bleu["dev.greedy"]["bleu"]}
 
 
 def test_validation_counts_a_translation_as_empty_if_the_trees_of_its_source_are_too_large(
     tmp_path: Path, monkeypatch, capsys
 ):
     parts = {"evaluation": EvaluationSettings(text="tokens"), "decoding": DecodingSettings(beam=1), "tests": ("dev",)}
-    run = run_settings(HeadSelectionSettings(), base="recurrent", model=RecurrentSettings(width=16), **parts)
+    run = run_settings(HeadSelectionSettings(), **RECURRENT, **parts)
     translate(tmp_path, run)
     texts, references = (read_lines(tmp_path / f"hypotheses/dev/{name}.txt") for name in ("translations", "references"))
-    files = {"segmentation": tmp_path / "segmentation", "features": tmp_path / "features"}
-    bundle = load_bundle(tmp_path / "model")
-    job = SimpleNamespace(**files, dev_corpus=tmp_path / "dev.parquet")
-    validate = training._validator(run, bundle.vocabularies, bundle.transforms, job)
 
     def score(lines):
         return score_translations(lines, references, EvaluationSettings(text="tokens"))
 
-    assert validate(bundle.model)["bleu"] == score(texts)["bleu"]
+    assert validate(tmp_path, run)["bleu"] == score(texts)["bleu"]
     monkeypatch.setattr(trees, "LARGEST_INVERSE", 0.0)  # every sentence is eliminated
     monkeypatch.setattr(trees, "LONGEST_ELIMINATED", 2)
-    assert validate(bundle.model)["bleu"] == score(["", *texts[1:]])["bleu"]
+    assert validate(tmp_path, run)["bleu"] == score(["", *texts[1:]])["bleu"]
     says = "A validation translates no sentence of more than 2 subwords: the memory is too small for the trees of the"
     assert capsys.readouterr().out.startswith(says)
 
@@ -144,7 +142,7 @@ def test_the_tags_of_translations_are_written_if_the_system_predicts_them(tmp_pa
 
 def test_the_untrained_model_parses_treebanks_if_trees_are_induced(tmp_path: Path):
     """The tiny bundle has the weights of its seed 2, the untrained model those of the run's seed 1."""
-    run = run_settings(HeadSelectionSettings(), base="recurrent", model=RecurrentSettings(width=16), gold=("gold_a",))
+    run = run_settings(HeadSelectionSettings(), **RECURRENT, gold=("gold_a",))
     write_tokens(tmp_path / "features/gold_a.source.parquet", SENTENCES)
     bundles = {seed: write_bundle(tmp_path / f"model{seed}", run, seed=seed) for seed in (1, 2)}
     parses = {}

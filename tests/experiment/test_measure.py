@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from experiment.tokens import write_tokens
 from factories import run_settings
-from inference.tiny import RECURRENT, write_bundle
+from inference.tiny import RECURRENT, write_bundle, write_tokens
 from pair_files import write_corpus
 
 from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings

@@ -1,6 +1,7 @@
 """A model given by a table of logits, and reference searches that are simple enough to be obviously right."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import product
 
 import torch
@@ -10,7 +11,7 @@ from nmtcore.config.training import DecodingSettings
 from nmtcore.inference.search import NEVER_GENERATED
 from nmtcore.segmentation.vocabulary import BOS, EOS
 
-NextToken = Callable[[Sequence[int]], Tensor]
+NextToken = Callable[[tuple[int, ...]], Tensor]
 """Maps a prefix (without `<s>`) to the log probabilities (V) of the next token."""
 
 
@@ -46,7 +47,8 @@ class TableModel:
         return self.table[state.sentences[:, None], histories].flatten(0, 1)
 
     def next_token(self, sentence: int) -> NextToken:
-        def log_probabilities(prefix: Sequence[int]) -> Tensor:
+        @cache
+        def log_probabilities(prefix: tuple[int, ...]) -> Tensor:
             state = self.start([sentence])
             for token in (BOS, *prefix):
                 logits = self.step(torch.tensor([token]), state)

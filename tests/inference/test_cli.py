@@ -68,35 +68,26 @@ MISTAKES = [
     ("translate", "plain", "", "the cat\n".encode("utf-16"), "standard input is UTF-16, not UTF-8: convert it (iconv"),
     ("translate", "plain", "", None, "standard input is closed"),
     ("translate", "plain", "--n-best 9", "the\n", "use a wider beam"),
-    ("translate", "plain", "--device abacus", "the\n", "'abacus' cannot be used"),
     ("translate", "plain", "--device gpu", "", "type at start of device string: gpu); try cpu, or cuda for a GPU."),
     ("translate", "plain", "--beam 0", "the\n", "0 is less than 1"),
-    ("translate", "plain", "--beam 1000000", "the\n", "beam must be at most 1000, not 1000000."),
     ("translate", "plain", "--precision int8", "", "--precision is gone: nmtcore translates in fp32. For 8 bits, wri"),
     ("translate", "plain", "--alpha inf", "the\n", "alpha: expected a finite number, found inf."),
     ("translate", "plain", "--attention pipe", "the\n", "pipe is not a regular file: choose another output file."),
     ("translate", "plain", "--tags tags.parquet", None, "The system tiny predicts no tags: use a model of another"),
     ("translate", "plain", "--parser x", "the\n", "--parser: expected keys and values, found a str."),
-    ("parse", "plain", "--attention 0.0", None, "standard input is closed"),
     ("parse", "depparse", "--conllu absent", "", "absent does not exist."),
     ("parse", "depparse", "--conllu empty", "", "empty contains no sentences."),
     ("parse", "depparse", "--attention 2.0", "", "The encoder of the system tiny has no attention head 2.0: it has 2"),
-    ("parse", "depparse", "--attention 0.2", "", "The encoder of the system tiny has no attention head 0.2: it has 2"),
     ("parse", "depparse", "--attention 1", "", "1 is not of the form LAYER.HEAD, for example 0.3"),
     ("parse", "depparse", "--argmax --roots one", "", "argument --roots: not allowed with argument --argmax"),
     ("parse", "plain", "", "", "The system tiny does not parse: none of its heads was trained to. Use a model of"),
     ("parse", "diagonal", "", "", "The system tiny has no artificial root, so its heads do not form trees: add --arg"),
-    ("parse", "nmt", "", "", "The system tiny does not parse: none of its heads was trained to. Use a model of"),
     ("parse", "nmt", "--attention 0.0", "", "The encoder of the system tiny has no attention head 0.0: it has 0"),
-    ("show", "plain", "", None, "standard input is closed"),
     ("logprob", "plain", "one two", "", "two, line 2: the other text ends before this line: give one sentence per"),
     ("logprob", "plain", "long one", "", "long, line 2: the line has more than 1,000,000 bytes: is it text"),
-    ("logprob", "plain", "one absent", "", "absent does not exist."),
     ("logprob", "plain", "absent one", "", "absent does not exist."),
-    *(
-        ("logprob", "plain", given, "", "name two files, SOURCE and TARGET, or one with --pairs.")
-        for given in ("", "a", "a --pairs c", "a b --pairs c")
-    ),
+    ("logprob", "plain", "a", "", "name two files, SOURCE and TARGET, or one with --pairs."),
+    ("logprob", "plain", "a b --pairs c", "", "name two files, SOURCE and TARGET, or one with --pairs."),
 ]
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from called import call_nmtcore
 from conftest import skip_unless_ci
 from factories import MODEL, build_tiny_model, run_settings, side
 from inference.tiny import PIECES, RECURRENT, random_examples, trained_briefly, write_bundle
@@ -43,16 +44,7 @@ from nmtcore.model.components.base import Build, Component
 from nmtcore.segmentation.vocabulary import SPECIALS
 
 GREEDY = DecodingSettings(beam=1, max_length_ratio=1.5, max_length_extra=4)
-LINES = [
-    "the cat",
-    "dog",
-    "the dog . the cat",
-    "bad goat",
-    "<s> cab , </s>",
-    "a <ROOT> the",
-    "größe the the",
-    "hot tea .",
-]
+LINES = ["the cat", "dog", "the dog . the cat", "bad goat", "<s> cab , </s>", "a <ROOT> the", "größe the the", "hot ."]
 VOCABULARY = 40
 ENTRIES = (*SPECIALS, *(f"t{i}" for i in range(len(SPECIALS), VOCABULARY)))
 LIMIT = 30
@@ -92,10 +84,8 @@ def log_probabilities(model, examples, hypotheses):
 
 EQUAL = {
     "pre-norm": ((), {}),
-    "post-norm": ((), {"norm": "post"}),
-    "separate vocabularies": ((), {"joint": False}),
-    "layers": ((), {"encoder_layers": 3, "decoder_layers": 1}),
-    "no positions": ((), {"positions": "none"}),
+    "post-norm, separate vocabularies": ((), {"norm": "post", "joint": False}),
+    "layers, no positions": ((), {"encoder_layers": 3, "decoder_layers": 1, "positions": "none"}),
     "a parser head with <ROOT>": ((DepParseSettings(layer=1),), {}),
     "two parser heads": ((DepParseSettings(layer=0), DiagonalParseSettings(layer=1, head=0)), {"norm": "post"}),
     "tags as a second task": ((MultitaskSettings(),), {}),
@@ -175,18 +165,14 @@ def export(tmp_path, *components, trained=False, **values):
     return model, tmp_path / "exported"
 
 
-def refused(capsys, *arguments):
+def refused(*arguments):
     """Return the sentence of a command that must fail."""
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as exit:
-        main(["export", *map(str, arguments)])
-    output, errors = capsys.readouterr()
-    assert (exit.value.code, output, errors.count("\n")) == (2, "", 1)
-    return errors
+    called = call_nmtcore("export", *arguments)
+    assert (called.code, called.output, called.errors.count("\n")) == (2, "", 1)
+    return called.errors
 
 
 SYSTEMS = {
-    "plain": ((), {}),
     "separate vocabularies": ((), {"segmentation": SegmentationSettings(kind="bpe", size=6)}),
     "whole words": ((), {"segmentation": SegmentationSettings(kind="words", size=30)}),
     "a prefix": ((DepParseSettings(layer=1),), {}),
@@ -240,18 +226,18 @@ def test_the_search_is_described(penalty, exponent, tmp_path):
     assert read_json(folder / "nmtcore.json")["options"] == options
 
 
-def test_a_folder_with_files_is_not_replaced(tmp_path, capsys):
+def test_a_folder_with_files_is_not_replaced(tmp_path):
     model, folder = export(tmp_path)
     before = sorted(path.name for path in folder.iterdir())
     expected = f"nmtcore export: {folder} exists: name a new folder to export to, or delete it first.\n"
-    assert refused(capsys, model, "--to", "ctranslate2", folder) == expected
+    assert refused(model, "--to", "ctranslate2", folder) == expected
     assert sorted(path.name for path in folder.iterdir()) == before
     (tmp_path / "empty").mkdir()
     main(["export", str(model), "--to", "ctranslate2", str(tmp_path / "empty")])
     assert (tmp_path / "empty" / "model.bin").read_bytes() == (folder / "model.bin").read_bytes()
 
 
-def test_models_that_need_more_are_refused_with_a_sentence(tmp_path, capsys, monkeypatch):
+def test_models_that_need_more_are_refused_with_a_sentence(tmp_path, monkeypatch):
     tags = {"features": {"source": {"ccg_tags": "parser"}}, "annotators": {"parser": {"tool": "existing"}}}
     interleave = {"interleave": InterleaveSettings(side="source", tags="ccg_tags")}
     refusals = [
@@ -260,10 +246,10 @@ def test_models_that_need_more_are_refused_with_a_sentence(tmp_path, capsys, mon
     ]
     for number, (run, sentence) in enumerate(refusals):
         model = write_bundle(tmp_path / str(number) / "model", run)
-        error = refused(capsys, model, "--to", "ctranslate2", tmp_path / "exported")
+        error = refused(model, "--to", "ctranslate2", tmp_path / "exported")
         assert error.startswith(f"nmtcore export: {model} cannot be exported: {sentence}")
     assert not (tmp_path / "exported").exists()
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
-    assert refused(capsys, model, "--to", "ctranslate2", tmp_path / "exported") == (
+    assert refused(model, "--to", "ctranslate2", tmp_path / "exported") == (
         "nmtcore export: this needs the package ctranslate2, which is not installed: pip install 'nmtcore[export]'.\n"
     )

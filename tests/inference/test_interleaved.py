@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 import torch
-from experiment.tokens import write_tokens
 from factories import run_settings
 from inference.test_raw import Chain
-from inference.tiny import examples_of_text, write_bundle
+from inference.tiny import examples_of_text, write_bundle, write_tokens
 from pair_files import write_corpus
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
@@ -69,7 +68,7 @@ def test_raw_text_has_tags_before_its_words(tmp_path):
 def test_translations_have_no_tags_whatever_the_line(tmp_path, sides):
     """Random models predict tags anywhere: at the end, in a row, inside a word."""
     seen = set()
-    for seed in range(3):
+    for seed in range(2):
         bundle = tagged_bundle(tmp_path / f"model{seed}", run_with(*sides), seed=seed)
         nbest = list(bundle.translate_n_best(LINES, n_best=3))
         assert [len(texts) for texts in nbest] == [3, 1, 1, 3, 3, 3, 3]
@@ -100,7 +99,7 @@ def test_training_starts_from_a_model_with_the_same_labels_only(tmp_path):
     bundle = tagged_bundle(tmp_path / "model", run)
     folders = {"run": run, "segmentation": tmp_path / "segmentation"}
     load_initial_weights(bundle.model, tmp_path / "model", **folders, labels=bundle.labels)
-    for labels in (["x|x", "x|root"], ["x|root"], ["x|root", "x|x", "y|x"]):
+    for labels in (["x|x", "x|root"], ["x|root"]):
         other = {**bundle.labels, "source": {"dg_a": [*LABEL_SPECIALS, *labels]}}
         with pytest.raises(UserError, match=r"The model in .*/model was trained with .*: train it again\."):
             load_initial_weights(bundle.model, tmp_path / "model", **folders, labels=other)

@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
-from factories import build_tiny_model, examples_of, forced_logits, run_settings, side
-from inference.tiny import PIECES, RECURRENT, random_examples, write_bundle
+from factories import examples_of, forced_logits, run_settings, side
+from inference.tiny import PIECES, RECURRENT, random_examples, random_model, write_bundle
 from oracles import Recurrent as RecurrentOracle
-from oracles import TransformerOracle, softmax
+from oracles import TransformerOracle
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.config.components.settings import (
@@ -91,32 +91,32 @@ def written(bundle, folder, file, lines=LINES, **options):
 class ObservedOracle(TransformerOracle):
     """The oracle, recording the weights of every head that attends to the source."""
 
-    def record(self, attention, layer, queries, keys):
-        size = self.settings.width // self.settings.heads
-        for head in range(self.settings.heads):
-            of_head = slice(head * size, (head + 1) * size)
-            scores = queries[:, of_head] @ keys[:, of_head].T / np.sqrt(size)
-            self.recorded[attention, layer, head] = np.array([softmax(row) for row in scores])
+    def __init__(self, model):
+        super().__init__(model)
+        self.recorded = {}
 
-    def self_attention(self, name, x, *, causal):
-        if not causal:
-            queries, keys, _ = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
-            self.record("encoder", int(name.split(".")[1]), queries, keys)
-        return super().self_attention(name, x, causal=causal)
+    def weights(self, name, head, scores):
+        weights = super().weights(name, head, scores)
+        stack, layer, _ = name.split(".")
+        if stack == "encoder":
+            self.recorded[stack, int(layer), head] = weights
+        return weights
 
     def cross_attention(self, name, x, memory):
         keys, _ = np.split(self.linear(f"{name}.keys_values", memory), 2, axis=1)
-        self.record("cross", int(name.split(".")[1]), self.linear(f"{name}.queries", x), keys)
+        parts = (np.split(part, self.settings.heads, axis=1) for part in (self.linear(f"{name}.queries", x), keys))
+        for head, (queries, keys) in enumerate(zip(*parts, strict=True)):
+            scores = queries @ keys.T / np.sqrt(keys.shape[1])
+            self.recorded["cross", int(name.split(".")[1]), head] = super().weights(name, head, scores)
         return super().cross_attention(name, x, memory)
 
-    def maps(self, source, target_input):
-        self.recorded = {}
-        self.logits(source, target_input)
-        order = {"encoder": 0, "cross": 1}
-        return dict(sorted(self.recorded.items(), key=lambda item: (order[item[0][0]], item[0])))
 
-
-def recurrent_maps(bundle, source, target_input):
+def maps_by_hand(bundle, source, target_input):
+    """Compute the weights of every attention of a model, by its name, layer and head."""
+    if bundle.run.base == "transformer":
+        oracle = ObservedOracle(bundle.model)
+        oracle.logits(source, target_input)
+        return oracle.recorded
     oracle = RecurrentOracle(bundle.model)
     oracle.logits(source, target_input)
     maps = {("cross", 0, 0): oracle.attention}
@@ -143,10 +143,7 @@ def test_every_map_matches_the_oracle(attending, tmp_path, monkeypatch, cells):
         assert attending.text(target_ids) == texts[line][0].text
         pieces = source[len(prefix) : -1]
         words = [sum(not piece.endswith("@@") for piece in pieces[:i]) for i in range(len(pieces))]
-        maps = (
-            recurrent_maps if attending.run.base == "recurrent" else lambda b, *ids: ObservedOracle(b.model).maps(*ids)
-        )
-        expected = maps(attending, source_ids, [BOS, *target_ids])
+        expected = maps_by_hand(attending, source_ids, [BOS, *target_ids])
         assert list(own) == list(expected)
         for (name, layer, _), row in own.items():
             np.testing.assert_allclose(np.array(row["weights"]), expected[name, layer, row["head"]], atol=6e-5)
@@ -255,9 +252,7 @@ def test_a_broken_line_leaves_no_file(tagging, tmp_path):
 
 @pytest.mark.parametrize("selection", [name for name, own in SELECTIONS.items() if own.gates_output])
 def test_gate_norms_equal_loops_in_any_batch(selection):
-    model = build_tiny_model(run_settings(SELECTIONS[selection], **RECURRENT), vocabulary=17).double().eval()
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter, std=0.5)
+    model = random_model(SELECTIONS[selection], **RECURRENT)
     # Sources of 1 to 4 subwords, since the oracle enumerates their trees.
     sources, targets = random_examples(12, seed=1, longest=4), random_examples(12, seed=2)
     examples = Examples(id=sources.id, source=sources.source, target=targets.source)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.features.examples import Examples
-from nmtcore.features.schema import labels_of
+from nmtcore.features.schema import TOKENS_SCHEMA, labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
 from nmtcore.inference.bundle import save_bundle
 from nmtcore.inference.parse import conllu_block, make_parser, parse_sentences
@@ -20,13 +21,13 @@ from nmtcore.inference.text import Bundle, read_text
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
 from nmtcore.model.losses import TRANSLATION
-from nmtcore.model.transformer import Transformer
+from nmtcore.parquet import write_rows
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 MERGES = ["t h", "th e</w>", "c a", "ca t</w>", "d o", "do g</w>"]
 RECURRENT = {"base": "recurrent", "model": RecurrentSettings(width=16)}
 """Settings of a run with the recurrent base."""
-UPDATES = 80
+UPDATES = 50
 """Of `trained_briefly`."""
 PIECES = ["the", "cat", "dog", "ca@@", "do@@", "th@@", *(f"{c}@@" for c in "abcdeghot"), *"abcdeghot.,"]
 
@@ -77,9 +78,9 @@ def trained_briefly(model: TranslationModel, *, vocabulary: int) -> TranslationM
     return model.eval()
 
 
-def random_model(*components: ComponentSettings, seed: int = 1) -> Transformer:
-    """Make a model in float64 and evaluation mode whose predictions are far from uniform."""
-    model = build_tiny_model(run_settings(*components), vocabulary=17, seed=seed)
+def random_model(*components: ComponentSettings, seed: int = 1, **values: Any) -> TranslationModel:
+    """Make a model in float64 and evaluation mode whose predictions are far from uniform; `values` are of its run."""
+    model = build_tiny_model(run_settings(*components, **values), vocabulary=17, seed=seed)
     with torch.no_grad():
         model.target_embedding.weight.mul_(3)
     return model.double().eval()
@@ -107,3 +108,14 @@ def parse_text(bundle: Bundle, lines: Sequence[str | bytes], *, method: str, par
 def heads_of_block(block: str) -> list[int]:
     rows = [line.split("\t") for line in block.splitlines()]
     return [int(row[6]) for row in rows if row[0].isdecimal()]
+
+
+def write_tokens(path: Path, sentences: Sequence[Sequence[str]], *, step: int = 1) -> Path:
+    """Write sentences of which each word is a subword; return the folder. Ids count from 0 in steps of `step`."""
+    vocabulary = Vocabulary.of(PIECES)
+    rows = [
+        {"id": step * i, "ids": vocabulary.ids(words), "word_of_subword": list(range(len(words)))}
+        for i, words in enumerate(sentences)
+    ]
+    write_rows(path, TOKENS_SCHEMA, rows)
+    return path.parent

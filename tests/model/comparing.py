@@ -1,4 +1,4 @@
-"""Comparisons of a model with loops over one sentence, and with the baseline."""
+"""Comparisons of a model with loops over one sentence, with the baseline, and with itself in other batches."""
 
 from collections.abc import Callable
 
@@ -7,8 +7,10 @@ import torch
 from factories import forced_logits, target_mask
 from oracles import TransformerOracle
 
+from nmtcore.features.examples import Examples
 from nmtcore.model.base import TranslationModel
-from nmtcore.model.batch import Batch
+from nmtcore.model.batch import Batch, make_batch
+from nmtcore.segmentation.vocabulary import BOS
 
 
 def check_logits(model: TranslationModel, batch: Batch, oracle_of: Callable[[int], TransformerOracle]) -> None:
@@ -32,3 +34,44 @@ def check_baseline(model: TranslationModel, plain: TranslationModel, batch: Batc
     gradients = dict(model.named_parameters())
     for name, parameter in plain.named_parameters():
         torch.testing.assert_close(gradients[name].grad, parameter.grad)
+
+
+def check_batching(model: TranslationModel, examples: Examples) -> None:
+    """Compare outputs, losses and counts with those of every sentence alone: padding and order change nothing."""
+    order = np.random.default_rng(1).permutation(len(examples))
+    with torch.no_grad():
+        together = make_batch(examples, order, model.components)
+        logits_BTV, losses = forced_logits(model, together), model.loss(together, label_smoothing=0.1)
+        alone = [make_batch(examples, np.array([row]), model.components) for row in order]
+        for together_TV, own in zip(logits_BTV, alone, strict=True):
+            alone_TV = forced_logits(model, own)[0]
+            torch.testing.assert_close(together_TV[: len(alone_TV)], alone_TV)
+        parts = [model.loss(own, label_smoothing=0.1).parts for own in alone]
+    for part, *own in zip(losses.parts, *parts, strict=True):
+        torch.testing.assert_close(part.sum, sum(each.sum for each in own))
+        assert part.count == sum(each.count for each in own) == together.counts[part.name]
+
+
+def check_steps(model: TranslationModel, examples: Examples) -> None:
+    """Compare steps for two beams of three sentences with whole targets."""
+    batch = make_batch(examples, np.arange(3), model.components)
+    tokens_B2T = torch.randint(5, 23, (3, 2, 4), generator=torch.Generator().manual_seed(0))
+    tokens_B2T[:, :, 0] = BOS
+    # Sentence 0 swaps its beams, 1 duplicates its second beam, 2 keeps both; then sentence 1 finishes.
+    origins_B2, kept = torch.tensor([[1, 0], [1, 1], [0, 1]]), [0, 2]
+    with torch.no_grad():
+        encoded = model.encode(batch)
+        state = model.start(encoded)
+        first = model.step(tokens_B2T[:, 0, 0], state)
+        state.select(torch.zeros(3, 2, dtype=torch.long))
+        second, third = (model.step(tokens_B2T[:, :, t].flatten(), state).view(3, 2, -1) for t in (1, 2))
+        state.select(origins_B2)
+        state.select(torch.tensor([[0, 1], [0, 1]]), torch.tensor(kept))
+        last = model.step(tokens_B2T[kept, :, 3].flatten(), state).view(2, 2, -1)
+        for beam in range(2):
+            whole_BTV = model.logits(model.decode(tokens_B2T[:, beam], encoded), encoded.context)
+            stepped = torch.stack([first, second[:, beam], third[:, beam]], dim=1)
+            torch.testing.assert_close(stepped, whole_BTV[:, :3])
+            tokens_BT = torch.cat([tokens_B2T[range(3), origins_B2[:, beam], :3], tokens_B2T[:, beam, 3:]], dim=1)
+            whole_BTV = model.logits(model.decode(tokens_BT, encoded), encoded.context)
+            torch.testing.assert_close(last[:, beam], whole_BTV[kept, 3])

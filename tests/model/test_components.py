@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from factories import forced_logits
-from model.comparing import check_baseline
+from model.comparing import check_baseline, check_batching, check_steps
 
 from nmtcore.config.components import COMPONENTS
 from nmtcore.model.batch import make_batch
@@ -74,72 +74,24 @@ def system(request, make, example):
 
 
 @pytest.mark.parametrize("name", sorted(COMPONENTS))
-def test_settings_and_component_agree_on_whether_it_parses(name, make, example):
-    model = make(example(name))
-    assert (model.parser is not None) == bool(COMPONENTS[name].trees)
-
-
-@pytest.mark.parametrize("name", sorted(COMPONENTS))
-def test_settings_and_component_agree_on_whether_it_has_a_loss(name, make, example):
+def test_settings_and_component_agree_on_whether_it_parses_and_has_a_loss(name, make, example):
     settings = example(name)
-    assert settings.has_second_loss == make(settings).components[0].has_loss
+    model = make(settings)
+    assert (model.parser is not None) == bool(settings.trees)
+    assert settings.has_second_loss == model.components[0].has_loss
     if settings.has_second_loss:
         without = dataclasses.replace(settings, weight=0.0)
         assert not without.has_second_loss
-        (component,) = make(without).components
-        assert component.loss_weight == 0
+        assert make(without).components[0].loss_weight == 0
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_step_by_step_decoding_equals_full_decoding(system, draw, norm):
-    model, examples = system(norm=norm), draw(4, seed=5, longest=12)
-    batch = make_batch(examples, np.arange(4), model.components)
-    with torch.no_grad():
-        full = forced_logits(model, batch)
-        state = model.start(model.encode(batch))
-        for t in range(full.size(1)):
-            torch.testing.assert_close(model.step(batch.target_input_BT[:, t], state), full[:, t])
-
-
-def test_reordered_beams_and_kept_sentences_continue_their_histories(system, draw):
-    model, examples = system(), draw(3, seed=6)
-    batch = make_batch(examples, np.arange(3), model.components)
-    tokens = torch.randint(5, 23, (3, 2, 6), generator=torch.Generator().manual_seed(0))
-    tokens[:, :, 0] = 2
-    with torch.no_grad():
-        encoded = model.encode(batch)
-        state = model.start(encoded)
-        model.step(tokens[:, 0, 0], state)
-        state.select(torch.zeros(3, 2, dtype=torch.long))
-        model.step(tokens[:, :, 1].flatten(), state)
-        model.step(tokens[:, :, 2].flatten(), state)
-        # Sentence 0 swaps its beams, 1 duplicates its second beam, 2 keeps both; then sentence 1 finishes.
-        state.select(torch.tensor([[1, 0], [1, 1], [0, 1]]))
-        state.select(torch.tensor([[0, 1], [0, 1]]), torch.tensor([0, 2]))
-        stepped = model.step(tokens[[0, 2], :, 3].flatten(), state).view(2, 2, -1)
-        for row, sentence, origins in [(0, 0, [1, 0]), (1, 2, [0, 1])]:
-            for beam, origin in enumerate(origins):
-                history = torch.cat([tokens[sentence, origin, :3], tokens[sentence, beam, 3:4]])
-                single = make_batch(examples, np.array([sentence]), model.components)
-                single.target_input_BT = history.unsqueeze(0)
-                torch.testing.assert_close(stepped[row, beam], forced_logits(model, single)[0, -1])
+def test_reordered_beams_and_kept_sentences_continue_their_histories(system, draw, norm):
+    check_steps(system(norm=norm), draw(3, seed=6))
 
 
 def test_outputs_losses_and_counts_of_a_sentence_do_not_depend_on_its_batch(system, draw):
-    """They do not depend on padding, order or batch size."""
-    model, examples = system(), draw(6, seed=7)
-    order = np.array([4, 0, 5, 2, 1, 3])
-    with torch.no_grad():
-        together = make_batch(examples, order, model.components)
-        logits, losses = forced_logits(model, together), model.loss(together, label_smoothing=0.1)
-        singles = [make_batch(examples, np.array([row]), model.components) for row in order]
-        for i, single in enumerate(singles):
-            alone = forced_logits(model, single)[0]
-            torch.testing.assert_close(logits[i, : len(alone)], alone)
-        parts = [model.loss(single, label_smoothing=0.1).parts for single in singles]
-    for k, part in enumerate(losses.parts):
-        torch.testing.assert_close(part.sum, sum(p[k].sum for p in parts))
-        assert part.count == sum(p[k].count for p in parts) == together.counts[part.name]
+    check_batching(system(), draw(6, seed=7))
 
 
 @pytest.mark.parametrize("name", sorted(COMPONENTS))

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 import torch
-from factories import forced_logits
 from model.comparing import check_baseline, check_logits
 from oracles import TransformerOracle, tree_pairs
 
@@ -26,7 +25,6 @@ SYSTEMS = {
     "base, distance": [TreeDistanceSettings(maximum=2, replaces_positions=False)],
     "base, traversal": [TreeTraversalSettings(replaces_positions=False)],
     "relative, traversal": [RelativePositionsSettings(maximum=3), TreeTraversalSettings(maximum=3)],
-    "relative, distance": [RelativePositionsSettings(maximum=2), TreeDistanceSettings(maximum=2)],
 }
 
 
@@ -42,7 +40,8 @@ class LabelledOracle(TransformerOracle):
         stack = "encoder" if name == "source_embedding" else "decoder"
         embedded = np.array([self.values[f"{name}.weight"][i] * math.sqrt(self.settings.width) for i in ids])
         replaced = any(
-            isinstance(settings, RelativePositionsSettings) or (stack == "encoder" and settings.replaces_positions)
+            isinstance(settings, RelativePositionsSettings)
+            or (stack == "encoder" and getattr(settings, "replaces_positions", False))
             for settings in self.components
         )
         return embedded if replaced else super().embed(name, ids)
@@ -77,9 +76,9 @@ class LabelledOracle(TransformerOracle):
         return np.einsum("ie,ije->ij", queries, np.array(labelled)) / math.sqrt(queries.shape[1])
 
 
-def oracle_of(model, settings, examples, row, prefix=0):
+def oracle_of(model, settings, examples, row, *, prefix=0, oracle=LabelledOracle):
     words = [*[None] * prefix, *examples.source.word_of_subword[row].tolist(), None]
-    return LabelledOracle(model, settings, words, examples.source.features["governor"][row].tolist())
+    return oracle(model, settings, words, examples.source.features["governor"][row].tolist())
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -132,35 +131,28 @@ def test_sentences_without_annotation_equal_the_baseline(make, draw):
     assert not any(table.grad.any() for table in model.components.parameters())
 
 
-def test_a_bias_is_added_before_other_components_change_the_scores(make, draw):
-    class Doubles(Component):
-        def attention_hooks(self, stack, layer):
-            return AttentionHooks(scores=lambda scores, inputs: 2 * scores) if stack != "cross" else None
+class Doubles(Component):
+    """Doubles the scores of self-attention."""
 
-    examples, results = draw(3, seed=2), []
-    for parts in ((), (Doubles(None, Build(name="doubles")),)):
-        model = make(RelativePositionsSettings(maximum=2), extra_components=parts)
-        if not parts:
-            with torch.no_grad():
-                for stack in (model.encoder, model.decoder):
-                    for layer in stack:  # doubling the queries doubles the contributions of keys and labels
-                        packed = layer.attention.queries_keys_values
-                        packed.weight[:16] *= 2
-                        packed.bias[:16] *= 2
-        results.append(forced_logits(model, make_batch(examples, np.arange(3), model.components)))
-    torch.testing.assert_close(*results)
+    def attention_hooks(self, stack, layer):
+        return AttentionHooks(scores=lambda scores, inputs: 2 * scores) if stack != "cross" else None
 
 
-def test_a_parser_head_is_trained_on_scores_with_labels(make, draw):
+class DoubledOracle(LabelledOracle):
+    def scores(self, *arguments):
+        return 2 * super().scores(*arguments)
+
+
+def test_other_components_change_scores_with_labels_and_parser_heads_are_trained_on_the_result(make, draw):
     settings = [RelativePositionsSettings(maximum=2), TreeDistanceSettings(maximum=3)]
-    model, examples = make(*settings, DepParseSettings(layer=1)), draw(3, seed=4, longest=4)
+    doubles = Doubles(None, Build(name="doubles"))
+    model, examples = make(*settings, DepParseSettings(layer=1), extra_components=(doubles,)), draw(3, 4, longest=4)
     batch = make_batch(examples, np.arange(3), model.components)
+    oracles = [oracle_of(model, settings, examples, row, prefix=1, oracle=DoubledOracle) for row in range(3)]
+    check_logits(model, batch, oracles.__getitem__)
     for grad in (True, False):
         with torch.set_grad_enabled(grad):
-            scores_BSS = model.encode(batch).context.notes["depparse"]
-        for row in range(3):
-            oracle = oracle_of(model, settings, examples, row, prefix=1)
-            source = batch.source_BS[row][batch.source_mask_BS[row]].tolist()
-            oracle.encode(source)
-            own, expected = scores_BSS[row, : len(source), : len(source)], oracle.head_scores["encoder.1.attention", 3]
-            np.testing.assert_allclose(own.detach().numpy(), expected, rtol=1e-9)
+            scores_BSS = model.encode(batch).context.notes["depparse"].detach().numpy()
+        for scores_SS, oracle in zip(scores_BSS, oracles, strict=True):
+            expected = oracle.head_scores["encoder.1.attention", 3]
+            np.testing.assert_allclose(scores_SS[: len(expected), : len(expected)], expected, rtol=1e-9)

@@ -1,114 +1,131 @@
-"""Tests of the heads of `depparse` and `diagonalparse` against double loops."""
-
-import dataclasses
+"""Heads that are trained to parse, against double loops: attention, loss and parses."""
 
 import numpy as np
 import pytest
 import torch
-from model.comparing import check_baseline
-from model.trees import TREES, pairs
+from model.comparing import check_baseline, check_logits
+from model.trees import TREES, columns_of_word, pairs, parent_of
 from oracles import TransformerOracle, governor_columns, pointing_loss, previous_columns, softmax
 
-from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings
+from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings, SisaSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.syntax.trees import NO_COLUMN
 
-HEADS = {"depparse": DepParseSettings, "diagonalparse": DiagonalParseSettings}
+PREFIX = DepParseSettings(layer=2, weight=0.0)
+CASES = [
+    (DepParseSettings(layer=0), (), "pre"),
+    (DepParseSettings(layer=2, head=1), (), "post"),
+    (DiagonalParseSettings(layer=0), (), "pre"),
+    (DiagonalParseSettings(layer=2, head=1), (PREFIX,), "post"),
+    (SisaSettings(), (), "post"),
+    (SisaSettings(layer=2, head=1), (PREFIX,), "pre"),
+    (SisaSettings(layer=1, head=-1, slope=0.4), (), "pre"),
+]
+
+
+class BiaffineOracle(TransformerOracle):
+    """The oracle with a SISA head: `[q; 1] U [k; 1]` with a full matrix U, pair by pair."""
+
+    def __init__(self, model, settings):
+        super().__init__(model)
+        self.sisa = settings
+
+    def scores(self, name, head, states, queries, keys):
+        if name == f"encoder.{self.sisa.layer}.attention" and head == self.sisa.head % self.settings.heads:
+            return self.biaffine(states)
+        return super().scores(name, head, states, queries, keys)
+
+    def biaffine(self, x):
+        def leaky(rows):
+            return np.where(rows > 0, rows, self.sisa.slope * rows)
+
+        queries, keys = (leaky(self.linear(f"components.0.{projection}", x)) for projection in ("queries", "keys"))
+        weight, bias = (self.values[f"components.0.biaffine.{parameter}"] for parameter in ("weight", "bias"))
+        width = len(bias)
+        operator = np.zeros((width + 1, width + 1))
+        operator[:width, :width], operator[width, :width] = weight.T, bias
+        # An arbitrary bias of the queries and constant, which cancel in the softmax.
+        operator[:, width] = np.linspace(-3, 2, width + 1)
+        scores = np.zeros((len(x), len(x)))
+        for i in range(len(x)):
+            for j in range(len(x)):
+                scores[i, j] = np.append(queries[i], 1) @ operator @ np.append(keys[j], 1)
+        return scores
 
 
 def expected_columns(name, words, governors):
-    """Return the target of each source column, including `</s>` and prefix."""
+    """Return the target of each source column: `<ROOT>` of `depparse`, subwords, `</s>`."""
     if name == "depparse":
         return [None, *governor_columns(words, governors), None]
-    return [*previous_columns(words), None]
+    if name == "diagonalparse":
+        return [*previous_columns(words), None]
+    targets = (columns_of_word(parent_of(word, governors), words)[0] for word in words)
+    return [*(None if governors[w] == -2 else target for w, target in zip(words, targets, strict=True)), None]
 
 
-@pytest.mark.parametrize("name", HEADS)
-@pytest.mark.parametrize("tree", TREES)
-def test_targets_equal_those_of_the_oracle(make, name, tree):
-    words, governors = TREES[tree]
-    batch = make_batch(pairs((words, governors)), np.array([0]), make(HEADS[name](layer=1)).components)
-    targets = [None if t == NO_COLUMN else t for t in batch.extra[f"{name}.targets"][0].tolist()]
-    assert targets == expected_columns(name, words, governors)
-    assert batch.counts[name] == sum(t is not None for t in targets)
+def expected_parse(name, scores, words):
+    """Compute the log-probabilities of heads; a root of `sisa` points to itself."""
+    root = int(name == "depparse")
+    firsts = [root + words.index(word) for word in sorted(set(words))]
+    log = np.array([np.log(softmax(scores[row]))[[0] * root + firsts] for row in firsts])
+    log = log.reshape(len(firsts), root + len(firsts))
+    if name == "sisa":
+        log = np.concatenate([log.diagonal()[:, None], log], axis=1)
+        np.fill_diagonal(log[:, 1:], -np.inf)
+    return log
+
+
+@pytest.mark.parametrize("trees", ["drawn", "odd"])
+@pytest.mark.parametrize(("settings", "prefix", "norm"), CASES)
+def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, settings, prefix, norm, trees):
+    model = make(settings, *prefix, norm=norm)
+    examples = draw(6, seed=settings.layer, longest=4) if trees == "drawn" else pairs(*TREES.values())
+    batch, name = make_batch(examples, np.arange(len(examples)), model.components), model.components[0].name
+    oracles = []
+    for _ in range(len(examples)):
+        oracles.append(BiaffineOracle(model, settings) if name == "sisa" else TransformerOracle(model))
+    check_logits(model, batch, oracles.__getitem__)
+    parses, total, count = model.parser.parse_scores(model.encode(batch).context), 0.0, 0
+    for i, (oracle, parse) in enumerate(zip(oracles, parses, strict=True)):
+        words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
+        targets, scores = expected_columns(name, words, governors), oracle.head_scores
+        scores = scores[f"encoder.{settings.layer}.attention", settings.head % 4][len(prefix) :, len(prefix) :][:, :-1]
+        total += pointing_loss(scores, targets, candidates=len(targets) - 1)
+        count += sum(target is not None for target in targets)
+        assert parse.dtype == np.float32
+        np.testing.assert_allclose(parse, expected_parse(name, scores, words), rtol=1e-5, atol=1e-5)
+    losses = model.loss(batch)
+    assert (losses.parts[1].name, losses.parts[1].count, losses.parts[1].weight) == (name, count, 1.0)
+    assert losses.parts[1].sum.item() == pytest.approx(total)
+    losses.objective().backward()
+    assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
 
 
 def test_targets_written_out_by_hand(make):
     # <ROOT> der Hund@@ e bellt </s>: "Hunde" is the governor of "der", "bellt" of "Hunde", the root of "bellt".
     examples = pairs(([0, 1, 1, 2], [1, 2, -1]))
-    batch = make_batch(examples, np.array([0]), make(DepParseSettings(layer=0)).components)
-    assert batch.source_BS.tolist() == [[4, 5, 6, 7, 8, 3]]
-    assert batch.extra["depparse.targets"].tolist() == [[NO_COLUMN, 2, 4, 2, 0, NO_COLUMN]]
-    batch = make_batch(examples, np.array([0]), make(DiagonalParseSettings(layer=0)).components)
-    assert batch.source_BS.tolist() == [[5, 6, 7, 8, 3]]
-    assert batch.extra["diagonalparse.targets"].tolist() == [[0, 0, 1, 1, NO_COLUMN]]
+    for settings, source, targets in (
+        (DepParseSettings(layer=0), [4, 5, 6, 7, 8, 3], [NO_COLUMN, 2, 4, 2, 0, NO_COLUMN]),
+        (DiagonalParseSettings(layer=0), [5, 6, 7, 8, 3], [0, 0, 1, 1, NO_COLUMN]),
+    ):
+        (component,) = components = make(settings).components
+        batch = make_batch(examples, np.array([0]), components)
+        assert batch.source_BS.tolist() == [source]
+        assert batch.extra[f"{component.name}.targets"].tolist() == [targets]
 
 
-@pytest.mark.parametrize("name", HEADS)
-@pytest.mark.parametrize(("norm", "layer", "head"), [("pre", 0, -1), ("post", 2, 1), ("pre", 2, 3)])
-def test_loss_and_parses_equal_those_of_the_oracle(make, draw, name, norm, layer, head):
-    model, examples = make(HEADS[name](layer=layer, head=head), norm=norm), draw(8, seed=layer, longest=5)
-    batch = make_batch(examples, np.arange(8), model.components)
-    encoded, oracle, total, count = model.encode(batch), TransformerOracle(model), 0.0, 0
-    parses = model.parser.parse_scores(encoded.context)
-    for i in range(8):
-        words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
-        targets = expected_columns(name, words, governors)
-        oracle.encode(batch.source_BS[i][batch.source_mask_BS[i]].tolist())
-        scores = oracle.head_scores[f"encoder.{layer}.attention", head % 4]
-        total += pointing_loss(scores, targets, candidates=len(targets) - 1)
-        count += sum(t is not None for t in targets)
-        offset = int(name == "depparse")
-        firsts = [offset + words.index(w) for w in range(len(governors))]
-        columns = [0, *firsts] if name == "depparse" else firsts
-        expected = [[np.log(softmax(scores[r][: len(targets) - 1])[c]) for c in columns] for r in firsts]
-        assert parses[i].dtype == np.float32
-        np.testing.assert_allclose(parses[i], np.array(expected), rtol=1e-5, atol=1e-5)
-    part = model.loss(batch).parts[1]
-    assert (part.name, part.count, part.weight) == (name, count, 1.0)
-    assert part.sum.item() == pytest.approx(total)
-
-
-@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize("settings", [DepParseSettings, DiagonalParseSettings])
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_weight_zero_equals_the_baseline_on_the_same_source(make, draw, name, norm):
-    model = make(HEADS[name](layer=1, weight=0.0), norm=norm)
+def test_weight_zero_equals_the_baseline_on_the_same_source(make, draw, settings, norm):
+    model = make(settings(layer=1, weight=0.0), norm=norm)
     check_baseline(model, make(norm=norm), make_batch(draw(6, seed=2), np.arange(6), model.components))
 
 
-@pytest.mark.parametrize("name", HEADS)
-def test_a_sentence_without_words_has_loss_zero_and_finite_gradients(make, name):
-    model = make(HEADS[name](layer=0))
-    batch = make_batch(pairs(([], [])), np.array([0]), model.components)
-    losses = model.loss(batch)
-    assert losses.parts[1].sum.item() == 0
-    assert losses.parts[1].count == 0
-    losses.objective().backward()
-    assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
-    assert model.parser.parse_scores(model.encode(batch).context)[0].shape == (0, int(name == "depparse"))
-
-
-def test_trees_are_not_needed_for_parsing(make, draw):
-    model, examples = make(DepParseSettings(layer=1)), draw(3, seed=1)
-    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, features={}))
-    batch = make_batch(bare, np.arange(3), model.components)
-    with_trees = make_batch(examples, np.arange(3), model.components)
-    for scores, scores_with_trees in zip(
-        *(model.parser.parse_scores(model.encode(b).context) for b in (batch, with_trees)), strict=True
-    ):
-        np.testing.assert_array_equal(scores, scores_with_trees)
-
-
-def test_scores_are_supervised_after_other_components_changed_them(make, draw):
-    from nmtcore.model.components.base import AttentionHooks, Build, Component
-
-    class Shifts(Component):
-        def attention_hooks(self, stack, layer):
-            return AttentionHooks(scores=lambda scores, inputs: scores * 3) if stack == "encoder" else None
-
-    model = make(DepParseSettings(layer=0), extra_components=(Shifts(None, Build(name="shifts")),))
-    batch = make_batch(draw(3, seed=5), np.arange(3), model.components)
-    plain = make(DepParseSettings(layer=0))
-    plain.load_state_dict(model.state_dict())
-    shifted, raw = (m.encode(batch).context.notes["depparse"] for m in (model, plain))
-    torch.testing.assert_close(shifted, 3 * raw)
+def test_initial_scores_of_sisa_are_as_large_as_those_of_a_plain_head(make, draw):
+    """The parser's first loss is near that of a uniform distribution, not that of a one-hot head."""
+    model = make(SisaSettings(), width=256, heads=4, encoder_layers=1)
+    batch = make_batch(draw(40, seed=3, longest=30), np.arange(40), model.components)
+    with torch.no_grad():
+        parser = model.loss(batch).parts[1]
+    flat = np.log(batch.source_mask_BS.sum(1).double().mean().item())
+    assert abs(parser.sum.item() / parser.count - flat) < 1

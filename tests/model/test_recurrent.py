@@ -1,24 +1,19 @@
 """The recurrent model and head selection against loops in float64, and their neutral settings."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 import torch
 from factories import forced_logits
-from model.comparing import check_baseline
+from model.comparing import check_baseline, check_batching, check_logits, check_steps
 from oracles import Recurrent as Oracle
 from torch.nn.functional import one_hot
 
 from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.settings import HeadSelectionSettings
-from nmtcore.config.training import DecodingSettings
-from nmtcore.inference.search import search_batch
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import Build
 from nmtcore.model.components.head_selection import HeadSelection, straight_through
 from nmtcore.model.recurrent import Recurrent
-from nmtcore.segmentation.vocabulary import BOS, EOS, UNK
 
 VOCABULARY = 30
 SELECTIONS = [
@@ -34,13 +29,11 @@ SELECTIONS = [
 ]
 
 
-def model_of(
-    selection: HeadSelectionSettings | None = None, *, joint=False, dropout=0.0, vocabulary=VOCABULARY, layers=2
-):
+def model_of(selection: HeadSelectionSettings | None = None, *, joint=False, dropout=0.0):
     torch.manual_seed(0)
-    settings = RecurrentSettings(width=8, layers=layers, dropout=dropout)
+    settings = RecurrentSettings(width=8, layers=2, dropout=dropout)
     components = [] if selection is None else [HeadSelection(selection, Build(name="heads", model=settings))]
-    model = Recurrent(settings, source_size=vocabulary, target_size=vocabulary, joint=joint, components=components)
+    model = Recurrent(settings, source_size=VOCABULARY, target_size=VOCABULARY, joint=joint, components=components)
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.5)
     return model.double().eval()
@@ -53,41 +46,17 @@ def test_logits_equal_loops(draw, selection, joint):
     examples = draw(6, 3, longest=3).take(np.array([0, 1, 2, 3]))
     examples = examples.take(np.flatnonzero(examples.source.ids.lengths <= 4))
     batch = make_batch(examples, np.arange(len(examples)), tuple(model.components))
-    logits_BTV = forced_logits(model, batch)
-    for row in range(len(batch)):
-        source = batch.source_BS[row][batch.source_mask_BS[row]].tolist()
-        target = batch.target_input_BT[row].tolist()
-        expected_TV = Oracle(model).logits(source, target)
-        np.testing.assert_allclose(logits_BTV[row].detach(), expected_TV, atol=1e-10)
+    check_logits(model, batch, lambda row: Oracle(model))
 
 
 @pytest.mark.parametrize("selection", [None, *SELECTIONS])
 def test_a_batch_of_one_equals_a_batch_of_many(draw, selection):
-    model, examples = model_of(selection), draw(5, 1)
-    together = forced_logits(model, make_batch(examples, np.arange(5)))
-    for row in range(5):
-        alone = forced_logits(model, make_batch(examples, np.array([row])))
-        np.testing.assert_allclose(together[row, : alone.size(1)].detach(), alone[0].detach(), atol=1e-10)
+    check_batching(model_of(selection), draw(5, 1))
 
 
 @pytest.mark.parametrize("selection", [None, *SELECTIONS])
 def test_steps_equal_whole_targets_through_reordering_and_dropping_sentences(draw, selection):
-    model, examples = model_of(selection), draw(4, 2)
-    batch = make_batch(examples, np.arange(4))
-    tokens_B2T = torch.randint(5, VOCABULARY, (4, 2, 5), generator=torch.Generator().manual_seed(1))
-    encoded = model.encode(batch)
-    state = model.start(encoded)
-    state.select(torch.zeros(4, 2, dtype=torch.long))
-    logits = [model.step(tokens_B2T[:, :, t].flatten(), state).view(4, 2, -1) for t in range(3)]
-    state.select(torch.tensor([[1, 0]] * 2), torch.tensor([3, 1]))
-    tokens_B2T = tokens_B2T.flip(1)
-    later = [model.step(tokens_B2T[[3, 1], :, t].flatten(), state).view(2, 2, -1) for t in range(3, 5)]
-    for beam in range(2):
-        whole = model.logits(model.decode(tokens_B2T[:, beam], encoded), encoded.context)
-        for t, logits_B2V in enumerate(logits):
-            np.testing.assert_allclose(logits_B2V[:, 1 - beam].detach(), whole[:, t].detach(), atol=1e-10)
-        for t, logits_22V in enumerate(later, start=3):
-            np.testing.assert_allclose(logits_22V[:, beam].detach(), whole[[3, 1], t].detach(), atol=1e-10)
+    check_steps(model_of(selection), draw(3, 2))
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
@@ -111,33 +80,6 @@ def test_hard_weights_pass_gradients_straight_through():
     along_BSS = torch.randn(2, 3, 3, dtype=torch.float64)
     (gradient_BSS,) = torch.autograd.grad(hard_BSS, weights_BSS, along_BSS)
     assert torch.equal(gradient_BSS, along_BSS)
-
-
-@pytest.mark.parametrize("selection", [None, SELECTIONS[0], SELECTIONS[1], SELECTIONS[2]])
-def test_beam_search_equals_exhaustive_search(draw, selection):
-    vocabulary, longest = 7, 3
-    model = model_of(selection, vocabulary=vocabulary)
-    settings = DecodingSettings(beam=200, alpha=0.6, max_length=longest, max_length_ratio=None)
-    examples = draw(3, 5)
-    examples.source.ids.values[:] = 5 + examples.source.ids.values % 2
-    batch = make_batch(examples, np.arange(3))
-    encoded = model.encode(batch)
-    results = search_batch(model, encoded, settings, limits_B=torch.full((3,), longest), n_best=5)
-    for row in range(3):
-        hypotheses = [tokens for n in range(longest + 1) for tokens in product((UNK, 5, 6), repeat=n)]
-        best = sorted((scored(model, batch, row, tokens) for tokens in hypotheses), reverse=True)[:5]
-        assert [hypothesis.score for hypothesis in results[row]] == pytest.approx(
-            [score for score, _ in best], abs=1e-9
-        )
-        assert [hypothesis.tokens for hypothesis in results[row]] == [tokens for _, tokens in best]
-
-
-def scored(model, batch, row: int, tokens: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
-    alone = model.encode(batch)
-    target_input_BT = torch.tensor([[BOS, *tokens]] * len(batch))
-    log_BTV = model.logits(model.decode(target_input_BT, alone), alone.context).log_softmax(-1)
-    total = sum(log_BTV[row, t, token].item() for t, token in enumerate([*tokens, EOS]))
-    return total / ((5 + len(tokens) + 1) / 6) ** 0.6, tokens
 
 
 def test_dropout_changes_training_alone(draw):

@@ -6,11 +6,11 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from oracles import tree_pairs
+from oracles import reaches_root, tree_pairs
 
 from nmtcore.config.bases import TransformerSettings
-from nmtcore.config.components.settings import DepParseSettings, TreeDistanceSettings, TreeTraversalSettings
-from nmtcore.model.batch import NO_WORD, make_batch
+from nmtcore.config.components.settings import TreeDistanceSettings, TreeTraversalSettings
+from nmtcore.model.batch import NO_WORD
 from nmtcore.model.build import build_components
 from nmtcore.model.components.pair_labels import traversals, tree_paths
 
@@ -20,15 +20,8 @@ FAR = "far"
 
 def forests(words):
     """Yield every assignment of governors (-1: a root) without a cycle: (words + 1) ** (words - 1) forests."""
-
-    def reaches_root(governors, word):
-        for _ in range(words):
-            if word >= 0:
-                word = governors[word]
-        return word == -1
-
     for governors in product(range(-1, words), repeat=words):
-        if all(reaches_root(governors, word) for word in range(words)):
+        if all(reaches_root(word, governors) for word in range(words)):
             yield governors
 
 
@@ -64,6 +57,7 @@ def check(all_governors, settings):
     width = max(map(len, all_governors))
     governor_BW = torch.tensor([[*governors, *[-2] * (width - len(governors))] for governors in all_governors])
     component, meaning = component_of(settings), path_names(settings)
+    assert settings.label_count == len(meaning) + 1, "one for pairs with a token outside words"
     *paths, _ = tree_paths(governor_BW)
     all_labels = component.path_labels(*paths).tolist()
     index = int(isinstance(settings, TreeTraversalSettings))
@@ -111,12 +105,6 @@ def test_traversal_labels_are_all_allowed_paths():
     assert max(map(len, traversals(10))) == 10
 
 
-@pytest.mark.parametrize("settings", ALL_SETTINGS, ids=repr)
-def test_the_settings_count_the_labels_with_a_vector(settings):
-    """Those of paths, and one of pairs with a token outside words."""
-    assert settings.label_count == len(path_names(settings)) + 1
-
-
 def token_names(settings, governors, words):
     """Return the labels of one sentence's pairs of tokens by name; `words` has each token's word or None."""
     component = component_of(settings)
@@ -147,37 +135,14 @@ def test_subwords_have_the_labels_of_their_words():
     ]
 
 
-@pytest.mark.parametrize("settings", ALL_SETTINGS[::3], ids=repr)
-def test_a_sentence_without_annotation_has_only_the_zero_label(settings):
-    assert token_names(settings, [-2, -2], [0, 1, 1, None]) == [["none"] * 4] * 4
-    assert token_names(settings, [], [None]) == [["none"]]
-
-
 def test_words_without_a_path_to_a_root_have_the_zero_label():
     # Word 1 has no governor and governs word 0; words 3 and 4 govern each other.
+    assert token_names(TreeDistanceSettings(maximum=2), [], [None]) == [["none"]]
     labels = token_names(TreeDistanceSettings(maximum=2), [1, -2, -1, 4, 3], [0, 1, 2, 3, 4, None])
     nothing = ["none"] * 6
     assert labels[:2] == labels[3:5] == [nothing, nothing]
     assert labels[2] == ["none", "none", 0, "none", "none", "outside"]
     assert labels[5] == ["none", "none", "outside", "none", "none", "outside"]
-
-
-def test_labels_in_a_batch_equal_those_of_single_sentences(make, draw):
-    """With the prefix of another component, subwords and padding."""
-    examples = draw(6, seed=11)
-    settings = TreeDistanceSettings(maximum=2)
-    model = make(DepParseSettings(layer=1), settings)
-    batch = make_batch(examples, np.arange(6), model.components)
-    component = model.components[1]
-    labels = component.token_labels(batch.extra["tree_distance.governor"], batch.source_words_BS)
-    for row in range(6):
-        words = examples.source.word_of_subword[row].tolist()
-        governors = examples.source.features["governor"][row].tolist()
-        tokens = [None, *words, None]
-        expected = token_names(settings, governors, tokens)
-        meaning = [*path_names(settings), "outside", "none"]
-        sentence_labels = labels[row, : len(tokens), : len(tokens)].tolist()
-        assert [[meaning[label] for label in line] for line in sentence_labels] == expected
 
 
 def test_autocast_does_not_change_the_labels():

@@ -22,13 +22,13 @@ from nmtcore.parquet import write_rows
 from nmtcore.segmentation.vocabulary import SPECIALS
 from nmtcore.training.checkpoints import Checkpoints
 
-UPDATES = 360
+UPDATES = 200
 TRAINING = {
     "schedule": {"peak": 0.01, "warmup": 20},
     "batch": {"unit": "sentences", "size": 16},
     "validation": {"every": 100, "metric": "perplexity"},
     "max_updates": UPDATES,
-    "checkpoint_every": 20,
+    "checkpoint_every": 10,
 }
 
 

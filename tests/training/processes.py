@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import socket
 import time
 
 from safetensors.torch import load_file
@@ -24,6 +25,15 @@ def start(folder, *, env=None, settings=None, **options):
     process = PROCESSES.Process(target=tiny.train_in_process, args=(folder, options, env or {}))
     process.start()
     return process
+
+
+def start_pair(folder, **options):
+    """Start a run in two processes, as torchrun does."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    env = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    return [start(folder, env={**env, "RANK": rank, "LOCAL_RANK": rank}, **options) for rank in "01"]
 
 
 def end_of(process, folder, *, seconds=60):

@@ -1,14 +1,15 @@
-"""The training loop: epochs, speed and time in the log, early stopping, and resuming."""
+"""The training loop: speed and time in the log, early stopping, losses that end and return, and resuming."""
 
 import math
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from training import tiny
-from training.processes import final_weights, finish
-from training.test_train import train_tiny
+from training.test_train import same_weights, train_tiny
 
+from nmtcore.model.batch import make_batch
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.validation import is_better
 
@@ -69,9 +70,46 @@ def test_a_run_stops_after_the_given_number_of_validations_without_a_better_scor
     assert (state.update, state.best_update, state.stopped) == (20, 14, "no better bleu in 3 validations")
 
 
-def test_all_processes_start_with_the_weights_of_the_first(tmp_path, start_pair):
-    settings = {"max_updates": 6}
-    finish(tmp_path / "alike", *start_pair(tmp_path / "alike", settings=settings))
-    finish(tmp_path / "unlike", *start_pair(tmp_path / "unlike", settings=settings, zeroed_rank=1))
-    alike, unlike = final_weights(tmp_path / "alike"), final_weights(tmp_path / "unlike")
-    assert all(torch.equal(alike[name], unlike[name]) for name in alike)
+VALIDATED = {"batch": {"size": 400}, "validation": {"every": 1}, "checkpoint_every": 100, "log_every": 1}
+
+
+def weights_by_epoch(lines):
+    """List the weights that the log has for each epoch, without repetitions, in order."""
+    weights = {}
+    for line in lines:
+        if "validation" not in line:
+            weights.setdefault(line["epoch"], {})[line["weight/tag_attention"]] = None
+    return {epoch: list(logged) for epoch, logged in weights.items()}
+
+
+def test_a_loss_that_has_returned_survives_a_resume(tmp_path):
+    """Accuracy never exceeds 1, so a threshold just below 1 lets the loss return whenever it has ended."""
+    tags = {"returns_below": 0.999, "decay": 0.3}
+    whole = tiny.settings(tags=tags, max_updates=None, max_epochs=5, **VALIDATED)
+    _, model, lines = train_tiny(tmp_path / "whole", whole)
+    weights = weights_by_epoch(lines)
+    assert weights[1] == [1.0]
+    assert weights[2] == [pytest.approx(0.3)]
+    # Only the first update of the third epoch is without the loss.
+    assert weights[3] == [0.0, 1.0]
+    assert weights[4] == [1.0]
+    assert weights[5] == [pytest.approx(0.3)]
+    for epoch in (3, 5):
+        folder = tmp_path / str(epoch)
+        cut = next(line["update"] for line in lines if line["epoch"] == epoch)
+        train_tiny(folder, tiny.settings(tags=tags, max_updates=cut, max_epochs=5, **VALIDATED))
+        _, resumed, resumed_lines = train_tiny(folder, whole)
+        assert weights_by_epoch(resumed_lines) == weights
+        assert same_weights(model, resumed)
+
+
+def test_accuracy_is_a_mean_over_the_tags_of_the_development_set(tmp_path):
+    run, dev = tiny.settings(tags={}, max_updates=8), tiny.examples(20, seed=1, unparsed=0.3)
+    _, model, lines = train_tiny(tmp_path, run, data=(tiny.examples(120), dev))
+    scores = [line["validation"] for line in lines if "validation" in line][-1]
+    batch = make_batch(dev, np.arange(20), model.components)
+    with torch.no_grad():
+        predicted_N = model.eval().tag_scores(batch).argmax(dim=1)
+    tags_N = batch.extra["tag_attention.tags"]
+    correct = [bool(p == tag) for p, tag in zip(predicted_N, tags_N, strict=True) if tag]
+    assert scores["accuracy/tag_attention"] == pytest.approx(sum(correct) / len(correct))

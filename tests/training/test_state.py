@@ -19,13 +19,6 @@ def test_inverse_square_root_is_vaswanis_formula(update, warmup):
     assert learning_rate(settings, update) == pytest.approx(1e-3 * formula * w**0.5)
 
 
-def test_the_rate_of_pham2018_is_tensor2tensors():
-    settings = ScheduleSettings(kind="inverse_sqrt", peak=0.2 * (512 * 8000) ** -0.5 * 10, warmup=8000)
-    for update in (1, 100, 8000, 50_000):
-        expected = 2 * 512**-0.5 * min(update * 8000**-1.5, update**-0.5)
-        assert learning_rate(settings, update) == pytest.approx(expected)
-
-
 def test_constant_warms_up():
     settings = ScheduleSettings(kind="constant", peak=0.5, warmup=4)
     assert [learning_rate(settings, u) for u in (1, 2, 4, 5, 1000)] == [0.125, 0.25, 0.5, 0.5, 0.5]

@@ -6,13 +6,16 @@ import os
 import re
 import signal
 from dataclasses import replace
+from functools import partial
 
+import numpy as np
 import pytest
 import torch
 from training import tiny
 
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
+from nmtcore.model.batch import make_batch
 from nmtcore.training.checkpoints import Checkpoints, named_weights
 from nmtcore.training.data import prepare_training_data
 from nmtcore.training.trainer import train
@@ -31,10 +34,6 @@ def train_tiny(folder, run, *, data=None, **options):
     return checkpoints.state(checkpoints.newest()), model, lines
 
 
-def checkpoint_updates(folder):
-    return list(Checkpoints(folder / "checkpoints").paths())
-
-
 def same_weights(model, other):
     return all(torch.equal(a, b) for (_, a), (_, b) in zip(named_weights(model), named_weights(other), strict=True))
 
@@ -51,24 +50,11 @@ def test_every_update_is_in_the_log_once(tmp_path):
         assert math.isfinite(line["gradient"])
 
 
-@pytest.mark.parametrize("device_size", [None, 40])
-def test_the_log_has_the_translations_loss_apart_from_the_objective(tmp_path, device_size):
-    settings = {"dropout": 0.0, "max_updates": 3, "log_every": 1, "batch": {"device_size": device_size}}
-    _, _, plain = train_tiny(tmp_path / "plain", tiny.settings(**settings))
-    _, _, parser = train_tiny(tmp_path / "parser", tiny.settings(parses=True, **settings))
-    for line in plain[:3]:
-        assert line["loss/translation"] == pytest.approx(line["loss"])
-    for line in parser[:3]:
-        assert line["loss/translation"] + line["loss/depparse"] == pytest.approx(line["loss"])
-        assert line["loss/depparse"] > 0.1
-
-
-@pytest.mark.parametrize("parses", [False, True])
-def test_accumulation_changes_nothing(tmp_path, parses):
+def test_accumulation_changes_nothing(tmp_path):
     # Some sentences have no tree, so the parser's loss must be divided by the count of the whole batch.
     models, logged = [], []
     for device_size in (None, 40, 1):
-        run = tiny.settings(parses=parses, dropout=0.0, max_updates=5, batch={"device_size": device_size})
+        run = tiny.settings(parses=True, dropout=0.0, max_updates=5, batch={"device_size": device_size})
         model = tiny.model_of(run).double()
         _, model, lines = train_tiny(tmp_path / str(device_size), run, model=model)
         models.append(model)
@@ -79,20 +65,26 @@ def test_accumulation_changes_nothing(tmp_path, parses):
             torch.testing.assert_close(a, b, rtol=1e-8, atol=1e-9, msg=name)
 
 
-def test_one_update_is_adam_on_the_mean_over_all_tokens(tmp_path):
-    from nmtcore.model.batch import make_batch
-
+@pytest.mark.parametrize("gold_trees", [None, tiny.treebank(unparsed=0.2)], ids=["pairs", "treebank"])
+def test_one_update_is_adam_on_the_mean_of_every_term(tmp_path, gold_trees):
     run = tiny.settings(parses=True, dropout=0.0, max_updates=1, batch={"device_size": 40}, clip_norm=0.5)
+    run = run if gold_trees is None else tiny.on_treebank(run, size=90)
     data = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
-    _, model, _ = train_tiny(tmp_path, run, data=data, model=tiny.model_of(run).double())
+    _, model, (line, *_) = train_tiny(tmp_path, run, data=data, treebank=gold_trees, model=tiny.model_of(run).double())
 
     expected = tiny.model_of(run).double()
-    rows = prepare_training_data(run, expected, *data, print).main.plan(0)[0]
-    batch = make_batch(data[0], rows, expected.components)
-    losses = expected.loss(batch, label_smoothing=0.1, smoothing_over="all")
-    words, heads = losses.parts
+    prepared = prepare_training_data(run, expected, *data, print, treebank=gold_trees)
+    batch = make_batch(data[0], prepared.main.plan(0)[0], expected.components)
+    words, heads = expected.loss(batch, label_smoothing=0.1, smoothing_over="all").parts
+    if gold_trees is not None:
+        batch_of_trees = make_batch(gold_trees, prepared.auxiliary.plan(0)[0], expected.components)
+        assert 45 < int(batch_of_trees.source_mask_BS.sum()) <= 90
+        (heads,) = expected.loss(batch_of_trees).parts
     assert 0 < heads.count < int(batch.source_mask_BS.sum())
-    (words.sum / batch.tokens + heads.sum / heads.count).backward()
+    terms = words.sum / batch.tokens, heads.sum / heads.count
+    assert [line[f"loss/{name}"] for name in ("translation", "depparse")] == pytest.approx([t.item() for t in terms])
+    assert (line["loss"], line["tokens"]) == (pytest.approx(sum(terms).item()), batch.tokens)
+    sum(terms).backward()
     torch.nn.utils.clip_grad_norm_(expected.parameters(), 0.5)
     rate = run.training.schedule.peak / run.training.schedule.warmup
     torch.optim.Adam(expected.parameters(), lr=rate, betas=(0.9, 0.98), eps=1e-9).step()
@@ -164,16 +156,20 @@ def test_training_ends_after_the_last_epoch(tmp_path):
     assert sum(line.get("tokens", 0) for line in lines) == 2 * tokens
 
 
-def test_long_pairs_are_left_out_and_counted(tmp_path):
-    messages, data = [], (tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1))
-    train_tiny(tmp_path / "some", tiny.settings(max_updates=2, batch={"max_length": 6}), data=data, log=messages.append)
-    over = (data[0].source.ids.lengths > 6).sum()
+def messages_of(run, train, dev, **options):
+    """Prepare data for training; return what is logged about them."""
+    messages = []
+    prepare_training_data(run, tiny.model_of(run), train, dev, messages.append, **options)
+    return messages
+
+
+def test_long_pairs_are_left_out_and_counted():
+    train, dev = tiny.examples(120), tiny.examples(20, seed=1)
+    over = (train.source.ids.lengths > 6).sum()
     assert over > 0
-    assert messages[0] == f"{over} of 120 training pairs have more than 6 subwords: left out."
-    unlimited = tiny.settings(max_updates=2, batch={"max_length": None, "size": 1000})
-    messages.clear()
-    train_tiny(tmp_path / "all", unlimited, data=(tiny.examples(60, longest=300), data[1]), log=messages.append)
-    assert not [line for line in messages if "left out" in line]
+    message = f"{over} of 120 training pairs have more than 6 subwords: left out."
+    assert messages_of(tiny.settings(batch={"max_length": 6}), train, dev) == [message]
+    assert messages_of(tiny.settings(batch={"max_length": None}), tiny.examples(60, longest=300), dev) == []
 
 
 @pytest.mark.parametrize(
@@ -181,48 +177,37 @@ def test_long_pairs_are_left_out_and_counted(tmp_path):
     [
         (6, 0, 20, r"There are no training pairs of tiny: there is nothing to train on\."),
         (6, 20, 0, r"The dev set of tiny is empty: there is nothing to validate on\."),
-        (
-            1,
-            20,
-            20,
-            r"None of the \d+ training pairs of tiny has at most 1 subwords on each side: there is",
-        ),
+        (1, 20, 20, r"None of the \d+ training pairs of tiny has at most 1 subwords on each side: there is"),
     ],
 )
-def test_nothing_to_train_on_is_an_error(tmp_path, longest, train, dev, sentence):
+def test_nothing_to_train_on_is_an_error(longest, train, dev, sentence):
     pairs, run = tiny.examples(train), tiny.settings(batch={"max_length": longest})
-    data = pairs.take((pairs.source.ids.lengths > 1).nonzero()[0]), tiny.examples(dev, seed=1)
+    pairs = pairs.take(np.flatnonzero(pairs.source.ids.lengths > 1))
     with pytest.raises(UserError, match=sentence):
-        train_tiny(tmp_path, run, data=data)
+        messages_of(run, pairs, tiny.examples(dev, seed=1))
 
 
-def test_sentences_without_a_feature_are_counted(tmp_path):
+def test_sentences_without_a_feature_are_counted():
     """Only sentences that are trained on count; a sentence lacks a feature if no word has a value in its columns."""
-    data = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
-    run = tiny.settings(parses=True, max_updates=2, batch={"max_length": 6})
-    source = data[0].source
-    words, governors = list(source.ids), list(source.features["governor"])
-    lists = {"upos": [[2] * len(w) for w in words], "xpos": [[0] * len(w) for w in words]}
-    used = [i for i in range(120) if len(words[i]) <= 6]
-    lists["xpos"][used[1]] = [0] * (len(words[used[1]]) - 1) + [3]
-    lists["upos"][used[0]] = [0] * len(words[used[0]])
-    lists["upos"][used[1]] = [0] * len(words[used[1]])
-    source.features.update({name: Ragged.from_lists(values, "int32") for name, values in lists.items()})
-
-    def messages_of(run):
-        messages = []
-        train_tiny(tmp_path / str(len(list(tmp_path.iterdir()))), run, data=data, log=messages.append)
-        return [line for line in messages if "plain text" in line]
-
-    null = sum(all(g == -2 for g in governors[i]) for i in used)
+    train, dev = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
+    run = tiny.settings(parses=True, batch={"max_length": 6})
+    source = train.source
+    used = np.flatnonzero(source.ids.lengths <= 6)
+    tags = {
+        name: Ragged.from_lengths(np.full_like(source.ids.values, 2), source.ids.lengths) for name in ("upos", "xpos")
+    }
+    source.features.update(tags)
+    tags["xpos"].values[:] = 0
+    for row in used[:2]:
+        tags["upos"][row][:] = 0
+    tags["xpos"][used[1]][-1] = 3
+    null = sum(source.features["governor"][row][0] == -2 for row in used)
     assert 0 < null < len(used) < 120
     both = replace(run, features={"source": {"trees": "some", "pos_tags": "other"}})
     line = "training sentences have no {} on the source side: they are trained on as plain text."
-    assert messages_of(both) == [f"{n} of {len(used)} {line.format(k)}" for n, k in [(null, "trees"), (1, "pos_tags")]]
-    assert messages_of(run) == []
-    source.features["governor"].values[:] = -1
-    source.features["upos"].values[:] = 2
-    assert messages_of(both) == []
+    counted = [f"{n} of {len(used)} {line.format(k)}" for n, k in [(null, "trees"), (1, "pos_tags")]]
+    assert messages_of(both, train, dev)[1:] == counted
+    assert len(messages_of(run, train, dev)) == 1
 
 
 @pytest.mark.parametrize(
@@ -250,7 +235,7 @@ def test_divergence_is_an_error_and_harms_no_checkpoint(tmp_path, recurrent, pro
         rf"Training diverged: {problem} at update 7 \(learning rate 0\.0035\)\. Lower .* checkpoints are intact\.",
         str(error.value),
     )
-    assert checkpoint_updates(tmp_path) == [4]
+    assert list(Checkpoints(tmp_path / "checkpoints").paths()) == [4]
     # From that checkpoint, training resumes as if nothing had been infinite.
     state, resumed, _ = train_tiny(tmp_path, run)
     assert state.update == 12
@@ -287,12 +272,12 @@ def test_a_validation_interrupted_by_a_signal_is_repeated_after_resuming(tmp_pat
 
 @pytest.mark.parametrize(("size", "current"), [(None, "the whole batch, 160 tokens"), (80, "80 tokens")])
 def test_a_full_memory_is_an_error_and_training_resumes_with_smaller_pieces(tmp_path, size, current):
-    run = tiny.settings(max_updates=30, checkpoint_every=4, batch={"device_size": size})
+    run = tiny.settings(max_updates=10, checkpoint_every=2, batch={"device_size": size})
     model, calls = tiny.model_of(run), []
 
     def full():
         calls.append(1)
-        if len(calls) == 20:
+        if len(calls) == 8:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
     tiny.around_loss(model, before=full)
@@ -303,7 +288,41 @@ def test_a_full_memory_is_an_error_and_training_resumes_with_smaller_pieces(tmp_
         f"config.yaml (now {current}): batches stay the same, but are cut into smaller pieces. Then start again; "
         "training resumes from its last checkpoint."
     )
-    smaller = tiny.settings(max_updates=30, checkpoint_every=4, batch={"device_size": 40})
+    smaller = tiny.settings(max_updates=10, checkpoint_every=2, batch={"device_size": 40})
     messages = []
-    assert train_tiny(tmp_path, smaller, log=messages.append)[0].update == 30
+    assert train_tiny(tmp_path, smaller, log=messages.append)[0].update == 10
     assert any(line.startswith("Resuming from the checkpoint of update ") for line in messages)
+
+
+def train_both(folder, backend, monkeypatch, **settings):
+    """Train in fp64 without and with compiled layers; return both models and the messages of the second training."""
+    messages = []
+    plain, compiled = tiny.settings(max_updates=4, **settings), tiny.settings(max_updates=4, compile=True, **settings)
+    expected = train_tiny(folder / "plain", plain, model=tiny.model_of(plain).double())[1]
+    compiling = partial(torch.nn.Module.compile, dynamic=True, backend=backend)
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda module, **_: compiling(module))
+    torch._dynamo.reset()
+    model = tiny.model_of(compiled).double()
+    return expected, train_tiny(folder / "compiled", compiled, model=model, log=messages.append)[1], messages
+
+
+def test_compiled_layers_train_the_same_model(tmp_path, monkeypatch):
+    expected, compiled, messages = train_both(tmp_path, "eager", monkeypatch, parses=True)
+    assert messages[0] == "Compiling 2 layers, which takes up to a few minutes."
+    for (name, weight), (_, other) in zip(named_weights(expected), named_weights(compiled), strict=True):
+        torch.testing.assert_close(other, weight, rtol=1e-8, atol=1e-9, msg=name)
+
+
+def lack_compiler(*_):
+    """Fail as a backend of torch.compile does on a machine without a compiler."""
+    raise OSError("no compiler")
+
+
+def test_an_error_of_the_compiler_is_explained(tmp_path, monkeypatch):
+    with pytest.raises(UserError, match=r"^torch\.compile failed \(.*no compiler.*\): set machine\.compile to false"):
+        train_both(tmp_path, lack_compiler, monkeypatch)
+
+
+def test_a_recurrent_model_has_no_layers_to_compile(tmp_path, monkeypatch):
+    _, _, messages = train_both(tmp_path, "eager", monkeypatch, recurrent=True)
+    assert messages[0] == "machine.compile: only layers of transformers are compiled, and this model is recurrent."

@@ -6,19 +6,11 @@ from dataclasses import replace
 import pytest
 import torch
 from training import tiny
-from training.test_train import same_weights, train_tiny
+from training.test_train import messages_of, same_weights, train_tiny
 
 from nmtcore.errors import UserError
-from nmtcore.model.batch import make_batch
 from nmtcore.training.checkpoints import named_weights
 from nmtcore.training.data import prepare_training_data
-
-
-def pairs_without_trees(n=120):
-    """Make pairs without trees, which a run on treebanks does not load."""
-    pairs = tiny.examples(n)
-    pairs.source.features.clear()
-    return pairs
 
 
 def test_the_parser_learns_from_the_treebank_alone(tmp_path):
@@ -37,30 +29,6 @@ def test_the_parser_learns_from_the_treebank_alone(tmp_path):
     assert "decoder" not in moved
 
 
-def test_one_update_divides_every_term_by_its_own_count(tmp_path):
-    run = tiny.settings(parses=True, dropout=0.0, max_updates=1, batch={"device_size": 40})
-    run = tiny.on_treebank(run, size=90)
-    data, gold_trees = (tiny.examples(120), tiny.examples(20, seed=1)), tiny.treebank(unparsed=0.2)
-    _, model, (line, *_) = train_tiny(tmp_path, run, data=data, treebank=gold_trees, model=tiny.model_of(run).double())
-
-    expected = tiny.model_of(run).double()
-    prepared = prepare_training_data(run, expected, *data, print, treebank=gold_trees)
-    pairs = make_batch(data[0], prepared.main.plan(0)[0], expected.components)
-    trees = make_batch(gold_trees, prepared.auxiliary.plan(0)[0], expected.components)
-    assert 45 < int(trees.source_mask_BS.sum()) <= 90
-    words, _ = expected.loss(pairs, label_smoothing=0.1, smoothing_over="all").parts
-    (heads,) = expected.loss(trees).parts
-    objective = words.sum / pairs.tokens + heads.sum / heads.count
-    objective.backward()
-    assert line["loss"] == pytest.approx(objective.item())
-    assert line["loss/depparse"] == pytest.approx((heads.sum / heads.count).item())
-    assert line["tokens"] == pairs.tokens
-    rate = run.training.schedule.peak / run.training.schedule.warmup
-    torch.optim.Adam(expected.parameters(), lr=rate, betas=(0.9, 0.98), eps=1e-9).step()
-    for (name, a), (_, b) in zip(named_weights(model), named_weights(expected), strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-8, msg=name)
-
-
 def test_a_treebank_whose_losses_have_weight_zero_changes_nothing(tmp_path):
     """With dropout, so that the test also fails if random numbers are drawn before the pairs' batches."""
     run = tiny.settings(parses=True, max_updates=12)
@@ -68,9 +36,6 @@ def test_a_treebank_whose_losses_have_weight_zero_changes_nothing(tmp_path):
     plain = train_tiny(tmp_path / "plain", run)[1]
     with_treebank = train_tiny(tmp_path / "treebank", tiny.on_treebank(run), treebank=tiny.treebank())[1]
     assert same_weights(plain, with_treebank)
-
-
-SETTINGS = {"parses": True, "max_updates": 24}
 
 
 def test_batches_of_a_treebank_go_on_from_any_number():
@@ -83,14 +48,15 @@ def test_batches_of_a_treebank_go_on_from_any_number():
         assert [rows.tolist() for rows in batches] == expected[first:]
 
 
-def test_sentences_that_train_nothing_are_counted(tmp_path):
-    messages = []
-    run = tiny.on_treebank(tiny.settings(parses=True, max_updates=2, batch={"max_length": 6}))
-    data, gold_trees = (pairs_without_trees(), tiny.examples(20, seed=1)), tiny.treebank(unparsed=0.2)
-    train_tiny(tmp_path / "some", run, data=data, treebank=gold_trees, log=messages.append)
+def test_sentences_that_train_nothing_are_counted():
+    run = tiny.on_treebank(tiny.settings(parses=True, batch={"max_length": 6}))
+    data, gold_trees = (tiny.examples(120), tiny.examples(20, seed=1)), tiny.treebank(unparsed=0.2)
+    data[0].source.features.clear()  # a run on treebanks does not load them
     lengths = gold_trees.source.ids.lengths
     unparsed = sum(row[0] == -2 for row in gold_trees.source.features["governor"] if len(row) <= 6)
-    assert f"{(lengths > 6).sum()} of 60 treebank sentences have more than 6 subwords: left out." in messages
-    assert f"{unparsed} of {(lengths <= 6).sum()} treebank sentences have no tree: training ignores them." in messages
+    assert messages_of(run, *data, treebank=gold_trees)[1:] == [
+        f"{(lengths > 6).sum()} of 60 treebank sentences have more than 6 subwords: left out.",
+        f"{unparsed} of {(lengths <= 6).sum()} treebank sentences have no tree: training ignores them.",
+    ]
     with pytest.raises(UserError, match=r"None of the \d+ short enough sentences of treebank_tiny \(tiny\) has a tree"):
-        train_tiny(tmp_path / "none", run, data=data, treebank=tiny.treebank(unparsed=1.0))
+        messages_of(run, *data, treebank=tiny.treebank(unparsed=1.0))

@@ -122,23 +122,11 @@ def run_out_of_memory(*_: object) -> NoReturn:
     raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
 
-def compile_with(backend: str | Callable) -> None:
-    """Let `Module.compile` compile with another backend than inductor, which has to know no options."""
-    compile_module = torch.nn.Module.compile
-    torch.nn.Module.compile = lambda self, **_: compile_module(self, dynamic=True, backend=backend)
-
-
-def lack_compiler(*_: object) -> NoReturn:
-    """Fail as a backend of torch.compile does on a machine without a compiler."""
-    raise OSError("no compiler")
-
-
 def train_in_process(folder: Path, options: dict[str, Any], environment: dict[str, str]) -> None:
     """Train in this process with the given environment variables, and save the final weights.
 
-    `options`: "settings" of the run; "treebank", settings for training on a treebank; "float64"; "pause", seconds
-    before every forward pass; "failing_rank", whose GPU's memory is full at the first forward pass; "zeroed_rank",
-    whose model starts with zeros as weights.
+    `options`: "settings" of the run; "float64"; "pause", seconds before every forward pass; "failing_rank", whose GPU's
+    memory is full at the first forward pass; "zeroed_rank", whose model starts with zeros as weights.
     """
     from safetensors.torch import save_file
 
@@ -151,24 +139,18 @@ def train_in_process(folder: Path, options: dict[str, Any], environment: dict[st
         os.dup2(output, stream)
     torch.set_num_threads(1)
     run = settings(**options.get("settings", {}))
-    trees = None
-    if "treebank" in options:
-        run, trees = on_treebank(run, **options["treebank"]), treebank()
     model = model_of(run)
     if options.get("float64"):
         model.double()
     if pause := options.get("pause"):
         around_loss(model, before=lambda: time.sleep(pause))
-    if options.get("zeroed_rank") == int(os.environ.get("RANK", "0")):
+    rank = int(os.environ.get("RANK", "0"))
+    if options.get("zeroed_rank") == rank:
         model.apply(lambda module: [parameter.data.zero_() for parameter in module.parameters(recurse=False)])
-    if options.get("failing_rank") == int(os.environ.get("RANK", "0")):
+    if options.get("failing_rank") == rank:
         around_loss(model, before=run_out_of_memory)
     data = examples(120, unparsed=0.3), examples(20, seed=1)
-    if trees is not None and not run.treebank.pairs:
-        data = None, data[1]
     log = partial(print, flush=True)
-    train(run, model, *data, treebank=trees, log_folder=folder, checkpoint_folder=folder / "checkpoints", log=log)
-    if int(os.environ.get("RANK", "0")) == 0:
-        save_file(
-            {name: tensor.detach().clone() for name, tensor in named_weights(model)}, folder / "final.safetensors"
-        )
+    train(run, model, *data, log_folder=folder, checkpoint_folder=folder / "checkpoints", log=log)
+    if rank == 0:
+        save_file({name: tensor.clone() for name, tensor in named_weights(model)}, folder / "final.safetensors")
