@@ -93,7 +93,7 @@ def test_any_part_has_exactly_the_chrf_of_sacrebleu(lowercase):
     assert by_row(counts).tolist() == own
     whole = score_translations(translations, references, evaluation)
     assert (counts.corpus_score(), counts.signature) == (whole["chrf"], whole["chrf_signature"])
-    assert "case:lc|" in whole["chrf_signature"] if lowercase else "case:mixed|" in whole["chrf_signature"]
+    assert f"case:{'lc' if lowercase else 'mixed'}|" in whole["chrf_signature"]
 
 
 def multi_bleu(translations, references):
@@ -174,14 +174,6 @@ def test_no_lines_are_kept_after_scoring(tokenize):
     assert [type(tokenizer).__call__.cache_info().currsize for tokenizer in tokenizers] == [0, 0]
 
 
-def test_signatures_name_tokenised_text():
-    plain = score_translations(*draw(9), EvaluationSettings(tokenize="none"))
-    tokens = score_translations(*draw(9), EvaluationSettings(tokenize="none", text="tokens"))
-    assert tokens["bleu_signature"] == plain["bleu_signature"] + "|text:tokens"
-    assert tokens["chrf_signature"] == plain["chrf_signature"] + "|text:tokens"
-    assert tokens["bleu"] == plain["bleu"]
-
-
 @pytest.mark.parametrize(
     ("hypotheses", "references", "match"),
     [(["a"], ["a", "b"], "1 translations .* 2 references"), ([], ["a", "b"], "0 translations"),
@@ -194,8 +186,7 @@ def test_numbers_of_lines_that_cannot_be_scored(hypotheses, references, match):
 
 def test_stored_counts_are_those_of_the_sentences(tmp_path: Path):
     translations, references = draw(40)
-    evaluation = EvaluationSettings()
-    counts = count_translations(translations, references, evaluation, METRICS)
+    counts = count_translations(translations, references, EvaluationSettings(), METRICS)
     path = tmp_path / "counts/test.parquet"
     write_counts(path, counts)
     assert stored_measures(path) == list(METRICS)
@@ -204,25 +195,16 @@ def test_stored_counts_are_those_of_the_sentences(tmp_path: Path):
         assert np.array_equal(stored.counts_BF, own.counts_BF)
         assert (stored.signature, stored.test) == (own.signature, checksum_of_test(references))
         assert stored.corpus_score() == own.corpus_score()
-    part = [3, 1, 1, 20]
-    texts = [[lines[row] for row in part] for lines in (translations, references)]
     assert stored.test != checksum_of_test(references[1:])
-    bleu = read_counts(path, "bleu", METRICS["bleu"].score)
-    assert bleu.rows(part).corpus_score() == pytest.approx(own_bleu(*texts, evaluation), rel=1e-12)
     first = next(iter(read_rows(path)))
     assert {measure: len(first[measure]) for measure in METRICS} == {
         "bleu": 10, "chrf": 18, "ribes": 2, "multi_bleu": 10,
     }  # fmt: skip
+    with pytest.raises(UserError, match=r"test\.parquet has no counts of recall: delete it, and run the workflow"):
+        read_counts(path, "recall")
 
 
 def test_the_length_ratio_is_that_of_the_tokens():
     counts = count_translations(["a b c", "", "a"], ["a b", "x y z", "a"], EvaluationSettings(tokenize="none"))
     assert length_ratio(counts["bleu"]) == pytest.approx(4 / 6)
     assert length_ratio(count_translations(["a"], [""], EvaluationSettings())["bleu"]) == 0
-
-
-def test_a_measure_that_was_not_counted_is_named(tmp_path: Path):
-    path = tmp_path / "test.parquet"
-    write_counts(path, count_translations(["a"], ["a"], EvaluationSettings()))
-    with pytest.raises(UserError, match=r"test\.parquet has no counts of recall: delete it, and run the workflow"):
-        read_counts(path, "recall")

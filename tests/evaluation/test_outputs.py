@@ -39,11 +39,7 @@ def test_runs_are_read_by_system_and_seed(tmp_path):
     ("translations", "references", "sentence"),
     [
         (["a", "b"], REFERENCES, "other/translations.txt has 2 lines, but "),
-        (
-            ["a", "b", "c"],
-            ["a b c", "d", "e"],
-            "other/references.txt differ, so that their runs cannot be compared",
-        ),
+        (["a", "b", "c"], ["a b c", "d", "e"], "other/references.txt differ, so that their runs cannot be compared"),
     ],
 )
 def test_runs_that_do_not_fit_together_are_refused(tmp_path, translations, references, sentence):
@@ -73,11 +69,9 @@ def test_files_from_anywhere_are_systems_and_their_seeds(tmp_path, monkeypatch):
     ("systems", "sentence"),
     [
         (["missing"], "No file matches missing: check the name."),
-        (["x=seed*.none"], "No file matches seed*.none: check the name."),
         (["folder"], "folder is a folder: name a file in it, or several as a pattern, 'folder/*.txt'."),
         (["=one"], "'=one' is not of the form NAME=PATTERN"),
         (["x="], "'x=' is not of the form NAME=PATTERN"),
-        (["one", "one"], "The system one is given twice"),
         (["x=one", "x=two"], "The system x is given twice"),
         (["empty"], "empty is empty: provide one line per sentence."),
         (["short"], "short has 1 lines, but the references ref have 2: provide one line for each."),

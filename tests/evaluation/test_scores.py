@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -41,13 +40,7 @@ def test_without_trees_the_gold_tree_is_a_chain(tmp_path: Path):
     write_parses(tmp_path / "p.parquet", range(3), parses)
     scores = score_parses(read_compared(tmp_path / "p.parquet", tmp_path / "c.parquet", None))
     assert set(scores) == {"argmax"}
-    assert scores["argmax"]["uas"] == pytest.approx(100 * 3 / 4)
-    assert scores["argmax"]["uas_without_punctuation"] == 100
-    assert scores["argmax"]["words"] == 4
-
-
-def gold_outputs(folder: Path) -> dict[str, Path]:
-    return {"scores": folder / "gold.json", "counts": folder / "gold_counts"}
+    assert [scores["argmax"][key] for key in ("uas", "uas_without_punctuation", "words")] == [75, 100, 4]
 
 
 def write_trees(folder: Path) -> dict[str, Path]:
@@ -65,57 +58,50 @@ def test_trees_are_compared_row_by_row_and_nulls_are_counted(tmp_path: Path):
     files = write_trees(tmp_path)
     scores = score_parses(read_compared(**files))
     assert list(scores) == ["argmax", "spanning_tree", "one_root", "many_roots"]
-    assert scores["argmax"]["uas"] == pytest.approx(100 * 2 / 3)
-    assert scores["argmax"]["uas_without_punctuation"] == pytest.approx(50)
-    assert scores["one_root"]["uas"] == 100
+    assert [scores[name]["uas"] for name in ("argmax", "one_root")] == [pytest.approx(200 / 3), 100]
     assert scores["many_roots"]["nulls"] == 1
     assert scores["spanning_tree"] == scores["one_root"]
     many = score_parses(read_compared(**files), roots="many")
     assert many["spanning_tree"] == many["many_roots"] != many["one_root"]
 
 
+def scored_gold(folder: Path, files: dict[str, Path], run: RunSettings) -> tuple[dict, list[str]]:
+    """Score the parses in gold/gold_a; return all scores, and the lines for the terminal."""
+    inputs = {"parses": folder / "gold/gold_a", "corpora": files["corpus"], "trees": files["trees"]}
+    outputs = {"scores": folder / "gold.json", "counts": folder / "gold_counts"}
+    own = {name: {"gold_a": path} for name, path in inputs.items()}
+    lines = score_gold(ScoringSettings.of_gold(run), **own, **outputs)
+    return read_json(outputs["scores"]), lines
+
+
 def test_gold_parses_are_compared_with_the_treebank(tmp_path: Path):
     files = write_trees(tmp_path)
-    parses = {"gold_a": tmp_path / "gold/gold_a"}
-    copied = make_output_files(parses["gold_a"]).parses
+    copied = make_output_files(tmp_path / "gold/gold_a").parses
     files["parses"].rename(copied)
     run = run_settings(gold=("gold_a",), evaluation=EvaluationSettings(roots="many"))
-    inputs = {"corpora": {"gold_a": files["corpus"]}, "trees": {"gold_a": files["trees"]}}
-    lines = score_gold(ScoringSettings.of_gold(run), parses=parses, **inputs, **gold_outputs(tmp_path))
+    scores, lines = scored_gold(tmp_path, files, run)
     assert lines == [f"{tmp_path} gold_a: UAS 66.7 (2 sentences)"]
-    gold_scores = read_json(tmp_path / "gold.json")
-    assert list(gold_scores) == ["dataset", "system", "scale", "seed", "gold.uas"]
+    assert list(scores) == ["dataset", "system", "scale", "seed", "gold.uas"]
     expected = score_parses(read_compared(copied, files["corpus"], files["trees"]), roots="many")
-    assert gold_scores["gold.uas"] == {"gold_a": expected}
+    assert scores["gold.uas"] == {"gold_a": expected}
 
 
 def test_induced_trees_are_scored_without_punctuation_beside_baselines(tmp_path: Path):
-    write_corpus(tmp_path / "corpus.parquet", [["a", "b", "c", "."], ["a"], ["d", "e"]])
-    rows = [
-        {"head": [2, 0, 2, 2], "upos": ["X", "X", "X", "PUNCT"]},
-        {"head": None, "upos": None},
-        {"head": [2, 0], "upos": None},
-    ]
-    write_rows(tmp_path / "trees.parquet", TREE_SCHEMA, rows)
-    other = Parse(argmax=[0] * 4, one_root=[0, 1, 2, 3], many_roots=[0] * 4)
-    last = Parse(argmax=[0, 0], one_root=[2, 0], many_roots=[0, 0])
-    single = Parse(argmax=[0], one_root=[0], many_roots=[0])
+    inputs = write_trees(tmp_path)
     files = make_output_files(tmp_path / "gold/gold_a")
-    write_parses(files.parses, range(3), [other, single, last])
-    write_parses(files.untrained_parses, range(3), [other, single, replace(last, one_root=[0, 1])])
+    write_corpus(inputs["corpus"], [["a", "b", "c", "."], ["a"], ["d", "e"]])
+    rows = [([2, 0, 2, 2], ["X", "X", "X", "PUNCT"]), (None, None), ([2, 0], None)]
+    write_rows(inputs["trees"], TREE_SCHEMA, [{"head": head, "upos": upos} for head, upos in rows])
+    for path, last in ((files.parses, [2, 0]), (files.untrained_parses, [0, 1])):
+        trees = [[0, 1, 2, 3], [0], last]
+        write_parses(path, range(3), [Parse(argmax=[0] * len(own), one_root=own) for own in trees])
     run = run_settings(HeadSelectionSettings(), gold=("gold_a",), evaluation=EvaluationSettings(roots="many"))
-    inputs = {"corpora": {"gold_a": tmp_path / "corpus.parquet"}, "trees": {"gold_a": tmp_path / "trees.parquet"}}
-    parses = {"gold_a": tmp_path / "gold/gold_a"}
-    score_gold(ScoringSettings.of_gold(run), parses=parses, **inputs, **gold_outputs(tmp_path))
-    scores = read_json(tmp_path / "gold.json")["gold.uas"]["gold_a"]
+    scores = scored_gold(tmp_path, inputs, run)[0]["gold.uas"]["gold_a"]
     assert list(scores) == ["spanning_tree", "untrained", "left", "right", "random"]
-    assert scores["spanning_tree"]["directed"] == pytest.approx(100 * 2 / 3)
-    assert scores["spanning_tree"]["undirected_gold_edges"] == 100
-    assert scores["spanning_tree"]["undirected_predicted_edges"] == pytest.approx(100 * 2 / 3)
+    measures = ("directed", "undirected_gold_edges", "undirected_predicted_edges")
+    assert [scores["spanning_tree"][key] for key in measures] == pytest.approx([200 / 3, 100, 200 / 3])
     assert scores["untrained"]["directed"] == pytest.approx(100 / 3)
-    assert {key: scores["left"][key] for key in ("sentences", "words", "scored_words", "nulls")} == {
-        "sentences": 2, "words": 6, "scored_words": 3, "nulls": 1,
-    }  # fmt: skip
+    assert [scores["left"][key] for key in ("sentences", "words", "scored_words", "nulls")] == [2, 6, 3, 1]
 
 
 def write_hypotheses(folder: Path, run: RunSettings) -> dict:
@@ -143,7 +129,6 @@ def test_test_splits_are_scored_in_order_by_their_settings(tmp_path: Path):
     plain_scores, lines = scores()
     assert plain_scores.keys() == {"dataset", "system", "scale", "seed", "bleu"}
     bleu = plain_scores["bleu"]["test"]
-    assert bleu["sentences"] == 2
     shown = f"BLEU {bleu['bleu']:.1f}, length {bleu['length_ratio']:.2f}, chrF {bleu['chrf']:.1f}"
     assert lines == [f"{tmp_path} test: {shown} (2 sentences)"]
     untokenised, _ = scores(tokenize="none", text="tokens")
@@ -190,24 +175,17 @@ def test_the_metrics_of_a_data_set_are_scored_on_every_split(tmp_path: Path):
     for metric in evaluation.metrics:
         assert list(scores[metric]) == list(scores["bleu"]) == list(names)
         for split, name in names.items():
-            translations = read_lines(tmp_path / f"hypotheses/{name}.txt")
-            references = read_lines(tmp_path / f"hypotheses/{split.removesuffix('.greedy')}/references.txt")
-            expected = METRICS[metric].count(translations, references, evaluation)
+            texts = f"{name}.txt", f"{split.removesuffix('.greedy')}/references.txt"
+            expected = METRICS[metric].count(*(read_lines(tmp_path / "hypotheses" / own) for own in texts), evaluation)
             assert scores[metric][split] == {
                 metric: expected.corpus_score(), f"{metric}_signature": expected.signature, "sentences": 2,
             }  # fmt: skip
     assert scores["ribes"]["dev"]["ribes"] > scores["ribes"]["dev.greedy"]["ribes"] > 0
-    assert "definition:program" in scores["ribes"]["test"]["ribes_signature"]
-    assert "tok:none" in scores["multi_bleu"]["test"]["multi_bleu_signature"]
     shown = f"RIBES {scores['ribes']['test']['ribes']:.1f}, multi-bleu {scores['multi_bleu']['test']['multi_bleu']:.1f}"
     assert shown in lines[0]
     write_summary([paths["scores"]], seeds=[1], score="ribes", output=tmp_path / "s.ribes")
     summary = read_json(tmp_path / "s.ribes")["splits"]["dev"]
-    assert summary["ribes"] == {
-        "mean": scores["ribes"]["dev"]["ribes"],
-        "stdev": None,
-        "values": [summary["ribes"]["mean"]],
-    }
+    assert summary["ribes"]["mean"] == scores["ribes"]["dev"]["ribes"]
     assert summary["ribes_signature"] == scores["ribes"]["dev"]["ribes_signature"]
 
 
@@ -243,9 +221,7 @@ def test_the_sentences_of_all_splits_are_written_one_after_the_other(tmp_path: P
     assert task.pop("sentences") == [{"src": s, "mt": f"mt {s}", "ref": f"ref {s}"} for s in names]
     assert task == {**model, "checkpoint": str(tmp_path / "m.ckpt")}
     write_lines(tmp_path / "hypotheses/dev/translations.txt", ["one", "two", "three"])
-    with pytest.raises(
-        UserError, match=r"dev/translations\.txt has 3 lines, but .*dev/references\.txt has 2: delete .*dev"
-    ):
+    with pytest.raises(UserError, match=r"dev/translations\.txt has 3 lines, but .*dev/references\.txt has 2: delete"):
         write_comet_input(**paths, **model, output=tmp_path / "input.json")
 
 
@@ -256,7 +232,6 @@ def test_scores_are_divided_among_the_splits(tmp_path: Path):
     assert counts.counts_BF.tolist() == [[0.5, 1], [0.25, 1], [1.5, 1]]
     assert counts.test == checksum_of_test(f"ref {source}" for source in SPLITS["test"][:-1])
     scores = read_json(tmp_path / "comet.json")["comet"]
-    assert scores["test"]["comet"] == pytest.approx(75)
     signature = "COMET|model:m|version:9|text:tokens"
     assert scores["dev"] == {"comet": pytest.approx(-18.75), "comet_signature": signature, "sentences": 2}
     assert read_counts(tmp_path / "comet/dev.parquet", "comet").signature == signature

@@ -58,14 +58,11 @@ def test_the_interval_decides(direction, delta, answer):
     ("interval", "answers"),
     [
         ((-0.5, 0.5), ("upheld", "upheld")),
-        ((-2.0, -0.5), ("upheld", "upheld")),
         ((0.2, 0.6), ("upheld", "upheld")),
         ((0.2, 1.0), ("contradicted", "upheld")),
-        ((0.2, 1.5), ("contradicted", "upheld")),
         ((-0.5, 1.5), ("not decided", "upheld")),
         ((-0.5, 2.0), ("not decided", "not decided")),
         ((0.2, 2.5), ("contradicted", "contradicted")),
-        ((2.5, 3.0), ("contradicted", "contradicted")),
     ],
 )
 def test_no_gain_is_upheld_below_a_margin(interval, answers):
@@ -76,12 +73,11 @@ def test_no_gain_is_upheld_below_a_margin(interval, answers):
 
 
 @pytest.mark.parametrize("direction", ["gain", "loss", "no_gain"])
-@pytest.mark.parametrize("delta", [3.0, 0.1, -3.0])
-def test_one_seed_decides_nothing(direction, delta):
-    ours = replace(our_difference(delta), seed_error=None)
-    verdict = judge_claim(CLAIMS[direction], ours)
-    assert (verdict.answer, verdict.difference) == ("not decided", ours)
-    assert verdict.reason == "one seed, so that training noise is unknown"
+def test_one_seed_decides_nothing(direction):
+    for delta in (3.0, -3.0):
+        ours = replace(our_difference(delta), seed_error=None)
+        verdict = judge_claim(CLAIMS[direction], ours)
+        assert verdict[:3] == ("not decided", "one seed, so that training noise is unknown", ours)
 
 
 def test_a_gain_of_the_control_is_marked():
@@ -110,11 +106,8 @@ def test_controls_that_do_not_gain_or_were_not_run_are_told_apart():
         assert judge_claim(loss, our_difference(-3.0), controls=compared).controls == ()
 
 
-def test_a_difference_with_a_reason_decides_nothing():
+def test_a_difference_with_a_reason_decides_nothing_and_what_was_not_run_has_a_reason():
     verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), reason="too few sentences")
     assert (verdict.answer, verdict.reason, verdict.also_by) == ("not decided", "too few sentences", ())
-
-
-def test_what_was_not_run_has_a_reason():
     verdict = judge_claim(CLAIMS["gain"], None, reason="no corpus")
     assert (verdict.answer, verdict.reason, verdict.difference) == ("not run", "no corpus", None)
