@@ -3,9 +3,11 @@
 import json
 import re
 
+import numpy as np
 import pytest
 from reporting.attention_runs import HEADS, IDS, LABELS, SENTENCES, UPOS, AttentionRuns
 from reporting.planned import items, planned, shown, tables, unlinked
+from reporting.test_charts import bleu, write_history
 from reporting.test_gates import gate_row
 
 from nmtcore.errors import UserError
@@ -16,7 +18,7 @@ from nmtcore.reporting.curves_table import best_point
 from nmtcore.reporting.gates import LONGEST, SHOWN_SENTENCES, STRONGEST, gates_drawing, gates_entry
 from nmtcore.reporting.paper_table import KINDS
 from nmtcore.reporting.results import Results
-from nmtcore.reporting.sentence_figures import attention_drawings, attention_figure
+from nmtcore.reporting.sentence_figures import attention_drawings
 from nmtcore.reporting.sentences import FEWEST_WORDS, MOST_WORDS, choose_sentence
 from nmtcore.reporting.sharpness_figure import CLAIMED
 
@@ -132,28 +134,49 @@ def attention(runs, system, path, trees=None, **source):
     return cell(system, files, **{"encoder_heads": False, "claimed": [], **source})
 
 
-def test_attention_of_transformers_and_of_recurrent_systems(runs):
-    encoder, maps = runs.write_attention("mine", ids=IDS[1:]), runs.write_attention("sa", layers=0, selection=True)
+def mean_maximum(weights):
+    return f"{np.max(weights, axis=1).mean():.3f}"
+
+
+def test_attention_is_that_of_the_files(runs):
+    """Encoder heads beside the tree, on a sentence that has one; of a recurrent system, maps of any first sentence."""
+    encoder = runs.write_attention("mine", ids=IDS[1:])
+    recurrent = runs.write_attention("sa", layers=0, selection=True, ids=IDS[1:])
     cells = [
         attention(runs, "mine", encoder, runs.trees, encoder_heads=True, claimed=["1.0"]),
-        attention(runs, "sa", maps),
+        attention(runs, "sa", recurrent),
     ]
     table = planned("attention", cells, seeds={"mine": [1], "sa": [1]})
     data, blocks = content_of(runs, table)
-    rows = shown(tables(blocks)[0])
-    assert [row[:3] for row in rows] == [
-        *(["mine", "1", f"layer {layer}, head {head}"] for layer in (0, 1) for head in (0, 1)),
-        ["sa", "1", "decoder to source"], ["sa", "1", "heads (head_selection)"],
-    ]  # fmt: skip
-    first, second = (own["maps"] for own in data["figures"])
-    weights = first[2]["weights"]
-    assert rows[2][3] == f"{sum(max(row) for row in weights) / len(weights):.3f}"
-    selected = second[1]["weights"]
-    maxima = [max(row[column] for row in selected) for column in range(len(selected))]
-    assert rows[5][3] == f"{sum(maxima) / len(maxima):.3f}"
+    first, second = data["figures"]
+    assert [first[key] for key in ("dataset", "system", "scale", "seed", "split")] == ["d", "mine", "quick", 1, "test"]
+    assert first["sentence"] == {
+        "id": 7, "words": SENTENCES[2], "heads": HEADS, "labels": LABELS, "upos": UPOS,
+        "chosen": "the first sentence with 8 to 15 words and a tree",
+    }  # fmt: skip
+    weights = [row["weights"] for row in read_rows(encoder) if row["id"] == 7 and row["attention"] == "encoder"]
+    assert [own["weights"] for own in first["maps"]] == [np.round(own, 4).tolist() for own in weights]
+    assert [own["claimed"] for own in first["maps"]] == [False, False, True, False]
+    (cross, selection), (decoder, heads) = (row for row in read_rows(recurrent) if row["id"] == 4), second["maps"]
+    assert (decoder["rows"], decoder["columns"]) == (["ein", "<h&>", "</s>"], [*SENTENCES[1], "</s>"])
+    assert decoder["weights"] == np.round(cross["weights"], 4).tolist()
+    assert heads["rows"] == heads["columns"] == SENTENCES[1]
+    selected = np.round(selection["weights"], 4)[:8, :8]
+    assert heads["weights"] == selected.T.tolist(), "rows are heads"
+    titles = [f"layer {layer}, head {head}" for layer in (0, 1) for head in (0, 1)]
+    rows = [("mine", title, mean_maximum(own)) for title, own in zip(titles, weights, strict=True)]
+    rows.append(("sa", "decoder to source", mean_maximum(cross["weights"])))
+    rows.append(("sa", "heads (head_selection)", mean_maximum(selected)))
+    assert shown(tables(blocks)[0]) == [[system, "1", title, maximum] for system, title, maximum in rows]
     drawn = drawn_text(runs, table, data)
-    assert {name for name in ("layer 1, head 0", "heads (head_selection)", "sa: ", *SENTENCES[2])
-            if name not in drawn} == set()  # fmt: skip
+    assert {name for name in (*titles, "heads (head_selection)", "sa: ", *SENTENCES[2]) if name not in drawn} == set()
+    svg = runs.outputs["figure"].read_text()
+    # Once in the tree, beside each layer, and above each head of the first layer
+    assert svg.count(">&lt;b&gt;</text>") == 1 + 2 + 2
+    framed, plain = ("".join("".join(own.elements) for own in attention_drawings(figure)) for figure in data["figures"])
+    assert framed.count('stroke-width="2"') == 1
+    assert ["framed: computed" in own for own in (framed, plain)] == [True, False]
+    assert [bool(re.search(r"M[\d.]+ [\d.]+A", own)) for own in (framed, plain)] == [True, False]
 
 
 def test_sentences_of_other_lengths_are_drawn_if_no_other_fits(runs):
@@ -164,43 +187,6 @@ def test_sentences_of_other_lengths_are_drawn_if_no_other_fits(runs):
     assert chosen == "the first sentence with 2 words, since none has 8 to 15 and no number is nearer"
     assert chosen in str(blocks)
     assert "sa: decoder to source" in drawn_text(runs, table, data)
-
-
-def rounded(weights):
-    return [[round(weight, 4) for weight in row] for row in weights]
-
-
-def test_attention_of_encoder_heads_is_that_of_the_file(runs):
-    path, sentence = runs.write_attention("mine"), choose_sentence(runs.pairs, runs.trees)
-    figure = attention_figure(path, sentence, runs.layout, encoder=True, claimed=["1.0"])
-    assert [figure[key] for key in ("dataset", "system", "scale", "seed", "split")] == ["d", "mine", "quick", 1, "test"]
-    assert figure["sentence"] == {
-        "id": 7, "words": SENTENCES[2], "heads": HEADS, "labels": LABELS, "upos": UPOS,
-        "chosen": "the first sentence with 8 to 15 words and a tree",
-    }  # fmt: skip
-    rows = [row for row in read_rows(path) if row["id"] == 7 and row["attention"] == "encoder"]
-    assert [own["weights"] for own in figure["maps"]] == [rounded(row["weights"]) for row in rows]
-    assert [own["claimed"] for own in figure["maps"]] == [False, False, True, False]
-    svg = "".join(element for drawing in attention_drawings(figure) for element in drawing.elements)
-    # Once in the tree, beside each layer, and above each head of the first layer
-    assert svg.count(">&lt;b&gt;</text>") == 1 + 2 + 2
-    assert svg.count('stroke-width="2"') == 1
-    assert ("framed: computed" in svg, bool(re.search(r"M[\d.]+ [\d.]+A", svg))) == (True, True)
-    figure = attention_figure(path, choose_sentence(runs.pairs), runs.layout, encoder=True)
-    svg = "".join(element for drawing in attention_drawings(figure) for element in drawing.elements)
-    assert ("framed" in svg, bool(re.search(r"M[\d.]+ [\d.]+A", svg))) == (False, False)
-
-
-def test_maps_of_recurrent_systems_are_those_of_the_file(runs):
-    path = runs.write_attention("sa", layers=0, selection=True, ids=IDS[1:])
-    first, second = attention_figure(path, choose_sentence(runs.pairs), runs.layout, encoder=False)["maps"]
-    cross, selection = (row for row in read_rows(path) if row["id"] == 4)
-    assert (first["rows"], first["columns"]) == (["ein", "<h&>", "</s>"], [*SENTENCES[1], "</s>"])
-    assert first["weights"] == rounded(cross["weights"])
-    assert second["rows"] == second["columns"] == SENTENCES[1]
-    for head in range(8):
-        for dependent in range(8):
-            assert second["weights"][head][dependent] == round(selection["weights"][dependent][head], 4)
 
 
 def test_gates_of_short_sentences(runs):
@@ -266,25 +252,17 @@ def test_a_model_with_fewer_layers_shows_its_last(runs):
     assert {"head 0", "head 1", *titles} <= set(texts(runs, table, data))
 
 
-def write_log(runs, system, seed, *validations, seconds=2.0):
-    path = runs.layout.path("history", scale="quick", dataset="d", system=system, seed=seed)
-    lines = [{"update": 10 * (i + 1), "validation": own, "best": True, "seconds": seconds}
-             for i, own in enumerate(validations)]  # fmt: skip
-    write_lines(path, [json.dumps(line) for line in lines])
-    return path
-
-
 def test_best_and_last_scores_of_curves(runs):
-    bleu = {"1": (1.0, 5.0, 5.0, 3.0), "2": (1.0, 2.0, 7.0, 6.0)}
-    base = {seed: write_log(runs, "base", seed, *({"perplexity": 9.0, "bleu": own} for own in scores))
-            for seed, scores in bleu.items()}  # fmt: skip
-    nmt = {"1": write_log(runs, "nmt", 1, *({"perplexity": own} for own in (8.0, 6.0, 7.0)))}
+    scores = {"1": bleu(1.0, 5.0, 5.0, 3.0), "2": bleu(1.0, 2.0, 7.0, 6.0)}
+    base = {seed: write_history(runs.layout, "d", "base", seed, own) for seed, own in scores.items()}
+    perplexities = [(10 * i, {"perplexity": own}) for i, own in enumerate((8.0, 6.0, 7.0), start=1)]
+    nmt = {"1": write_history(runs.layout, "d", "nmt", 1, perplexities)}
     cells = [cell("base", {"history": base}, beam=1), cell("nmt", {"history": nmt}, beam=1)]
     table = planned("curves", [*cells, cell("late", reason="not trained yet")], seeds={"base": [1, 2], "nmt": [1]})
     data, blocks = content_of(runs, table)
     scores, perplexity = tables(blocks)
     assert shown(scores) == [
-        ["base", "d", "2", "6.00 ± 1.41", "25 ± 7", "4.50 ± 2.12", "40 ± 0"],
+        ["base", "d", "2", "6.00 ± 1.41", "2,500 ± 707", "4.50 ± 2.12", "4,000 ± 0"],
         ["nmt", "d", "", *["(its validations compute no BLEU)"] * 4],
         ["late", "d", "", *["(not trained yet)"] * 4],
     ]
