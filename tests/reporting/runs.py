@@ -59,13 +59,9 @@ class Results:
         """Write the translations of a run and their counts, and return their folder."""
         return write_translations(self.layout, system, seed, translations, self.references)
 
-    def write_annotation(self, side: str, column: str, values: list) -> tuple[str, str, str]:
-        """Write an annotation of the test with one column, and return its side, column and path."""
+    def write_annotation(self, side: str, column: str, values: list) -> str:
+        """Write an annotation of the test with one column, and return its path."""
         path = self.layout.path("annotation", dataset="d", annotator=column, split="test", side=side)
         rows = [asdict(Annotation(**{column: value})) for value in values]
         write_rows(path, pa.schema(ANNOTATION_FIELDS), rows)
-        return side, column, path
-
-    def test(self, *annotations: tuple[str, str, str]) -> dict:
-        """Describe the test as planning does."""
-        return {"d": {"split": "test", "evaluation": EVALUATION, "annotations": list(annotations)}}
+        return path

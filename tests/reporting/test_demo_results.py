@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from evaluation.test_metrics import draw
@@ -82,9 +83,6 @@ def test_the_text_fits_a_terminal_and_ends_with_commands(show, tmp_path):
     ],
 )  # fmt: skip
 def test_the_sentence_has_its_reservations(deltas, seeds, sentence):
-    class Own:
-        def __init__(self, delta):
-            self.delta, self.interval = delta, (delta - 1, delta + 1)
-
-    differences = dict(zip([("a", "b"), ("c", "d")], map(Own, deltas), strict=True))
+    owns = [SimpleNamespace(delta=delta, interval=(delta - 1, delta + 1)) for delta in deltas]
+    differences = dict(zip([("a", "b"), ("c", "d")], owns, strict=True))
     assert meaning(differences, sentences=500, seeds=seeds) == f"On 500 sentences and with {sentence}"

@@ -58,7 +58,7 @@ def test_the_largest_difference_comes_first(tmp_path):
     results = Results(tmp_path, SOURCES, REFERENCES)
     results.write_run("base", 3, ["the dog barks", "a cow", "a | bar", "same"])
     results.write_run("other", 3, ["the dog bark", "the *cat* `sleeps`", "a | car", "same"])
-    text, (entry,) = write_table(plan(results, supertags=results.write_annotation("target", "ccg", SUPERTAGS)[2]))
+    text, (entry,) = write_table(plan(results, supertags=results.write_annotation("target", "ccg", SUPERTAGS)))
     assert text.splitlines()[:8] == [
         "## d, test: base and other",
         "",
@@ -125,4 +125,4 @@ def test_an_annotation_of_another_length_is_refused(tmp_path):
     for name in ("base", "other"):
         results.write_run(name, 3, REFERENCES)
     with pytest.raises(UserError, match=r"test.target.parquet has 3 sentences, .*test.parquet has 4: delete the older"):
-        write_table(plan(results, supertags=results.write_annotation("target", "ccg", SUPERTAGS[:3])[2]))
+        write_table(plan(results, supertags=results.write_annotation("target", "ccg", SUPERTAGS[:3])))

@@ -56,7 +56,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def annotations(folder):
-    return {"target.ccg": folder.write_annotation("target", "ccg", SUPERTAGS)[2]}
+    return {"target.ccg": folder.write_annotation("target", "ccg", SUPERTAGS)}
 
 
 def compared(folder, files, *, seeds=(1, 2), column="bleu"):
@@ -140,7 +140,7 @@ def test_counts_stand_beside_the_published_ones(annotations, folder, tmp_path):
 
 def test_phrases_are_parts_too_but_not_those_of_all_sentences(folder):
     trees = ["(S (NP (D a)) (VP (V b)))" if i % 2 else "(S (NP (D a)))" for i in range(80)]
-    path = folder.write_annotation("source", "constituency", trees)[2]
+    path = folder.write_annotation("source", "constituency", trees)
     _, entries = entries_of(gains(folder, {"source.constituency": path}))
     parts = {entry["row"]: entry["sentences"] for entry in entries if entry["difference"]}
     assert parts == {"all sentences": 80, "VP in the source": 40}
@@ -173,7 +173,7 @@ def test_cells_without_runs_or_annotation_have_the_reason(folder, annotations, t
     assert [row[6] for row in shown(tables(construction_blocks(table, counts, entries))[0])] == ["(no tags)"] * 3
     draw_constructions((counts, entries), tmp_path / "drawn.svg", title="Figure 5.2")
     assert "No test of this figure has supertags" in (tmp_path / "drawn.svg").read_text()
-    short = folder.write_annotation("target", "ccg", SUPERTAGS[:7])[2]
+    short = folder.write_annotation("target", "ccg", SUPERTAGS[:7])
     with pytest.raises(UserError, match=r"parquet has 7 sentences, but 80 were translated: delete the older"):
         entries_of(gains(folder, {"target.ccg": short}))
 

@@ -1,5 +1,6 @@
 """The tables of all runs and all scores, and the table of licences."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -37,18 +38,16 @@ def test_runs_have_a_row_each_and_scores_too(tmp_path):
         ("base", 2, "finished"), ("base", 10, "finished"), ("other", 1, "interrupted"),
     ]  # fmt: skip
     assert runs.device.fillna("").tolist() == ["", "A processor", "A processor"]
-    expected = {"commit": "c0ffee", "parameters": 17, "updates": 3, "gpu_joules": 3.6e6, "best_bleu": 20.0}
+    expected = {"commit": "c0ffee", "parameters": 17, "updates": 3, "gpu_joules": 3.6e6, "packages": "torch 2.0"}
+    expected["folder"] = str(tmp_path / "results/small/d/base/seed10")
     assert {key: runs.loc[1, key] for key in expected} == expected
-    assert runs.loc[1, "packages"] == "torch 2.0"
-    assert runs.loc[1, "folder"] == str(tmp_path / "results/small/d/base/seed10")
     test = scores[(scores.seed == 10) & (scores.split == "test")]
     assert test[["subset", "measure", "value", "sentences", "signature"]].values.tolist() == [
         ["", "bleu", 20.0, 2, "nrefs:1"], ["", "chrf", 40.0, 2, "nc:6"],
     ]  # fmt: skip
     assert test.length_ratio.tolist()[0] == 0.5
     (sentence,) = sentences
-    assert sentence.startswith("broken on d, seed 1, is left out: ")
-    assert "training.jsonl, line 1: this is not JSON" in sentence
+    assert re.match("broken on d, seed 1, is left out: .*training.jsonl, line 1: this is not JSON", sentence)
 
 
 def test_trees_have_their_measures(tmp_path):
@@ -83,7 +82,7 @@ def test_constructions_are_subsets(tmp_path):
     results.write_run("base", 1, lines)
     names = {"scale": "quick", "dataset": "d", "system": "base", "seed": 1}
     supertags = [["(S[q]/NP)/NP"] if row % 3 == 0 else ["NP"] for row in range(40)]
-    *_, path = results.write_annotation("target", "ccg", supertags)
+    path = results.write_annotation("target", "ccg", supertags)
     rows = list(score_rows(results.layout, names, {"d": {"test": path, "dev": "gone"}}))
     (bleu,) = [row for row in rows if (row["subset"], row["measure"]) == ("question", "bleu")]
     part = range(0, 40, 3)
@@ -128,16 +127,6 @@ def test_licences_are_listed_once_with_the_data_sets_that_use_them(tmp_path):
     assert paths["table"].with_suffix(".csv").exists()
 
 
-def test_two_data_sets_share_a_row_of_the_same_licence():
-    news = SOURCES["files"][0]
-    uses = [{**news, "dataset": name} for name in ("a", "b")]
-    uses += [{**news, "dataset": name, "licence": "other"} for name in ("c", "e")]
-    assert [(e["licence"], e["datasets"]) for e in licence_entries(uses)] == [
-        ("CC BY 4.0", ["a", "b"]),
-        ("other", ["c", "e"]),
-    ]
-
-
 def test_data_without_runs_have_their_licences_as_far_as_they_were_read(tmp_path):
     layout, paths = layout_of(tmp_path), {"json": tmp_path / "licences.json", "table": tmp_path / "licences.md"}
     write_finished(layout)
@@ -160,18 +149,18 @@ def test_the_model_of_comet_is_listed_with_its_licence():
     names = {"dataset": "d", "measure": "comet"}
     signatures = [f"COMET|model:{model}|version:2.2" for model in ("wmt22-comet-da", "mine")]
     entries = all_licences({}, score_frame([{**names, "signature": signature} for signature in signatures * 2]))
-    assert [(entry["kind"], entry["name"], entry["licence"]) for entry in entries] == [
-        ("model", "mine", ""),
-        ("model", "wmt22-comet-da", "Apache-2.0"),
-    ]
+    licences = [("model", "mine", ""), ("model", "wmt22-comet-da", "Apache-2.0")]
+    assert [(entry["kind"], entry["name"], entry["licence"]) for entry in entries] == licences
 
 
 def test_translations_made_elsewhere_are_listed_once_per_system_and_licence():
-    use = {"kind": "translations", "name": "llm", "licence": "for research only", "citation": ""}
+    use = {"kind": "translations", "name": "llm", "citation": "", "licence": "for research only"}
     files = [{**use, "file": name, "sha256": sha256} for name, sha256 in (("test/a", "ab"), ("dev/a", None))]
-    entries = licence_entries({**own, "dataset": name} for name in ("d", "e") for own in files)
+    uses = [{**own, "dataset": name} for name in ("d", "e") for own in files]
+    entries = licence_entries([*uses, {**uses[0], "licence": "other"}])
     assert [list(entry.values()) for entry in entries] == [
-        ["translations", "llm", "for research only", "", 2, 1, ["d", "e"]]
+        ["translations", "llm", "for research only", "", 2, 1, ["d", "e"]],
+        ["translations", "llm", "other", "", 1, 1, ["d"]],
     ]
 
 
