@@ -104,7 +104,5 @@ def test_the_result_is_on_the_first_screen(browser, tmp_path):
 
 def test_all_sections_are_printed(browser, path):
     with browser.open(path) as page:
-        closed = len(page.pdf())
         page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
         assert page.evaluate("[...document.querySelectorAll('details')].every((details) => details.open)")
-        assert closed > 10_000
