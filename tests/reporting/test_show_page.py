@@ -104,11 +104,10 @@ def drawn_weights(page, details="details[open]"):
 @pytest.mark.parametrize(
     "model",
     [
-        MODEL,
         model_of(ALL_PARTS, heads=SELECTION, trees="induced"),
         model_of(sentence(1, ["long" * 30] * 40, target=["y" * 60] * 20), sentence(2, ["w" * 500])),
     ],
-    ids=["parser", "gates and tags", "long"],
+    ids=["gates and tags", "long"],
 )
 def test_pages_pass_all_checks(browser, tmp_path, model):
     write_text(tmp_path / "page.html", show_page(model))
