@@ -14,7 +14,6 @@ from nmtcore.reporting.curves_figure import (
     curve_entries,
     curve_lines,
     draw_curves,
-    drawn_metrics,
     system_curves,
 )
 
@@ -99,17 +98,6 @@ def test_the_mean_covers_the_updates_of_all_seeds():
     ]  # fmt: skip
     (one,) = curve_lines({"1": [[10, 1.0]]}, looks)
     assert (one.thin, one.points[0].y) == (False, 1.0)
-
-
-def test_perplexity_is_drawn_in_addition_if_a_system_has_no_bleu(tmp_path, layout):
-    histories = [
-        write_history(layout, "d", "base", 1, bleu(10, 12)),
-        write_history(layout, "d", "nmt", 1, [(1000, {"perplexity": 7.0})]),
-    ]
-    entries, svg = draw(tmp_path, layout, histories)
-    assert drawn_metrics(entries) == ["bleu", "perplexity"]
-    assert [drawn_metrics([entry]) for entry in entries] == [["bleu"], ["perplexity"]]
-    assert svg.index("dev BLEU") < svg.index("dev perplexity")
 
 
 def test_the_axis_names_the_search(tmp_path, layout):
