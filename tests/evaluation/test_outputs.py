@@ -118,17 +118,12 @@ def imported(tmp_path):
     return call
 
 
-def test_lines_follow_the_numbers_of_the_pairs(imported):
-    translations, references, messages = imported(b"".join(b"line %d\n" % i for i in range(7)))
-    assert translations == [f"line {i}" for i in IDS]
-    assert references == [" ".join(words) for words in SENTENCES]
-    assert messages[0].endswith("mine.txt: 4 of 7 lines used for test, 0 of them empty")
-
-
-def test_a_scale_takes_the_lines_of_the_first_pairs_that_were_kept(imported):
-    translations, references, _ = imported(b"".join(b"line %d\n" % i for i in range(7)), limit=3)
-    assert translations == [f"line {i}" for i in IDS[:3]]
-    assert references == [" ".join(words) for words in SENTENCES[:3]]
+@pytest.mark.parametrize("limit", [None, 3])
+def test_lines_follow_the_numbers_of_the_first_pairs_that_were_kept(imported, limit):
+    translations, references, messages = imported(b"".join(b"line %d\n" % i for i in range(7)), limit=limit)
+    assert translations == [f"line {i}" for i in IDS[:limit]]
+    assert references == [" ".join(words) for words in SENTENCES[:limit]]
+    assert messages[0].endswith(f"mine.txt: {len(IDS[:limit])} of 7 lines used for test, 0 of them empty")
 
 
 def test_empty_lines_line_ends_and_rare_characters_are_kept_in_place(imported):
