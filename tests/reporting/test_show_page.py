@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from browser import WIDE
 
 from nmtcore.files import write_text
 from nmtcore.inference.schemas import (
@@ -65,19 +66,30 @@ ALL_PARTS = sentence(
 MODEL = model_of(sentence(1, ["He", "sleeps", "."], tree=[2, 0, 2]), sentence(3, ["The", "dogs", "see", "her"]))
 
 
+@pytest.fixture(scope="module")
+def tab(browser, tmp_path_factory):
+    path = tmp_path_factory.mktemp("show") / "page.html"
+    write_text(path, "")
+    with browser.open(path) as page:
+        yield page
+
+
 @pytest.fixture
-def page_of(browser, tmp_path):
-    """Open the page of a model, and close it after the test."""
-    opened = []
+def page_of(tab):
+    """Load the page of a model in the tab of all tests, which takes less than tabs of their own."""
 
-    def open_page(model=MODEL, *, note="", gold="gold.conllu", **options):
-        write_text(tmp_path / "page.html", show_page(model, gold=gold, note=note))
-        opened.append(browser.open(tmp_path / "page.html", **options))
-        return opened[-1].__enter__()
+    def load(model=MODEL, *, note="", gold="gold.conllu", width=WIDE, dark=False):
+        write_text(tab.path, show_page(model, gold=gold, note=note))
+        tab.resize(width)
+        tab.tab.emulate_media(color_scheme="dark" if dark else "light", media="screen")
+        tab.visit(tab.path)
+        return tab
 
-    yield open_page
-    for page in opened:
-        page.__exit__(None, None, None)
+    return load
+
+
+def texts(page, selector):
+    return page.tab.locator(selector).all_text_contents()
 
 
 def drawn_weights(page, details="details[open]"):
@@ -121,13 +133,10 @@ def test_a_head_is_drawn_as_its_weights_and_choosing_another_changes_the_map(pag
         page.choose("#head", str(number))
         assert page.text("details[open] .head-name") == head_name(MODEL.heads[number])
         np.testing.assert_allclose(drawn_weights(page), MODEL.sentences[0].weights[number])
-    labels = lambda selector: page.evaluate(
-        f"[...document.querySelectorAll('.map {selector}')].map((label) => label.textContent)"
-    )
-    assert labels("[text-anchor=end]") == MODEL.sentences[0].source_tokens
-    assert labels(".number") == []
+    assert texts(page, ".map [text-anchor=end]") == MODEL.sentences[0].source_tokens
+    assert texts(page, ".map .number") == []
     page.click("#numbers")
-    assert [int(text) for text in labels(".number")] == MODEL.sentences[0].weights[2].ravel().tolist()
+    assert [int(text) for text in texts(page, ".map .number")] == MODEL.sentences[0].weights[2].ravel().tolist()
     page.no_console_errors()
 
 
@@ -141,7 +150,7 @@ def test_the_head_is_chosen_by_keyboard_for_all_open_sentences(page_of):
     for row, own in enumerate(MODEL.sentences, start=1):
         np.testing.assert_allclose(drawn_weights(page, f"details:nth-of-type({row})"), own.weights[4])
     page.click("#close-all")
-    assert page.evaluate("document.querySelectorAll('details[open]').length") == 0
+    assert texts(page, "details[open]") == []
     page.choose("#head", "1")
     page.click("details:nth-of-type(2) summary")
     page.wait_until(f"document.querySelector('details[open] .head-name').textContent === '{head_name(MODEL.heads[1])}'")
@@ -166,46 +175,39 @@ def test_a_cell_is_put_in_words_by_keys_mouse_and_click(page_of):
         page.press(key)
     assert page.text(output) == cell_text(3, 3)
     box = page.tab.locator("details[open] .ground").bounding_box()
-    middle = lambda cell: (
-        box["x"] + box["width"] * (cell[1] + 0.5) / 4,
-        box["y"] + box["height"] * (cell[0] + 0.5) / 4,
+    middle = lambda row, column: (
+        box["x"] + box["width"] * (column + 0.5) / 4,
+        box["y"] + box["height"] * (row + 0.5) / 4,
     )
-    page.tab.mouse.move(*middle((2, 0)))
+    page.tab.mouse.move(*middle(2, 0))
     assert page.text(output) == cell_text(2, 0)
     page.tab.mouse.move(0, 0)
     assert page.text(output) == cell_text(3, 3)
-    page.tab.mouse.click(*middle((0, 2)))
+    page.tab.mouse.click(*middle(0, 2))
     page.tab.mouse.move(0, 0)
     assert page.text(output) == cell_text(0, 2)
-    chosen = page.evaluate("[...document.querySelectorAll('.map .chosen')].map((label) => label.textContent)")
-    assert chosen == ["He", "."]
+    assert texts(page, ".map .chosen") == ["He", "."]
 
 
 def test_trees_are_below_one_another_and_differences_from_gold_are_coloured(page_of):
     page = page_of()
-    titles = page.evaluate("[...document.querySelectorAll('details[open] section h2')].map((own) => own.textContent)")
-    assert titles == ["Gold tree of gold.conllu", "Parsed by the model", "Tree of the chosen head"]
-    arcs = lambda tree: page.evaluate(
-        "([tree, other]) => [...document.querySelectorAll(`details[open] [data-tree=${tree}] path[fill=none]`)]"
-        ".map((arc) => arc.getAttribute('stroke') === other)",
-        [tree, OTHER],
-    )
+    titles = ["Gold tree of gold.conllu", "Parsed by the model", "Tree of the chosen head"]
+    assert texts(page, "details[open] section h2") == titles
+    arcs = lambda tree, stroke="": page.tab.locator(f"details[open] [data-tree={tree}] path[fill=none]{stroke}").count()
     # The gold tree is the chain root > He > sleeps > "."; the parse has two other heads.
-    assert arcs("gold") == [False] * 3
-    assert sorted(arcs("parse")) == [False, True, True]
+    coloured = f"[stroke='{OTHER}']"
+    assert [arcs(tree, stroke) for tree in ("gold", "parse") for stroke in ("", coloured)] == [3, 0, 3, 2]
     assert page.text("details[open] [data-tree=parse] figcaption") == "1 of 3 words have their gold head."
-    title = page.evaluate("document.querySelector('details[open] [data-tree=parse] svg title').textContent")
+    (title,) = texts(page, "details[open] [data-tree=parse] svg title")
     assert title == "Heads of the words: He: sleeps; sleeps: root; .: sleeps"
-    boxes = page.evaluate(
-        "[...document.querySelectorAll('details[open] section')].map((own) => own.getBoundingClientRect().toJSON())"
-    )
-    assert boxes[0]["bottom"] <= boxes[1]["top"]
-    assert all(box["width"] > 1000 for box in boxes if box["width"])
+    gold, parse, _ = (own.bounding_box() for own in page.tab.locator("details[open] section").all())
+    assert gold["y"] + gold["height"] <= parse["y"]
+    assert min(gold["width"], parse["width"]) > 1000
     head = "details[open] [data-tree=head]"
     for number, right in ((0, 3), (1, 0), (2, 3)):
         page.choose("#head", str(number))
         assert page.text(f"{head} figcaption") == f"{right} of 3 words have their gold head."
-        assert page.evaluate(f"document.querySelectorAll('{head} .arc.other').length") == 3 - right
+        assert page.tab.locator(f"{head} .arc.other").count() == 3 - right
     page.choose("#head", "4")
     assert not page.tab.locator(head).is_visible()
 
@@ -223,10 +225,10 @@ def test_the_tree_of_the_parser_is_drawn_once(page_of):
 def test_trees_that_the_model_reads_are_drawn_with_their_labels(page_of):
     read = {"<b>spacy</b>": LabelledTree([0, 1, 1], ["root", "obj", "punct"]), "other": LabelledTree([2, 0, 2], None)}
     page = page_of(model_of(sentence(1, ["See", "her", "."], annotations=read)))
-    titles = page.evaluate("[...document.querySelectorAll('section h2')].map((title) => title.textContent)")
-    assert titles[1:3] == ["Parsed by <b>spacy</b>, read by the model", "Parsed by other, read by the model"]
-    labels = page.evaluate("[...document.querySelectorAll('[data-tree=annotation-0] text')].map((t) => t.textContent)")
-    assert sorted(labels) == sorted(["obj", "punct", "root", "See", "her", "."])
+    titles = ["Parsed by <b>spacy</b>, read by the model", "Parsed by other, read by the model"]
+    assert texts(page, "section h2")[1:3] == titles
+    labels = ["obj", "punct", "root", "See", "her", "."]
+    assert sorted(texts(page, "[data-tree=annotation-0] text")) == sorted(labels)
     assert page.text("[data-tree=annotation-0] figcaption").startswith("2 of 3 words have their gold head")
     assert page.text("[data-tree=annotation-1] figcaption").startswith("1 of 3 words have their gold head")
     page.no_console_errors()
@@ -242,14 +244,10 @@ def test_arcs_are_as_high_as_in_the_tables_figures(page_of):
 
 def test_hostile_text_stays_text(page_of):
     own = sentence(
-        1,
-        [HOSTILE, "b"],
-        target=[HOSTILE, "</s>"],
-        translation=HOSTILE,
+        1, [HOSTILE, "b"], target=[HOSTILE, "</s>"], translation=HOSTILE, gates=GatedSentence([HOSTILE], np.ones(1)),
         gold=LabelledTree([0, 1], ["root", HOSTILE]),
         tags=[TaggedWord(HOSTILE, HOSTILE, 0.5), TaggedWord("b", None, None)],
-        gates=GatedSentence([HOSTILE], np.ones(1)),
-    )
+    )  # fmt: skip
     heads = [*ENCODER, AttentionHead("cross", 0, 0), AttentionHead(HOSTILE, None, None)]
     own = own._replace(weights=[*own.weights, own.weights[0]])
     page = page_of(model_of(own, heads=heads, system=HOSTILE), note=HOSTILE, gold=HOSTILE)
@@ -259,7 +257,7 @@ def test_hostile_text_stays_text(page_of):
     assert page.evaluate("[document.scripts.length, document.images.length]") == [2, 0]
     for selector in ("h1", "summary", ".translation", ".tagged:first-child small", ".gates", "[data-tree=gold] svg",
                      ".map", ".head-name", "p:not(.screen)", "section h2"):  # fmt: skip
-        assert HOSTILE in page.evaluate("(name) => document.querySelector(name).textContent", selector), selector
+        assert HOSTILE in texts(page, selector)[0], selector
     assert page.tab.title().startswith(HOSTILE)
     assert page.text(".tagged:nth-child(2) small") == "no tag"
     page.no_console_errors()
@@ -278,16 +276,15 @@ def test_long_sentences_scroll_in_their_boxes(page_of):
     assert page.evaluate("document.querySelector('[data-map] .drawing').scrollLeft") > 200
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_larger_weights_have_more_contrast_with_the_page(page_of, dark):
-    page = page_of(dark=dark)
-    low, high, text = page.evaluate(
-        """["ground", "weight", "number"].map((name) =>
-          getComputedStyle(document.querySelector(`.map .${name}`) ?? document.querySelector(".map text")).fill)"""
-    )
-    brightness = lambda colour: sum(map(int, re.findall(r"\d+", colour)))
-    assert (brightness(low) < 100, brightness(high) < 200) == (dark, not dark)
-    assert (brightness(text) > 600) == dark
+def test_larger_weights_have_more_contrast_with_the_page(page_of):
+    for dark in (False, True):
+        page = page_of(dark=dark)
+        fills = [
+            page.tab.locator(f".map {own}").first.evaluate("(own) => getComputedStyle(own).fill")
+            for own in (".ground", ".weight", "text")
+        ]
+        low, high, text = (sum(map(int, re.findall(r"\d+", own))) for own in fills)
+        assert (low < 100, high < 200, text > 600) == (dark, not dark, dark)
 
 
 def test_the_page_prints_on_white_paper(page_of, tmp_path):
