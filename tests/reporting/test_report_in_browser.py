@@ -23,35 +23,28 @@ def rows(page, column):
     return page.evaluate(script, column)
 
 
-def head(name):
-    return f".runs th:has(button:text-is('{name}')) button"
-
-
-def test_the_page_passes_all_checks(browser, path):
+def test_the_page_passes_all_checks_also_when_all_sections_are_open_for_printing(browser, path):
     browser.check(path)
-
-
-def test_all_sections_pass_when_they_are_open(browser, path):
-    for dark in (False, True):
-        with browser.open(path, dark=dark) as page:
-            page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+    with browser.open(path) as page:
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        assert page.evaluate("[...document.querySelectorAll('details')].every((details) => details.open)")
+        for scheme in ("light", "dark"):
+            page.tab.emulate_media(color_scheme=scheme)
             page.nothing_overflows(NARROW)
             page.text_is_legible()
-            page.no_console_errors()
+        page.no_console_errors()
 
 
 def test_a_click_on_a_column_sorts_and_the_third_restores_the_order(browser, path):
     with browser.open(path) as page:
-        original = rows(page, 0)
-        assert original == SYSTEMS
-        scores = [float(text) for text in rows(page, 1)]
-        page.click(head("BLEU"))
+        button, scores = ".runs th:has(button:text-is('BLEU')) button", [float(text) for text in rows(page, 1)]
+        page.click(button)
         assert [float(text) for text in rows(page, 1)] == sorted(scores)
         assert page.evaluate("document.querySelector('#runs th[aria-sort]').ariaSort") == "ascending"
-        page.click(head("BLEU"))
+        page.click(button)
         assert [float(text) for text in rows(page, 1)] == sorted(scores, reverse=True)
-        page.click(head("BLEU"))
-        assert rows(page, 0) == original
+        page.click(button)
+        assert rows(page, 0) == SYSTEMS
         page.no_console_errors()
 
 
@@ -85,24 +78,13 @@ def test_a_number_opens_the_section_of_its_runs(browser, path):
 
 def test_the_result_is_on_the_first_screen(browser, tmp_path):
     """The finding, each system with its interval, and the heading of the claims, at both widths."""
-    path = tmp_path / "report.html"
     write_report(**report_folder(tmp_path, SYSTEMS[:3]))
     for width in (WIDE, NARROW):
-        with browser.open(path, width=width) as page:
-            bottoms = page.evaluate(
-                "[...document.querySelectorAll('.finding, .runs tr, #claims h2')]"
-                ".map((own) => own.getBoundingClientRect().bottom)"
+        with browser.open(tmp_path / "report.html", width=width) as page:
+            result, intervals = (
+                [own.bounding_box() for own in page.tab.locator(selector).all()]
+                for selector in (".finding, .runs tr, #claims h2", ".whiskers")
             )
-            edges = page.evaluate(
-                "[...document.querySelectorAll('.whiskers')].map((own) => own.getBoundingClientRect())"
-            )
-        assert len(bottoms) == 2 + 4
-        assert max(bottoms) <= HEIGHT
-        assert len(edges) == 2
-        assert all(edge["width"] > 70 and edge["right"] <= width for edge in edges)
-
-
-def test_all_sections_are_printed(browser, path):
-    with browser.open(path) as page:
-        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-        assert page.evaluate("[...document.querySelectorAll('details')].every((details) => details.open)")
+        assert (len(result), len(intervals)) == (2 + 4, 2)
+        assert max(own["y"] + own["height"] for own in result) <= HEIGHT
+        assert all(own["width"] > 70 and own["x"] + own["width"] <= width for own in intervals)
