@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
+from evaluation.test_productions import write_trees
 from factories import run_settings
 from pair_files import write_corpus
 
@@ -29,9 +29,6 @@ from nmtcore.evaluation.scores import (
 from nmtcore.evaluation.summary import write_summary
 from nmtcore.files import read_json, read_lines, write_json, write_lines
 from nmtcore.inference.schemas import Parse, write_parses
-from nmtcore.parquet import write_rows
-
-TREE_SCHEMA = pa.schema([("head", pa.list_(pa.int32())), ("upos", pa.list_(pa.string()))])
 
 
 def test_without_trees_the_gold_tree_is_a_chain(tmp_path: Path):
@@ -43,19 +40,18 @@ def test_without_trees_the_gold_tree_is_a_chain(tmp_path: Path):
     assert [scores["argmax"][key] for key in ("uas", "uas_without_punctuation", "words")] == [75, 100, 4]
 
 
-def write_trees(folder: Path) -> dict[str, Path]:
+def parsed_trees(folder: Path) -> dict[str, Path]:
     """Write three sentences with trees and parses; return the file arguments of `score_parses`."""
     files = {name: folder / f"{name}.parquet" for name in ("parses", "corpus", "trees")}
     write_corpus(files["corpus"], [["a", "b"], ["a", "b"], ["c"]])
-    trees = [{"head": [2, 0], "upos": ["X", "PUNCT"]}, {"head": None, "upos": None}, {"head": [0], "upos": None}]
-    write_rows(files["trees"], TREE_SCHEMA, trees)
+    write_trees(files["trees"], [([2, 0], ["X", "PUNCT"]), (None, None), ([0], None)])
     parse = Parse(argmax=[0, 0], one_root=[2, 0], many_roots=[0, 0])
     write_parses(files["parses"], range(3), [parse, parse, Parse(argmax=[0], one_root=[0], many_roots=[0])])
     return files
 
 
 def test_trees_are_compared_row_by_row_and_nulls_are_counted(tmp_path: Path):
-    files = write_trees(tmp_path)
+    files = parsed_trees(tmp_path)
     scores = score_parses(read_compared(**files))
     assert list(scores) == ["argmax", "spanning_tree", "one_root", "many_roots"]
     assert [scores[name]["uas"] for name in ("argmax", "one_root")] == [pytest.approx(200 / 3), 100]
@@ -75,7 +71,7 @@ def scored_gold(folder: Path, files: dict[str, Path], run: RunSettings) -> tuple
 
 
 def test_gold_parses_are_compared_with_the_treebank(tmp_path: Path):
-    files = write_trees(tmp_path)
+    files = parsed_trees(tmp_path)
     copied = make_output_files(tmp_path / "gold/gold_a").parses
     files["parses"].rename(copied)
     run = run_settings(gold=("gold_a",), evaluation=EvaluationSettings(roots="many"))
@@ -87,11 +83,10 @@ def test_gold_parses_are_compared_with_the_treebank(tmp_path: Path):
 
 
 def test_induced_trees_are_scored_without_punctuation_beside_baselines(tmp_path: Path):
-    inputs = write_trees(tmp_path)
+    inputs = parsed_trees(tmp_path)
     files = make_output_files(tmp_path / "gold/gold_a")
     write_corpus(inputs["corpus"], [["a", "b", "c", "."], ["a"], ["d", "e"]])
-    rows = [([2, 0, 2, 2], ["X", "X", "X", "PUNCT"]), (None, None), ([2, 0], None)]
-    write_rows(inputs["trees"], TREE_SCHEMA, [{"head": head, "upos": upos} for head, upos in rows])
+    write_trees(inputs["trees"], [([2, 0, 2, 2], ["X", "X", "X", "PUNCT"]), (None, None), ([2, 0], None)])
     for path, last in ((files.parses, [2, 0]), (files.untrained_parses, [0, 1])):
         trees = [[0, 1, 2, 3], [0], last]
         write_parses(path, range(3), [Parse(argmax=[0] * len(own), one_root=own) for own in trees])
@@ -194,9 +189,8 @@ SPLITS = {"test": ["s0", "s2", "s3", "s4"], "dev": ["d0", "d1", "d2"]}
 
 
 def write_sources(folder: Path) -> dict:
-    schema = pa.schema([("id", pa.int64()), ("source", pa.string())])
     for split, sources in SPLITS.items():
-        write_rows(folder / f"{split}.parquet", schema, [{"id": int(s[1:]), "source": s} for s in sources])
+        write_corpus(folder / f"{split}.parquet", [[s] for s in sources], ids=[int(s[1:]) for s in sources])
         files = make_output_files(folder / "hypotheses" / split)
         write_lines(files.translations, [f"mt {s}" for s in sources[:-1]])
         write_lines(files.references, [f"ref {s}" for s in sources[:-1]])

@@ -31,38 +31,25 @@ def runs(tmp_path):
 
 
 def cell(system, files=None, *, reason="", row=None, column="", **source):
-    own = (
-        {"runs": f"d/{system}", "source": {"files": files, "split": "test", **source}} if files else {"reason": reason}
-    )
-    return {"row": row or system, "column": column, "system": system, **own}
+    known = {"runs": f"d/{system}", "source": {"files": files, "split": "test", **source}}
+    return {"row": row or system, "column": column, "system": system, **(known if files else {"reason": reason})}
 
 
-def content_of(runs, table):
-    """Return what a figure draws, and the blocks of its page."""
+def made(runs, table):
+    """Return what a figure draws, the blocks of its page, and its texts."""
     table_kind, results = KINDS[table.table_kind], Results()
     data = table_kind.data(table, results, runs.layout)
     blocks = table_kind.blocks(table, results, data)
     assert unlinked(blocks) == []
-    return data, blocks
-
-
-def texts(runs, table, data):
-    KINDS[table.table_kind].draw(data, runs.outputs["figure"], title="Figure 1: what it shows. Scale quick.")
-    return runs.texts()
-
-
-def drawn_text(runs, table, data):
-    """Return what stands in a figure, whose longer texts are divided into lines."""
-    return " ".join(texts(runs, table, data))
+    table_kind.draw(data, runs.outputs["figure"], title="Figure 1: what it shows. Scale quick.")
+    return data, blocks, runs.texts()
 
 
 @pytest.mark.parametrize("table_kind", ["gates", "trees", "attention", "sharpness"])
 def test_a_figure_without_runs_is_a_sentence(runs, table_kind):
     table = planned(table_kind, [cell("gone", reason=NOT_TRAINED)])
-    data, blocks = content_of(runs, table)
-    sentence = f"gone is missing: {NOT_TRAINED}."
-    assert items(blocks) == [sentence]
-    assert drawn_text(runs, table, data) == sentence
+    _, blocks, texts = made(runs, table)
+    assert items(blocks) == [" ".join(texts)] == [f"gone is missing: {NOT_TRAINED}."]
 
 
 def test_the_sentence_is_the_first_that_fits(runs):
@@ -95,7 +82,7 @@ def test_counts_of_tags_stand_beside_the_published_ones(runs):
         for tag, count in {"VERB": 1022, "NOUN": 636, "PART": 95}.items()
     ]
     table = planned("gates", cells, seeds={"sa": [1, 2]})
-    data, blocks = content_of(runs, table)
+    _, blocks, texts = made(runs, table)
     assert [row[:6] for row in shown(tables(blocks)[0])] == [
         ["VERB", "1,022", "1.0 ± 0.0", "50.00", "33.33", "50.00"],
         ["NOUN", "636", "0.5 ± 0.7", "25.00", "33.33", "25.00"],
@@ -103,10 +90,9 @@ def test_counts_of_tags_stand_beside_the_published_ones(runs):
         ["DET (added)", "", "0.5 ± 0.7", "25.00", "33.33", "25.00"],
         ["`</s>`", "", "", "", "", ""],
     ]
-    drawn = drawn_text(runs, table, data)
-    assert drawn == "sa, norms 1.00 to 4.00 x x x x"
+    assert " ".join(texts) == "sa, norms 1.00 to 4.00 x x x x"
     gone = {**cell("gone", reason=NOT_TRAINED, row="VERB", column="highest"), "item": "VERB", "metric": "highest"}
-    _, blocks = content_of(runs, planned("gates", [{**gone, "published": 1022}]))
+    _, blocks, _ = made(runs, planned("gates", [{**gone, "published": 1022}]))
     assert shown(tables(blocks)[0])[0][:3] == ["VERB", "1,022", f"({NOT_TRAINED})"]
 
 
@@ -117,12 +103,12 @@ def test_trees_of_the_first_sentence_that_all_runs_parsed(runs):
         files = {"pairs": str(runs.pairs), "trees": str(runs.trees), "gold_parses": {"1": str(folder)}}
         cells.append(cell(system, files))
     table = planned("trees", [*cells, cell("gone", reason=NOT_TRAINED)], seeds={"sa": [1, 2], "hard": [1]})
-    data, blocks = content_of(runs, table)
+    _, blocks, texts = made(runs, table)
     rows = shown(tables(blocks)[0])
     assert rows[0] == ["A", "4 the", "2 <b>", "4 the", ""]
     assert rows[5] == ["sleep", "root", "7 s", "root", ""]
     assert [row[-1] for row in rows] == [""] * 7 + ["yes"]
-    drawn = drawn_text(runs, table, data)
+    drawn = " ".join(texts)
     shown_texts = ("gold", "sa, seed 1, scale quick", "hard, seed 1, scale quick", f"gone is missing: {NOT_TRAINED}.")
     assert [text for text in shown_texts if text not in drawn] == []
     # Without roots and punctuation: 6 arcs of the gold tree and of hard, and 6 of the chain (one ends at the mark).
@@ -147,7 +133,7 @@ def test_attention_is_that_of_the_files(runs):
         attention(runs, "sa", recurrent),
     ]
     table = planned("attention", cells, seeds={"mine": [1], "sa": [1]})
-    data, blocks = content_of(runs, table)
+    data, blocks, texts = made(runs, table)
     first, second = data["figures"]
     assert [first[key] for key in ("dataset", "system", "scale", "seed", "split")] == ["d", "mine", "quick", 1, "test"]
     assert first["sentence"] == {
@@ -168,7 +154,7 @@ def test_attention_is_that_of_the_files(runs):
     rows.append(("sa", "decoder to source", mean_maximum(cross["weights"])))
     rows.append(("sa", "heads (head_selection)", mean_maximum(selected)))
     assert shown(tables(blocks)[0]) == [[system, "1", title, maximum] for system, title, maximum in rows]
-    drawn = drawn_text(runs, table, data)
+    drawn = " ".join(texts)
     assert {name for name in (*titles, "heads (head_selection)", "sa: ", *SENTENCES[2]) if name not in drawn} == set()
     svg = runs.outputs["figure"].read_text()
     # Once in the tree, beside each layer, and above each head of the first layer
@@ -209,7 +195,7 @@ def test_sharpness_of_layers(runs):
     paths = [runs.write_attention("mine", seed=seed) for seed in (1, 2)]
     systems = {"mine": (["1.0"], paths), "other": ([], [runs.write_attention("other")])}
     table = sharpness(systems, {"first_sentences": 100, "bins_from": 0.2})
-    data, blocks = content_of(runs, table)
+    data, blocks, texts = made(runs, table)
     rows = shown(tables(blocks)[0])
     assert [row[:7] for row in rows] == [
         [name, "d", "test", seeds, "4", layer, ""] for name, seeds in (("mine", "2"), ("other", "1")) for layer in "01"
@@ -218,7 +204,7 @@ def test_sharpness_of_layers(runs):
     assert rows[1][7:] == [f"{counts['mean_maximum']:.3f}", f"{counts['mean_entropy']:.3f}", "yes"]
     assert items(blocks) == ["d, test: 4 sentences instead of the paper's 100."]
     assert data["lowest_bin"] == 2
-    assert {"layer 0", "layer 1", "mine: % of the attention weights"} <= set(texts(runs, table, data))
+    assert {"layer 0", "layer 1", "mine: % of the attention weights"} <= set(texts)
     svg = runs.outputs["figure"].read_text()
     claimed, *others = re.findall(rf'<g fill="({CLAIMED}|#999999)">((?:<rect [^>]*>)+)</g>', svg)[::-1][2:]
     assert (claimed[0], {own for own, _ in others}) == (CLAIMED, {"#999999"})
@@ -232,14 +218,14 @@ def test_a_model_with_fewer_layers_shows_its_last(runs):
     paths = {name: runs.write_attention(name, layers=layers) for name, layers in (("deep", 3), ("flat", 2))}
     systems = {name: (["2.1"] if name == "deep" else [], [path]) for name, path in paths.items()}
     table = sharpness(systems, {"layer": 2, "first_sentences": 4})
-    data, blocks = content_of(runs, table)
+    data, blocks, texts = made(runs, table)
     assert items(blocks) == ["flat has layers 0 to 1: layer 1 stands for layer 2."]
     by_head = [row for row in shown(tables(blocks)[0]) if row[6]]
     assert [(row[0], row[5], row[6], row[9]) for row in by_head] == [
         ("deep", "2", "0", ""), ("deep", "2", "1", "yes"), ("flat", "1", "0", ""), ("flat", "1", "1", ""),
     ]  # fmt: skip
     titles = {"deep, layer 2: % of the attention weights", "flat, layer 1: % of the attention weights"}
-    assert {"head 0", "head 1", *titles} <= set(texts(runs, table, data))
+    assert {"head 0", "head 1", *titles} <= set(texts)
 
 
 def test_best_and_last_scores_of_curves(runs):
@@ -249,7 +235,7 @@ def test_best_and_last_scores_of_curves(runs):
     nmt = {"1": write_history(runs.layout, "d", "nmt", 1, perplexities)}
     cells = [cell("base", {"history": base}, beam=1), cell("nmt", {"history": nmt}, beam=1)]
     table = planned("curves", [*cells, cell("late", reason="not trained yet")], seeds={"base": [1, 2], "nmt": [1]})
-    data, blocks = content_of(runs, table)
+    _, blocks, texts = made(runs, table)
     scores, perplexity = tables(blocks)
     assert shown(scores) == [
         ["base", "d", "2", "6.00 ± 1.41", "2,500 ± 707", "4.50 ± 2.12", "4,000 ± 0"],
@@ -257,11 +243,11 @@ def test_best_and_last_scores_of_curves(runs):
         ["late", "d", "", *["(not trained yet)"] * 4],
     ]
     assert shown(perplexity)[1] == ["nmt", "d", "1", "6.00", "20", "7.00", "30"]
-    drawn = drawn_text(runs, table, data)
+    drawn = " ".join(texts)
     assert drawn.index("dev BLEU") < drawn.index("dev perplexity")
     assert {"base", "nmt"} <= set(drawn.split())
     nothing = planned("curves", [cell("late", reason="not trained yet")])
-    assert "No run of these systems is finished." in texts(runs, nothing, content_of(runs, nothing)[0])
+    assert "No run of these systems is finished." in made(runs, nothing)[2]
     assert best_point([(1, 2.0), (2, 3.0), (3, 3.0)], "bleu") == (2, 3.0)
     assert best_point([(1, 2.0), (2, 1.5), (3, 1.5)], "perplexity") == (2, 1.5)
 
@@ -280,9 +266,9 @@ def test_times_have_a_bar_for_each_number(runs):
     ]  # fmt: skip
     cells.append({**cell("late", reason="not trained yet", column="relative_time"), "metric": "relative_time"})
     table = planned("time", cells, seeds={"base": [1], "own": [1]}, baselines=("base",))
-    data, blocks = content_of(runs, table)
+    _, blocks, texts = made(runs, table)
     assert shown(tables(blocks)[0]) == [["base", "1", "1.00"], ["own", "2", "3.00"], ["late", "", "(not trained yet)"]]
-    drawn = texts(runs, table, data)
-    assert {"published", "here", "own", "1.50", "3.00", "d: time relative to base"} <= set(drawn)
-    assert "late" not in drawn
-    assert "No time is published, and no run is finished." in texts(runs, table, {**data, "times": []})
+    assert {"published", "here", "own", "1.50", "3.00", "d: time relative to base"} <= set(texts)
+    assert "late" not in texts
+    _, _, texts = made(runs, planned("time", cells[2:]))
+    assert "No time is published, and no run is finished." in texts
