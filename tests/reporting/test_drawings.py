@@ -218,7 +218,7 @@ def test_a_model_with_fewer_layers_shows_its_last(runs):
     paths = {name: runs.write_attention(name, layers=layers) for name, layers in (("deep", 3), ("flat", 2))}
     systems = {name: (["2.1"] if name == "deep" else [], [path]) for name, path in paths.items()}
     table = sharpness(systems, {"layer": 2, "first_sentences": 4})
-    data, blocks, texts = made(runs, table)
+    _, blocks, texts = made(runs, table)
     assert items(blocks) == ["flat has layers 0 to 1: layer 1 stands for layer 2."]
     by_head = [row for row in shown(tables(blocks)[0]) if row[6]]
     assert [(row[0], row[5], row[6], row[9]) for row in by_head] == [

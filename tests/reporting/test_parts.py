@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from evaluation.test_metrics import own_bleu
@@ -85,12 +86,18 @@ def lengths(folder, columns=("ours",), **changes):
     return planned("lengths", cells, seeds=SEEDS, baselines=("base",), facts={"share_of_long_sentences": 0.3})
 
 
-def test_gains_on_constructions_are_those_of_their_sentences(folder, annotations):
-    table = gains(folder, annotations)
+def measured_constructions(table, folder):
+    """Return what a figure of constructions draws, the rows of its table, and the texts in it."""
     counts, entries = construction_entries(table, Results())
     blocks = construction_blocks(table, counts, entries)
     assert unlinked(blocks) == []
-    rows = shown(*tables(blocks))
+    figure = Path(folder.layout.results) / "figure.svg"
+    draw_constructions((counts, entries), figure, title="Table 5.8")
+    return entries, shown(*tables(blocks)), re.findall(r"<text[^>]*>([^<]*)</text>", figure.read_text())
+
+
+def test_gains_on_constructions_are_those_of_their_sentences(folder, annotations):
+    entries, rows, _ = measured_constructions(gains(folder, annotations), folder)
     assert [row[:3] + row[5:6] for row in rows] == [
         ["question", "32", "40.0", "+1.44"],
         ["conjunction", "16 (few)", "20.0", "+1.00"],
@@ -113,23 +120,18 @@ def test_gains_on_constructions_are_those_of_their_sentences(folder, annotations
     ]
 
 
-def test_counts_stand_beside_the_published_ones(annotations, folder, tmp_path):
+def test_counts_stand_beside_the_published_ones(annotations, folder):
     source = {"files": {"annotations": annotations}, "split": "test"}
     cells = [
         {"row": row, "column": "sentences", "metric": "sentences", "item": row, "published": value, "source": source}
         for row, value in {"question": 112, "control": 479, "total": 3007}.items()
     ]
-    table = planned("constructions", cells)
-    counts, entries = construction_entries(table, Results())
-    blocks = construction_blocks(table, counts, entries)
-    assert unlinked(blocks) == []
-    assert shown(*tables(blocks)) == [
+    _, rows, texts = measured_constructions(planned("constructions", cells), folder)
+    assert rows == [
         ["question", "112", "3.7", "32", "40.0"],
         ["control", "479", "15.9", "16 (few)", "20.0"],
         ["total", "3,007", "100.0", "80", "100.0"],
     ]
-    draw_constructions((counts, entries), tmp_path / "counts.svg", title="Table 5.8")
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "counts.svg").read_text())
     assert {"published", "d, test", "112", "32", "3,007"} <= set(texts)
 
 
@@ -152,22 +154,19 @@ def test_claims_about_parts_are_compared_on_their_sentences(folder, annotations)
         return compare_parts(table, results, own.cell, own.baseline)
 
     assert compare("question").delta == construction_entries(table, Results())[1][0]["difference"].delta
+    few = "the subset (control_raising) has 16 of the test's sentences, and fewer than 30 are too few"
     control = compare("control")
-    assert isinstance(control, Undecided)
-    assert control.reason == (
-        "the subset (control_raising) has 16 of the test's sentences, and fewer than 30 are too few"
-    )
+    assert (type(control), control.reason) == (Undecided, few)
     assert compare("passive") == "passive is no construction"
     assert isinstance(compare(None), Difference)
     assert compare("prepositional").startswith("the subset (prepositional) has 0 of the test's sentences")
 
 
-def test_cells_without_runs_or_annotation_have_the_reason(folder, annotations, tmp_path):
+def test_cells_without_runs_or_annotation_have_the_reason(folder, annotations):
     table = gains(folder, annotations, runs=None, source={}, reason="no tags")
-    counts, entries = construction_entries(table, Results())
-    assert [row[6] for row in shown(tables(construction_blocks(table, counts, entries))[0])] == ["(no tags)"] * 3
-    draw_constructions((counts, entries), tmp_path / "drawn.svg", title="Figure 5.2")
-    assert "No test of this figure has supertags" in (tmp_path / "drawn.svg").read_text()
+    _, rows, texts = measured_constructions(table, folder)
+    assert [row[6] for row in rows] == ["(no tags)"] * 3
+    assert "No test of this figure has supertags" in " ".join(texts)
     short = folder.write_annotation("target", "ccg", SUPERTAGS[:7])
     with pytest.raises(UserError, match=r"parquet has 7 sentences, but 80 were translated: delete the older"):
         construction_entries(gains(folder, {"target.ccg": short}), Results())
@@ -177,23 +176,38 @@ BINS = {"at least 25 words": range(25, 99), "1 to 10": range(1, 11), "11 to 20":
         "21 to 30": range(21, 31), "over 60": range(61, 99)}  # fmt: skip
 
 
-def test_each_bin_has_the_scores_of_its_sentences(folder):
-    table = lengths(folder)
-    entries = {(own["subset"], own["row"]): own for own in length_entries(table, Results())}
+def measured_lengths(table):
+    """Return what a figure of lengths draws, and the tables of its page."""
+    entries = length_entries(table, Results())
+    blocks = length_blocks(table, entries)
+    assert unlinked(blocks) == []
+    return entries, *tables(blocks)
+
+
+def test_each_bin_has_the_scores_of_its_sentences(folder, tmp_path):
+    drawn, _, bins = measured_lengths(lengths(folder))
+    entries = {(own["subset"], own["row"]): own for own in drawn}
     assert list(entries) == [(name, row) for name in BINS for row in ("base", "better")]
     for (name, row), entry in entries.items():
         rows = [i for i, length in enumerate(LENGTHS) if length in BINS[name]]
         own = bleu(row, rows)
         assert (entry["sentences"], entry["scores"]) == (len(rows), pytest.approx(own))
-        low, high = entry["interval"]
-        assert low < sum(own) / 2 < high
+        assert entry["interval"][0] < sum(own) / 2 < entry["interval"][1]
     assert entries["1 to 10", "base"]["difference"] is None
     means = [sum(entries["1 to 10", row]["scores"]) / 2 for row in ("better", "base")]
     assert entries["1 to 10", "better"]["difference"].delta == pytest.approx(means[0] - means[1])
-    blocks = length_blocks(table, list(entries.values()))
-    assert unlinked(blocks) == []
-    _, bins = tables(blocks)
     assert shown(bins)[2][:5] == ["d, test", "1 to 10", "base", "20 (few)", "25.0"]
+    draw_lengths(drawn, tmp_path / "lengths.svg", title="Figure 3: scores. Scale quick.")
+    svg = (tmp_path / "lengths.svg").read_text()
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+    assert {"1 to 10 (20)", "11 to 20 (30)", "21 to 30 (20)", "over 60 (10)"} <= set(texts)
+    assert len(re.findall(r'<path d="M[\d.]+ [\d.]+V', svg)) == 8, "a whisker for each bin of each system"
+    assert svg.count('fill="none" stroke="#7f7f7f" stroke-width="1.2"') == 3, "bins of few sentences are hollow"
+
+
+def test_lengths_of_a_system_that_was_not_run_have_the_reason(folder):
+    _, *shown_tables = measured_lengths(lengths(folder, runs=None, source={}, reason="d names no parser"))
+    assert all("(d names no parser)" in str(shown(own)) for own in shown_tables)
 
 
 def test_published_gains_on_long_sentences_stand_beside_ours(folder):
@@ -201,20 +215,18 @@ def test_published_gains_on_long_sentences_stand_beside_ours(folder):
     cell, base = (replace(table.cell(name, "ours"), item=LONG) for name in ("better", "base"))
     own = PlannedClaim(claim=claim("better", "base", item=LONG, difference=2), cell=cell, baseline=base)
     table = replace(table, claims=(own,))
-    results = Results()
-    gain = compare_parts(table, results, own.cell, own.baseline)
-    (row,) = shown(tables(length_blocks(table, length_entries(table, results)))[0])
+    gain = compare_parts(table, Results(), cell, base)
+    (row,) = shown(measured_lengths(table)[1])
     difference = f"{gain.delta:+.2f} ± {(gain.interval[1] - gain.interval[0]) / 2:.2f}"
     assert row == ["ours", "better", "base", "at least 25 words", "30", "2.0", difference]
-    assert compare_parts(table, results, replace(own.cell, item="questions"), own.baseline) == (
-        "questions is no subset by length"
-    )
+    other = compare_parts(table, Results(), replace(cell, item="questions"), base)
+    assert other == "questions is no subset by length"
 
 
 def test_a_data_set_that_stands_in_for_several_is_measured_once(folder):
-    once, table = lengths(folder), lengths(folder, ("one", "two"))
+    table = lengths(folder, ("one", "two"))
     entries = length_entries(table, Results())
-    assert len(entries) == len(length_entries(once, Results()))
+    assert len(entries) == 2 * len(BINS)
     blocks = length_blocks(table, entries)
     assert [row[0] for row in shown(tables(blocks)[0])] == ["one", "two"]
     assert "d, test: the same for the columns one, two." in items(blocks)
@@ -225,22 +237,7 @@ def test_a_single_sentence_has_a_score_but_no_intervals(tmp_path):
     for name, line in (("base", "a b c d f"), ("better", "a b c d e")):
         for seed in (1, 2):
             folder.write_run(name, seed, [line] * 5)
-    table = replace(lengths(folder), facts={})
-    entries = length_entries(table, Results())
+    entries, gains_table, _ = measured_lengths(replace(lengths(folder), facts={}))
     assert [(entry["sentences"], entry["interval"]) for entry in entries[:2]] == [(1, None)] * 2
-    (gain,) = tables(length_blocks(table, entries))[0].rows
-    assert (gain[6].value, gain[6].reason) == (None, "a single sentence")
-
-
-def test_the_figure_has_a_panel_per_test_with_all_systems_and_bins(folder, tmp_path):
-    table = lengths(folder)
-    entries = length_entries(table, Results())
-    draw_lengths(entries, tmp_path / "lengths.svg", title="Figure 3: scores. Scale quick.")
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "lengths.svg").read_text())
-    assert {"1 to 10 (20)", "11 to 20 (30)", "21 to 30 (20)", "over 60 (10)"} <= set(texts)
-    svg = (tmp_path / "lengths.svg").read_text()
-    assert len(re.findall(r'<path d="M[\d.]+ [\d.]+V', svg)) == 8, "a whisker for each bin of each system"
-    assert svg.count('fill="none" stroke="#7f7f7f" stroke-width="1.2"') == 3, "bins of few sentences are hollow"
-    missing = lengths(folder, runs=None, source={}, reason="d names no parser")
-    shown_tables = tables(length_blocks(missing, length_entries(missing, Results())))
-    assert all("(d names no parser)" in str(shown(own)) for own in shown_tables)
+    ((*_, gain),) = gains_table.rows
+    assert (gain.value, gain.reason) == (None, "a single sentence")
