@@ -31,9 +31,9 @@ def own_p(metric, method, systems, references, trials, *, seed):
     return tested.bootstrap if method == "bs" else tested.randomisation
 
 
-@pytest.mark.parametrize("metric", ["bleu", "chrf"])
-@pytest.mark.parametrize("method", ["bs", "ar"])
-@pytest.mark.parametrize("seed", [12345, 7])
+@pytest.mark.parametrize(
+    ("metric", "method", "seed"), [("bleu", "bs", SEED), ("bleu", "ar", 7), ("chrf", "bs", 7), ("chrf", "ar", SEED)]
+)
 def test_p_values_are_those_of_sacrebleu(metric, method, seed, monkeypatch):
     monkeypatch.setenv("SACREBLEU_SEED", str(seed))
     _, references = draw(40)
@@ -42,9 +42,8 @@ def test_p_values_are_those_of_sacrebleu(metric, method, seed, monkeypatch):
         arguments = (metric, method, systems, references, 150)
         assert own_p(*arguments, seed=seed) == sacrebleu_p(*arguments, seed=seed)
     few = [list(references), [*references[:-3], "x", "The", "cat, sees"]]  # many trials with the real difference
-    assert own_p(metric, "ar", few, references, 150, seed=seed) == sacrebleu_p(
-        metric, "ar", few, references, 150, seed=seed
-    )
+    arguments = (metric, "ar", few, references, 150)
+    assert own_p(*arguments, seed=seed) == sacrebleu_p(*arguments, seed=seed)
 
 
 def test_equal_systems_do_not_differ():
