@@ -1,28 +1,18 @@
 """Verdicts on claims, by the place of our interval."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from evaluation.test_differences import sampled_runs
-from published_claims import paper_claims
+from reporting.planned import claim
 
-from nmtcore.config.project import Project
-from nmtcore.config.published import read_paper
+from nmtcore.config.claims import TrainedSystem
 from nmtcore.evaluation.compare import difference_of
 from nmtcore.evaluation.verdicts import judge_claim
 
-PROJECT = Project.load(Path(__file__).resolve().parents[2] / "config")
-CLAIMS = {
-    direction: next(
-        claim
-        for claim in paper_claims(read_paper(PROJECT, "pham2018"))
-        if claim.direction == direction and claim.metric == "bleu" and (claim.controls or direction == "no_gain")
-    )
-    for direction in ("gain", "no_gain")
-}
-CLAIMS["loss"] = CLAIMS["gain"]._replace(direction="loss")
+CONTROL = TrainedSystem("control", "real")
+CLAIMS = {name: claim(direction=name, controls=(CONTROL,)) for name in ("gain", "loss", "no_gain")}
 
 
 def our_difference(delta):
@@ -74,22 +64,20 @@ def test_one_seed_decides_nothing(direction):
 
 
 def test_a_gain_of_a_control_is_marked_and_those_that_were_not_run_are_told_apart():
-    (control,) = CLAIMS["gain"].controls
     single = replace(our_difference(2.0), seed_error=None)
     for compared, gains, reason in (
-        ({control: our_difference(2.0), CLAIMS["gain"].system: our_difference(2.0)}, True, ""),
-        ({control: our_difference(0.1)}, False, ""),
-        ({control: our_difference(-2.0)}, False, ""),
-        ({control: "no parser"}, None, "no parser"),
-        ({control: single}, None, "one seed, so that training noise is unknown"),
+        ({CONTROL: our_difference(2.0), CLAIMS["gain"].system: our_difference(2.0)}, True, ""),
+        ({CONTROL: our_difference(0.1)}, False, ""),
+        ({CONTROL: our_difference(-2.0)}, False, ""),
+        ({CONTROL: "no parser"}, None, "no parser"),
+        ({CONTROL: single}, None, "one seed, so that training noise is unknown"),
         ({}, None, ""),
     ):
         verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), controls=compared)
-        assert verdict.controls == ((control, gains, reason),)
-        assert verdict.also_by == (control,) * bool(gains)
+        assert verdict.controls == ((CONTROL, gains, reason),)
+        assert verdict.also_by == (CONTROL,) * bool(gains)
         assert judge_claim(CLAIMS["gain"], our_difference(0.1), controls=compared).controls == ()
-        loss = CLAIMS["loss"]._replace(controls=(control,))
-        assert judge_claim(loss, our_difference(-3.0), controls=compared).controls == ()
+        assert judge_claim(CLAIMS["loss"], our_difference(-3.0), controls=compared).controls == ()
 
 
 def test_a_difference_with_a_reason_decides_nothing_and_what_was_not_run_has_a_reason():

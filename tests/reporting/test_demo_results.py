@@ -43,25 +43,24 @@ def show(tmp_path):
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_the_numbers_are_those_of_the_translations(show, seeds):
     text, translations, references = show(seeds)
-    evaluation = EvaluationSettings(**EVALUATION)
     header, *rows = (re.split(r"\s{2,}", line) for line in text.splitlines()[:5])
     assert header == ["system", "compared with", "BLEU", "length", "gain (95 %)"]
     assert [row[0] for row in rows] == list(CONTROLS)
+    counts = {
+        name: [METRICS["bleu"].count(lines, references, EvaluationSettings(**EVALUATION)) for lines in runs]
+        for name, runs in translations.items()
+    }
     differences = {}
     for name, *cells in rows:
-        bleu = [corpus_bleu(lines, [references], tokenize="none") for lines in translations[name]]
-        control = CONTROLS[name]
-        if control is not None:
-            counts = {
-                key: [METRICS["bleu"].count(lines, references, evaluation) for lines in translations[key]]
-                for key in (name, control)
-            }
-            differences[name, control] = own = compare_systems(counts, baseline=control)[name].difference
+        if control := CONTROLS[name]:
+            own = compare_systems({key: counts[key] for key in (name, control)}, baseline=control)[name].difference
             assert cells.pop(0) == control
             assert cells.pop() == f"{own.delta:+.1f} ± {(own.interval[1] - own.interval[0]) / 2:.1f}"
-        score, length = (re.match(r"[\d.]+", cell)[0] for cell in cells[-2:])
-        assert float(score) == pytest.approx(sum(own.score for own in bleu) / seeds, abs=0.051)
-        assert float(length) == pytest.approx(sum(own.sys_len / own.ref_len for own in bleu) / seeds, abs=0.0051)
+            differences[name, control] = own
+        bleu = [corpus_bleu(lines, [references], tokenize="none") for lines in translations[name]]
+        score, length = (float(re.match(r"[\d.]+", cell)[0]) for cell in cells[-2:])
+        assert score == pytest.approx(sum(own.score for own in bleu) / seeds, abs=0.051)
+        assert length == pytest.approx(sum(own.sys_len / own.ref_len for own in bleu) / seeds, abs=0.0051)
     flat = " ".join(text.split())
     assert meaning(differences, sentences=40, seeds=seeds) in flat
     assert ("Seen." in flat) == (seeds == 1)

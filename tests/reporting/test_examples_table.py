@@ -15,6 +15,10 @@ from nmtcore.reporting.table import Page
 
 SOURCES = ["der Hund bellt", "die Katze <script>", "ein | Strich", "gleich"]
 REFERENCES = ["the dog barks", "the *cat* `sleeps`", "a | bar", "same"]
+TRANSLATIONS = [
+    ["the dog barks", "a cow", "a | bar", "same"],
+    ["the dog bark", "the *cat* `sleeps`", "a | car", "same"],
+]
 SUPERTAGS = [["NP/N", "N", r"S[dcl]\NP"], None, ["NP/N", "conj", "N"], ["N"]]
 
 
@@ -46,18 +50,20 @@ def shown_cells(text):
     return [html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall(r"<td[^>]*>(.*?)</td>", page)]
 
 
+def written(folder, base=REFERENCES, other=REFERENCES, *, seeds=(3, 3)):
+    results = Results(folder, SOURCES, REFERENCES)
+    for name, seed, lines in zip(("base", "other"), seeds, (base, other), strict=True):
+        results.write_run(name, seed, lines)
+    return results
+
+
 def test_mostly_empty_translations_are_named_on_top(tmp_path):
-    results = Results(tmp_path, SOURCES, REFERENCES)
-    results.write_run("base", 3, REFERENCES)
-    results.write_run("other", 3, ["", " ", "", "same"])
-    text, _ = write_table(plan(results))
+    text, _ = write_table(plan(written(tmp_path, other=["", " ", "", "same"])))
     assert text.splitlines()[0] == "- d/other, seed 3, test: 3 of 4 translations are empty."
 
 
 def test_the_largest_difference_comes_first(tmp_path):
-    results = Results(tmp_path, SOURCES, REFERENCES)
-    results.write_run("base", 3, ["the dog barks", "a cow", "a | bar", "same"])
-    results.write_run("other", 3, ["the dog bark", "the *cat* `sleeps`", "a | car", "same"])
+    results = written(tmp_path, *TRANSLATIONS)
     text, (entry,) = write_table(plan(results, supertags=results.write_annotation("target", "ccg", SUPERTAGS)))
     assert text.splitlines()[:8] == [
         "## d, test: base and other",
@@ -89,18 +95,14 @@ def test_at_most_ten_examples_are_shown_and_equal_translations_never(tmp_path):
 
 
 def test_a_system_that_was_not_run_has_a_reason(tmp_path):
-    results = Results(tmp_path, SOURCES, REFERENCES)
-    results.write_run("base", 3, REFERENCES)
-    text, (entry,) = write_table(plan(results, {"base": 3, "gold": 3}, reasons={"gold": "d has no treebank"}))
+    text, (entry,) = write_table(plan(written(tmp_path), {"base": 3, "gold": 3}, reasons={"gold": "d has no treebank"}))
     assert "## d, test: base and gold\n\nNo example: d has no treebank.\n" in text
     assert entry["seeds"] == []
 
 
 def test_the_papers_sentence_is_shown_where_the_test_has_it(tmp_path):
-    results = Results(tmp_path, SOURCES, REFERENCES)
-    results.write_run("base", 2, ["the dog barks", "a cow", "a | bar", "same"])
-    results.write_run("other", 1, ["the dog bark", "the *cat* `sleeps`", "a | car", "same"])
     seeds = {"base": 2, "other": 1}
+    results = written(tmp_path, *TRANSLATIONS, seeds=seeds.values())
     text, (entry,) = write_table(plan(results, seeds, sentence="Die katze  <script>"))
     assert [example["sentence"] for example in entry["examples"]] == [1]
     assert "differ most" not in text
@@ -121,8 +123,6 @@ def test_sentences_are_found_without_regard_to_spaces_and_case(sentence, row):
 
 
 def test_an_annotation_of_another_length_is_refused(tmp_path):
-    results = Results(tmp_path, SOURCES, REFERENCES)
-    for name in ("base", "other"):
-        results.write_run(name, 3, REFERENCES)
+    results = written(tmp_path)
     with pytest.raises(UserError, match=r"test.target.parquet has 3 sentences, .*test.parquet has 4: delete the older"):
         write_table(plan(results, supertags=results.write_annotation("target", "ccg", SUPERTAGS[:3])))
