@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from reporting.recorded_runs import ATTEMPT, SOURCES, layout_of, names_of, write_log, write_run
+from reporting.recorded_runs import ATTEMPT, SOURCES, names_of, write_log, write_run
 
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
@@ -25,8 +25,7 @@ def answers(folder):
 
 
 @pytest.fixture
-def results(tmp_path):
-    layout = layout_of(tmp_path)
+def results(tmp_path, layout):
     for seed, bleu in ((1, 20.0), (2, 22.0)):
         write_run(layout, "base", seed, bleu=bleu)
     write_run(layout, "old", attempts=[])
@@ -62,8 +61,7 @@ def test_questions_are_answered_from_the_manifests(results):
     assert by_question["Which measures, and how were they computed?"] == ["BLEU: `nrefs:1`", "chrF: `nc:6`"]
 
 
-def test_the_sizes_of_splits_say_what_is_left(results, tmp_path):
-    layout = layout_of(tmp_path)
+def test_the_sizes_of_splits_say_what_is_left(results, layout):
     for file_type, report in {"raw_report": {"pairs": 20, "kept": 19}, "pairs_report": {"kept": 18}}.items():
         write_json(Path(layout.path(file_type, dataset="d", split="train")), report)
     write_json(Path(layout.path("selection_report", dataset="d")), {"kept": 17})

@@ -7,7 +7,6 @@ from nmtcore.annotation.labels import label_vocabularies
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row, gather_shards
 from nmtcore.evaluation.attachment import compare_annotations
 from nmtcore.files import write_json, write_text
-from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
 from nmtcore.reporting.data_table import annotation_page, data_page, parser_page
 from nmtcore.reporting.markdown import page_markdown
@@ -28,11 +27,6 @@ REPORTS = {
     "annotation/parser/train.target.json": {"sentences": 1000},
     "annotation/selection/train.json": {"pairs": 1000, "kept": 3, "dropped": {"no ccg on the target side": 997}},
 }
-
-
-@pytest.fixture
-def layout(tmp_path):
-    return Layout(results=tmp_path / "results")
 
 
 def write_benchmarks(tmp_path, times):

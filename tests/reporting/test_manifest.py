@@ -5,15 +5,15 @@ import shutil
 from pathlib import Path
 
 import pytest
-from reporting.recorded_runs import ATTEMPT, SOURCES, layout_of, names_of, write_log, write_run
+from reporting.recorded_runs import ATTEMPT, SOURCES, names_of, write_log, write_run
 
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json, write_text
 from nmtcore.reporting.manifest import all_data, benchmark_seconds, read_manifest, run_row, write_manifest
 
 
-def test_a_finished_run(tmp_path):
-    layout, names = layout_of(tmp_path), names_of()
+def test_a_finished_run(layout):
+    names = names_of()
     folder = write_run(layout)
     write_text(layout.path("translate_split.benchmark", **names, split="test"), "s\th:m:s\n2.0\t0:00:01\n")
     write_json(layout.path("download_record", file="news/a.gz"), {"sha256": "feed"})
@@ -35,8 +35,7 @@ def test_a_finished_run(tmp_path):
     assert all("path" not in row for row in data["files"])
 
 
-def test_a_file_of_the_users_own_has_a_checksum_but_no_path(tmp_path):
-    layout = layout_of(tmp_path)
+def test_a_file_of_the_users_own_has_a_checksum_but_no_path(tmp_path, layout):
     write_run(layout)
     (tmp_path / "mine.txt").write_text("text")
     own = [SOURCES["files"][0] | {"file": "", "path": str(tmp_path / name)} for name in ("mine.txt", "gone")]
@@ -45,8 +44,7 @@ def test_a_file_of_the_users_own_has_a_checksum_but_no_path(tmp_path):
     assert second["sha256"] is None
 
 
-def test_the_state_of_a_run_and_how_far_it_came(tmp_path):
-    layout = layout_of(tmp_path)
+def test_the_state_of_a_run_and_how_far_it_came(layout):
     folder = write_run(layout)
 
     row = run_row(layout, names_of())
@@ -69,8 +67,7 @@ def test_the_state_of_a_run_and_how_far_it_came(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"\x02\0\0\0\0\0\0\0{", b"\x02\0\0\0\0\0\0\0[]", b"\xff" * 8])
-def test_broken_weights_are_one_sentence(content, tmp_path):
-    layout = layout_of(tmp_path)
+def test_broken_weights_are_one_sentence(content, layout):
     (write_run(layout) / "model/weights.safetensors").write_bytes(content)
     with pytest.raises(UserError, match=r"weights\.safetensors holds no weights: delete .*model and train again"):
         run_row(layout, names_of())
@@ -87,8 +84,7 @@ def test_a_manifest_of_another_version_counts_as_none(tmp_path):
         read_manifest(path)
 
 
-def test_a_report_without_counts_is_named(tmp_path):
-    layout = layout_of(tmp_path)
+def test_a_report_without_counts_is_named(layout):
     write_run(layout)
     path = Path(layout.path("pairs_report", dataset="d", split="train"))
     write_json(path, {"pairs": 9})
@@ -96,8 +92,7 @@ def test_a_report_without_counts_is_named(tmp_path):
         write_manifest(layout, names_of(), SOURCES)
 
 
-def test_the_data_of_runs_are_joined_with_what_was_read(tmp_path):
-    layout = layout_of(tmp_path)
+def test_the_data_of_runs_are_joined_with_what_was_read(layout):
     news, *others = SOURCES["files"]
     for system, files in (("base", [news]), ("other", others)):
         write_run(layout, system)

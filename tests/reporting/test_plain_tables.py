@@ -12,18 +12,12 @@ from nmtcore.evaluation.scores import make_output_files
 from nmtcore.features.schema import syntax_schema
 from nmtcore.files import write_json
 from nmtcore.inference.schemas import ContrastScore, TaggedWord, write_contrast_scores, write_predicted_tags
-from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
 from nmtcore.reporting.contrast_report import contrast_report
 from nmtcore.reporting.markdown import page_markdown
 from nmtcore.reporting.plain_tables import SENTENCES, TaggedTest, contrast_page, head_page, tag_page
 
 PAIRS = [("number", 1), ("number", 4), ("order", None), ("number", 1)]
-
-
-@pytest.fixture
-def layout(tmp_path):
-    return Layout(results=tmp_path / "results", scales=("quick",))
 
 
 def scored_pairs(right, pairs=PAIRS, unknown=0):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from evaluation.test_metrics import draw
-from reporting.recorded_runs import ATTEMPT, SOURCES, layout_of, names_of, write_log, write_run
+from reporting.recorded_runs import ATTEMPT, SOURCES, names_of, write_log, write_run
 from reporting.runs import Results
 from sacrebleu import corpus_bleu
 
@@ -24,8 +24,7 @@ def write_finished(layout, *run, **options):
     write_manifest(layout, names_of(*run), SOURCES)
 
 
-def test_runs_have_a_row_each_and_scores_too(tmp_path):
-    layout = layout_of(tmp_path)
+def test_runs_have_a_row_each_and_scores_too(tmp_path, layout):
     write_finished(layout, "base", 10)
     write_run(layout, "base", 2, attempts=[])
     write_log(Path(layout.path("scores", **names_of("other"))).parent / "checkpoints/0", [ATTEMPT])
@@ -50,8 +49,7 @@ def test_runs_have_a_row_each_and_scores_too(tmp_path):
     assert re.match("broken on d, seed 1, is left out: .*training.jsonl, line 1: this is not JSON", sentence)
 
 
-def test_trees_have_their_measures(tmp_path):
-    layout = layout_of(tmp_path)
+def test_trees_have_their_measures(layout):
     folder = write_run(layout)
     heads = {"sentences": 3, "uas": 80.0}
     splits = {"test": {"argmax": heads}, "dev": {"argmax": heads | {"uas": None}}}
@@ -67,8 +65,7 @@ def test_trees_have_their_measures(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["[]", '{"bleu": 3}', '{"bleu": {"test": 3}}', '{"uas": {"test": {}}}'])
-def test_scores_that_are_none_are_named(content, tmp_path):
-    layout = layout_of(tmp_path)
+def test_scores_that_are_none_are_named(content, layout):
     path = write_run(layout) / "scores.json"
     path.write_text(content)
     with pytest.raises(UserError, match=rf"^{path} does not hold what it should \(.*\): delete it and run"):
@@ -93,8 +90,7 @@ def test_constructions_are_subsets(tmp_path):
     assert {row["measure"] for row in rows} == set(METRICS)
 
 
-def test_the_example_of_the_documentation(root, tmp_path, monkeypatch):
-    layout = layout_of(tmp_path)
+def test_the_example_of_the_documentation(root, tmp_path, monkeypatch, layout):
     write_run(layout, "base", 1, bleu=20.0)
     write_run(layout, "base", 2, bleu=22.0)
     index_runs(layout, {})
@@ -112,8 +108,7 @@ def test_every_column_is_documented(root):
     assert [name for name in sorted(columns) if f"`{name}`" not in text] == []
 
 
-def test_licences_are_listed_once_with_the_data_sets_that_use_them(tmp_path):
-    layout = layout_of(tmp_path)
+def test_licences_are_listed_once_with_the_data_sets_that_use_them(tmp_path, layout):
     write_finished(layout, "base", 1)
     write_finished(layout, "base", 2)
     paths = {"json": tmp_path / "licences.json", "table": tmp_path / "licences.md"}
@@ -127,8 +122,8 @@ def test_licences_are_listed_once_with_the_data_sets_that_use_them(tmp_path):
     assert paths["table"].with_suffix(".csv").exists()
 
 
-def test_data_without_runs_have_their_licences_as_far_as_they_were_read(tmp_path):
-    layout, paths = layout_of(tmp_path), {"json": tmp_path / "licences.json", "table": tmp_path / "licences.md"}
+def test_data_without_runs_have_their_licences_as_far_as_they_were_read(tmp_path, layout):
+    paths = {"json": tmp_path / "licences.json", "table": tmp_path / "licences.md"}
     write_finished(layout)
     _, empty, model = SOURCES["files"]
     bank = empty | {"name": "bank", "splits": ["gold_bank"], "licence": "CC BY-SA", "citation": "D"}
@@ -164,6 +159,6 @@ def test_translations_made_elsewhere_are_listed_once_per_system_and_licence():
     ]
 
 
-def test_without_data_there_are_no_licences(tmp_path):
+def test_without_data_there_are_no_licences(tmp_path, layout):
     with pytest.raises(UserError, match=r"There are no data in .* prepare a data set or train a system first"):
-        write_licence_table(layout_of(tmp_path), {"d": SOURCES}, json=tmp_path / "a.json", table=tmp_path / "a.md")
+        write_licence_table(layout, {"d": SOURCES}, json=tmp_path / "a.json", table=tmp_path / "a.md")
