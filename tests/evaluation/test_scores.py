@@ -99,86 +99,78 @@ def test_induced_trees_are_scored_without_punctuation_beside_baselines(tmp_path:
     assert [scores["left"][key] for key in ("sentences", "words", "scored_words", "nulls")] == [2, 6, 3, 1]
 
 
-def write_hypotheses(folder: Path, run: RunSettings) -> dict:
-    """Write possible outputs of translating `run`; return the path arguments of `score_tests`."""
+REFERENCES = ["The cat sees the small dog.", "A\u2028dog\r"]
+
+
+def scored_tests(folder: Path, *components, references=REFERENCES, in_train=(), **settings) -> tuple[dict, list[str]]:
+    """Score possible translations and parses of a run; return the scores, and the lines for the terminal."""
+    run, paths = run_settings(*components, **{"tests": ("test", "dev"), **settings}), {}
     for split in run.tests:
-        files = make_output_files(folder / "hypotheses" / split)
+        paths[split] = folder / "hypotheses" / split
+        files = make_output_files(paths[split])
         write_lines(files.translations, ["The cat sees a small dog.", ""])
-        write_lines(files.references, ["The cat sees the small dog.", "A\u2028dog\r"])
+        write_lines(paths[split] / "greedy.txt", ["The dog sees a small cat.", "A"])
+        write_lines(files.references, references)
         write_parses(files.parses, range(2), [Parse(argmax=[1, 1]), Parse(argmax=[1])])
         write_corpus(folder / f"{split}.parquet", [["a", "b"], ["c"]])
     corpora = {split: folder / f"{split}.parquet" for split in run.parsed_tests}
+    inputs = {"hypotheses": paths, "corpora": corpora, "trees": {}, "in_train": in_train}
     outputs = {"scores": folder / "scores.json", "counts": folder / "counts"}
-    hypotheses = {split: folder / "hypotheses" / split for split in run.tests}
-    return {"hypotheses": hypotheses, "corpora": corpora, "trees": {}, **outputs}
+    lines = score_tests(ScoringSettings.of_tests(run), **inputs, **outputs)
+    return read_json(outputs["scores"]), lines
 
 
 def test_test_splits_are_scored_in_order_by_their_settings(tmp_path: Path):
-    def scores(*components, **evaluation):
-        run = run_settings(*components, tests=("test", "dev"), evaluation=EvaluationSettings(**evaluation))
-        lines = score_tests(ScoringSettings.of_tests(run), **write_hypotheses(tmp_path, run))
-        result = read_json(tmp_path / "scores.json")
-        assert all(list(result[key]) == ["test", "dev"] for key in result.keys() & {"bleu", "uas"})
-        return result, lines
-
-    plain_scores, lines = scores()
+    plain_scores, lines = scored_tests(tmp_path)
     assert plain_scores.keys() == {"dataset", "system", "scale", "seed", "bleu"}
+    assert list(plain_scores["bleu"]) == ["test", "dev"]
     bleu = plain_scores["bleu"]["test"]
     shown = f"BLEU {bleu['bleu']:.1f}, length {bleu['length_ratio']:.2f}, chrF {bleu['chrf']:.1f}"
     assert lines == [f"{tmp_path} test: {shown} (2 sentences)"]
-    untokenised, _ = scores(tokenize="none", text="tokens")
+    untokenised, _ = scored_tests(tmp_path, evaluation=EvaluationSettings(tokenize="none", text="tokens"))
     assert "tok:none" in untokenised["bleu"]["test"]["bleu_signature"]
     assert untokenised["bleu"]["test"]["reference_length"] < bleu["reference_length"]
-    parsed, lines = scores(DiagonalParseSettings(layer=0))
+    parsed, lines = scored_tests(tmp_path, DiagonalParseSettings(layer=0))
     assert parsed["bleu"] == plain_scores["bleu"]
+    assert list(parsed["uas"]) == ["test", "dev"]
     assert parsed["uas"]["test"]["argmax"]["uas"] == 100
     assert "UAS 100.0" in lines[0]
 
 
 def test_what_a_test_shares_with_train_stands_with_its_bleu(tmp_path: Path):
-    run = run_settings(tests=("test", "more", "dev"))
-    counted = {name: tmp_path / f"{name}.in_train.json" for name in ("test", "more")}
-    for path, number in zip(counted.values(), (0, 1), strict=True):
+    counted = [tmp_path / f"{name}.in_train.json" for name in ("test", "more")]
+    for number, path in enumerate(counted):
         write_json(path, {"pairs": 2, "in_train": number})
-    paths = write_hypotheses(tmp_path, run)
-    lines = score_tests(ScoringSettings.of_tests(run), in_train=counted.values(), **paths)
-    shares = {split: own.get("in_train") for split, own in read_json(paths["scores"])["bleu"].items()}
+    scores, lines = scored_tests(tmp_path, tests=("test", "more", "dev"), in_train=counted)
+    shares = {split: own.get("in_train") for split, own in scores["bleu"].items()}
     assert shares == {"test": 0, "more": 1, "dev": None}
     assert [line.endswith(" (2 sentences; 1 of its pairs also in train)") for line in lines] == [False, True]
-    lines = write_summary([paths["scores"]], seeds=[1], score="bleu", output=tmp_path / "s.bleu")
+    lines = write_summary([tmp_path / "scores.json"], seeds=[1], score="bleu", output=tmp_path / "s.bleu")
     assert [line.endswith(" (seed 1; 1 of its pairs also in train)") for line in lines] == [False, True]
 
 
 def test_a_text_that_was_cut_off_is_named(tmp_path: Path):
-    run = run_settings(tests=("test", "dev"))
-    paths = write_hypotheses(tmp_path, run)
-    references = tmp_path / "hypotheses/dev/references.txt"
-    write_lines(references, read_lines(references)[:-1])
-    sentence = rf"dev/translations\.txt has 2 lines, but {references} has 1: delete {references.parent} and run"
+    folder = tmp_path / "hypotheses/test"
+    sentence = rf"test/translations\.txt has 2 lines, but {folder}/references.txt has 1: delete {folder} and run"
     with pytest.raises(UserError, match=sentence):
-        score_tests(ScoringSettings.of_tests(run), **paths)
+        scored_tests(tmp_path, references=REFERENCES[:1])
 
 
 def test_the_metrics_of_a_data_set_are_scored_on_every_split(tmp_path: Path):
     evaluation = EvaluationSettings(text="tokens", tokenize="none", greedy_dev=True, metrics=("ribes", "multi_bleu"))
-    run = run_settings(tests=("test", "dev"), evaluation=evaluation)
-    paths = write_hypotheses(tmp_path, run)
-    write_lines(tmp_path / "hypotheses/dev/greedy.txt", ["The dog sees a small cat.", "A"])
-    lines = score_tests(ScoringSettings.of_tests(run), **paths)
-    scores = read_json(tmp_path / "scores.json")
+    scores, lines = scored_tests(tmp_path, evaluation=evaluation)
     names = {"test": "test/translations", "dev": "dev/translations", "dev.greedy": "dev/greedy"}
     for metric in evaluation.metrics:
         assert list(scores[metric]) == list(scores["bleu"]) == list(names)
         for split, name in names.items():
-            texts = f"{name}.txt", f"{split.removesuffix('.greedy')}/references.txt"
-            expected = METRICS[metric].count(*(read_lines(tmp_path / "hypotheses" / own) for own in texts), evaluation)
+            expected = METRICS[metric].count(read_lines(tmp_path / f"hypotheses/{name}.txt"), REFERENCES, evaluation)
             assert scores[metric][split] == {
                 metric: expected.corpus_score(), f"{metric}_signature": expected.signature, "sentences": 2,
             }  # fmt: skip
     assert scores["ribes"]["dev"]["ribes"] > scores["ribes"]["dev.greedy"]["ribes"] > 0
     shown = f"RIBES {scores['ribes']['test']['ribes']:.1f}, multi-bleu {scores['multi_bleu']['test']['multi_bleu']:.1f}"
     assert shown in lines[0]
-    write_summary([paths["scores"]], seeds=[1], score="ribes", output=tmp_path / "s.ribes")
+    write_summary([tmp_path / "scores.json"], seeds=[1], score="ribes", output=tmp_path / "s.ribes")
     summary = read_json(tmp_path / "s.ribes")["splits"]["dev"]
     assert summary["ribes"]["mean"] == scores["ribes"]["dev"]["ribes"]
     assert summary["ribes_signature"] == scores["ribes"]["dev"]["ribes_signature"]
