@@ -108,22 +108,26 @@ def test_every_column_is_documented(root):
     assert [name for name in sorted(columns) if f"`{name}`" not in text] == []
 
 
-def test_licences_are_listed_once_with_the_data_sets_that_use_them(tmp_path, layout):
+def listed_licences(layout, datasets):
+    """Write the table of licences; return its entries, and the table as Markdown."""
+    path = Path(layout.results) / "licences.json"
+    text = write_licence_table(layout, datasets, json=path, table=path.with_suffix(".md"))
+    return read_json(path), text
+
+
+def test_licences_are_listed_once_with_the_data_sets_that_use_them(layout):
     write_finished(layout, "base", 1)
     write_finished(layout, "base", 2)
-    paths = {"json": tmp_path / "licences.json", "table": tmp_path / "licences.md"}
-    text = write_licence_table(layout, {}, **paths)
-    assert [list(entry.values()) for entry in read_json(paths["json"])] == [
+    entries, text = listed_licences(layout, {})
+    assert [list(entry.values()) for entry in entries] == [
         ["corpus", "mine/test", "CC0", "A 2020", 0, 0, ["d"]],
         ["corpus", "news", "CC BY 4.0", "B 2021", 1, 0, ["d"]],
         ["model", "stanza_en", "Apache-2.0", "C", 1, 1, ["d"]],
     ]
     assert "| corpus | news | CC BY 4.0 | B 2021 | 1 | 0 | d |" in text
-    assert paths["table"].with_suffix(".csv").exists()
 
 
-def test_data_without_runs_have_their_licences_as_far_as_they_were_read(tmp_path, layout):
-    paths = {"json": tmp_path / "licences.json", "table": tmp_path / "licences.md"}
+def test_data_without_runs_have_their_licences_as_far_as_they_were_read(layout):
     write_finished(layout)
     _, empty, model = SOURCES["files"]
     bank = empty | {"name": "bank", "splits": ["gold_bank"], "licence": "CC BY-SA", "citation": "D"}
@@ -132,9 +136,8 @@ def test_data_without_runs_have_their_licences_as_far_as_they_were_read(tmp_path
     for dataset, split in (("d", "gold_bank"), ("prepared", "test")):  # the run of d does not use its treebank
         write_json(layout.path("raw_report", dataset=dataset, split=split), {"pairs": 2, "kept": 2})
     write_lines(layout.path("annotation", dataset="prepared", annotator="tagger", split="test", side="source"), [])
-    datasets = {"d": known, "prepared": known, "unread": known}
-    text = write_licence_table(layout, datasets, **paths)
-    assert {(entry["name"], *entry["datasets"]) for entry in read_json(paths["json"])} == {
+    entries, text = listed_licences(layout, {"d": known, "prepared": known, "unread": known})
+    assert {(entry["name"], *entry["datasets"]) for entry in entries} == {
         ("bank", "d"), ("mine/test", "d", "prepared"), ("news", "d"), ("stanza_en", "d"), ("en_small", "prepared"),
     }  # fmt: skip
     assert "| model | en_small | unknown |" in text
@@ -159,6 +162,6 @@ def test_translations_made_elsewhere_are_listed_once_per_system_and_licence():
     ]
 
 
-def test_without_data_there_are_no_licences(tmp_path, layout):
+def test_without_data_there_are_no_licences(layout):
     with pytest.raises(UserError, match=r"There are no data in .* prepare a data set or train a system first"):
-        write_licence_table(layout, {"d": SOURCES}, json=tmp_path / "a.json", table=tmp_path / "a.md")
+        listed_licences(layout, {"d": SOURCES})
