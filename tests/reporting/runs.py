@@ -59,6 +59,13 @@ class Results:
         """Write the translations of a run and their counts, and return their folder."""
         return write_translations(self.layout, system, seed, translations, self.references)
 
+    def write_runs(self, systems: dict[str, list[list[str]]]) -> "Results":
+        """Write the translations of seeds 1, 2... of each system, and return itself."""
+        for system, seeds in systems.items():
+            for seed, translations in enumerate(seeds, start=1):
+                self.write_run(system, seed, translations)
+        return self
+
     def write_annotation(self, side: str, column: str, values: list) -> str:
         """Write an annotation of the test with one column, and return its path."""
         path = self.layout.path("annotation", dataset="d", annotator=column, split="test", side=side)

@@ -27,14 +27,13 @@ def show(tmp_path):
     translations = {name: [draw(40, wrong=wrong)[0] for wrong in seeds] for name, seeds in WRONG.items()}
 
     def shown(seeds):
-        counts = []
-        for name, runs in translations.items():
-            for seed, lines in enumerate(runs[:seeds], start=1):
-                results.write_run(name, seed, lines)
-                names = {"scale": "quick", "dataset": "d", "system": name, "seed": seed}
-                counts.append(Path(results.layout.path("counts", **names)))
-        facts = {"split": "test", "controls": CONTROLS, "measured": "Seen.", "parser": "head", "parser_control": "c"}
         own = {name: runs[:seeds] for name, runs in translations.items()}
+        results.write_runs(own)
+        names = [
+            {"scale": "quick", "dataset": "d", "system": name, "seed": i + 1} for name in own for i in range(seeds)
+        ]
+        counts = [Path(results.layout.path("counts", **run)) for run in names]
+        facts = {"split": "test", "controls": CONTROLS, "measured": "Seen.", "parser": "head", "parser_control": "c"}
         return demo_text(counts, layout=results.layout, **facts), own, references
 
     return shown

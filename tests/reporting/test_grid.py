@@ -1,7 +1,6 @@
 """Tables of numbers: scores equal sacreBLEU's, each cell depends on its own runs, differences are counted once."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,13 +32,9 @@ PUBLISHED = {"base": (20.5, ""), "new": (22.0, "d")}
 MISSING = "missing on d has no finished run (unfinished_runs: leave_out)"
 
 
-@pytest.fixture
-def folder(tmp_path):
-    made = Folder(tmp_path, REFERENCES, REFERENCES)
-    for name, seeds in SYSTEMS.items():
-        for seed, lines in enumerate(seeds, start=1):
-            made.write_run(name, seed, lines)
-    return made
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return Folder(tmp_path_factory.mktemp("grid"), REFERENCES, REFERENCES).write_runs(SYSTEMS)
 
 
 def column_cells(folder, column, metric, published=None):
@@ -143,10 +138,7 @@ MARKED = {
 
 def test_marks_are_those_of_the_joint_interval(tmp_path):
     """`mixed` loses much, nothing and gains much, beside `low`: neither is a mark. With one seed there is none."""
-    made = Folder(tmp_path, REFERENCES, REFERENCES)
-    for name, seeds in MARKED.items():
-        for seed, lines in enumerate(seeds, start=1):
-            made.write_run(name, seed, lines)
+    made = Folder(tmp_path, REFERENCES, REFERENCES).write_runs(MARKED)
     seeds = {name: list(range(1, len(own) + 1)) for name, own in MARKED.items()}
     cells = [{"row": name, "column": COLUMN, **scored(made.layout, name, own)} for name, own in seeds.items()]
     for baselines, marks in {
@@ -203,14 +195,13 @@ def test_comet_is_scored_and_compared_like_other_metrics(folder):
     assert results.compare(new, base).delta == pytest.approx(means["new"].mean() - means["base"].mean())
 
 
-def test_mostly_empty_translations_are_named_on_top(folder):
-    folder.write_run("new", 1, [""] * 20 + BETTER[20:])
+def test_mostly_empty_translations_are_named_on_top(tmp_path):
+    folder = Folder(tmp_path, REFERENCES, REFERENCES).write_runs(SYSTEMS | {"new": [[""] * 20 + BETTER[20:], GOOD]})
     assert blocks_of(plan(folder))[0].texts == ("d/new, seed 1, test: 20 of 27 translations are empty.",)
 
 
-def test_scores_of_other_sentences_are_not_compared(folder):
-    other = Folder(Path(folder.layout.results).parent / "other", REFERENCES, GOOD)
-    other.write_run("control", 1, GOOD)
+def test_scores_of_other_sentences_are_not_compared(folder, tmp_path):
+    other = Folder(tmp_path, REFERENCES, GOOD).write_runs({"control": [GOOD]})
     cells = [{"row": name, "column": COLUMN, **scored(made.layout, name, [1])}
              for name, made in (("base", folder), ("control", other))]  # fmt: skip
     with pytest.raises(UserError, match="d/control and d/base have different references of test"):

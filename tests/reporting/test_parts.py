@@ -50,13 +50,10 @@ def bleu(system, rows):
     return [own_bleu([lines[i] for i in rows], [WORDS[i] for i in rows], SETTINGS) for lines in texts]
 
 
-@pytest.fixture
-def folder(tmp_path):
-    made = Folder(tmp_path, [" ".join(["w"] * length) for length in LENGTHS], WORDS)
-    for system, step in STEPS.items():
-        for seed in (1, 2):
-            made.write_run(system, seed, translate(step + seed))
-    return made
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = Folder(tmp_path_factory.mktemp("parts"), [" ".join(["w"] * length) for length in LENGTHS], WORDS)
+    return made.write_runs({system: [translate(step + seed) for seed in (1, 2)] for system, step in STEPS.items()})
 
 
 @pytest.fixture
@@ -234,9 +231,7 @@ def test_a_data_set_that_stands_in_for_several_is_measured_once(folder):
 
 def test_a_single_sentence_has_a_score_but_no_intervals(tmp_path):
     folder = Folder(tmp_path, ["a b"] + ["a"] * 4, ["a b c d e"] * 5)
-    for name, line in (("base", "a b c d f"), ("better", "a b c d e")):
-        for seed in (1, 2):
-            folder.write_run(name, seed, [line] * 5)
+    folder.write_runs({"base": [["a b c d f"] * 5] * 2, "better": [["a b c d e"] * 5] * 2})
     entries, gains_table, _ = measured_lengths(replace(lengths(folder), facts={}))
     assert [(entry["sentences"], entry["interval"]) for entry in entries[:2]] == [(1, None)] * 2
     ((*_, gain),) = gains_table.rows
