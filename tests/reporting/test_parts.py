@@ -164,7 +164,7 @@ def test_cells_without_runs_or_annotation_have_the_reason(folder, annotations):
     _, rows, texts = measured_constructions(table, folder)
     assert [row[6] for row in rows] == ["(no tags)"] * 3
     assert "No test of this figure has supertags" in " ".join(texts)
-    short = folder.write_annotation("target", "ccg", SUPERTAGS[:7])
+    short = folder.write_annotation("source", "ccg", SUPERTAGS[:7])
     with pytest.raises(UserError, match=r"parquet has 7 sentences, but 80 were translated: delete the older"):
         construction_entries(gains(folder, {"target.ccg": short}), Results())
 
