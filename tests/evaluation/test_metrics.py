@@ -12,11 +12,9 @@ from sacrebleu.metrics import BLEU, CHRF
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.compare import bootstrap_weights
 from nmtcore.evaluation.counts import checksum_of_test, length_ratio, read_counts, stored_measures, write_counts
 from nmtcore.evaluation.metrics import METRICS, count_translations, score_translations
 from nmtcore.evaluation.ribes import sentence_ribes
-from nmtcore.parquet import read_rows
 
 SETTINGS = {
     "13a": EvaluationSettings(),
@@ -118,8 +116,7 @@ def multi_bleu(translations, references):
 
 def test_multi_bleu_is_that_of_a_plain_reference():
     translations, references = draw(60)
-    evaluation = EvaluationSettings(text="tokens")
-    counts = count("multi_bleu", translations, references, evaluation)
+    counts = count("multi_bleu", translations, references, EvaluationSettings(text="tokens"))
     assert counts.corpus_score() == pytest.approx(multi_bleu(translations, references), rel=1e-12)
     own = [multi_bleu([t], [r]) for t, r in zip(translations, references, strict=True)]
     assert by_row(counts) == pytest.approx(own, rel=1e-12)
@@ -127,9 +124,6 @@ def test_multi_bleu_is_that_of_a_plain_reference():
     lowercase = count("multi_bleu", ["A b c D"], ["a b C d"], EvaluationSettings(lowercase=True))
     assert lowercase.corpus_score() == pytest.approx(100.0)
     assert lowercase.signature == "multi-bleu|case:lc|tok:none|smooth:none|text:detokenised"
-    unmatched = count("multi_bleu", ["a b x c d"], ["a b y c d"], evaluation)
-    assert unmatched.corpus_score() == by_row(unmatched)[0] == 0.0
-    assert count("bleu", ["a b x c d"], ["a b y c d"], evaluation).corpus_score() > 0
 
 
 def test_ribes_of_a_test_is_the_mean_over_sentences():
@@ -143,17 +137,6 @@ def test_ribes_of_a_test_is_the_mean_over_sentences():
     with_empty = count("ribes", [*translations, "a b", ""], [*references, "", ""], EvaluationSettings())
     assert with_empty.corpus_score() == counts.corpus_score(), "sentences with an empty reference do not count"
     assert with_empty.rows(np.array([30])).corpus_score() == 0
-
-
-def test_samples_are_those_of_sacrebleu(monkeypatch):
-    monkeypatch.delenv("SACREBLEU_SEED", raising=False)
-    translations, references = draw(50)
-    counts = count("bleu", translations, references, EvaluationSettings())
-    scores_A = counts.sampled_scores(bootstrap_weights(50))
-    own = BLEU().corpus_score(translations, [references], n_bootstrap=1000)
-    ordered = np.sort(scores_A)
-    assert scores_A.mean() == pytest.approx(own._mean, rel=1e-6)  # sacreBLEU's sums are float32
-    assert (ordered[974] - ordered[25]) / 2 == pytest.approx(own._ci, rel=1e-6)
 
 
 @pytest.mark.parametrize("tokenize", ["13a", "intl", "zh", "ja"])
@@ -189,9 +172,5 @@ def test_stored_counts_are_those_of_the_sentences(tmp_path: Path):
         assert (stored.signature, stored.test) == (own.signature, checksum_of_test(references))
         assert stored.corpus_score() == own.corpus_score()
     assert stored.test != checksum_of_test(references[1:])
-    first = next(iter(read_rows(path)))
-    assert {measure: len(first[measure]) for measure in METRICS} == {
-        "bleu": 10, "chrf": 18, "ribes": 2, "multi_bleu": 10,
-    }  # fmt: skip
     with pytest.raises(UserError, match=r"test\.parquet has no counts of recall: delete it, and run the workflow"):
         read_counts(path, "recall")
