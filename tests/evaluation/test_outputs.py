@@ -5,14 +5,16 @@ from pathlib import Path
 
 import pytest
 from factories import run_settings
-from pair_files import write_corpus
+from pair_files import pair_row, write_corpus
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import SentencesSettings
+from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.evaluation.outputs import import_translations, read_files, read_outputs, read_references
 from nmtcore.evaluation.scores import make_output_files, output_files
 from nmtcore.files import read_lines, write_json, write_lines
+from nmtcore.parquet import write_rows
 
 REFERENCES = ["a b c", "d", ""]
 
@@ -148,8 +150,10 @@ def test_texts_that_do_not_fit_are_refused(imported, text, sentence):
 
 
 def test_references_are_text_or_tokens(tmp_path):
-    corpus = write_corpus(tmp_path / "c.parquet", SENTENCES)
-    for text in ("detokenised", "tokens"):
+    pairs = [{**pair_row(id, words), "target": f"text {id}"} for id, words in enumerate(SENTENCES)]
+    write_rows(tmp_path / "c.parquet", PAIR_SCHEMA, pairs)
+    texts = {"detokenised": [f"text {id}" for id in range(4)], "tokens": [" ".join(words) for words in SENTENCES]}
+    for text, references in texts.items():
         run = run_settings(evaluation=EvaluationSettings(text=text))
-        assert read_references(run, corpus, None) == [" ".join(words) for words in SENTENCES]
-        assert read_references(run, corpus, 2) == ["the cat .", "dog"]
+        for limit in (None, 2):
+            assert read_references(run, tmp_path / "c.parquet", limit) == references[:limit]
