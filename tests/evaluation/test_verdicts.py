@@ -1,28 +1,18 @@
 """Verdicts on claims, by the place of our interval."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from evaluation.test_differences import sampled_runs
-from published_claims import paper_claims
+from reporting.planned import claim
 
-from nmtcore.config.project import Project
-from nmtcore.config.published import read_paper
+from nmtcore.config.claims import TrainedSystem
 from nmtcore.evaluation.compare import difference_of
 from nmtcore.evaluation.verdicts import judge_claim
 
-PROJECT = Project.load(Path(__file__).resolve().parents[2] / "config")
-CLAIMS = {
-    direction: next(
-        claim
-        for claim in paper_claims(read_paper(PROJECT, "pham2018"))
-        if claim.direction == direction and claim.metric == "bleu" and (claim.controls or direction == "no_gain")
-    )
-    for direction in ("gain", "no_gain")
-}
-CLAIMS["loss"] = CLAIMS["gain"]._replace(direction="loss")
+CONTROL = TrainedSystem("control", "real")
+CLAIMS = {name: claim(direction=name, controls=(CONTROL,)) for name in ("gain", "loss", "no_gain")}
 
 
 def our_difference(delta):
@@ -33,39 +23,29 @@ def our_difference(delta):
 
 
 @pytest.mark.parametrize(
-    ("direction", "delta", "answer"),
+    ("direction", "answers"),
     [
-        ("gain", 3.0, "upheld"),
-        ("gain", -3.0, "contradicted"),
-        ("gain", 0.1, "not decided"),
-        ("loss", 3.0, "contradicted"),
-        ("loss", -3.0, "upheld"),
-        ("loss", 0.1, "not decided"),
-        ("no_gain", 3.0, "contradicted"),
-        ("no_gain", -3.0, "upheld"),
-        ("no_gain", 0.5, "not decided"),
-        ("no_gain", 0.0, "upheld"),
+        ("gain", ["upheld", "contradicted", "not decided"]),
+        ("loss", ["contradicted", "upheld", "not decided"]),
+        ("no_gain", ["contradicted", "upheld", "not decided"]),
     ],
 )
-def test_the_interval_decides(direction, delta, answer):
-    ours = our_difference(delta)
-    assert (ours.interval[0] > 0, ours.interval[1] < 0) == (delta > 1, delta < -1)
-    verdict = judge_claim(CLAIMS[direction], ours)
-    assert (verdict.answer, verdict.reason, verdict.difference) == (answer, "", ours)
+def test_the_interval_decides(direction, answers):
+    for delta, answer in zip((3.0, -3.0, 0.5), answers, strict=True):
+        ours = our_difference(delta)
+        assert (ours.interval[0] > 0, ours.interval[1] < 0) == (delta > 1, delta < -1)
+        assert judge_claim(CLAIMS[direction], ours)[:3] == (answer, "", ours)
 
 
 @pytest.mark.parametrize(
     ("interval", "answers"),
     [
         ((-0.5, 0.5), ("upheld", "upheld")),
-        ((-2.0, -0.5), ("upheld", "upheld")),
         ((0.2, 0.6), ("upheld", "upheld")),
         ((0.2, 1.0), ("contradicted", "upheld")),
-        ((0.2, 1.5), ("contradicted", "upheld")),
         ((-0.5, 1.5), ("not decided", "upheld")),
         ((-0.5, 2.0), ("not decided", "not decided")),
         ((0.2, 2.5), ("contradicted", "contradicted")),
-        ((2.5, 3.0), ("contradicted", "contradicted")),
     ],
 )
 def test_no_gain_is_upheld_below_a_margin(interval, answers):
@@ -76,45 +56,32 @@ def test_no_gain_is_upheld_below_a_margin(interval, answers):
 
 
 @pytest.mark.parametrize("direction", ["gain", "loss", "no_gain"])
-@pytest.mark.parametrize("delta", [3.0, 0.1, -3.0])
-def test_one_seed_decides_nothing(direction, delta):
-    ours = replace(our_difference(delta), seed_error=None)
-    verdict = judge_claim(CLAIMS[direction], ours)
-    assert (verdict.answer, verdict.difference) == ("not decided", ours)
-    assert verdict.reason == "one seed, so that training noise is unknown"
+def test_one_seed_decides_nothing(direction):
+    for delta in (3.0, -3.0):
+        ours = replace(our_difference(delta), seed_error=None)
+        verdict = judge_claim(CLAIMS[direction], ours)
+        assert verdict[:3] == ("not decided", "one seed, so that training noise is unknown", ours)
 
 
-def test_a_gain_of_the_control_is_marked():
-    claim = CLAIMS["gain"]
-    (control,) = claim.controls
-    other = claim.baseline._replace(system="nmt")
-    for delta, also in ((2.0, (control,)), (0.1, ()), (-2.0, ())):
-        controls = {control: our_difference(delta), other: our_difference(2.0)}
-        assert judge_claim(claim, our_difference(3.0), controls=controls).also_by == also
-        assert judge_claim(claim, our_difference(0.1), controls=controls).also_by == ()
-
-
-def test_controls_that_do_not_gain_or_were_not_run_are_told_apart():
-    (control,) = CLAIMS["gain"].controls
+def test_a_gain_of_a_control_is_marked_and_those_that_were_not_run_are_told_apart():
     single = replace(our_difference(2.0), seed_error=None)
     for compared, gains, reason in (
-        ({control: our_difference(2.0)}, True, ""),
-        ({control: our_difference(0.1)}, False, ""),
-        ({control: "no parser"}, None, "no parser"),
-        ({control: single}, None, "one seed, so that training noise is unknown"),
+        ({CONTROL: our_difference(2.0), CLAIMS["gain"].system: our_difference(2.0)}, True, ""),
+        ({CONTROL: our_difference(0.1)}, False, ""),
+        ({CONTROL: our_difference(-2.0)}, False, ""),
+        ({CONTROL: "no parser"}, None, "no parser"),
+        ({CONTROL: single}, None, "one seed, so that training noise is unknown"),
         ({}, None, ""),
     ):
         verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), controls=compared)
-        assert verdict.controls == ((control, gains, reason),)
-        loss = CLAIMS["loss"]._replace(controls=(control,))
-        assert judge_claim(loss, our_difference(-3.0), controls=compared).controls == ()
+        assert verdict.controls == ((CONTROL, gains, reason),)
+        assert verdict.also_by == (CONTROL,) * bool(gains)
+        assert judge_claim(CLAIMS["gain"], our_difference(0.1), controls=compared).controls == ()
+        assert judge_claim(CLAIMS["loss"], our_difference(-3.0), controls=compared).controls == ()
 
 
-def test_a_difference_with_a_reason_decides_nothing():
+def test_a_difference_with_a_reason_decides_nothing_and_what_was_not_run_has_a_reason():
     verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), reason="too few sentences")
     assert (verdict.answer, verdict.reason, verdict.also_by) == ("not decided", "too few sentences", ())
-
-
-def test_what_was_not_run_has_a_reason():
     verdict = judge_claim(CLAIMS["gain"], None, reason="no corpus")
     assert (verdict.answer, verdict.reason, verdict.difference) == ("not run", "no corpus", None)

@@ -1,17 +1,22 @@
 """The values of measures: counted in small files by hand."""
 
 import json
+from collections import Counter
+from itertools import groupby
 
+import numpy as np
 import pytest
-from evaluation.test_subword_counts import write_tokens
 from reporting.runs import write_translations
 from reporting.treebank_tables import HARD, SHARED, TREES, UNTRAINED, TreebankTable, right_words
 from sacrebleu import corpus_bleu
 
 from nmtcore.errors import UserError
+from nmtcore.evaluation.subword_counts import subword_counts
+from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.files import write_json, write_lines
 from nmtcore.layout import Layout
 from nmtcore.measures import MEASURES, scores, sizes, training, trees
+from nmtcore.parquet import ROWS_PER_GROUP, write_rows
 
 REFERENCES = ["the red dog sees a cat near the river", "an old tree stands in the town", "she sees it"]
 LINES = ["the red dog saw a cat near a river", "an old tree stood in town", "she sees him"]
@@ -40,14 +45,28 @@ def test_seeds_of_other_tests_are_refused(tmp_path):
         scores.stored_counts(source)
 
 
+def write_tokens(path, sentences):
+    write_rows(path, TOKENS_SCHEMA, [{"id": i, "ids": own, "word_of_subword": own} for i, own in enumerate(sentences)])
+    return path
+
+
+@pytest.mark.parametrize("sentences", [0, 1, ROWS_PER_GROUP + 50])
+def test_subwords_of_words_are_groups_of_equal_indices(tmp_path, sentences):
+    """A word of one sentence does not continue in the next, nor in the next row group."""
+    generator = np.random.default_rng(sentences)
+    words = [np.sort(generator.integers(0, 4, size=generator.integers(0, 9))).tolist() for _ in range(sentences)]
+    expected = Counter(len(list(group)) for sentence in words for _, group in groupby(sentence))
+    counts = subword_counts(write_tokens(tmp_path / "t.parquet", words))
+    assert {size: number for size, number in enumerate(counts) if number} == expected
+
+
 def test_shares_of_words_and_numbers_of_reports(tmp_path):
     tokens = str(write_tokens(tmp_path / "t.parquet", [[0], [0, 0], [0, 1, 1, 1]]))
     assert [sizes.share({"files": {"tokens": tokens}, "most": most}) for most in (1, 2, 7)] == [[0.5], [0.75], [1]]
     empty = str(write_tokens(tmp_path / "none.parquet", []))
     assert sizes.share({"files": {"tokens": empty}, "most": 1}) == []
-    report = str(tmp_path / "train.json")
+    files = {"report": str(tmp_path / "train.json")}
     write_json(tmp_path / "train.json", {"kept": 7, "dropped": {"langdetect": 12}})
-    files = {"report": report}
     assert sizes.reported({"files": files, "keys": ["kept"]}) == [7]
     assert sizes.reported({"files": files, "keys": ["dropped", "langdetect"]}) == [12]
     with pytest.raises(UserError, match=r"train.json has no 'copies.kept': delete it and run the workflow again"):
@@ -68,27 +87,13 @@ def test_times_are_relative_to_the_baselines_mean(tmp_path):
     assert training.relative_time(source) == [2, 3]
     assert training.relative_time({"files": {"history": base, "baseline": base}}) == [0.5, 1.5]
     names = ("seconds_per_update", "updates", "validations", "training_time", "tokens_per_second", "seconds")
-    assert [MEASURES[name].values(source) for name in names] == [
-        [4, 6],
-        [10, 10],
-        [0, 0],
-        [40, 60],
-        [25, 100 / 6],
-        [40, 60],
-    ]
+    values = [[4, 6], [10, 10], [0, 0], [40, 60], [25, 100 / 6], [40, 60]]
+    assert [MEASURES[name].values(source) for name in names] == values
 
 
 def test_times_of_updates_and_validations_are_medians(tmp_path):
     """A pause of the machine, here 100 seconds in the third line, does not count."""
-    lines = [
-        (10, 10, 20.0),
-        (20, 10, 40.0),
-        (30, 10, 160.0),
-        (35, 5, 170.0),
-        (35, 0, 177.0),
-        (45, 10, 197.0),
-        (45, 0, 202.0),
-    ]
+    lines = [(10, 10, 20), (20, 10, 40), (30, 10, 160), (35, 5, 170), (35, 0, 177), (45, 10, 197), (45, 0, 202)]
     records = [
         {"update": update, "seconds": seconds, **({"updates": updates} if updates else {"validation": {"bleu": 1.0}})}
         for update, updates, seconds in lines
@@ -126,8 +131,8 @@ def test_induced_trees_have_the_heads_of_gold_trees(treebank, undirected):
     untrained = {**source, "column": f"untrained_{measure}"}
     assert [own.corpus_score() for own in trees.treebank_counts(untrained)] == pytest.approx(shares[2:] * 2)
     left = [None if own is None else [*range(2, len(own) + 1), 0] for own in TREES]
-    right, words = right_words(left, undirected=undirected)
     (own,) = trees.treebank_counts(treebank.induction("left", measure))
+    right, words = right_words(left, undirected=undirected)
     assert own.corpus_score() == pytest.approx(100 * right / words)
     assert trees.without_words(source) == ""
 

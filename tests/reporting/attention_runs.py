@@ -45,32 +45,24 @@ class AttentionRuns:
         names = {"scale": "quick", "dataset": "d", "system": system, "seed": seed, "split": "test"}
         return Path(self.layout.path(file_type, **names))
 
-    def write_attention(self, system, *, layers=2, heads=2, cross=1, selection=False, ids=tuple(IDS), seed=1) -> Path:
-        """Write random attention: encoder heads, cross attention, and the heads that a component selects."""
-        random, rows = np.random.default_rng(seed), []
+    def write_attention(self, system, *, layers=2, selection=False, ids=tuple(IDS), seed=1) -> Path:
+        """Write random attention: of two heads in each layer, of the decoder, and of the heads of words if selected."""
+        random, rows, target = np.random.default_rng(seed), [], ["ein", "<h&>", "</s>"]
         for id in ids:
             keys = [*SENTENCES[IDS.index(id)], "</s>"]
-            source, target = random.dirichlet(np.full(len(keys), 0.3), len(keys)), ["ein", "<h&>", "</s>"]
-            for layer in range(layers):
-                for head in range(heads):
-                    weights = np.round(random.dirichlet(np.full(len(keys), 0.3), len(keys)), 4).tolist()
-                    rows.append({**map_row(id, layer, head, weights), "queries": keys, "keys": keys})
-            for head in range(cross):
-                weights = np.round(random.dirichlet(np.full(len(keys), 0.3), len(target)), 4).tolist()
-                rows.append({**map_row(id, 0, head, weights, "cross"), "queries": target, "keys": keys})
-            if selection:
-                weights = np.round(source, 4).tolist()
-                own = map_row(id, None, None, weights, "head_selection")
-                rows.append({**own, "queries": keys, "keys": keys})
+            maps = [(keys, layer, head, "encoder") for layer in range(layers) for head in range(2)]
+            maps += [(target, 0, 0, "cross"), *[(keys, None, None, "head_selection")] * selection]
+            for queries, *names in maps:
+                weights = np.round(random.dirichlet(np.full(len(keys), 0.3), len(queries)), 4).tolist()
+                rows.append({**map_row(id, names[0], names[1], weights, names[2]), "queries": queries, "keys": keys})
         path = self.path("attention", system, seed)
         write_rows(path, ATTENTION_SCHEMA, rows)
         return path
 
-    def write_parses(self, system, heads, *, ids=tuple(IDS), one_root=True) -> Path:
+    def write_parses(self, system, heads, *, ids) -> Path:
         """Write the same heads as the parse of every sentence."""
-        folder, own = self.path("gold_parses", system), np.array(heads)
-        parses = [Parse(argmax=own, one_root=own if one_root else None) for _ in ids]
-        write_parses(make_output_files(folder).parses, np.array(ids), parses)
+        folder = self.path("gold_parses", system)
+        write_parses(make_output_files(folder).parses, ids, [Parse(argmax=heads, one_root=heads)] * len(ids))
         return folder
 
     def texts(self) -> list[str]:

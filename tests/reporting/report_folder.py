@@ -1,17 +1,15 @@
 """A results folder with runs, pairs, trees and a table, for the tests of the report."""
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
+from pair_files import write_corpus
 from reporting.planned import planned, scored
 from reporting.recorded_runs import SOURCES, layout_of, names_of, write_run
 from reporting.runs import write_translations
 
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.config.typed import plain
-from nmtcore.corpus.pairs import ANNOTATION_FIELDS, PAIR_SCHEMA
 from nmtcore.files import write_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
@@ -38,8 +36,8 @@ def report_folder(folder: Path, systems: list[str], *, seeds: int = 1) -> dict[s
     _write_test(layout)
     for run in names:
         write_manifest(layout, names_of(*run), {**SOURCES, "description": HOSTILE})
-    tables = Path(layout.path("paper_json", table="", paper_table="p2020_table_1"))
-    figure = Path(layout.path("paper_figure", table="", paper_table="p2020_table_1"))
+    table = {"table": "", "paper_table": "p2020_table_1"}
+    tables, figure = (Path(layout.path(file_type, **table)) for file_type in ("paper_json", "paper_figure"))
     claims = Path(layout.path("claim_json", table=""))
     write_paper_table(_plan(layout, systems, seeds), layout=layout, json=tables, table=tables.with_suffix(".md"))
     write_claims([tables], scale="small", json=claims, table=claims.with_suffix(".md"))
@@ -62,19 +60,12 @@ def _trees(layout: Layout) -> str:
     return layout.path("annotation", dataset="d", annotator="parser", split="test", side="source")
 
 
-def _sources() -> list[list[str]]:
-    return [["the", "dog", HOSTILE, "sees", "a", f"cat{number}"] for number in range(SENTENCES)]
-
-
 def _write_test(layout: Layout) -> None:
     """Write the pairs of the test, and chains as their trees."""
-    pairs = [
-        {"id": i, "source": " ".join(words), "target": "x", "source_words": words, "target_words": ["x"], "origin": "c"}
-        for i, words in enumerate(_sources())
-    ]
-    write_rows(layout.path("pairs", dataset="d", split="test"), PAIR_SCHEMA, pairs)
-    trees = [Annotation(head=list(range(len(words))), deprel=["dep"] * len(words)) for words in _sources()]
-    write_rows(_trees(layout), pa.schema(ANNOTATION_FIELDS), [asdict(tree) for tree in trees])
+    sources = [["the", "dog", HOSTILE, "sees", "a", f"cat{number}"] for number in range(SENTENCES)]
+    write_corpus(Path(layout.path("pairs", dataset="d", split="test")), sources)
+    tree = Annotation(head=list(range(6)), deprel=["dep"] * 6)
+    write_rows(_trees(layout), ANNOTATION_SCHEMA, [annotation_row(number, tree) for number in range(SENTENCES)])
 
 
 def _write_report_run(layout: Layout, system: str, seed: int, number: int) -> None:
@@ -84,8 +75,6 @@ def _write_report_run(layout: Layout, system: str, seed: int, number: int) -> No
     write_translations(layout, system, seed, translations, references, scale="small")
     settings = {**names_of(system, seed), "model": {"width": 8 + number}, "tests": ["test"]}
     write_json(folder / "model/run.json", settings)
-    log = (folder / "training.jsonl").read_text(encoding="utf-8").splitlines()
-    assert json.loads(log[-1])["validation"]
 
 
 def _plan(layout: Layout, systems: list[str], seeds: int) -> dict:

@@ -59,13 +59,16 @@ class Results:
         """Write the translations of a run and their counts, and return their folder."""
         return write_translations(self.layout, system, seed, translations, self.references)
 
-    def write_annotation(self, side: str, column: str, values: list) -> tuple[str, str, str]:
-        """Write an annotation of the test with one column, and return its side, column and path."""
+    def write_runs(self, systems: dict[str, list[list[str]]]) -> "Results":
+        """Write the translations of seeds 1, 2... of each system, and return itself."""
+        for system, seeds in systems.items():
+            for seed, translations in enumerate(seeds, start=1):
+                self.write_run(system, seed, translations)
+        return self
+
+    def write_annotation(self, side: str, column: str, values: list) -> str:
+        """Write an annotation of the test with one column, and return its path."""
         path = self.layout.path("annotation", dataset="d", annotator=column, split="test", side=side)
         rows = [asdict(Annotation(**{column: value})) for value in values]
         write_rows(path, pa.schema(ANNOTATION_FIELDS), rows)
-        return side, column, path
-
-    def test(self, *annotations: tuple[str, str, str]) -> dict:
-        """Describe the test as planning does."""
-        return {"d": {"split": "test", "evaluation": EVALUATION, "annotations": list(annotations)}}
+        return path

@@ -2,41 +2,36 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from nmtcore.errors import UserError
 from nmtcore.files import write_lines
-from nmtcore.layout import Layout
 from nmtcore.reporting.charts import COLOURS, MARKED, Row, rows_panel, system_looks, ticks
 from nmtcore.reporting.curves_figure import (
     POINTS,
     curve_entries,
     curve_lines,
     draw_curves,
-    drawn_metrics,
     system_curves,
 )
-
-
-@pytest.fixture
-def layout(tmp_path):
-    return Layout(results=str(tmp_path / "results"), scales=("quick",))
 
 
 def write_history(layout, dataset, system, seed, validations):
     """Write a log with a training line before each validation."""
     path = layout.path("history", scale="quick", dataset=dataset, system=system, seed=seed)
-    lines = []
-    for update, scores in validations:
-        lines.append(json.dumps({"update": update, "loss": 3.0, "seconds": 1}))
-        lines.append(json.dumps({"update": update, "validation": scores, "best": True, "seconds": 2}))
-    write_lines(path, lines)
+    lines = [
+        {"update": update, "seconds": 1} | own
+        for update, scores in validations
+        for own in ({"loss": 3.0}, {"validation": scores, "best": True})
+    ]
+    write_lines(path, list(map(json.dumps, lines)))
     return path
 
 
-def draw(tmp_path, layout, histories, **beams):
-    entries, figure = curve_entries(histories, layout), tmp_path / "curves.svg"
+def draw(layout, *histories, **beams):
+    entries, figure = curve_entries(histories, layout), Path(layout.results) / "curves.svg"
     draw_curves({"entries": entries, "beams": {"d": [1], "other_set": [1]} | beams}, figure, title="Figure 1")
     return entries, figure.read_text()
 
@@ -45,14 +40,14 @@ def bleu(*scores):
     return [((i + 1) * 1000, {"perplexity": 9.0, "bleu": score}) for i, score in enumerate(scores)]
 
 
-def test_curves_of_systems_and_seeds(tmp_path, layout):
+def test_curves_of_systems_and_seeds(layout):
     histories = [
         write_history(layout, "d", "base", 1, bleu(10, 12, 13)),
         write_history(layout, "d", "base", 2, bleu(11, 14)),
         write_history(layout, "d", "other", 1, bleu(9, None, 15)),
         write_history(layout, "other_set", "nmt", 1, [(500, {"perplexity": 8.5})]),
     ]
-    entries, svg = draw(tmp_path, layout, histories)
+    entries, svg = draw(layout, *histories)
     assert [(entry["dataset"], entry["system"], entry["seeds"], list(entry["curves"])) for entry in entries] == [
         ("d", "base", [1, 2], ["bleu", "perplexity"]),
         ("d", "other", [1], ["bleu", "perplexity"]),
@@ -62,31 +57,30 @@ def test_curves_of_systems_and_seeds(tmp_path, layout):
     assert entries[1]["curves"]["bleu"] == {"1": [(1000, 9), (3000, 15)]}
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
     axes = {"dev BLEU in validation, greedy search, d", "dev perplexity, other_set"}
-    assert {*axes, "updates", "base", "other", "nmt"} <= set(texts)
+    assert axes | {"updates", "base", "other", "nmt"} <= set(texts)
     looks = system_looks(["base", "other", "nmt"])
     lines = [re.findall(rf'<polyline points="([^"]*)" {re.escape(own.stroke(width))}', svg)
              for own in looks.values() for width in (2, 0.7)]  # fmt: skip
     assert [[len(line.split()) for line in drawn] for drawn in lines] == [[2], [3, 2], [2], [], [], []]
-    assert len(svg) < 8_000
-    assert (tmp_path / "curves.pdf").read_bytes().startswith(b"%PDF")
+    assert (Path(layout.results) / "curves.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_each_point_is_marked_if_they_are_few(tmp_path, layout):
+def test_each_point_is_marked_if_they_are_few(layout):
     mark = 'fill="#7f7f7f" stroke="#7f7f7f"'
     long = write_history(layout, "d", "base", 1, bleu(*range(MARKED + 1)))
-    assert draw(tmp_path, layout, [long])[1].count(mark) == 0
+    assert draw(layout, long)[1].count(mark) == 0
     short = write_history(layout, "d", "base", 2, bleu(10, 11))
-    assert draw(tmp_path, layout, [short])[1].count(mark) == 2
+    assert draw(layout, short)[1].count(mark) == 2
     apart = write_history(layout, "d", "base", 3, [(3000, {"perplexity": 9.0, "bleu": 5.0})])
-    assert draw(tmp_path, layout, [short, apart])[1].count(mark) == 1, "it is alone on its line, and there is no mean"
+    assert draw(layout, short, apart)[1].count(mark) == 1, "it is alone on its line, and there is no mean"
 
 
 @pytest.mark.parametrize(
     ("updates", "expected"), [((1, 3), ["1", "2", "3"]), ((4,), ["4"]), ((10, 1000), ["0", "500", "1,000"])]
 )
-def test_updates_are_whole_numbers_once_each(tmp_path, layout, updates, expected):
+def test_updates_are_whole_numbers_once_each(layout, updates, expected):
     own = [(update, {"perplexity": 9.0, "bleu": 20.0 + update}) for update in updates]
-    svg = draw(tmp_path, layout, [write_history(layout, "d", "base", 1, own)])[1]
+    svg = draw(layout, write_history(layout, "d", "base", 1, own))[1]
     assert re.findall(r'y="173"[^>]*>([\d,]+)</text>', svg) == expected
 
 
@@ -101,31 +95,19 @@ def test_the_mean_covers_the_updates_of_all_seeds():
     assert (one.thin, one.points[0].y) == (False, 1.0)
 
 
-def test_perplexity_is_drawn_in_addition_if_a_system_has_no_bleu(tmp_path, layout):
-    histories = [
-        write_history(layout, "d", "base", 1, bleu(10, 12)),
-        write_history(layout, "d", "nmt", 1, [(1000, {"perplexity": 7.0})]),
-    ]
-    entries, svg = draw(tmp_path, layout, histories)
-    assert drawn_metrics(entries) == ["bleu", "perplexity"]
-    assert [drawn_metrics([entry]) for entry in entries] == [["bleu"], ["perplexity"]]
-    assert svg.index("dev BLEU") < svg.index("dev perplexity")
+def test_the_axis_names_the_search(layout):
+    _, svg = draw(layout, write_history(layout, "d", "base", 1, bleu(10, 12)), d=[1, 4])
+    assert "validation, beam of 1 or 4" in svg
 
 
-@pytest.mark.parametrize(("beams", "title"), [([4], "validation, beam of 4"), ([1, 4], "validation, beam of 1 or 4")])
-def test_the_axis_names_the_search(tmp_path, layout, beams, title):
-    _, svg = draw(tmp_path, layout, [write_history(layout, "d", "base", 1, bleu(10, 12))], d=beams)
-    assert title in svg
-
-
-def test_broken_logs_are_refused(tmp_path, layout):
+def test_broken_logs_are_refused(layout):
     path = write_history(layout, "d", "base", 1, [])
     with pytest.raises(UserError, match=r"training.jsonl records no validation, so there is no curve to draw"):
-        draw(tmp_path, layout, [path])
+        draw(layout, path)
     for line, sentence in (("{", "line 1: this is not JSON"), ("3", "line 1: this is no line of a training log")):
         write_lines(path, [line])
         with pytest.raises(UserError, match=sentence):
-            draw(tmp_path, layout, [path])
+            draw(layout, path)
 
 
 def test_the_curves_of_a_run_are_of_all_that_its_log_has(tmp_path):
@@ -149,15 +131,12 @@ def test_a_system_looks_the_same_in_all_charts():
     for number in range(3):  # colours, dashes and shapes
         assert len({own[number] for own in looks.values()}) == len(systems)
     assert system_looks(systems[::-1]) == looks
-    many = [f"s{number}x" for number in range(20)]
-    assert len({own.colour for own in system_looks(many).values()}) == len(COLOURS) - 1
 
 
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [
         (0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
-        (0, 100, [0, 20, 40, 60, 80, 100]),
         (13, 4713, [1000, 2000, 3000, 4000]),
         (-3, 3, [-2, 0, 2]),
         (7, 7, [7]),

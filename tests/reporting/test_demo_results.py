@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from evaluation.test_metrics import draw
@@ -26,14 +27,13 @@ def show(tmp_path):
     translations = {name: [draw(40, wrong=wrong)[0] for wrong in seeds] for name, seeds in WRONG.items()}
 
     def shown(seeds):
-        counts = []
-        for name, runs in translations.items():
-            for seed, lines in enumerate(runs[:seeds], start=1):
-                results.write_run(name, seed, lines)
-                names = {"scale": "quick", "dataset": "d", "system": name, "seed": seed}
-                counts.append(Path(results.layout.path("counts", **names)))
-        facts = {"split": "test", "controls": CONTROLS, "measured": "Seen.", "parser": "head", "parser_control": "c"}
         own = {name: runs[:seeds] for name, runs in translations.items()}
+        results.write_runs(own)
+        names = [
+            {"scale": "quick", "dataset": "d", "system": name, "seed": i + 1} for name in own for i in range(seeds)
+        ]
+        counts = [Path(results.layout.path("counts", **run)) for run in names]
+        facts = {"split": "test", "controls": CONTROLS, "measured": "Seen.", "parser": "head", "parser_control": "c"}
         return demo_text(counts, layout=results.layout, **facts), own, references
 
     return shown
@@ -42,25 +42,24 @@ def show(tmp_path):
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_the_numbers_are_those_of_the_translations(show, seeds):
     text, translations, references = show(seeds)
-    evaluation = EvaluationSettings(**EVALUATION)
     header, *rows = (re.split(r"\s{2,}", line) for line in text.splitlines()[:5])
     assert header == ["system", "compared with", "BLEU", "length", "gain (95 %)"]
     assert [row[0] for row in rows] == list(CONTROLS)
+    counts = {
+        name: [METRICS["bleu"].count(lines, references, EvaluationSettings(**EVALUATION)) for lines in runs]
+        for name, runs in translations.items()
+    }
     differences = {}
     for name, *cells in rows:
-        bleu = [corpus_bleu(lines, [references], tokenize="none") for lines in translations[name]]
-        control = CONTROLS[name]
-        if control is not None:
-            counts = {
-                key: [METRICS["bleu"].count(lines, references, evaluation) for lines in translations[key]]
-                for key in (name, control)
-            }
-            differences[name, control] = own = compare_systems(counts, baseline=control)[name].difference
+        if control := CONTROLS[name]:
+            own = compare_systems({key: counts[key] for key in (name, control)}, baseline=control)[name].difference
             assert cells.pop(0) == control
             assert cells.pop() == f"{own.delta:+.1f} ± {(own.interval[1] - own.interval[0]) / 2:.1f}"
-        score, length = (re.match(r"[\d.]+", cell)[0] for cell in cells[-2:])
-        assert float(score) == pytest.approx(sum(own.score for own in bleu) / seeds, abs=0.051)
-        assert float(length) == pytest.approx(sum(own.sys_len / own.ref_len for own in bleu) / seeds, abs=0.0051)
+            differences[name, control] = own
+        bleu = [corpus_bleu(lines, [references], tokenize="none") for lines in translations[name]]
+        score, length = (float(re.match(r"[\d.]+", cell)[0]) for cell in cells[-2:])
+        assert score == pytest.approx(sum(own.score for own in bleu) / seeds, abs=0.051)
+        assert length == pytest.approx(sum(own.sys_len / own.ref_len for own in bleu) / seeds, abs=0.0051)
     flat = " ".join(text.split())
     assert meaning(differences, sentences=40, seeds=seeds) in flat
     assert ("Seen." in flat) == (seeds == 1)
@@ -82,9 +81,6 @@ def test_the_text_fits_a_terminal_and_ends_with_commands(show, tmp_path):
     ],
 )  # fmt: skip
 def test_the_sentence_has_its_reservations(deltas, seeds, sentence):
-    class Own:
-        def __init__(self, delta):
-            self.delta, self.interval = delta, (delta - 1, delta + 1)
-
-    differences = dict(zip([("a", "b"), ("c", "d")], map(Own, deltas), strict=True))
+    owns = [SimpleNamespace(delta=delta, interval=(delta - 1, delta + 1)) for delta in deltas]
+    differences = dict(zip([("a", "b"), ("c", "d")], owns, strict=True))
     assert meaning(differences, sentences=500, seeds=seeds) == f"On 500 sentences and with {sentence}"

@@ -3,9 +3,11 @@
 import json
 import re
 
+import numpy as np
 import pytest
 from reporting.attention_runs import HEADS, IDS, LABELS, SENTENCES, UPOS, AttentionRuns
 from reporting.planned import items, planned, shown, tables, unlinked
+from reporting.test_charts import bleu, write_history
 from reporting.test_gates import gate_row
 
 from nmtcore.errors import UserError
@@ -16,7 +18,7 @@ from nmtcore.reporting.curves_table import best_point
 from nmtcore.reporting.gates import LONGEST, SHOWN_SENTENCES, STRONGEST, gates_drawing, gates_entry
 from nmtcore.reporting.paper_table import KINDS
 from nmtcore.reporting.results import Results
-from nmtcore.reporting.sentence_figures import attention_drawings, attention_figure
+from nmtcore.reporting.sentence_figures import attention_drawings
 from nmtcore.reporting.sentences import FEWEST_WORDS, MOST_WORDS, choose_sentence
 from nmtcore.reporting.sharpness_figure import CLAIMED
 
@@ -29,38 +31,25 @@ def runs(tmp_path):
 
 
 def cell(system, files=None, *, reason="", row=None, column="", **source):
-    own = (
-        {"runs": f"d/{system}", "source": {"files": files, "split": "test", **source}} if files else {"reason": reason}
-    )
-    return {"row": row or system, "column": column, "system": system, **own}
+    known = {"runs": f"d/{system}", "source": {"files": files, "split": "test", **source}}
+    return {"row": row or system, "column": column, "system": system, **(known if files else {"reason": reason})}
 
 
-def content_of(runs, table):
-    """Return what a figure draws, and the blocks of its page."""
+def made(runs, table):
+    """Return what a figure draws, the blocks of its page, and its texts."""
     table_kind, results = KINDS[table.table_kind], Results()
     data = table_kind.data(table, results, runs.layout)
     blocks = table_kind.blocks(table, results, data)
     assert unlinked(blocks) == []
-    return data, blocks
-
-
-def texts(runs, table, data):
-    KINDS[table.table_kind].draw(data, runs.outputs["figure"], title="Figure 1: what it shows. Scale quick.")
-    return runs.texts()
-
-
-def drawn_text(runs, table, data):
-    """Return what stands in a figure, whose longer texts are divided into lines."""
-    return " ".join(texts(runs, table, data))
+    table_kind.draw(data, runs.outputs["figure"], title="Figure 1: what it shows. Scale quick.")
+    return data, blocks, runs.texts()
 
 
 @pytest.mark.parametrize("table_kind", ["gates", "trees", "attention", "sharpness"])
 def test_a_figure_without_runs_is_a_sentence(runs, table_kind):
     table = planned(table_kind, [cell("gone", reason=NOT_TRAINED)])
-    data, blocks = content_of(runs, table)
-    sentence = f"gone is missing: {NOT_TRAINED}."
-    assert items(blocks) == [sentence]
-    assert drawn_text(runs, table, data) == sentence
+    _, blocks, texts = made(runs, table)
+    assert items(blocks) == [" ".join(texts)] == [f"gone is missing: {NOT_TRAINED}."]
 
 
 def test_the_sentence_is_the_first_that_fits(runs):
@@ -70,9 +59,9 @@ def test_the_sentence_is_the_first_that_fits(runs):
     assert (sentence.id, sentence.words, sentence.heads) == (IDS[2], SENTENCES[2], HEADS)
     assert sentence.punctuation == [False] * 7 + [True]
     assert choose_sentence(runs.pairs, runs.trees, ids={3, 4, 9}).id == 9
-    short = choose_sentence(runs.pairs, runs.trees, ids={3, 4})
-    assert short.id == 3
-    assert short.as_json()["chosen"].startswith("the first sentence with 2 words and a tree, since none has 8 to 15")
+    short = choose_sentence(runs.pairs, runs.trees, ids={3, 4}).as_json()
+    chosen = "the first sentence with 2 words and a tree, since none has 8 to 15 and no number is nearer"
+    assert (short["id"], short["chosen"]) == (3, chosen)
     with pytest.raises(UserError, match="no sentence with words and a tree among the 1 to choose from"):
         choose_sentence(runs.pairs, runs.trees, ids={4})
 
@@ -93,7 +82,7 @@ def test_counts_of_tags_stand_beside_the_published_ones(runs):
         for tag, count in {"VERB": 1022, "NOUN": 636, "PART": 95}.items()
     ]
     table = planned("gates", cells, seeds={"sa": [1, 2]})
-    data, blocks = content_of(runs, table)
+    _, blocks, texts = made(runs, table)
     assert [row[:6] for row in shown(tables(blocks)[0])] == [
         ["VERB", "1,022", "1.0 ± 0.0", "50.00", "33.33", "50.00"],
         ["NOUN", "636", "0.5 ± 0.7", "25.00", "33.33", "25.00"],
@@ -101,10 +90,9 @@ def test_counts_of_tags_stand_beside_the_published_ones(runs):
         ["DET (added)", "", "0.5 ± 0.7", "25.00", "33.33", "25.00"],
         ["`</s>`", "", "", "", "", ""],
     ]
-    drawn = drawn_text(runs, table, data)
-    assert drawn == "sa, norms 1.00 to 4.00 x x x x"
+    assert " ".join(texts) == "sa, norms 1.00 to 4.00 x x x x"
     gone = {**cell("gone", reason=NOT_TRAINED, row="VERB", column="highest"), "item": "VERB", "metric": "highest"}
-    _, blocks = content_of(runs, planned("gates", [{**gone, "published": 1022}]))
+    _, blocks, _ = made(runs, planned("gates", [{**gone, "published": 1022}]))
     assert shown(tables(blocks)[0])[0][:3] == ["VERB", "1,022", f"({NOT_TRAINED})"]
 
 
@@ -115,12 +103,12 @@ def test_trees_of_the_first_sentence_that_all_runs_parsed(runs):
         files = {"pairs": str(runs.pairs), "trees": str(runs.trees), "gold_parses": {"1": str(folder)}}
         cells.append(cell(system, files))
     table = planned("trees", [*cells, cell("gone", reason=NOT_TRAINED)], seeds={"sa": [1, 2], "hard": [1]})
-    data, blocks = content_of(runs, table)
+    _, blocks, texts = made(runs, table)
     rows = shown(tables(blocks)[0])
     assert rows[0] == ["A", "4 the", "2 <b>", "4 the", ""]
     assert rows[5] == ["sleep", "root", "7 s", "root", ""]
     assert [row[-1] for row in rows] == [""] * 7 + ["yes"]
-    drawn = drawn_text(runs, table, data)
+    drawn = " ".join(texts)
     shown_texts = ("gold", "sa, seed 1, scale quick", "hard, seed 1, scale quick", f"gone is missing: {NOT_TRAINED}.")
     assert [text for text in shown_texts if text not in drawn] == []
     # Without roots and punctuation: 6 arcs of the gold tree and of hard, and 6 of the chain (one ends at the mark).
@@ -132,75 +120,49 @@ def attention(runs, system, path, trees=None, **source):
     return cell(system, files, **{"encoder_heads": False, "claimed": [], **source})
 
 
-def test_attention_of_transformers_and_of_recurrent_systems(runs):
-    encoder, maps = runs.write_attention("mine", ids=IDS[1:]), runs.write_attention("sa", layers=0, selection=True)
+def mean_maximum(weights):
+    return f"{np.max(weights, axis=1).mean():.3f}"
+
+
+def test_attention_is_that_of_the_files(runs):
+    """Encoder heads beside the tree, on a sentence that has one; of a recurrent system, maps of any first sentence."""
+    encoder = runs.write_attention("mine", ids=IDS[1:])
+    recurrent = runs.write_attention("sa", layers=0, selection=True, ids=IDS[1:])
     cells = [
         attention(runs, "mine", encoder, runs.trees, encoder_heads=True, claimed=["1.0"]),
-        attention(runs, "sa", maps),
+        attention(runs, "sa", recurrent),
     ]
     table = planned("attention", cells, seeds={"mine": [1], "sa": [1]})
-    data, blocks = content_of(runs, table)
-    rows = shown(tables(blocks)[0])
-    assert [row[:3] for row in rows] == [
-        *(["mine", "1", f"layer {layer}, head {head}"] for layer in (0, 1) for head in (0, 1)),
-        ["sa", "1", "decoder to source"], ["sa", "1", "heads (head_selection)"],
-    ]  # fmt: skip
-    first, second = (own["maps"] for own in data["figures"])
-    weights = first[2]["weights"]
-    assert rows[2][3] == f"{sum(max(row) for row in weights) / len(weights):.3f}"
-    selected = second[1]["weights"]
-    maxima = [max(row[column] for row in selected) for column in range(len(selected))]
-    assert rows[5][3] == f"{sum(maxima) / len(maxima):.3f}"
-    drawn = drawn_text(runs, table, data)
-    assert {name for name in ("layer 1, head 0", "heads (head_selection)", "sa: ", *SENTENCES[2])
-            if name not in drawn} == set()  # fmt: skip
-
-
-def test_sentences_of_other_lengths_are_drawn_if_no_other_fits(runs):
-    path = runs.write_attention("sa", layers=0, ids=IDS[:1])
-    table = planned("attention", [attention(runs, "sa", path)], seeds={"sa": [1]})
-    data, blocks = content_of(runs, table)
-    chosen = data["figures"][0]["sentence"]["chosen"]
-    assert chosen == "the first sentence with 2 words, since none has 8 to 15 and no number is nearer"
-    assert chosen in str(blocks)
-    assert "sa: decoder to source" in drawn_text(runs, table, data)
-
-
-def rounded(weights):
-    return [[round(weight, 4) for weight in row] for row in weights]
-
-
-def test_attention_of_encoder_heads_is_that_of_the_file(runs):
-    path, sentence = runs.write_attention("mine"), choose_sentence(runs.pairs, runs.trees)
-    figure = attention_figure(path, sentence, runs.layout, encoder=True, claimed=["1.0"])
-    assert [figure[key] for key in ("dataset", "system", "scale", "seed", "split")] == ["d", "mine", "quick", 1, "test"]
-    assert figure["sentence"] == {
+    data, blocks, texts = made(runs, table)
+    first, second = data["figures"]
+    assert [first[key] for key in ("dataset", "system", "scale", "seed", "split")] == ["d", "mine", "quick", 1, "test"]
+    assert first["sentence"] == {
         "id": 7, "words": SENTENCES[2], "heads": HEADS, "labels": LABELS, "upos": UPOS,
         "chosen": "the first sentence with 8 to 15 words and a tree",
     }  # fmt: skip
-    rows = [row for row in read_rows(path) if row["id"] == 7 and row["attention"] == "encoder"]
-    assert [own["weights"] for own in figure["maps"]] == [rounded(row["weights"]) for row in rows]
-    assert [own["claimed"] for own in figure["maps"]] == [False, False, True, False]
-    svg = "".join(element for drawing in attention_drawings(figure) for element in drawing.elements)
+    weights = [row["weights"] for row in read_rows(encoder) if row["id"] == 7 and row["attention"] == "encoder"]
+    assert [own["weights"] for own in first["maps"]] == [np.round(own, 4).tolist() for own in weights]
+    assert [own["claimed"] for own in first["maps"]] == [False, False, True, False]
+    (cross, selection), (decoder, heads) = (row for row in read_rows(recurrent) if row["id"] == 4), second["maps"]
+    assert (decoder["rows"], decoder["columns"]) == (["ein", "<h&>", "</s>"], [*SENTENCES[1], "</s>"])
+    assert decoder["weights"] == np.round(cross["weights"], 4).tolist()
+    assert heads["rows"] == heads["columns"] == SENTENCES[1]
+    selected = np.round(selection["weights"], 4)[:8, :8]
+    assert heads["weights"] == selected.T.tolist(), "rows are heads"
+    titles = [f"layer {layer}, head {head}" for layer in (0, 1) for head in (0, 1)]
+    rows = [("mine", title, mean_maximum(own)) for title, own in zip(titles, weights, strict=True)]
+    rows.append(("sa", "decoder to source", mean_maximum(cross["weights"])))
+    rows.append(("sa", "heads (head_selection)", mean_maximum(selected)))
+    assert shown(tables(blocks)[0]) == [[system, "1", title, maximum] for system, title, maximum in rows]
+    drawn = " ".join(texts)
+    assert {name for name in (*titles, "heads (head_selection)", "sa: ", *SENTENCES[2]) if name not in drawn} == set()
+    svg = runs.outputs["figure"].read_text()
     # Once in the tree, beside each layer, and above each head of the first layer
     assert svg.count(">&lt;b&gt;</text>") == 1 + 2 + 2
-    assert svg.count('stroke-width="2"') == 1
-    assert ("framed: computed" in svg, bool(re.search(r"M[\d.]+ [\d.]+A", svg))) == (True, True)
-    figure = attention_figure(path, choose_sentence(runs.pairs), runs.layout, encoder=True)
-    svg = "".join(element for drawing in attention_drawings(figure) for element in drawing.elements)
-    assert ("framed" in svg, bool(re.search(r"M[\d.]+ [\d.]+A", svg))) == (False, False)
-
-
-def test_maps_of_recurrent_systems_are_those_of_the_file(runs):
-    path = runs.write_attention("sa", layers=0, selection=True, ids=IDS[1:])
-    first, second = attention_figure(path, choose_sentence(runs.pairs), runs.layout, encoder=False)["maps"]
-    cross, selection = (row for row in read_rows(path) if row["id"] == 4)
-    assert (first["rows"], first["columns"]) == (["ein", "<h&>", "</s>"], [*SENTENCES[1], "</s>"])
-    assert first["weights"] == rounded(cross["weights"])
-    assert second["rows"] == second["columns"] == SENTENCES[1]
-    for head in range(8):
-        for dependent in range(8):
-            assert second["weights"][head][dependent] == round(selection["weights"][dependent][head], 4)
+    framed, plain = ("".join("".join(own.elements) for own in attention_drawings(figure)) for figure in data["figures"])
+    assert framed.count('stroke-width="2"') == 1
+    assert ["framed: computed" in own for own in (framed, plain)] == [True, False]
+    assert [bool(re.search(r"M[\d.]+ [\d.]+A", own)) for own in (framed, plain)] == [True, False]
 
 
 def test_gates_of_short_sentences(runs):
@@ -233,7 +195,7 @@ def test_sharpness_of_layers(runs):
     paths = [runs.write_attention("mine", seed=seed) for seed in (1, 2)]
     systems = {"mine": (["1.0"], paths), "other": ([], [runs.write_attention("other")])}
     table = sharpness(systems, {"first_sentences": 100, "bins_from": 0.2})
-    data, blocks = content_of(runs, table)
+    data, blocks, texts = made(runs, table)
     rows = shown(tables(blocks)[0])
     assert [row[:7] for row in rows] == [
         [name, "d", "test", seeds, "4", layer, ""] for name, seeds in (("mine", "2"), ("other", "1")) for layer in "01"
@@ -242,7 +204,7 @@ def test_sharpness_of_layers(runs):
     assert rows[1][7:] == [f"{counts['mean_maximum']:.3f}", f"{counts['mean_entropy']:.3f}", "yes"]
     assert items(blocks) == ["d, test: 4 sentences instead of the paper's 100."]
     assert data["lowest_bin"] == 2
-    assert {"layer 0", "layer 1", "mine: % of the attention weights"} <= set(texts(runs, table, data))
+    assert {"layer 0", "layer 1", "mine: % of the attention weights"} <= set(texts)
     svg = runs.outputs["figure"].read_text()
     claimed, *others = re.findall(rf'<g fill="({CLAIMED}|#999999)">((?:<rect [^>]*>)+)</g>', svg)[::-1][2:]
     assert (claimed[0], {own for own, _ in others}) == (CLAIMED, {"#999999"})
@@ -256,43 +218,36 @@ def test_a_model_with_fewer_layers_shows_its_last(runs):
     paths = {name: runs.write_attention(name, layers=layers) for name, layers in (("deep", 3), ("flat", 2))}
     systems = {name: (["2.1"] if name == "deep" else [], [path]) for name, path in paths.items()}
     table = sharpness(systems, {"layer": 2, "first_sentences": 4})
-    data, blocks = content_of(runs, table)
+    _, blocks, texts = made(runs, table)
     assert items(blocks) == ["flat has layers 0 to 1: layer 1 stands for layer 2."]
     by_head = [row for row in shown(tables(blocks)[0]) if row[6]]
     assert [(row[0], row[5], row[6], row[9]) for row in by_head] == [
         ("deep", "2", "0", ""), ("deep", "2", "1", "yes"), ("flat", "1", "0", ""), ("flat", "1", "1", ""),
     ]  # fmt: skip
     titles = {"deep, layer 2: % of the attention weights", "flat, layer 1: % of the attention weights"}
-    assert {"head 0", "head 1", *titles} <= set(texts(runs, table, data))
-
-
-def write_log(runs, system, seed, *validations, seconds=2.0):
-    path = runs.layout.path("history", scale="quick", dataset="d", system=system, seed=seed)
-    lines = [{"update": 10 * (i + 1), "validation": own, "best": True, "seconds": seconds}
-             for i, own in enumerate(validations)]  # fmt: skip
-    write_lines(path, [json.dumps(line) for line in lines])
-    return path
+    assert {"head 0", "head 1", *titles} <= set(texts)
 
 
 def test_best_and_last_scores_of_curves(runs):
-    bleu = {"1": (1.0, 5.0, 5.0, 3.0), "2": (1.0, 2.0, 7.0, 6.0)}
-    base = {seed: write_log(runs, "base", seed, *({"perplexity": 9.0, "bleu": own} for own in scores))
-            for seed, scores in bleu.items()}  # fmt: skip
-    nmt = {"1": write_log(runs, "nmt", 1, *({"perplexity": own} for own in (8.0, 6.0, 7.0)))}
+    scores = {"1": bleu(1.0, 5.0, 5.0, 3.0), "2": bleu(1.0, 2.0, 7.0, 6.0)}
+    base = {seed: write_history(runs.layout, "d", "base", seed, own) for seed, own in scores.items()}
+    perplexities = [(10 * i, {"perplexity": own}) for i, own in enumerate((8.0, 6.0, 7.0), start=1)]
+    nmt = {"1": write_history(runs.layout, "d", "nmt", 1, perplexities)}
     cells = [cell("base", {"history": base}, beam=1), cell("nmt", {"history": nmt}, beam=1)]
     table = planned("curves", [*cells, cell("late", reason="not trained yet")], seeds={"base": [1, 2], "nmt": [1]})
-    data, blocks = content_of(runs, table)
+    _, blocks, texts = made(runs, table)
     scores, perplexity = tables(blocks)
     assert shown(scores) == [
-        ["base", "d", "2", "6.00 ± 1.41", "25 ± 7", "4.50 ± 2.12", "40 ± 0"],
+        ["base", "d", "2", "6.00 ± 1.41", "2,500 ± 707", "4.50 ± 2.12", "4,000 ± 0"],
         ["nmt", "d", "", *["(its validations compute no BLEU)"] * 4],
         ["late", "d", "", *["(not trained yet)"] * 4],
     ]
     assert shown(perplexity)[1] == ["nmt", "d", "1", "6.00", "20", "7.00", "30"]
-    drawn = drawn_text(runs, table, data)
-    assert {name for name in ("dev BLEU", "dev perplexity", "base", "nmt") if name not in drawn} == set()
+    drawn = " ".join(texts)
+    assert drawn.index("dev BLEU") < drawn.index("dev perplexity")
+    assert {"base", "nmt"} <= set(drawn.split())
     nothing = planned("curves", [cell("late", reason="not trained yet")])
-    assert "No run of these systems is finished." in texts(runs, nothing, content_of(runs, nothing)[0])
+    assert "No run of these systems is finished." in made(runs, nothing)[2]
     assert best_point([(1, 2.0), (2, 3.0), (3, 3.0)], "bleu") == (2, 3.0)
     assert best_point([(1, 2.0), (2, 1.5), (3, 1.5)], "perplexity") == (2, 1.5)
 
@@ -311,9 +266,9 @@ def test_times_have_a_bar_for_each_number(runs):
     ]  # fmt: skip
     cells.append({**cell("late", reason="not trained yet", column="relative_time"), "metric": "relative_time"})
     table = planned("time", cells, seeds={"base": [1], "own": [1]}, baselines=("base",))
-    data, blocks = content_of(runs, table)
+    _, blocks, texts = made(runs, table)
     assert shown(tables(blocks)[0]) == [["base", "1", "1.00"], ["own", "2", "3.00"], ["late", "", "(not trained yet)"]]
-    drawn = texts(runs, table, data)
-    assert {"published", "here", "own", "1.50", "3.00", "d: time relative to base"} <= set(drawn)
-    assert "late" not in drawn
-    assert "No time is published, and no run is finished." in texts(runs, table, {**data, "times": []})
+    assert {"published", "here", "own", "1.50", "3.00", "d: time relative to base"} <= set(texts)
+    assert "late" not in texts
+    _, _, texts = made(runs, planned("time", cells[2:]))
+    assert "No time is published, and no run is finished." in texts

@@ -1,4 +1,4 @@
-"""Examples of differing translations, and the escaping of their text."""
+"""Examples of differing translations."""
 
 import html
 import re
@@ -10,11 +10,15 @@ from reporting.runs import EVALUATION, Results
 
 from nmtcore.errors import UserError
 from nmtcore.reporting.examples_table import SHOWN, examples_blocks, examples_data, find_sentence
-from nmtcore.reporting.markdown import escape_markdown, page_markdown
-from nmtcore.reporting.table import Column, Page, make_table
+from nmtcore.reporting.markdown import page_markdown
+from nmtcore.reporting.table import Page
 
 SOURCES = ["der Hund bellt", "die Katze <script>", "ein | Strich", "gleich"]
 REFERENCES = ["the dog barks", "the *cat* `sleeps`", "a | bar", "same"]
+TRANSLATIONS = [
+    ["the dog barks", "a cow", "a | bar", "same"],
+    ["the dog bark", "the *cat* `sleeps`", "a | car", "same"],
+]
 SUPERTAGS = [["NP/N", "N", r"S[dcl]\NP"], None, ["NP/N", "conj", "N"], ["N"]]
 
 
@@ -46,19 +50,21 @@ def shown_cells(text):
     return [html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall(r"<td[^>]*>(.*?)</td>", page)]
 
 
+def written(folder, base=REFERENCES, other=REFERENCES, *, seeds=(3, 3)):
+    results = Results(folder, SOURCES, REFERENCES)
+    for name, seed, lines in zip(("base", "other"), seeds, (base, other), strict=True):
+        results.write_run(name, seed, lines)
+    return results
+
+
 def test_mostly_empty_translations_are_named_on_top(tmp_path):
-    results = Results(tmp_path, SOURCES, REFERENCES)
-    results.write_run("base", 3, REFERENCES)
-    results.write_run("other", 3, ["", " ", "", "same"])
-    text, _ = write_table(plan(results))
+    text, _ = write_table(plan(written(tmp_path, other=["", " ", "", "same"])))
     assert text.splitlines()[0] == "- d/other, seed 3, test: 3 of 4 translations are empty."
 
 
 def test_the_largest_difference_comes_first(tmp_path):
-    results = Results(tmp_path, SOURCES, REFERENCES)
-    results.write_run("base", 3, ["the dog barks", "a cow", "a | bar", "same"])
-    results.write_run("other", 3, ["the dog bark", "the *cat* `sleeps`", "a | car", "same"])
-    text, (entry,) = write_table(plan(results, supertags=results.write_annotation("target", "ccg", SUPERTAGS)[2]))
+    results = written(tmp_path, *TRANSLATIONS)
+    text, (entry,) = write_table(plan(results, supertags=results.write_annotation("target", "ccg", SUPERTAGS)))
     assert text.splitlines()[:8] == [
         "## d, test: base and other",
         "",
@@ -81,27 +87,22 @@ def test_the_largest_difference_comes_first(tmp_path):
 def test_at_most_ten_examples_are_shown_and_equal_translations_never(tmp_path):
     results = Results(tmp_path, ["x"] * 30, ["a b c"] * 30)
     results.write_run("base", 3, ["a b c"] * 30)
-    results.write_run("other", 3, ["a"] * 15 + ["a b c"] * 15)
-    _, (entry,) = write_table(plan(results))
-    assert [example["sentence"] for example in entry["examples"]] == list(range(SHOWN))
-
-
-def test_sections_without_examples_say_why(tmp_path):
-    results = Results(tmp_path, SOURCES, REFERENCES)
-    for name in ("base", "other"):
-        results.write_run(name, 3, REFERENCES)
-    seeds, reasons = {"base": 3, "other": 3, "gold": 3}, {"gold": "d has no treebank to train on"}
-    text, entries = write_table(plan(results, seeds, reasons=reasons))
+    for empty, shown in ((15, SHOWN), (2, 2), (0, 0)):
+        results.write_run("other", 3, ["a"] * empty + ["a b c"] * (30 - empty))
+        text, (entry,) = write_table(plan(results))
+        assert [example["sentence"] for example in entry["examples"]] == list(range(shown))
     assert "## d, test: base and other\n\nNo example: the two systems translate all sentences alike.\n" in text
-    assert "## d, test: base and gold\n\nNo example: d has no treebank to train on.\n" in text
-    assert [entry["seeds"] for entry in entries] == [[3], []]
+
+
+def test_a_system_that_was_not_run_has_a_reason(tmp_path):
+    text, (entry,) = write_table(plan(written(tmp_path), {"base": 3, "gold": 3}, reasons={"gold": "d has no treebank"}))
+    assert "## d, test: base and gold\n\nNo example: d has no treebank.\n" in text
+    assert entry["seeds"] == []
 
 
 def test_the_papers_sentence_is_shown_where_the_test_has_it(tmp_path):
-    results = Results(tmp_path, SOURCES, REFERENCES)
-    results.write_run("base", 2, ["the dog barks", "a cow", "a | bar", "same"])
-    results.write_run("other", 1, ["the dog bark", "the *cat* `sleeps`", "a | car", "same"])
     seeds = {"base": 2, "other": 1}
+    results = written(tmp_path, *TRANSLATIONS, seeds=seeds.values())
     text, (entry,) = write_table(plan(results, seeds, sentence="Die katze  <script>"))
     assert [example["sentence"] for example in entry["examples"]] == [1]
     assert "differ most" not in text
@@ -122,30 +123,6 @@ def test_sentences_are_found_without_regard_to_spaces_and_case(sentence, row):
 
 
 def test_an_annotation_of_another_length_is_refused(tmp_path):
-    results = Results(tmp_path, SOURCES, REFERENCES)
-    for name in ("base", "other"):
-        results.write_run(name, 3, REFERENCES)
+    results = written(tmp_path)
     with pytest.raises(UserError, match=r"test.target.parquet has 3 sentences, .*test.parquet has 4: delete the older"):
-        write_table(plan(results, supertags=results.write_annotation("target", "ccg", SUPERTAGS[:3])[2]))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        r"\ ` * _ {} [] () < > # + - . ! | & ~ ^ $ : ; ' \" / ? @ %",
-        "**bold** __bold__ *em* _em_ `code` ~~gone~~ $x^2$ $$x$$",
-        "<b>bold</b> <!-- gone --> &lt; &amp; &#65;",
-        "[link](http://a.b) ![image](c.png) <http://d.e> [1]: f",
-        "# no heading",
-        "- no list",
-        "1. no list",
-        r"a\|b \\| c\\\| (S[dcl]\NP)/NP",
-    ],
-)
-def test_any_text_is_shown_as_it_is(text):
-    page = Page(title="", blocks=(make_table([Column(name="text", content="corpus")], [[text]]),))
-    assert shown_cells(page_markdown(page)) == [text]
-
-
-def test_line_breaks_become_spaces():
-    assert escape_markdown("a\u2028b\r\nc\x0bd") == "a b c d"
+        write_table(plan(results, supertags=results.write_annotation("target", "ccg", SUPERTAGS[:3])))

@@ -1,7 +1,6 @@
 """Tables of numbers: scores equal sacreBLEU's, each cell depends on its own runs, differences are counted once."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from reporting.treebank_tables import HARD, SHARED, UNTRAINED, TreebankTable, ri
 from sacrebleu.metrics import BLEU, CHRF
 
 from nmtcore.config.claims import TrainedSystem
+from nmtcore.config.planned_tables import PlannedClaim, PlannedControl
 from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import holm
@@ -32,21 +32,17 @@ PUBLISHED = {"base": (20.5, ""), "new": (22.0, "d")}
 MISSING = "missing on d has no finished run (unfinished_runs: leave_out)"
 
 
-@pytest.fixture
-def folder(tmp_path):
-    made = Folder(tmp_path, REFERENCES, REFERENCES)
-    for name, seeds in SYSTEMS.items():
-        for seed, lines in enumerate(seeds, start=1):
-            made.write_run(name, seed, lines)
-    return made
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return Folder(tmp_path_factory.mktemp("grid"), REFERENCES, REFERENCES).write_runs(SYSTEMS)
 
 
 def column_cells(folder, column, metric, published=None):
-    cells = [
-        {"row": name, "column": column, "published": (published or {}).get(name, (None, ""))[0],
-         "marks": (published or {}).get(name, (None, ""))[1], **scored(folder.layout, name, own, metric)}
-        for name, own in SEEDS.items()
-    ]  # fmt: skip
+    cells = []
+    for name, own in SEEDS.items():
+        number, marks = (published or {}).get(name, (None, ""))
+        cells.append({"row": name, "column": column, "published": number, "marks": marks})
+        cells[-1] |= scored(folder.layout, name, own, metric)
     return cells
 
 
@@ -123,8 +119,6 @@ def test_columns_that_one_stand_in_serves_are_compared_once(folder):
     assert [name for name, *_ in both] == [f"{COLUMN}, {other}"] * 2 + [CHRF_COLUMN] * 2
     assert [row[2:] for row in both.values()] == [row[2:] for row in alone.values()]
     assert both[f"{COLUMN}, {other}", "BLEU", "new"][1] == f"(+1.50 in {COLUMN}, -0.30 in {other})"
-    same = plan(folder, *column_cells(folder, other, "bleu", {"base": (10.0, ""), "new": (11.5, "")}))
-    assert details(same)[f"{COLUMN}, {other}", "BLEU", "new"][1] == "+1.50"
 
 
 def worse(lines, every, shift=0):
@@ -142,30 +136,22 @@ MARKED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("baselines", "marks"),
-    [
-        (("low", "worst"), {"little": "dV", "worst": "X", "high": "DV"}),
-        (("high", "little"), {"low": "Xy", "little": "X", "worst": "XY"}),
-        (("single",), {}),
-    ],
-)
-def test_marks_are_those_of_the_joint_interval(tmp_path, baselines, marks):
+def test_marks_are_those_of_the_joint_interval(tmp_path):
     """`mixed` loses much, nothing and gains much, beside `low`: neither is a mark. With one seed there is none."""
-    made = Folder(tmp_path, REFERENCES, REFERENCES)
-    for name, seeds in MARKED.items():
-        for seed, lines in enumerate(seeds, start=1):
-            made.write_run(name, seed, lines)
+    made = Folder(tmp_path, REFERENCES, REFERENCES).write_runs(MARKED)
     seeds = {name: list(range(1, len(own) + 1)) for name, own in MARKED.items()}
     cells = [{"row": name, "column": COLUMN, **scored(made.layout, name, own)} for name, own in seeds.items()]
-    table = planned("scores", cells, seeds=seeds, baselines=baselines)
-    rows = {row[0]: row[1].split()[-1] for row in shown(tables(blocks_of(table))[0])}
-    assert {name: mark for name, mark in rows.items() if mark.isalpha()} == marks
-    results = Results()
-    for name in MARKED.keys() - set(baselines):
-        result = results.compare(table.cell(name, COLUMN), table.cell(baselines[0], COLUMN))
-        low, high = result.interval
-        assert (result.p < 0.05) == (not low <= 0 <= high)
+    for baselines, marks in {
+        ("low", "worst"): {"little": "dV", "worst": "X", "high": "DV"},
+        ("high", "little"): {"low": "Xy", "little": "X", "worst": "XY"},
+        ("single",): {},
+    }.items():
+        table, results = planned("scores", cells, seeds=seeds, baselines=baselines), Results()
+        rows = {row[0]: row[1].split()[-1] for row in shown(tables(blocks_of(table))[0])}
+        assert {name: mark for name, mark in rows.items() if mark.isalpha()} == marks
+        for name in MARKED.keys() - set(baselines):
+            result = results.compare(table.cell(name, COLUMN), table.cell(baselines[0], COLUMN))
+            assert (result.p < 0.05) == (not result.interval[0] <= 0 <= result.interval[1])
 
 
 def test_the_table_has_published_numbers_ours_marks_and_reasons(folder):
@@ -196,41 +182,26 @@ def test_a_table_without_our_scores_does_not_explain_them(folder):
 
 
 def test_comet_is_scored_and_compared_like_other_metrics(folder):
-    random = np.random.default_rng(1)
-    segments = {(name, seed): random.random(len(REFERENCES)) for name, own in SEEDS.items() for seed in own}
-    for (name, seed), own in segments.items():
-        write_comet_scores(folder.layout, name, seed, list(own), REFERENCES)
-    cells = [
-        {"row": name, "column": COLUMN, **scored(folder.layout, name, own, "comet")} for name, own in SEEDS.items()
-    ]
-    table = planned("scores", cells, seeds=SEEDS, baselines=("base",))
-    results = Results()
+    random, means, cells = np.random.default_rng(1), {}, []
+    for name, seeds in SEEDS.items():
+        segments = random.random((len(seeds), len(REFERENCES)))
+        for seed, own in zip(seeds, segments, strict=True):
+            write_comet_scores(folder.layout, name, seed, list(own), REFERENCES)
+        means[name] = 100 * segments.mean(axis=1)
+        cells.append({"row": name, "column": COLUMN, **scored(folder.layout, name, seeds, "comet")})
+    table, results = planned("scores", cells, seeds=SEEDS, baselines=("base",)), Results()
     new, base = (table.cell(name, COLUMN) for name in ("new", "base"))
-    expected = {name: [100 * segments[name, seed].mean() for seed in (1, 2)] for name in ("new", "base")}
-    assert results.values(new) == pytest.approx(expected["new"])
-    assert results.compare(new, base).delta == pytest.approx(np.mean(expected["new"]) - np.mean(expected["base"]))
+    assert results.values(new) == pytest.approx(means["new"])
+    assert results.compare(new, base).delta == pytest.approx(means["new"].mean() - means["base"].mean())
 
 
-def test_another_translation_changes_the_cells_of_its_run_and_no_others(folder):
-    def values():
-        table = plan(folder)
-        results = Results()
-        return {name: results.values(table.cell(name, COLUMN)) for name in SYSTEMS}
-
-    before = values()
-    folder.write_run("new", 2, BAD)
-    after = values()
-    assert [name for name in SYSTEMS if before[name] != after[name]] == ["new"]
-
-
-def test_mostly_empty_translations_are_named_on_top(folder):
-    folder.write_run("new", 1, [""] * 20 + BETTER[20:])
+def test_mostly_empty_translations_are_named_on_top(tmp_path):
+    folder = Folder(tmp_path, REFERENCES, REFERENCES).write_runs(SYSTEMS | {"new": [[""] * 20 + BETTER[20:], GOOD]})
     assert blocks_of(plan(folder))[0].texts == ("d/new, seed 1, test: 20 of 27 translations are empty.",)
 
 
-def test_scores_of_other_sentences_are_not_compared(folder):
-    other = Folder(Path(folder.layout.results).parent / "other", REFERENCES, GOOD)
-    other.write_run("control", 1, GOOD)
+def test_scores_of_other_sentences_are_not_compared(folder, tmp_path):
+    other = Folder(tmp_path, REFERENCES, GOOD).write_runs({"control": [GOOD]})
     cells = [{"row": name, "column": COLUMN, **scored(made.layout, name, [1])}
              for name, made in (("base", folder), ("control", other))]  # fmt: skip
     with pytest.raises(UserError, match="d/control and d/base have different references of test"):
@@ -242,16 +213,10 @@ def test_scores_of_other_sentences_are_not_compared(folder):
 
 
 def test_settings_that_differ_are_marked(folder):
+    settings = {"beta2": (0.98, 0.98), "learning_rate": (0.0007, 0.001), "heads": (None, 2)}
     cells = [
-        {
-            "row": "d",
-            "column": name,
-            "metric": name,
-            "published": published,
-            "dataset": None,
-            "source": {"value": ours},
-        }
-        for name, published, ours in (("beta2", 0.98, 0.98), ("learning_rate", 0.0007, 0.001), ("heads", None, 2))
+        {"row": "d", "column": name, "metric": name, "published": own[0], "dataset": None, "source": {"value": own[1]}}
+        for name, own in settings.items()
     ]
     table = planned("scores", cells, rows={"d": {"dataset": "d", "system": None}}, columns={"beta2": {"digits": 2}})
     blocks = blocks_of(table)
@@ -282,27 +247,24 @@ def test_claims_are_compared_in_a_table_without_baselines(tmp_path):
 
 
 def test_claims_are_judged_collected_and_read_again(folder, tmp_path):
-    names = ("new", "base", "control")
-    new, base, control = (scored(folder.layout, name, SEEDS[name]) for name in names)
-    controlled = claim(controls=(TrainedSystem("control", "real"),))
-    good = planned_claim(new, base, claim=controlled)
-    own = good.cell
-    controls = ((controlled.controls[0], own, good.baseline, ""), (controlled.controls[0], None, None, "no parser"))
+    new, base = (scored(folder.layout, name, SEEDS[name]) for name in ("new", "base"))
+    trained = TrainedSystem("control", "real")
+    controls = (PlannedControl(trained, reason="no parser"),)
+    good = planned_claim(new, base, claim=claim(controls=(trained,)), controls=controls)
     claims = (
         good,
         planned_claim(new, base, claim=claim(says="x"), undecided="the scale smoke is too small for a verdict"),
-        planned_claim(control, base).__class__(claim=claim("missing"), reason=MISSING),
+        PlannedClaim(claim=claim("missing"), reason=MISSING),
     )
     table = plan(folder, claims=claims)
     results = Results()
     judged = judged_claims(table, results.compare_claimed)
-    ours = results.compare(own, good.baseline)
+    ours = results.compare(good.cell, good.baseline)
     assert judged[0]["ours"] == (ours.delta, *ours.interval)
     assert (judged[0]["seeds"], judged[0]["baseline_seeds"], judged[0]["runs"]) == (2, 2, "d/new")
     assert [(row["answer"], row["reason"]) for row in judged[1:]] == [
         ("not decided", "the scale smoke is too small for a verdict"), ("not run", MISSING),
     ]  # fmt: skip
-    assert len(controls) == 2
     files = {"json": tmp_path / "t.json", "table": tmp_path / "t.md"}
     text = write_paper_table(json.loads(json.dumps(plain(table))), layout=folder.layout, **files)
     assert text.startswith("## Table 1\n\nScale quick; data sets that stand in for the paper's: d for real.\n")

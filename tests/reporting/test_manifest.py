@@ -5,21 +5,17 @@ import shutil
 from pathlib import Path
 
 import pytest
-from reporting.recorded_runs import ATTEMPT, SOURCES, layout_of, names_of, write_log, write_run
+from reporting.recorded_runs import ATTEMPT, SOURCES, names_of, write_log, write_run
 
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json, write_text
 from nmtcore.reporting.manifest import all_data, benchmark_seconds, read_manifest, run_row, write_manifest
 
 
-def write_benchmark(layout, rule, seconds, **names):
-    write_text(layout.path(f"{rule}.benchmark", **names), f"s\th:m:s\n{seconds}\t0:00:01\n")
-
-
-def test_a_finished_run(tmp_path):
-    layout, names = layout_of(tmp_path), names_of()
+def test_a_finished_run(layout):
+    names = names_of()
     folder = write_run(layout)
-    write_benchmark(layout, "translate_split", 2.0, **names, split="test")
+    write_text(layout.path("translate_split.benchmark", **names, split="test"), "s\th:m:s\n2.0\t0:00:01\n")
     write_json(layout.path("download_record", file="news/a.gz"), {"sha256": "feed"})
     write_json(layout.path("raw_report", dataset="d", split="train"), {"pairs": 10, "kept": 9})
     write_json(layout.path("pairs_report", dataset="d", split="train"), {"pairs": 9, "kept": 7})
@@ -39,8 +35,7 @@ def test_a_finished_run(tmp_path):
     assert all("path" not in row for row in data["files"])
 
 
-def test_a_file_of_the_users_own_has_a_checksum_but_no_path(tmp_path):
-    layout = layout_of(tmp_path)
+def test_a_file_of_the_users_own_has_a_checksum_but_no_path(tmp_path, layout):
     write_run(layout)
     (tmp_path / "mine.txt").write_text("text")
     own = [SOURCES["files"][0] | {"file": "", "path": str(tmp_path / name)} for name in ("mine.txt", "gone")]
@@ -49,26 +44,20 @@ def test_a_file_of_the_users_own_has_a_checksum_but_no_path(tmp_path):
     assert second["sha256"] is None
 
 
-def test_the_state_of_a_run(tmp_path):
-    layout = layout_of(tmp_path)
+def test_the_state_of_a_run_and_how_far_it_came(layout):
     folder = write_run(layout)
-
-    def state():
-        return run_row(layout, names_of())["state"]
-
-    assert state() == "finished"
+    row = run_row(layout, names_of())
+    assert (row["state"], row["parameters"], row["attempts"]) == ("finished", 17, 1)
+    (folder / "attempts.json").unlink()  # as of an earlier version
+    row = run_row(layout, names_of())
+    assert (row["state"], row["parameters"], row["attempts"]) == ("finished", 17, 0)
+    assert (row["device"], row["packages"], row["commit"]) == (None,) * 3
     (folder / "scores.json").unlink()
-    assert state() == "unscored"
+    assert run_row(layout, names_of())["state"] == "unscored"
     shutil.rmtree(folder / "model")
-    assert state() == "interrupted"
-    for name in ("attempts.json", "training.jsonl"):
-        (folder / name).unlink()
-    assert state() == "unscored", "a system made elsewhere has no model"
-
-
-def test_an_interrupted_run_says_how_far_it_came(tmp_path):
-    layout = layout_of(tmp_path)
-    folder = Path(layout.path("scores", **names_of())).parent
+    assert run_row(layout, names_of())["state"] == "interrupted"
+    (folder / "training.jsonl").unlink()
+    assert run_row(layout, names_of())["state"] == "unscored", "a system made elsewhere has no model"
     killed = ATTEMPT | {"ended": None, "finished": False, "energy": {"gpu": None}}
     write_log(folder / "checkpoints/0123", [ATTEMPT, killed])
     row = run_row(layout, names_of())
@@ -76,26 +65,18 @@ def test_an_interrupted_run_says_how_far_it_came(tmp_path):
     assert row["gpu_joules"] is None, "the energy of one attempt is not that of both"
 
 
-def test_a_run_of_an_earlier_version_has_no_record_of_its_device(tmp_path):
-    layout = layout_of(tmp_path)
-    (write_run(layout) / "attempts.json").unlink()
-    row = run_row(layout, names_of())
-    assert (row["state"], row["parameters"], row["attempts"]) == ("finished", 17, 0)
-    assert (row["device"], row["packages"], row["commit"]) == (None,) * 3
-
-
-@pytest.mark.parametrize("content", [b"", b"\x05", b"\x02\0\0\0\0\0\0\0{", b"\x02\0\0\0\0\0\0\0[]", b"\xff" * 8])
-def test_broken_weights_are_one_sentence(content, tmp_path):
-    layout = layout_of(tmp_path)
-    (write_run(layout) / "model/weights.safetensors").write_bytes(content)
-    with pytest.raises(UserError, match=r"weights\.safetensors holds no weights: delete .*model and train again"):
-        run_row(layout, names_of())
+def test_broken_weights_are_one_sentence(layout):
+    weights = write_run(layout) / "model/weights.safetensors"
+    for content in (b"", b"\x02\0\0\0\0\0\0\0{", b"\x02\0\0\0\0\0\0\0[]", b"\xff" * 8):
+        weights.write_bytes(content)
+        with pytest.raises(UserError, match=r"weights\.safetensors holds no weights: delete .*model and train again"):
+            run_row(layout, names_of())
 
 
 def test_a_manifest_of_another_version_counts_as_none(tmp_path):
     path = tmp_path / "manifest.json"
     assert read_manifest(path) is None
-    for text in ("[]", '{"format": 1, "status": "interrupted"}'):
+    for text in ("[]", '{"format": 1}'):
         path.write_text(text)
         assert read_manifest(path) is None
     path.write_text('{"format": 2, ')
@@ -103,8 +84,7 @@ def test_a_manifest_of_another_version_counts_as_none(tmp_path):
         read_manifest(path)
 
 
-def test_a_report_without_counts_is_named(tmp_path):
-    layout = layout_of(tmp_path)
+def test_a_report_without_counts_is_named(layout):
     write_run(layout)
     path = Path(layout.path("pairs_report", dataset="d", split="train"))
     write_json(path, {"pairs": 9})
@@ -112,8 +92,7 @@ def test_a_report_without_counts_is_named(tmp_path):
         write_manifest(layout, names_of(), SOURCES)
 
 
-def test_the_data_of_runs_are_joined_with_what_was_read(tmp_path):
-    layout = layout_of(tmp_path)
+def test_the_data_of_runs_are_joined_with_what_was_read(layout):
     news, *others = SOURCES["files"]
     for system, files in (("base", [news]), ("other", others)):
         write_run(layout, system)
@@ -126,13 +105,12 @@ def test_the_data_of_runs_are_joined_with_what_was_read(tmp_path):
 
 
 def test_seconds_of_benchmarks_are_summed_and_unmeasured_jobs_count_as_zero(tmp_path):
-    header = "s\th:m:s\tmax_rss\n"
-    (tmp_path / "a.tsv").write_text(f"{header}1.5\t0:00:01\t3\n2\t0:00:02\t-\n")
-    (tmp_path / "b.tsv").write_text(f"{header}nan\tNA\tNA\n")
-    (tmp_path / "c.tsv").write_text(header)
-    assert benchmark_seconds([tmp_path / "a.tsv", tmp_path / "b.tsv", tmp_path / "c.tsv"]) == 3.5
-    assert benchmark_seconds([tmp_path / "c.tsv"]) is None
+    header, paths = "s\th:m:s\tmax_rss\n", [tmp_path / f"{name}.tsv" for name in "abc"]
+    for path, text in zip(paths, ("1.5\t0:00:01\t3\n2\t0:00:02\t-\n", "nan\tNA\tNA\n", ""), strict=True):
+        path.write_text(header + text)
+    assert benchmark_seconds(paths) == 3.5
+    assert benchmark_seconds(paths[2:]) is None
     for text in ("time\n3\n", f"{header}soon\t\t\n", "s\tx\n\t1\n"):
-        (tmp_path / "a.tsv").write_text(text)
+        paths[0].write_text(text)
         with pytest.raises(UserError, match=r"a\.tsv is no benchmark of Snakemake"):
-            benchmark_seconds([tmp_path / "a.tsv"])
+            benchmark_seconds(paths)

@@ -38,25 +38,26 @@ def test_cells_by_what_they_contain(column, value, cell):
 
 def test_counts_are_formatted():
     assert counts({"long": 1200, "empty": 0, "odd": 1}) == "long (1,200), odd (1)"
-    assert escape_markdown("*a*\nb") == "\\*a\\* b"
+    assert escape_markdown("*a*\nb\u2028c\r\nd\x0be") == "\\*a\\* b c d e"
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        r"\ ` * _ {} [] () < > # + - . ! & ~ ^ $ : ; ' \" / ? @ %",
+        r"\ ` * _ {} [] () < > # + - . ! & ~ ^ $ : ; ' \" / ? @ % a\b",
         "**bold** __bold__ *em* _em_ ~~gone~~ ~gone~ $x^2$ a_b_c __a",
         "<b>bold</b> <!-- gone --> <script>x</script> &lt; &amp; &#65; &#x41; <http://d.e>",
         "[link](http://a.b) ![image](c.png) [link][1] [1]: f",
     ],
 )
 def test_own_text_is_shown_as_it_is_wherever_it_stands(text):
-    columns = [Column(name=text), Column(name="n", content="number")]
-    table = make_table(columns, [[TableCell(text, reason=text), 1]])
+    columns = [Column(name=text), Column(name="n", content="corpus")]
+    corpus = f"{text} `code` a\\|b | (S[dcl]\\NP)/NP"
+    table = make_table(columns, [[TableCell(text, reason=text), corpus]])
     page = page_markdown(Page(title="", blocks=(Heading(text), note(text), Items((text,)), table)))
     shown = html.unescape(re.sub("<[^>]*>", "", MarkdownIt("gfm-like", {"linkify": False}).render(page)))
     lines = [line for line in shown.splitlines() if line]
-    assert lines == [text, text, text, text, "n", f"{text} [a]", "1", f"[a] {text}"]
+    assert lines == [text, text, text, text, "n", f"{text} [a]", corpus, f"[a] {text}"]
 
 
 def test_own_text_has_code_and_stays_readable():

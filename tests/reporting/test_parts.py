@@ -2,14 +2,16 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from evaluation.test_metrics import own_bleu
-from reporting.planned import items, planned, planned_claim, scored, shown, tables, unlinked
+from reporting.planned import claim, items, planned, planned_claim, scored, shown, tables, unlinked
 from reporting.runs import EVALUATION
 from reporting.runs import Results as Folder
 
 from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.planned_tables import PlannedClaim
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import Difference
 from nmtcore.reporting.charts import system_looks
@@ -31,37 +33,37 @@ PLACES = {"question": [1, 4], "conjunction": [2], "control": [3]}
 GAINS = {"question": 1.44, "conjunction": 1.0, "control": 0.1}
 LENGTHS = [4, 10, 11, 15, 20, 25, 25, 70] * 10
 SETTINGS = EvaluationSettings(**EVALUATION)
+STEPS, SEEDS = {"base": 3, "better": 9}, {"base": [1, 2], "better": [1, 2]}
 
 
-def translate(step, references=WORDS):
+def translate(step):
     """Replace every `step`-th word of the references."""
-    words = [line.split() for line in references]
+    words = [line.split() for line in WORDS]
     return [
         " ".join("xyz" if (i + k) % step == 0 else word for k, word in enumerate(line)) for i, line in enumerate(words)
     ]
 
 
-def bleu(step, rows):
-    return own_bleu([translate(step)[i] for i in rows], [WORDS[i] for i in rows], SETTINGS)
+def bleu(system, rows):
+    """Return the scores of both seeds on some sentences, by sacreBLEU."""
+    texts = [translate(STEPS[system] + seed) for seed in (1, 2)]
+    return [own_bleu([lines[i] for i in rows], [WORDS[i] for i in rows], SETTINGS) for lines in texts]
 
 
-@pytest.fixture
-def folder(tmp_path):
-    made = Folder(tmp_path, [" ".join(["w"] * length) for length in LENGTHS], WORDS)
-    for system, step in (("base", 3), ("better", 9)):
-        for seed in (1, 2):
-            made.write_run(system, seed, translate(step + seed))
-    return made
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = Folder(tmp_path_factory.mktemp("parts"), [" ".join(["w"] * length) for length in LENGTHS], WORDS)
+    return made.write_runs({system: [translate(step + seed) for seed in (1, 2)] for system, step in STEPS.items()})
 
 
 @pytest.fixture
 def annotations(folder):
-    return {"target.ccg": folder.write_annotation("target", "ccg", SUPERTAGS)[2]}
+    return {"target.ccg": folder.write_annotation("target", "ccg", SUPERTAGS)}
 
 
-def compared(folder, files, *, seeds=(1, 2), column="bleu"):
+def compared(folder, files):
     """Plan what a cell has that is compared with `base` on parts of the test."""
-    own, base = (scored(folder.layout, name, seeds, column) for name in ("better", "base"))
+    own, base = (scored(folder.layout, name, (1, 2)) for name in ("better", "base"))
     source = {**own["source"], "files": {**own["source"]["files"], **files, "baseline": base["source"]["files"]}}
     return {**own, "source": source, "baseline_runs": "d/base"}
 
@@ -69,8 +71,7 @@ def compared(folder, files, *, seeds=(1, 2), column="bleu"):
 def gains(folder, annotations, **changes):
     own = compared(folder, {"annotations": annotations}) | {"metric": "bleu_gain", **changes}
     cells = [{"row": row, "column": "bleu_gain", "item": row, "published": gain, **own} for row, gain in GAINS.items()]
-    seeds = {"base": [1, 2], "better": [1, 2]}
-    return planned("constructions", cells, seeds=seeds, baselines=("base",), columns={"bleu_gain": {"digits": 2}})
+    return planned("constructions", cells, seeds=SEEDS, baselines=("base",), columns={"bleu_gain": {"digits": 2}})
 
 
 def lengths(folder, columns=("ours",), **changes):
@@ -79,22 +80,21 @@ def lengths(folder, columns=("ours",), **changes):
     base["source"]["files"] |= files
     values = {"base": base, "better": compared(folder, files) | changes}
     cells = [{"row": name, "column": column, **own} for column in columns for name, own in values.items()]
-    return planned(
-        "lengths", cells, seeds={"base": [1, 2], "better": [1, 2]}, baselines=("base",),
-        facts={"share_of_long_sentences": 0.3},
-    )  # fmt: skip
+    return planned("lengths", cells, seeds=SEEDS, baselines=("base",), facts={"share_of_long_sentences": 0.3})
 
 
-def entries_of(table):
-    return construction_entries(table, Results())
+def measured_constructions(table, folder):
+    """Return what a figure of constructions draws, the rows of its table, and the texts in it."""
+    counts, entries = construction_entries(table, Results())
+    blocks = construction_blocks(table, counts, entries)
+    assert unlinked(blocks) == []
+    figure = Path(folder.layout.results) / "figure.svg"
+    draw_constructions((counts, entries), figure, title="Table 5.8")
+    return entries, shown(*tables(blocks)), re.findall(r"<text[^>]*>([^<]*)</text>", figure.read_text())
 
 
 def test_gains_on_constructions_are_those_of_their_sentences(folder, annotations):
-    table = gains(folder, annotations)
-    counts, entries = entries_of(table)
-    (shown_table,) = tables(construction_blocks(table, counts, entries))
-    assert unlinked([shown_table]) == []
-    rows = shown(shown_table)
+    entries, rows, _ = measured_constructions(gains(folder, annotations), folder)
     assert [row[:3] + row[5:6] for row in rows] == [
         ["question", "32", "40.0", "+1.44"],
         ["conjunction", "16 (few)", "20.0", "+1.00"],
@@ -106,7 +106,7 @@ def test_gains_on_constructions_are_those_of_their_sentences(folder, annotations
     assert [row[6] for row in rows[4:]] == ["(no sentences)"] * 2
     for entry, places in zip(entries, PLACES.values(), strict=False):
         positions = [i for i in range(80) if i % 5 in places]
-        base, better = ([bleu(step + seed, positions) for seed in (1, 2)] for step in (3, 9))
+        base, better = bleu("base", positions), bleu("better", positions)
         assert (entry["baseline_scores"], entry["scores"]) == (pytest.approx(base), pytest.approx(better))
         assert entry["difference"].delta == pytest.approx((sum(better) - sum(base)) / 2)
     looks = system_looks(["better", "better, published"])
@@ -117,31 +117,25 @@ def test_gains_on_constructions_are_those_of_their_sentences(folder, annotations
     ]
 
 
-def test_counts_stand_beside_the_published_ones(annotations, folder, tmp_path):
+def test_counts_stand_beside_the_published_ones(annotations, folder):
     source = {"files": {"annotations": annotations}, "split": "test"}
     cells = [
         {"row": row, "column": "sentences", "metric": "sentences", "item": row, "published": value, "source": source}
         for row, value in {"question": 112, "control": 479, "total": 3007}.items()
     ]
-    table = planned("constructions", cells)
-    counts, entries = entries_of(table)
-    (shown_table,) = tables(construction_blocks(table, counts, entries))
-    assert unlinked([shown_table]) == []
-    assert shown(shown_table) == [
+    _, rows, texts = measured_constructions(planned("constructions", cells), folder)
+    assert rows == [
         ["question", "112", "3.7", "32", "40.0"],
         ["control", "479", "15.9", "16 (few)", "20.0"],
         ["total", "3,007", "100.0", "80", "100.0"],
     ]
-    draw_constructions((counts, entries), tmp_path / "counts.svg", title="Table 5.8")
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "counts.svg").read_text())
     assert {"published", "d, test", "112", "32", "3,007"} <= set(texts)
-    assert (tmp_path / "counts.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_phrases_are_parts_too_but_not_those_of_all_sentences(folder):
     trees = ["(S (NP (D a)) (VP (V b)))" if i % 2 else "(S (NP (D a)))" for i in range(80)]
-    path = folder.write_annotation("source", "constituency", trees)[2]
-    _, entries = entries_of(gains(folder, {"source.constituency": path}))
+    path = folder.write_annotation("source", "constituency", trees)
+    _, entries = construction_entries(gains(folder, {"source.constituency": path}), Results())
     parts = {entry["row"]: entry["sentences"] for entry in entries if entry["difference"]}
     assert parts == {"all sentences": 80, "VP in the source": 40}
 
@@ -156,75 +150,80 @@ def test_claims_about_parts_are_compared_on_their_sentences(folder, annotations)
         own = planned_claim(compared(folder, {"annotations": annotations}) | {"metric": "bleu_gain"}, base, item=item)
         return compare_parts(table, results, own.cell, own.baseline)
 
-    assert compare("question").delta == entries_of(table)[1][0]["difference"].delta
+    assert compare("question").delta == construction_entries(table, Results())[1][0]["difference"].delta
+    few = "the subset (control_raising) has 16 of the test's sentences, and fewer than 30 are too few"
     control = compare("control")
-    assert isinstance(control, Undecided)
-    assert control.reason == (
-        "the subset (control_raising) has 16 of the test's sentences, and fewer than 30 are too few"
-    )
+    assert (type(control), control.reason) == (Undecided, few)
     assert compare("passive") == "passive is no construction"
     assert isinstance(compare(None), Difference)
     assert compare("prepositional").startswith("the subset (prepositional) has 0 of the test's sentences")
 
 
-def test_cells_without_runs_or_annotation_have_the_reason(folder, annotations, tmp_path):
+def test_cells_without_runs_or_annotation_have_the_reason(folder, annotations):
     table = gains(folder, annotations, runs=None, source={}, reason="no tags")
-    counts, entries = entries_of(table)
-    assert [row[6] for row in shown(tables(construction_blocks(table, counts, entries))[0])] == ["(no tags)"] * 3
-    draw_constructions((counts, entries), tmp_path / "drawn.svg", title="Figure 5.2")
-    assert "No test of this figure has supertags" in (tmp_path / "drawn.svg").read_text()
-    short = folder.write_annotation("target", "ccg", SUPERTAGS[:7])[2]
+    _, rows, texts = measured_constructions(table, folder)
+    assert [row[6] for row in rows] == ["(no tags)"] * 3
+    assert "No test of this figure has supertags" in " ".join(texts)
+    short = folder.write_annotation("source", "ccg", SUPERTAGS[:7])
     with pytest.raises(UserError, match=r"parquet has 7 sentences, but 80 were translated: delete the older"):
-        entries_of(gains(folder, {"target.ccg": short}))
+        construction_entries(gains(folder, {"target.ccg": short}), Results())
 
 
 BINS = {"at least 25 words": range(25, 99), "1 to 10": range(1, 11), "11 to 20": range(11, 21),
         "21 to 30": range(21, 31), "over 60": range(61, 99)}  # fmt: skip
 
 
-def test_each_bin_has_the_scores_of_its_sentences(folder):
-    table = lengths(folder)
-    entries = {(own["subset"], own["row"]): own for own in length_entries(table, Results())}
+def measured_lengths(table):
+    """Return what a figure of lengths draws, and the tables of its page."""
+    entries = length_entries(table, Results())
+    blocks = length_blocks(table, entries)
+    assert unlinked(blocks) == []
+    return entries, *tables(blocks)
+
+
+def test_each_bin_has_the_scores_of_its_sentences(folder, tmp_path):
+    drawn, _, bins = measured_lengths(lengths(folder))
+    entries = {(own["subset"], own["row"]): own for own in drawn}
     assert list(entries) == [(name, row) for name in BINS for row in ("base", "better")]
     for (name, row), entry in entries.items():
         rows = [i for i, length in enumerate(LENGTHS) if length in BINS[name]]
-        own = [bleu((3 if row == "base" else 9) + seed, rows) for seed in (1, 2)]
+        own = bleu(row, rows)
         assert (entry["sentences"], entry["scores"]) == (len(rows), pytest.approx(own))
-        low, high = entry["interval"]
-        assert low < sum(own) / 2 < high
+        assert entry["interval"][0] < sum(own) / 2 < entry["interval"][1]
     assert entries["1 to 10", "base"]["difference"] is None
     means = [sum(entries["1 to 10", row]["scores"]) / 2 for row in ("better", "base")]
     assert entries["1 to 10", "better"]["difference"].delta == pytest.approx(means[0] - means[1])
-    blocks = length_blocks(table, list(entries.values()))
-    assert unlinked(blocks) == []
-    _, bins = tables(blocks)
     assert shown(bins)[2][:5] == ["d, test", "1 to 10", "base", "20 (few)", "25.0"]
+    draw_lengths(drawn, tmp_path / "lengths.svg", title="Figure 3: scores. Scale quick.")
+    svg = (tmp_path / "lengths.svg").read_text()
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+    assert {"1 to 10 (20)", "11 to 20 (30)", "21 to 30 (20)", "over 60 (10)"} <= set(texts)
+    assert len(re.findall(r'<path d="M[\d.]+ [\d.]+V', svg)) == 8, "a whisker for each bin of each system"
+    assert svg.count('fill="none" stroke="#7f7f7f" stroke-width="1.2"') == 3, "bins of few sentences are hollow"
+
+
+def test_lengths_of_a_system_that_was_not_run_have_the_reason(folder):
+    _, *shown_tables = measured_lengths(lengths(folder, runs=None, source={}, reason="d names no parser"))
+    assert all("(d names no parser)" in str(shown(own)) for own in shown_tables)
 
 
 def test_published_gains_on_long_sentences_stand_beside_ours(folder):
     table = lengths(folder)
-    cell, base = table.cell("better", "ours"), table.cell("base", "ours")
-    own = planned_claim(plain_cell(cell), plain_cell(base), item=LONG)
-    claim = own.claim._replace(difference=2, system=own.claim.system._replace(system="better"))
-    table = replace(table, claims=(replace(own, claim=claim),))
-    results = Results()
-    gain = compare_parts(table, results, own.cell, own.baseline)
-    (row,) = shown(tables(length_blocks(table, length_entries(table, results)))[0])
+    cell, base = (replace(table.cell(name, "ours"), item=LONG) for name in ("better", "base"))
+    own = PlannedClaim(claim=claim("better", "base", item=LONG, difference=2), cell=cell, baseline=base)
+    table = replace(table, claims=(own,))
+    gain = compare_parts(table, Results(), cell, base)
+    (row,) = shown(measured_lengths(table)[1])
     difference = f"{gain.delta:+.2f} ± {(gain.interval[1] - gain.interval[0]) / 2:.2f}"
     assert row == ["ours", "better", "base", "at least 25 words", "30", "2.0", difference]
-    assert compare_parts(table, results, replace(own.cell, item="questions"), own.baseline) == (
-        "questions is no subset by length"
-    )
-
-
-def plain_cell(cell):
-    return {key: getattr(cell, key) for key in ("system", "runs", "dataset", "metric", "source")}
+    other = compare_parts(table, Results(), replace(cell, item="questions"), base)
+    assert other == "questions is no subset by length"
 
 
 def test_a_data_set_that_stands_in_for_several_is_measured_once(folder):
-    once, table = lengths(folder), lengths(folder, ("one", "two"))
+    table = lengths(folder, ("one", "two"))
     entries = length_entries(table, Results())
-    assert len(entries) == len(length_entries(once, Results()))
+    assert len(entries) == 2 * len(BINS)
     blocks = length_blocks(table, entries)
     assert [row[0] for row in shown(tables(blocks)[0])] == ["one", "two"]
     assert "d, test: the same for the columns one, two." in items(blocks)
@@ -232,25 +231,8 @@ def test_a_data_set_that_stands_in_for_several_is_measured_once(folder):
 
 def test_a_single_sentence_has_a_score_but_no_intervals(tmp_path):
     folder = Folder(tmp_path, ["a b"] + ["a"] * 4, ["a b c d e"] * 5)
-    for name, line in (("base", "a b c d f"), ("better", "a b c d e")):
-        for seed in (1, 2):
-            folder.write_run(name, seed, [line] * 5)
-    table = replace(lengths(folder), facts={})
-    entries = length_entries(table, Results())
+    folder.write_runs({"base": [["a b c d f"] * 5] * 2, "better": [["a b c d e"] * 5] * 2})
+    entries, gains_table, _ = measured_lengths(replace(lengths(folder), facts={}))
     assert [(entry["sentences"], entry["interval"]) for entry in entries[:2]] == [(1, None)] * 2
-    (gain,) = tables(length_blocks(table, entries))[0].rows
-    assert (gain[6].value, gain[6].reason) == (None, "a single sentence")
-
-
-def test_the_figure_has_a_panel_per_test_with_all_systems_and_bins(folder, tmp_path):
-    table = lengths(folder)
-    entries = length_entries(table, Results())
-    draw_lengths(entries, tmp_path / "lengths.svg", title="Figure 3: scores. Scale quick.")
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "lengths.svg").read_text())
-    assert {"1 to 10 (20)", "11 to 20 (30)", "21 to 30 (20)", "over 60 (10)"} <= set(texts)
-    svg = (tmp_path / "lengths.svg").read_text()
-    assert len(re.findall(r'<path d="M[\d.]+ [\d.]+V', svg)) == 8, "a whisker for each bin of each system"
-    assert svg.count('fill="none" stroke="#7f7f7f" stroke-width="1.2"') == 3, "bins of few sentences are hollow"
-    missing = lengths(folder, runs=None, source={}, reason="d names no parser")
-    shown_tables = tables(length_blocks(missing, length_entries(missing, Results())))
-    assert all("(d names no parser)" in str(shown(own)) for own in shown_tables)
+    ((*_, gain),) = gains_table.rows
+    assert (gain.value, gain.reason) == (None, "a single sentence")

@@ -1,6 +1,6 @@
 """Every published number of the papers' tables is in a cell, even if none of ours is."""
 
-from collections import Counter
+from collections import ChainMap, Counter
 from dataclasses import replace
 
 import pytest
@@ -55,19 +55,21 @@ def test_all_published_numbers_are_shown(plans):
 def test_wide_tables_are_divided_between_headings(plans, paper, name, widths):
     (table,) = [table for table in plans if (table.paper, table.name) == (paper, name)]
     (whole,) = shown_tables(table)
-    shown = replace(
-        whole, columns=tuple(replace(column, detail=column.name == "signature") for column in whole.columns)
-    )
-    columns = [position for position, column in enumerate(shown.columns) if not column.detail]
-    rows = tuple(tuple(row[position] for position in columns) for row in shown.rows)
-    parts = column_parts(replace(shown, columns=tuple(shown.columns[own] for own in columns), groups=(rows,)))
+    kept = [position for position, column in enumerate(whole.columns) if column.name != "signature"]
+    columns = tuple(replace(whole.columns[own], detail=False) for own in kept)
+    rows = tuple(tuple(row[own] for own in kept) for row in whole.rows)
+    shown = replace(whole, columns=columns, groups=(rows,))
+    parts = column_parts(shown)
     assert [len(part.columns) for part in parts] == widths
-    for column in table.columns:  # each number stands in the row and under the full name that it has in the paper
-        if column.added:
-            continue
-        (part,) = [part for part in parts if any(own.raw_names[0] == column.name for own in part.columns)]
-        position = [own.raw_names[0] for own in part.columns].index(f"{column.name}, published")
-        numbers = {row[0].value.removesuffix(" (added)"): row[position].value for row in part.rows}
-        for cell in table.cells:
-            if cell.column == column.name and cell.published is not None:
-                assert numbers[cell.row] == cell.published
+    values = [
+        {
+            (row[0].value, column.raw_names[0]): cell.value
+            for row in part.rows
+            for column, cell in zip(part.columns[1:], row[1:], strict=True)
+            if cell.value is not None
+        }
+        for part in (shown, *parts)
+    ]
+    assert dict(ChainMap(*values[1:])) == values[0], (
+        "each number has the row and the full name that it has in the paper"
+    )

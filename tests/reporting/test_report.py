@@ -36,11 +36,8 @@ class Elements(HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
     def handle_endtag(self, tag):
-        assert self.open.pop() == tag
+        assert tag in VOID or self.open.pop() == tag
 
     def handle_data(self, data):
         for tag in self.open:
@@ -50,40 +47,25 @@ class Elements(HTMLParser):
         return [attributes[name] for _, attributes in self.elements if name in attributes]
 
 
-def written(inputs, **changed):
-    """Write a report; return its text and the warnings."""
-    warnings = []
-    write_report(**{**inputs, **changed}, warn=warnings.append)
-    return inputs["output"].read_text(encoding="utf-8"), warnings
+def written(inputs, *, warnings=(), **changed):
+    """Write a report with these warnings, and return its text."""
+    warned = []
+    write_report(**{**inputs, **changed}, warn=warned.append)
+    assert len(warned) == len(warnings)
+    assert all(own.startswith(start) for own, start in zip(warned, warnings, strict=True))
+    return inputs["output"].read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    text, warnings = written(report_folder(tmp_path_factory.mktemp("report"), ["base", "other"], seeds=2))
-    assert warnings == []
-    return text
+    return written(report_folder(tmp_path_factory.mktemp("report"), ["base", "other"], seeds=2))
 
 
-def test_ids_are_unique_and_every_link_has_its_target(page):
+def test_everything_is_on_the_page_and_text_stays_text(page):
     elements = Elements(page)
-    ids = elements.attributes("id")
-    assert len(ids) == len(set(ids))
-    links = elements.attributes("href")
-    assert {link[0] for link in links} == {"#"}
-    assert {link[1:] for link in links} <= set(ids)
-    assert {"claims", "table-p2020_table_1", "runs-d-base", "runs-d-other", "data-d"} <= set(ids)
-
-
-def test_nothing_is_loaded_from_elsewhere(page):
-    elements = Elements(page)
-    assert elements.attributes("src") == []
-    assert [tag for tag, _ in elements.elements if tag in ("link", "img", "iframe", "object")] == []
-    assert "url(" not in page.replace("url(#", "")
-    assert "@import" not in page
-
-
-def test_text_stays_text(page):
-    elements = Elements(page)
+    sections = {"claims", "table-p2020_table_1", "runs-d-base", "runs-d-other", "data-d"}
+    assert sections <= set(elements.attributes("id"))
+    assert {link[0] for link in elements.attributes("href")} == {"#"}
     assert [tag for tag, _ in elements.elements].count("script") == 1
     assert HOSTILE not in page
     for tag in ("dd", "h3", "p"):  # a sentence, the paper's title, a description
@@ -115,24 +97,20 @@ def test_the_page_begins_with_the_finding_and_the_runs(page):
 def test_what_was_not_run_is_no_table(tmp_path):
     """A table of which only the baseline was run is left out with its figure."""
     inputs = report_folder(tmp_path, ["base"])
-    text, _ = written(inputs)
+    text = written(inputs)
     assert 'id="table-p2020_table_1"' not in text
     assert "<figure><div" not in text[: text.index('id="systems"')]
     assert "One seed each" in text
+    links = Elements(written(inputs, scale="tiny", tests={})).attributes("href")
+    assert not any(link.startswith("#runs-") for link in links), "no run is of this scale"
 
 
 def test_scores_with_and_without_signatures_share_a_table():
     """BLEU has a signature; the accuracy of heads has none."""
     names = {"scale": "smoke", "dataset": "d", "system": "other", "split": "test", "subset": ""}
-    rows = [
-        {**names, "seed": seed, "measure": measure, "value": value, "signature": signature}
-        for seed, measure, value, signature in (
-            (1, "bleu", 30.0, "x:1"),
-            (1, "uas", 90.0, None),
-            (2, "bleu", 32.0, "x:1"),
-        )
-    ]
-    rows.append({**rows[0], "split": "dev", "value": 20.0})
+    bleu = {**names, "seed": 1, "measure": "bleu", "value": 30.0, "signature": "x:1"}
+    rows = [bleu, bleu | {"seed": 2, "value": 32.0}, bleu | {"split": "dev", "value": 20.0}]
+    rows.append(bleu | {"measure": "uas", "value": 90.0, "signature": None})
     _, table, signatures = score_blocks(SystemRuns("d", "other", [], labelled(score_frame(rows))))
     assert [[cell.value for cell in row] for row in table.rows] == [
         ["test", SeedMean(31.0, pytest.approx(2**0.5)), SeedMean(90.0)],
@@ -147,28 +125,25 @@ def test_what_is_not_known_of_a_run_is_left_out():
 
 
 def test_a_section_has_scores_cost_settings_curves_and_examples(page):
-    section = page[page.index('id="runs-d-other"') : page.index('<section id="data"')]
+    start = page.index('id="runs-d-other"')
+    base, section = page[page.index('id="runs-d-base"') : start], page[start : page.index('<section id="data"')]
+    assert "tests: test" in base, "the baseline shows all its settings, and the signatures"
+    assert "<li>BLEU: <code>nrefs:1</code></li>" in base
     for heading in ("Scores", "Cost", "Settings that differ from those of base", "Curves", "Examples"):
         assert f"<h4>{heading}</h4>" in section
     assert re.search(
         r'<th>test</th><th class="right">BLEU</th>.*\n.*\n.*\n<tr><td>test</td><td class="right">2', section
     )
-    assert "nrefs:1" not in section, "the baseline's section has its signatures"
+    assert "nrefs:1" not in section
     assert "<li>seed 2: finished; 17 parameters; 3 updates; training 3.5 s; 20 target tokens/s; 3,600.0 kJ" in section
     assert section.count("<polyline") == 2 * 3  # loss and BLEU, of two seeds and their mean
     assert section.count(" scale(.8)") == 4 + 3, "marks of the means"
-    assert section.count('<use href="#tree-d-') == 3
+    assert section.count('<use href="#tree-d-') == section.count('<dl class="example">') == 3
     # This system's, then the baseline's.
     assert "<th>value</th><th>base</th>" in section
     assert "<td>model.width</td><td>10</td><td>8</td>" in section
     assert "<td>tests</td>" not in section
     assert "<del>eine</del> <ins>keine other</ins>" in section
-
-
-def test_the_baseline_shows_all_its_settings(page):
-    section = page[page.index('id="runs-d-base"') : page.index('id="runs-d-other"')]
-    assert "tests: test" in section
-    assert "<li>BLEU: <code>nrefs:1</code></li>" in section
 
 
 def test_a_section_names_mostly_empty_translations(tmp_path):
@@ -178,9 +153,9 @@ def test_a_section_names_mostly_empty_translations(tmp_path):
     lines = path.read_text(encoding="utf-8").splitlines()
     for empty, expected in ((6, 0), (7, 1)):
         write_lines(path, [""] * empty + lines[empty:])
-        text, _ = written(inputs)
-        first, own = (text[text.index(f'id="runs-d-{name}"') :] for name in ("base", "other"))
-        assert first.count("translations are empty") == own.count("translations are empty") == expected
+        text = written(inputs)
+        own = text[text.index('id="runs-d-other"') :]
+        assert text.count("translations are empty") == own.count("translations are empty") == expected
     assert own.index("<li>d/other, seed 2, test: 7 of 12 translations are empty.</li>") < own.index("<h4>Scores</h4>")
 
 
@@ -195,18 +170,16 @@ def test_broken_files_of_a_run_are_one_sentence(tmp_path):
     with pytest.raises(UserError, match=r"counts/test\.parquet does not exist"):
         written(inputs)
     Path(inputs["layout"].path("history", **names)).write_text("{\n", encoding="utf-8")
-    text, warnings = written(inputs)
-    assert [warning.startswith("other on d, seed 1, is left out: ") for warning in warnings] == [True]
+    text = written(inputs, warnings=["other on d, seed 1, is left out: "])
     assert "No system can be compared with the baseline yet." in text
 
 
 def test_a_data_set_without_runs_is_shown_if_it_was_read(tmp_path):
     inputs = report_folder(tmp_path, ["base"])
-    write_json(
-        Path(inputs["layout"].path("raw_report", dataset="prepared", split="train")), {"pairs": 123, "kept": 120}
-    )
+    report = Path(inputs["layout"].path("raw_report", dataset="prepared", split="train"))
+    write_json(report, {"pairs": 123, "kept": 120})
     planned = {name: {**SOURCES, "description": f"{name} {HOSTILE}"} for name in ("d", "prepared", "unread")}
-    text, _ = written(inputs, datasets=planned)
+    text = written(inputs, datasets=planned)
     assert 'id="data-unread"' not in text
     section = text[text.index('id="data-prepared"') : text.index('id="licences"')]
     assert "prepared &lt;script&gt;" in section
@@ -219,24 +192,14 @@ def test_a_data_set_without_runs_is_shown_if_it_was_read(tmp_path):
 
 
 def test_sections_are_shorter_where_there_are_many_systems(tmp_path, monkeypatch):
-    inputs = report_folder(tmp_path, ["base", "other"])
-    for many, examples, panels in ((2, 3, 3), (1, 1, 0)):
-        monkeypatch.setattr("nmtcore.reporting.report.page.MANY", many)
-        text, _ = written(inputs)
-        assert text.count('<dl class="example">') == 2 * examples
-        assert text.count(">updates</text>") == 2 * panels
-
-
-def test_a_page_without_any_run(tmp_path):
-    inputs = report_folder(tmp_path, ["base"])
-    links = Elements(written(inputs, scale="tiny", tests={})[0]).attributes("href")
-    assert not any(link.startswith("#runs-") for link in links)
+    monkeypatch.setattr("nmtcore.reporting.report.page.MANY", 1)
+    text = written(report_folder(tmp_path, ["base", "other"]))
+    assert (text.count('<dl class="example">'), text.count(">updates</text>")) == (2, 0)
 
 
 @pytest.mark.parametrize(
     ("reference", "translation", "expected"),
     [
-        ("a b c", "a b c", [("a b c", "", "")]),
         ("a b c", "a x c", [("a", "", ""), ("", "b", "x"), ("c", "", "")]),
         ("a b", "b", [("", "a", ""), ("b", "", "")]),
         ("a b", "", [("", "a b", "")]),

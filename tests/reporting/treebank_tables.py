@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pair_files import write_corpus
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
@@ -35,64 +34,47 @@ class TreebankTable:
         self.layout = Layout(results=str(folder / "results"), scales=("quick",))
         self.seeds: dict[str, list[int]] = {}
         self.folders: dict[str, dict[str, dict[str, str]]] = {}
-        self.pairs, self.trees = self.write_treebank("d")
-
-    def write_treebank(self, dataset: str, trees: list[list[int] | None] = TREES) -> tuple[Path, Path]:
-        """Write gold_bank of a data set; return its pairs and its trees."""
-        names = {"dataset": dataset, "split": "gold_bank"}
-        pairs = write_corpus(Path(self.layout.path("pairs", **names)), WORDS, ids=range(len(WORDS)))
-        path = Path(self.layout.path("annotation", **names, annotator="gold", side="source"))
+        names = {"dataset": "d", "split": "gold_bank"}
+        self.pairs = write_corpus(Path(self.layout.path("pairs", **names)), WORDS)
+        self.trees = Path(self.layout.path("annotation", **names, annotator="gold", side="source"))
         annotations = [
             failed("too hard") if heads is None else Annotation(head=heads, upos=tags, deprel=["x"] * len(heads))
-            for heads, tags in zip(trees, TAGS, strict=True)
+            for heads, tags in zip(TREES, TAGS, strict=True)
         ]
-        write_rows(path, ANNOTATION_SCHEMA, [annotation_row(i, own) for i, own in enumerate(annotations)])
-        return pairs, path
+        write_rows(self.trees, ANNOTATION_SCHEMA, map(annotation_row, range(len(TREES)), annotations))
 
-    def write_run(
-        self, system: str, *seeds: list[list[int]], untrained: list[list[int]] = UNTRAINED, dataset: str = "d"
-    ) -> None:
+    def write_run(self, system: str, *seeds: list[list[int]], untrained: list[list[int]] = UNTRAINED) -> None:
         """Write the parses of each seed, and their counts."""
-        for seed, trees in enumerate(seeds, start=1):
-            run = {"scale": "quick", "dataset": dataset, "system": system, "seed": seed}
+        self.folders[system] = {"gold_parses": {}, "gold_counts": {}}
+        self.seeds[system] = list(range(1, len(seeds) + 1))
+        inputs = {"corpora": {"gold_bank": self.pairs}, "trees": {"gold_bank": self.trees}}
+        splits = {"splits": ("gold_bank",), "parsed": ("gold_bank",)}
+        for seed, trees in zip(self.seeds[system], seeds, strict=True):
+            run = {"scale": "quick", "dataset": "d", "system": system, "seed": seed}
             folder = Path(self.layout.path("gold_parses", **run, split="gold_bank"))
             files = make_output_files(folder)
             for path, own in ((files.parses, trees), (files.untrained_parses, untrained)):
-                parses = [Parse(argmax=np.array(heads), one_root=np.array(heads)) for heads in own]
-                write_parses(path, np.arange(len(own)), parses)
-            splits = {"splits": ("gold_bank",), "parsed": ("gold_bank",)}
+                write_parses(path, range(len(own)), [Parse(argmax=heads, one_root=heads) for heads in own])
             settings = ScoringSettings(**run, **splits, evaluation=EvaluationSettings(), trees="induced")
-            files = {"pairs": self.pairs, "trees": self.trees}
             outputs = {key: Path(self.layout.path(f"gold_{key}", **run)) for key in ("scores", "counts")}
-            inputs = {"corpora": {"gold_bank": files["pairs"]}, "trees": {"gold_bank": files["trees"]}}
             score_gold(settings, parses={"gold_bank": folder}, **inputs, **outputs)
-        self.seeds[system] = list(range(1, len(seeds) + 1))
-        names = {"scale": "quick", "dataset": dataset, "system": system}
-        self.folders[system] = {
-            file_type: {
-                str(seed): self.layout.path(file_type, **names, seed=seed, **split) for seed in self.seeds[system]
-            }
-            for file_type, split in (("gold_parses", {"split": "gold_bank"}), ("gold_counts", {}))
-        }
+            for name, path in (("gold_parses", folder), ("gold_counts", outputs["counts"])):
+                self.folders[system][name][str(seed)] = str(path)
 
     def induction(self, system: str, measure: str) -> dict[str, Any]:
         """Return the source of a cell: the counts of a system's trees, or a baseline beside all parses."""
+        source = {"split": "gold_bank", "column": measure}
         if system in self.folders:
-            files = {"counts": self.folders[system]["gold_counts"]}
-            return {"files": files, "split": "gold_bank", "column": measure}
-        return {"files": self._treebank("gold_counts"), "split": "gold_bank", "column": measure, "baseline": system}
+            return {**source, "files": {"counts": self.folders[system]["gold_counts"]}}
+        return {**source, "files": self._treebank("gold_counts"), "baseline": system}
 
     def production(self, system: str, head: str, dependent: str) -> dict[str, Any]:
         """Return the source of a cell: the trees of a system, of the treebank (gold) or chains (left)."""
         own = {"split": "gold_bank", "head": head, "dependent": dependent}
-        if system in self.folders:
-            files = {
-                "pairs": str(self.pairs),
-                "trees": str(self.trees),
-                "gold_parses": self.folders[system]["gold_parses"],
-            }
-            return {**own, "files": files, "trees": None}
-        return {**own, "files": self._treebank("gold_parses"), "trees": system}
+        if system not in self.folders:
+            return {**own, "files": self._treebank("gold_parses"), "trees": system}
+        files = {"pairs": str(self.pairs), "trees": str(self.trees)}
+        return {**own, "files": files | {"gold_parses": self.folders[system]["gold_parses"]}, "trees": None}
 
     def _treebank(self, file_type: str) -> dict[str, Any]:
         compared = {
