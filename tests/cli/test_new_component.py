@@ -90,9 +90,7 @@ def test_the_system_can_be_planned(folder, root):
         ("my_vector", "config/components/my_vector.py exists already: choose another name, or remove the file."),
         ("pascal", "nmtcore itself has a component 'pascal': choose another name."),
         ("transformer_base", "has a system 'transformer_base': choose another name."),
-        ("translation", "'translation' means something else in nmtcore or Python: choose another name."),
         ("tensor", "'tensor' means something else in nmtcore or Python: choose another name."),
-        ("none", "'none' means something else in nmtcore or Python: choose another name."),
         ("on", "'on' means something else in YAML: choose another name."),
     ],
 )
