@@ -46,8 +46,7 @@ def corenlp(shared):
 
 
 def annotate(sentences, folder, *, language="en", **settings):
-    task = AnnotationTask(side="source", language=language, model_folders=(folder,))
-    return list(annotate_words(CoreNlpSettings(**settings), sentences, task))
+    return annotate_words(CoreNlpSettings(**settings), sentences, folder, language=language)
 
 
 @pytest.mark.parametrize(("language", "tags", "no_tags"), [("en", "xpos", "upos"), ("de", "upos", "xpos")])

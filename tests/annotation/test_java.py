@@ -77,8 +77,7 @@ TOOLS = {
 
 
 def annotate(tool, sentences, models, *, language="en", **settings):
-    task = AnnotationTask(side="target", language=language, model_folders=(models,))
-    return list(annotate_words(tool.settings(**tool.analysis, **settings), sentences, task))
+    return annotate_words(tool.settings(**tool.analysis, **settings), sentences, models, language=language)
 
 
 def numbered(count):

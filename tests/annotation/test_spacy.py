@@ -21,8 +21,7 @@ def models(shared):
 
 
 def annotate(sentences, *, model, models, **settings):
-    task = AnnotationTask(side="source", language="cs", model_folders=(models,))
-    return list(annotate_words(SpacySettings(model=model, **settings), sentences, task))
+    return annotate_words(SpacySettings(model=model, **settings), sentences, models)
 
 
 def pipes(model, models, **settings):

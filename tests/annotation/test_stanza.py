@@ -6,7 +6,6 @@ import pytest
 import torch
 from annotation.annotating import annotate_words
 
-from nmtcore.annotation.base import AnnotationTask
 from nmtcore.config.annotators import StanzaSettings
 from nmtcore.errors import UserError
 
@@ -20,8 +19,7 @@ def _stanza():
 
 
 def annotate(sentences, folder, **settings):
-    task = AnnotationTask(side="source", language="en", model_folders=(folder,))
-    return list(annotate_words(StanzaSettings(model=MODEL, **settings), sentences, task))
+    return annotate_words(StanzaSettings(model=MODEL, **settings), sentences, folder)
 
 
 def test_changed_words_and_lost_sentences_are_null(tiny_stanza, monkeypatch):
@@ -62,8 +60,8 @@ def copy_without(tmp_path, tiny_stanza):
 
 
 def test_an_unknown_language_without_a_lemmatiser_is_annotated(copy_without):
-    task = AnnotationTask(side="source", language="xx", model_folders=(copy_without("lemma.pt"),))
-    (annotation,) = annotate_words(StanzaSettings(model=MODEL), [["A", "man", "sleeps", "."]], task)
+    words, folder = ["A", "man", "sleeps", "."], copy_without("lemma.pt")
+    (annotation,) = annotate_words(StanzaSettings(model=MODEL), [words], folder, language="xx")
     assert annotation.lemma is None
     assert len(annotation.head) == len(annotation.upos) == 4
 

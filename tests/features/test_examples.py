@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from features.sentences import lists_of
 
 from nmtcore.errors import UserError
 from nmtcore.features.examples import concatenate, load_examples
@@ -41,10 +42,6 @@ def write_files(folder):
 @pytest.fixture
 def folder(tmp_path):
     return write_files(tmp_path)
-
-
-def lists_of(ragged):
-    return [row.tolist() for row in ragged]
 
 
 def test_both_sides_and_their_features_are_loaded(folder):

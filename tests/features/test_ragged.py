@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from features.sentences import lists_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,10 +10,6 @@ from nmtcore.features.arrays import compact
 from nmtcore.features.ragged import Ragged, concatenate_columns
 
 LISTS = st.lists(st.lists(st.integers(-9, 9), max_size=5), max_size=6)
-
-
-def lists_of(ragged):
-    return [row.tolist() for row in ragged]
 
 
 @given(LISTS)

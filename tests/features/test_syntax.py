@@ -19,7 +19,7 @@ from nmtcore.syntax.supertags import dg_a, dg_b
 
 
 def features(sentences, names=tuple(FEATURES), *, ids=None, labels=VOCABULARY, side="source"):
-    return syntax_batch(annotated_words(sentences, ids=ids, labels=labels, side=side), names)
+    return syntax_batch(annotated_words(sentences, ids=ids, labels=labels, name=side), names)
 
 
 def features_by_loops(pieces, annotation):
