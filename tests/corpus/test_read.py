@@ -1,4 +1,4 @@
-"""Reading a split: rows, samples, ids, origins, bad lines, parallel files and worker processes."""
+"""Reading a split: rows, samples, ids, origins, bad lines, encodings, parallel files and worker processes."""
 
 import gzip
 import hashlib
@@ -57,7 +57,7 @@ def test_unequal_line_counts_raise_with_both_files_and_counts(source, target, la
 
 BAD = {
     "not utf-8": (b"good\nba\xffd\nfine\n", r"text\.cs, line 2: is not valid UTF-8 \(byte 3\)"),
-    "nul byte": (b"good\nba\0d\nfine\n", r"text\.cs, line 2: contains a NUL character"),
+    "nul byte": (b"good\nba\0d\nfine\n", r"text\.cs, line 2: contains a NUL character"),  # and is not UTF-16
 }
 
 
@@ -261,3 +261,34 @@ def test_own_files_are_read_in_place_and_compared_with_their_pins(pack, member, 
     assert not (bench.folder / "downloads").exists(), "nothing is copied"
     with pytest.raises(UserError, match=r"/mine/b: its sha256 is \w+, not abc as the data set says: put the right"):
         bench.read(own(sha256="abc"))
+
+
+TEXTS = {
+    "en": "A man in a red vest is standing on the street.\nTwo dogs run.\n",
+    "cs": "Muž v červené bundě stojí na ulici.\nDva psi běží po louce, žlutý a černý.\n",
+    "ru": "Мужчина в красной куртке стоит на улице.\nДве собаки бегут по лугу — жёлтая и чёрная.\n",
+    "one line": "Hi.",
+}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize(
+    ("encoding", "mark", "name"),
+    [
+        ("utf-16-le", b"\xff\xfe", "UTF-16"),
+        ("utf-16-be", b"\xfe\xff", "UTF-16"),
+        ("utf-16-le", b"", "UTF-16LE"),
+        ("utf-16-be", b"", "UTF-16BE"),
+        ("utf-32-le", b"\xff\xfe\0\0", "UTF-32"),
+    ],
+)
+def test_utf_16_and_utf_32_raise_with_their_name(text, encoding, mark, name, bench):
+    wide = mark + TEXTS[text].encode(encoding)
+    sentence = rf"is {name}, not UTF-8: convert it \(iconv -f {name} -t UTF-8 OLD > NEW\)"
+    for source, target in ((wide, b"x\n"), (b"x\n" * TEXTS[text].count("\n"), wide), (gzip.compress(wide), b"x\n")):
+        with pytest.raises(UserError, match=sentence) as caught:
+            bench.read(bench.dataset(bench.plain(source, target), max_bad_lines=99))
+        assert str(caught.value).startswith(str(bench.folder / "downloads" / "text."))
+    file = bench.file("archive.tar", tar(("a.cs", wide)), member="a.cs")
+    with pytest.raises(UserError, match=rf"archive\.tar, member a\.cs, is {name}, not UTF-8"):
+        bench.read(bench.dataset(bench.corpus("plain", source=file, target=bench.file("x", "x\n"))))
