@@ -149,30 +149,30 @@ def test_faults_that_end_reading_are_told(source, target, fault, tmp_path):
 
 def test_a_limit_cuts_the_survey(tmp_path):
     splits = {"train": both([(f"a {n}", f"b {n}") for n in range(10)]), "dev": both([("a b", "c d")] * 3)}
-    cut = dataset(tmp_path, splits, limit=3)
-    assert (cut.splits["train"].pairs, cut.splits["train"].is_cut) == (3, True)
-    assert dataset(tmp_path, splits, limit=4).splits["dev"].is_cut is False
+    cut = dataset(tmp_path, splits, limit=4)
+    assert (cut.splits["train"].pairs, cut.splits["train"].is_cut) == (4, True)
+    assert cut.splits["dev"].is_cut is False
 
 
 def test_scripts_without_spaces_are_measured_in_characters(tmp_path):
-    pairs = [("これは 日本語の文です", "this is a sentence"), ("短い文", "short")]
-    survey = dataset(tmp_path, {"train": both(pairs), "dev": both(pairs)}, source="ja", target="en").splits["train"]
-    assert survey.sides["source"].unit == "characters"
-    assert survey.sides["source"].lengths.tolist() == [11, 3]
-    assert survey.sides["target"].lengths.tolist() == [4, 1]
+    texts = dict.fromkeys(
+        ("train", "dev"), both([("これは 日本語の文です", "this is a sentence"), ("短い文", "short")])
+    )
+    source, target = dataset(tmp_path, texts, source="ja", target="en").splits["train"].sides.values()
+    assert (source.unit, source.lengths.tolist(), target.lengths.tolist()) == ("characters", [11, 3], [4, 1])
 
 
 @pytest.mark.parametrize(
     ("words", "sides"), [("moses", ["source", "target"]), ({"source": "mecab", "target": "spaces"}, ["target"])]
 )
 def test_unsegmented_text_is_named_unless_it_will_be_segmented(words, sides, tmp_path):
-    pairs = [("これは日本語の長い文です", "这是一个没有空格的句子")] * 2
-    survey = dataset(tmp_path, {"train": both(pairs), "dev": both(pairs)}, source="ja", target="zh", words=words)
+    texts = dict.fromkeys(("train", "dev"), both([("これは日本語の長い文です", "这是一个没有空格的句子")] * 2))
+    survey = dataset(tmp_path, texts, source="ja", target="zh", words=words)
     assert survey.faults == []
     assert [sentence.partition(" side")[0] for sentence in survey.unsegmented] == [f"train: The {s}" for s in sides]
     assert "(average 11 characters per word): segment it first" in survey.unsegmented[-1]
     segmented = [("これ は 日本 語 の 長い 文 です", "这 是 一个 没有 空格 的 句子"), ("", "")]
-    texts = {"train": both(segmented), "dev": both(segmented)}
+    texts = dict.fromkeys(("train", "dev"), both(segmented))
     assert dataset(tmp_path, texts, source="ja", target="zh", words=words).unsegmented == []
 
 
