@@ -7,7 +7,6 @@ from itertools import pairwise
 import pytest
 
 from nmtcore.config.project import Project
-from nmtcore.corpus.filters import detect_language
 from nmtcore.demo import SIZES, Pair, combinations, generate, held_out
 from nmtcore.demo.sentences import compose
 
@@ -123,9 +122,3 @@ def test_no_two_pairs_have_the_same_english_tree(splits):
         for pair in splits["train"]
     }
     assert len(trees) == SIZES["train"]
-
-
-@pytest.mark.parametrize(("side", "language"), [("source", "en"), ("target", "de")])
-def test_the_language_filter_keeps_the_sentences(splits, side, language):
-    sample = [getattr(pair, side).text for pair in splits["train"][:: SIZES["train"] // 100]]
-    assert sum(detect_language(text) == language for text in sample) / len(sample) >= 0.97
