@@ -1,4 +1,4 @@
-"""A Stanza pipeline that is small enough to train in a test (15 s), with all files of `nmtcore.annotation.stanza`.
+"""A Stanza pipeline that is small enough to train in a test (20 s), with all files of `nmtcore.annotation.stanza`.
 
 Its tagger, lemmatiser and dependency parser learn from a treebank. Its constituency parser learns from phrases of two
 words each; they are linguistically meaningless, but make the real parser run.
@@ -13,7 +13,7 @@ SENTENCES = 200
 """Training sentences of the treebank."""
 CONSTITUENCIES = 60
 """Training sentences of the constituency parser."""
-STEPS = 50
+STEPS = 70
 """Updates of tagger and dependency parser."""
 
 SMALL = {"char_hidden_dim": 24, "char_emb_dim": 16, "word_emb_dim": 48, "transformed_dim": 32, "tag_emb_dim": 16}
