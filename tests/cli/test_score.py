@@ -100,12 +100,8 @@ def test_scores_are_those_of_sacrebleu(texts, options, settings):
     lengths = bleu.corpus_score(translations["single"][0], [references])
     assert length == f"{lengths.sys_len / lengths.ref_len:.2f}"
     assert bleu.get_signature().format() in output
+    assert score("single/seed1.txt", "--tokens", *options).count("|text:tokens") == 2
     assert "baseline" not in output
-
-
-def test_tokens_are_named_in_signatures(texts):
-    output = score("single/seed1.txt", "--tokens", "--tokenize", "none")
-    assert output.count("|text:tokens") == 2
 
 
 def test_one_table_has_lengths_and_differences_within_the_terminal(texts, monkeypatch):
