@@ -57,7 +57,7 @@ def test_unequal_line_counts_raise_with_both_files_and_counts(source, target, la
 
 BAD = {
     "not utf-8": (b"good\nba\xffd\nfine\n", r"text\.cs, line 2: is not valid UTF-8 \(byte 3\)"),
-    "nul byte": (b"good\nba\0d\nfine\n", r"text\.cs, line 2: contains a NUL character"),  # and is not UTF-16
+    "nul byte": (b"good\nba\0d\nfine\n", r"text\.cs, line 2: contains a NUL character"),
 }
 
 
@@ -292,3 +292,10 @@ def test_utf_16_and_utf_32_raise_with_their_name(text, encoding, mark, name, ben
     file = bench.file("archive.tar", tar(("a.cs", wide)), member="a.cs")
     with pytest.raises(UserError, match=rf"archive\.tar, member a\.cs, is {name}, not UTF-8"):
         bench.read(bench.dataset(bench.corpus("plain", source=file, target=bench.file("x", "x\n"))))
+
+
+def test_some_nul_bytes_are_not_taken_for_utf_16(bench):
+    data = bytearray(TEXTS["cs"].encode() * 20)
+    data[1:161:8] = bytes(20)
+    with pytest.raises(LineError, match=r"NUL character|UTF-8 \(byte"):
+        bench.read(bench.dataset(bench.plain(bytes(data), "x\n" * 40)))
