@@ -15,9 +15,16 @@ def write_corpus(path: Path, sentences: Sequence[Sequence[str]], *, ids: Sequenc
     return path
 
 
-def write_raw(path: Path, sentences: Sequence[Sequence[str]], annotations: Sequence[Annotation | None]) -> Path:
-    """Write raw pairs whose source side came with trees (None: without)."""
-    rows = [pair_row(id, words) for id, words in enumerate(sentences)]
+def write_raw(
+    path: Path,
+    sentences: Sequence[Sequence[str]],
+    annotations: Sequence[Annotation | None],
+    *,
+    ids: Sequence[int] | None = None,
+) -> Path:
+    """Write raw pairs whose source side came with trees (None: without); ids are 0, 1... by default."""
+    ids = range(len(sentences)) if ids is None else ids
+    rows = [pair_row(id, words) for id, words in zip(ids, sentences, strict=True)]
     for row, annotation in zip(rows, annotations, strict=True):
         row["source_annotation"] = annotation and {column: getattr(annotation, column) for column in COLUMNS}
     write_rows(path, RAW_SCHEMA, rows)

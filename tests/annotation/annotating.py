@@ -1,6 +1,7 @@
 """Annotation of sentences without files, through the guard."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from nmtcore.annotation.base import AnnotationTask, NumberedSentence, guarded, open_annotator
 from nmtcore.config.annotators import AnnotatorSettings
@@ -8,10 +9,10 @@ from nmtcore.syntax.annotation import Annotation
 
 
 def annotate_words(
-    settings: AnnotatorSettings, sentences: Iterable[Sequence[str]], task: AnnotationTask
-) -> Iterator[Annotation]:
-    """Annotate sentences from outside a corpus; yield one annotation per sentence, in order."""
+    settings: AnnotatorSettings, sentences: Iterable[Sequence[str]], *models: Path, language: str = "en"
+) -> list[Annotation]:
+    """Annotate sentences from outside a corpus with models in some folders; return an annotation per sentence."""
+    task = AnnotationTask(side="target", language=language, model_folders=models)
     with open_annotator(settings, task) as annotator:
         numbered = (NumberedSentence(number, words) for number, words in enumerate(sentences))
-        for _, annotation in guarded(annotator, numbered, max_words=settings.max_words):
-            yield annotation
+        return [annotation for _, annotation in guarded(annotator, numbered, max_words=settings.max_words)]

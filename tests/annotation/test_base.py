@@ -117,4 +117,4 @@ def test_every_registered_tool_has_its_class(tool):
 
 def test_existing_trees_cannot_annotate_new_text():
     with pytest.raises(UserError, match="Name a parser"):
-        list(annotate_words(ExistingSettings(), [["a"]], AnnotationTask(side="source", language="en")))
+        annotate_words(ExistingSettings(), [["a"]])

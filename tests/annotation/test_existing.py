@@ -1,13 +1,13 @@
 """The annotator of trees that are part of the corpus."""
 
 from dataclasses import replace
-from functools import partial
 
 import pytest
 from pair_files import write_corpus, write_raw
 
+from nmtcore import parquet
 from nmtcore.annotation.existing import NO_TREE
-from nmtcore.annotation.shards import annotate_shard
+from nmtcore.annotation.shards import annotate_shard, gather_shards
 from nmtcore.config.annotators import ExistingSettings
 from nmtcore.demo import generate
 from nmtcore.errors import UserError
@@ -17,26 +17,50 @@ from nmtcore.syntax.annotation import Annotation
 
 @pytest.fixture
 def annotate(tmp_path):
-    return partial(
-        annotate_shard,
-        corpus=tmp_path / "corpus.parquet",
-        raw=tmp_path / "raw.parquet",
-        side="source",
-        language="cs",
-        model_folders=(),
-    )
+    """Annotate the source side of `corpus` with the trees of `raw` in shards; return the rows."""
+
+    def call(shards=1):
+        outputs = [tmp_path / f"{shard}.parquet" for shard in range(shards)]
+        files = {"corpus": tmp_path / "corpus", "raw": tmp_path / "raw", "side": "source", "language": "cs"}
+        for shard, output in enumerate(outputs):
+            annotate_shard(ExistingSettings(), **files, shard=shard, shards=shards, output=output)
+        gather_shards(outputs, corpus=tmp_path / "corpus", output=tmp_path / "all", report=tmp_path / "report")
+        return list(read_rows(tmp_path / "all"))
+
+    return call
 
 
-def tree(words):
-    return Annotation(head=[0] * len(words), deprel=[f"of {w}" for w in words], xpos=["X"] * len(words), ccg=None)
+BAD_LINES = {
+    "first two": [0, 1],
+    "last": [59],
+    "whole row groups": [*range(7, 14), *range(40, 49)],
+    "everywhere": [0, 1, 13, 14, 15, 30, 31, 44, 58, 59],
+}
+
+
+@pytest.mark.parametrize("position", BAD_LINES)
+@pytest.mark.parametrize("shards", [1, 4, 20])
+def test_trees_match_their_pairs_after_lines_were_dropped(tmp_path, annotate, monkeypatch, position, shards):
+    """Reading leaves out bad lines, and a filter pairs of five words."""
+    monkeypatch.setattr(parquet, "ROWS_PER_GROUP", 7)
+    read = [id for id in range(60) if id not in BAD_LINES[position]]
+    words = {id: [f"w{id}"] * (1 + id % 5) for id in read}
+    trees = [Annotation(head=range(len(own)), deprel=[f"of {own[0]}"] * len(own)) for own in words.values()]
+    write_raw(tmp_path / "raw", list(words.values()), trees, ids=read)
+    kept = [id for id in read if len(words[id]) < 5]
+    write_corpus(tmp_path / "corpus", [words[id] for id in kept], ids=kept)
+    rows = annotate(shards)
+    assert [row["id"] for row in rows] == kept
+    assert [row["deprel"] for row in rows] == [[f"of {word}" for word in words[id]] for id in kept]
+    assert [row["head"] for row in rows] == [list(range(len(words[id]))) for id in kept]
 
 
 def test_a_pair_that_the_raw_file_lacks_is_an_error(tmp_path, annotate):
-    write_raw(tmp_path / "raw.parquet", [["a"], ["b"]], [tree(["a"]), tree(["b"])])
-    write_corpus(tmp_path / "corpus.parquet", [["a"], ["b"], ["c"]])
-    with pytest.raises(UserError, match=r"raw\.parquet has no pair 2"):
-        annotate(ExistingSettings(), shard=0, shards=1, output=tmp_path / "out.parquet")
-    assert not (tmp_path / "out.parquet").exists()
+    write_raw(tmp_path / "raw", [["a"], ["b"]], [Annotation(head=[0])] * 2)
+    write_corpus(tmp_path / "corpus", [["a"], ["b"], ["c"]])
+    with pytest.raises(UserError, match=r"raw has no pair 2"):
+        annotate()
+    assert not (tmp_path / "0.parquet").exists()
 
 
 def test_supertags_and_constituents_of_the_corpus_are_copied(tmp_path, annotate):
@@ -46,10 +70,9 @@ def test_supertags_and_constituents_of_the_corpus_are_copied(tmp_path, annotate)
     trees[7] = replace(trees[7], ccg=["NP", *["(S"] * (len(english[7].words) - 1)])
     trees[6], trees[8] = None, replace(trees[8], constituency="(S (NP")
     trees[9] = replace(trees[9], constituency=f"(S {' '.join(f'(X {word})' for word in english[9].words)})")
-    write_raw(tmp_path / "raw.parquet", [side.words for side in english], trees)
-    write_corpus(tmp_path / "corpus.parquet", [side.words for side in english])
-    annotate(ExistingSettings(), shard=0, shards=1, output=tmp_path / "out.parquet")
-    rows = list(read_rows(tmp_path / "out.parquet"))
+    write_raw(tmp_path / "raw", [side.words for side in english], trees)
+    write_corpus(tmp_path / "corpus", [side.words for side in english])
+    rows = annotate()
     assert [row["reason"] is not None for row in rows] == [k in (6, 7, 8) for k in range(60)]
     assert rows[6]["reason"] == NO_TREE
     assert rows[7]["reason"].startswith("invalid analysis: word 2: ")

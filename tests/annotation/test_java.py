@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
@@ -25,13 +26,12 @@ from nmtcore.syntax.annotation import Annotation
 class Tool(NamedTuple):
     """A tool that is a Java program."""
 
-    settings: type[AnnotatorSettings]
+    settings: AnnotatorSettings
     name: str
     expected: Callable
     """What a sentence without a fault gets."""
     reasons: dict[str, str]
     """The first word of a sentence at fault, and the reason of its null."""
-    analysis: dict[str, str]
 
 
 def tree(words):
@@ -48,37 +48,30 @@ OF_CORENLP = {
     "GARBAGE": "CoreNLP wrote what cannot be read: ",
     "OTHER": "CoreNLP gave other words: 'other is no5' for 'OTHER is No5'",
 }
+SHARED = ("CRASH", "KILLED", "SKIP", "SPLIT", "OTHER")
+"""Faults that both programs have."""
 TOOLS = {
-    "dependencies": Tool(CoreNlpSettings, "CoreNLP", tree, {**OF_CORENLP, "CYCLE": "invalid analysis: "}, {}),
+    "dependencies": Tool(CoreNlpSettings(), "CoreNLP", tree, {**OF_CORENLP, "CYCLE": "invalid analysis: "}),
     "constituents": Tool(
-        CoreNlpSettings,
-        "CoreNLP",
+        CoreNlpSettings(analysis="constituents"), "CoreNLP",
         lambda words: Annotation(constituency=brackets(words)),
         {**OF_CORENLP, "FLAT": "CoreNLP gave up on its constituents"},
-        {"analysis": "constituents"},
     ),
     "supertags": Tool(
-        EasyCcgSettings,
-        "EasyCCG",
+        EasyCcgSettings(), "EasyCCG",
         lambda words: Annotation(ccg=list(map(category, words))),
         {
-            "CRASH": "EasyCCG crashed: Exception in thread main: oh dear",
-            "KILLED": "EasyCCG was killed (for want of memory?): ",
-            "SKIP": "EasyCCG failed: 0 analyses for 1 sentences",
-            "SPLIT": "EasyCCG failed: 2 analyses for 1 sentences",
+            **{word: OF_CORENLP[word].replace("CoreNLP", "EasyCCG") for word in SHARED},
             "SHORT": "EasyCCG failed: 0 analyses for 1 sentences",
             "GARBAGE": "EasyCCG gave other words: '' for 'GARBAGE is No5'",
-            "OTHER": "EasyCCG gave other words: 'other is no5' for 'OTHER is No5'",
             "FAIL": "no CCG parse",
         },
-        {},
     ),
-}
+}  # fmt: skip
 
 
 def annotate(tool, sentences, models, *, language="en", **settings):
-    task = AnnotationTask(side="target", language=language, model_folders=(models,))
-    return list(annotate_words(tool.settings(**tool.analysis, **settings), sentences, task))
+    return annotate_words(replace(tool.settings, **settings), sentences, models, language=language)
 
 
 def numbered(count):

@@ -92,16 +92,12 @@ def test_a_missing_or_broken_parse_and_a_parse_of_other_words_are_null(parse, wo
     assert linearised_parse(parse, words) is None
 
 
-def write_parses(folder, parses, ids):
-    annotations = [failed("no parse") if parse is None else Annotation(constituency=parse) for parse in parses]
-    write_rows(folder / "parses", ANNOTATION_SCHEMA, map(annotation_row, ids, annotations))
-
-
 def test_the_file_has_one_row_per_pair(tmp_path):
     sentences = [["He", "sleeps"], [], ["He", "slept"], ["He", "sleeps"]] * 2600
+    parses = [Annotation(constituency=TREE), failed("no parse"), *[Annotation(constituency=TREE)] * 2] * 2600
     ids = list(range(0, 3 * len(sentences), 3))
     corpus = write_corpus(tmp_path / "corpus", sentences, ids=ids)
-    write_parses(tmp_path, [TREE, None, TREE, TREE] * 2600, ids)
+    write_rows(tmp_path / "parses", ANNOTATION_SCHEMA, map(annotation_row, ids, parses))
     output = tmp_path / "brackets"
     write_linearised_parses(annotation=tmp_path / "parses", corpus=corpus, side="target", output=output)
     rows = list(read_rows(output))

@@ -1,18 +1,17 @@
 """The selection of training pairs after annotation."""
 
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pair_files import pair_row, write_corpus
 
-from nmtcore.annotation.selection import select_pairs, selected_batches
+from nmtcore.annotation.selection import SELECTION_SCHEMA, select_pairs, selected_batches
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.config.datasets import CopiesSettings, SelectionSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
-from nmtcore.parquet import read_rows, row_writer, write_rows
+from nmtcore.parquet import read_rows, write_rows
 from nmtcore.syntax.annotation import Annotation, failed
 
 PARSED = {"target": ("ccg",)}
@@ -53,14 +52,9 @@ def test_either_upos_or_xpos_suffices_as_tags(tmp_path):
     corpus = write_corpus(tmp_path / "corpus", [["a"]] * 3)
     annotations = [Annotation(xpos=["NN"]), Annotation(upos=["NOUN"]), failed("no tag")]
     write_rows(tmp_path / "tags", ANNOTATION_SCHEMA, map(annotation_row, range(3), annotations))
-    facts = select_pairs(
-        SelectionSettings(parsed={"source": ("tags",)}),
-        corpus=corpus,
-        annotations={"source": {"tags": tmp_path / "tags"}},
-        output=tmp_path / "out",
-        report=tmp_path / "report",
-    )
-    assert facts["kept"] == 2
+    files = {"corpus": corpus, "annotations": {"source": {"tags": tmp_path / "tags"}}}
+    selection = SelectionSettings(parsed={"source": ("tags",)})
+    assert select_pairs(selection, **files, output=tmp_path / "out", report=tmp_path / "report")["kept"] == 2
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -95,14 +89,11 @@ def test_a_selection_without_pairs_is_an_error(tmp_path):
     assert not (tmp_path / "selection.parquet").exists()
 
 
-def test_readers_get_only_the_selected_rows(tmp_path):
+def test_readers_get_only_the_selected_rows(tmp_path, monkeypatch):
     corpus = write_mixed(tmp_path / "corpus", ["x"] * 50)
     kept = [k % 3 == 0 for k in range(50)]
-    schema = pa.schema([("id", pa.int64()), ("kept", pa.bool_())])
-    with row_writer(tmp_path / "selection", schema) as writer:
-        for first in range(0, 50, 7):
-            numbers = range(first, min(first + 7, 50))
-            writer.write_batch(pa.table([[2 * k for k in numbers], [kept[k] for k in numbers]], schema=schema))
+    monkeypatch.setattr("nmtcore.parquet.ROWS_PER_GROUP", 7)
+    write_rows(tmp_path / "selection", SELECTION_SCHEMA, [{"id": 2 * k, "kept": own} for k, own in enumerate(kept)])
     batches = selected_batches(corpus, tmp_path / "selection", columns=["id", "origin"])
     rows = [row for batch in batches for row in batch.to_pylist()]
     assert [row["id"] for row in rows] == [2 * k for k in range(50) if kept[k]]

@@ -95,9 +95,8 @@ def test_shards_of_other_pairs_are_an_error_that_names_the_row(tmp_path, corpus,
 
 def test_an_annotation_with_only_nulls_is_an_error(tmp_path, corpus):
     shard = write_shard(tmp_path / "0", [2, 3, 5, 8], [failed("no tree: x")] * 3 + [failed("more than 5 words")])
-    with pytest.raises(
-        UserError, match=r"none of 4 .*: no tree \(3\); more than 5 words \(1\)\. The first: no tree: x\."
-    ):
+    sentence = r"none of 4 .*: no tree \(3\); more than 5 words \(1\)\. The first: no tree: x\."
+    with pytest.raises(UserError, match=sentence):
         gather(tmp_path, corpus, [shard])
 
 

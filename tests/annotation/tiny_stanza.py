@@ -1,7 +1,7 @@
 """A Stanza pipeline that is small enough to train in a test (20 s), with all files of `nmtcore.annotation.stanza`.
 
-Its tagger, lemmatiser and dependency parser learn from a treebank. Its constituency parser learns from trees that are
-made from the same dependencies; they are linguistically meaningless, but make the real parser run.
+Its tagger, lemmatiser and dependency parser learn from a treebank. Its constituency parser learns from phrases of two
+words each; they are linguistically meaningless, but make the real parser run.
 """
 
 import logging
@@ -27,9 +27,6 @@ PHRASES = {
     **{"epochs": 2, "epoch_size": CONSTITUENCIES, "train_batch_size": 20, "optim": "adamw", "learning_rate": 0.003},
 }
 
-CoNllUWords = list[list[str]]
-"""The words of a sentence, each with its ten fields of CoNLL-U."""
-
 
 def train_tiny_stanza(folder: Path, treebank: Path) -> Path:
     """Train `{pos,lemma,depparse,constituency}.pt` in `folder` on the first sentences of `treebank` (CoNLL-U)."""
@@ -53,9 +50,10 @@ def _train_constituents(folder: Path, blocks: list[str]) -> None:
     from stanza.models import constituency_parser
     from stanza.models.constituency import parser_training
 
-    sentences = [_sentence(block) for block in blocks if block.strip()]
-    trees = [tree for sentence in sentences if (tree := phrases(sentence))]
-    _save_vectors(folder / "pretrain.pt", sorted({fields[1] for sentence in sentences for fields in sentence}))
+    rows = [[line.split("\t") for line in block.split("\n")] for block in blocks]
+    words = [[(row[1], row[3]) for row in own if row[0].isdigit()] for own in rows]
+    trees = [_bracketed(own) for own in words if own]
+    _save_vectors(folder / "pretrain.pt", sorted({form for own in words for form, _ in own}))
     options = {**_files(folder, "mrg", [f"{tree}\n" for tree in trees]), **PHRASES, "save_name": "constituency.pt"}
     options |= {"lang": "en", "wordvec_pretrain_file": folder / "pretrain.pt"}
     flags = ("--no_multistage", "--no_checkpoint", "--no_condense_output_layers", "--no_retag")
@@ -65,26 +63,11 @@ def _train_constituents(folder: Path, blocks: list[str]) -> None:
         constituency_parser.main(_arguments(options, *flags))
 
 
-def phrases(sentence: CoNllUWords) -> str | None:
-    """Bracket each word with its dependents as a phrase; return None if a phrase is not contiguous."""
-    heads = [int(fields[6]) for fields in sentence]
-
-    def phrase(word: int) -> tuple[str, list[int]]:
-        form = sentence[word - 1][1].replace("(", "-LRB-").replace(")", "-RRB-")
-        parts = {word: (f"({sentence[word - 1][3]} {form})", [word])}
-        parts |= {below: phrase(below) for below, head in enumerate(heads, start=1) if head == word}
-        if len(parts) == 1:
-            return parts[word]
-        label = {"VERB": "VP", "NOUN": "NP", "PROPN": "NP"}.get(sentence[word - 1][3], "XP")
-        ordered = [parts[number] for number in sorted(parts)]
-        return f"({label} {' '.join(text for text, _ in ordered)})", [n for _, words in ordered for n in words]
-
-    text, words = phrase(heads.index(0) + 1)
-    return f"(ROOT {text})" if words == list(range(1, len(sentence) + 1)) else None
-
-
-def _sentence(block: str) -> CoNllUWords:
-    return [line.split("\t") for line in block.split("\n") if line.split("\t")[0].isdigit()]
+def _bracketed(words: list[tuple[str, str]]) -> str:
+    """Bracket each two words as a phrase."""
+    leaves = [f"({tag} {form.replace('(', '-LRB-').replace(')', '-RRB-')})" for form, tag in words]
+    phrases = [" ".join(leaves[k : k + 2]) for k in range(0, len(leaves), 2)]
+    return f"(ROOT (S (XP {') (XP '.join(phrases)})))"
 
 
 def _files(folder: Path, suffix: str, texts: list[str]) -> dict[str, object]:

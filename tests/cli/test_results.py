@@ -3,10 +3,10 @@
 import re
 
 import pytest
+from called import call_nmtcore
 from evaluation.test_metrics import draw
 from reporting.runs import EVALUATION, Results
 
-from nmtcore.cli import main
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.evaluation.compare import compare_systems
 from nmtcore.evaluation.metrics import bleu_scores, count_translations
@@ -37,16 +37,15 @@ def write_scores(layout, system, seed, *, file_type="scores", scale="quick", **s
     write_json(layout.path(file_type, **names), {**names, **scores})
 
 
-def listed(capsysbinary, *arguments):
-    main(["results", *map(str, arguments)])
-    text = capsysbinary.readouterr().out.decode()
+def listed(*arguments):
+    _, text, _ = call_nmtcore("results", *arguments)
     return [re.split("  +", line) for line in text.partition("\n\n")[0].splitlines()], text
 
 
-def test_systems_are_compared_with_the_baseline(results, capsysbinary, monkeypatch):
+def test_systems_are_compared_with_the_baseline(results, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     folder, counts = results
-    (title, header, *rows), text = listed(capsysbinary, folder)
+    (title, header, *rows), text = listed(folder)
     assert title == ["quick, d, test"]
     assert header == ["system", "seeds", "BLEU", "length", "difference", "chrF", "difference"]
     shown = {row[0]: row[1:] for row in rows}
@@ -69,31 +68,27 @@ def test_systems_are_compared_with_the_baseline(results, capsysbinary, monkeypat
     ratio = sum(bleu_scores(own)["length_ratio"] for own in counts["parser"]) / 2
     assert shown["parser"][2] == f"{ratio:.2f}"
     assert "difference: from transformer_base" in " ".join(text.split())
-    (_, _, *rows), _ = listed(capsysbinary, folder, "--baseline", "single")
+    (_, _, *rows), _ = listed(folder, "--baseline", "single")
     assert [len(row) for row in rows] == [5, 7, 7]
+    monkeypatch.setenv("COLUMNS", "70")
+    assert max(map(len, listed(folder)[1].splitlines())) <= 70
 
 
-def test_runs_with_scores_of_treebanks_alone_have_no_row(results, capsysbinary):
+def test_runs_with_scores_of_treebanks_alone_have_no_row(results):
     folder, _ = results
     gold = {"gold_d": {"argmax": {"uas": 1.0, "sentences": 4}}}
     write_scores(Layout(results=str(folder)), "alone", 1, file_type="gold_scores", **{"gold.uas": gold})
     write_scores(Layout(results=str(folder)), "alone", 1, file_type="scores")
-    (title, _, *rows), _ = listed(capsysbinary, folder)
+    (title, _, *rows), _ = listed(folder)
     assert (title, len(rows)) == (["quick, d, test"], 3)
 
 
-def test_lines_are_as_wide_as_the_terminal(results, capsysbinary, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "70")
-    _, text = listed(capsysbinary, results[0])
-    assert max(map(len, text.splitlines())) <= 70
-
-
-def test_all_scores_are_listed(results, capsysbinary):
+def test_all_scores_are_listed(results):
     folder, _ = results
     heads = {"test": {"argmax": {"uas": 80.0, "sentences": 4}}}
     layout = Layout(results=str(folder), scales=("quick",))
     write_scores(layout, "parser", 1, file_type="gold_scores", **{"gold.uas": {"gold_d": heads["test"]}})
-    (title, header, *rows), text = listed(capsysbinary, folder, "--all")
+    (title, header, *rows), text = listed(folder, "--all")
     assert title == ["quick, d"], "what is common to all rows stands above them"
     assert header == ["system", "split", "seeds", "BLEU", "chrF", "UAS"]
     assert ["parser", "gold_d", "1", "80.0"] in rows
@@ -109,14 +104,12 @@ def test_all_scores_are_listed(results, capsysbinary):
         ('{"bleu": "\n', "not valid JSON (Invalid control character at column 11)"),
     ],
 )
-def test_mistakes_are_one_sentence(content, sentence, tmp_path, capsys):
+def test_mistakes_are_one_sentence(content, sentence, tmp_path):
     if content is not None:
         path = tmp_path / "small/d/base/seed1/scores.json"
         path.parent.mkdir(parents=True)
         path.write_text(content)
-    with pytest.raises(SystemExit) as exit:
-        main(["results", str(tmp_path)])
-    output, errors = capsys.readouterr()
-    assert (exit.value.code, output, errors.count("\n")) == (2, "", 1)
+    code, output, errors = call_nmtcore("results", tmp_path)
+    assert (code, output, errors.count("\n")) == (2, "", 1)
     assert errors.startswith("nmtcore results: ")
     assert sentence in errors

@@ -2,9 +2,6 @@
 
 import pytest
 
-from nmtcore.config.segmentation import WordsSettings
-from nmtcore.corpus.formats.conllu import parse_sentence, sentences
-from nmtcore.corpus.text_lines import Input, Piece
 from nmtcore.errors import LineError, UserError
 
 
@@ -45,35 +42,23 @@ def test_a_target_without_multiword_tokens_keeps_its_tree(bench):
     assert row["target_annotation"]["head"] == [0, 1]
 
 
-def test_without_a_text_comment_text_follows_space_after():
-    block = "1\tJa\t_\t_\t_\t_\t0\troot\t_\tx|SpaceAfter=No\n2\t.\t_\t_\t_\t_\t1\tpunct\t_\t_"
-    assert parse_sentence(Piece("f", 1, block.encode()), surface=False).text == "Ja."
-
-
-def test_a_space_inside_a_form_becomes_a_no_break_space(bench):
-    source = "1\t10 000\t10 000\tNUM\t_\tA=b\t0\troot\t_\t_\n\n"
+def test_without_a_text_comment_text_follows_space_after(bench):
+    """A space inside a form is a no-break space; further empty lines are ignored."""
+    source = "\n\n1\t10 000\t_\tNUM\t_\tA=b\t0\troot\t_\tx|SpaceAfter=No\n2\t.\t_\tX\t_\t_\t1\tpunct\t_\t_\n\n\n"
     (row,), _ = bench.read(dataset(bench, source, SENTENCE))
-    assert row["source_words"] == ["10\u00a0000"]
-    assert (row["source_annotation"]["upos"], row["source_annotation"]["feats"]) == (["NUM"], ["A=b"])
-
-
-def test_extra_empty_lines_are_ignored(tmp_path):
-    (tmp_path / "x").write_text("\n\n" + words("1 a 0 root") + "\n" + words("1 b 0 root").rstrip("\n"))
-    assert [piece.line for piece in sentences(Input(tmp_path / "x", None))] == [3, 6]
+    assert (row["source"], row["source_words"]) == ("10 000.", ["10\u00a0000", "."])
+    assert (row["source_annotation"]["upos"], row["source_annotation"]["feats"]) == (["NUM", "X"], ["A=b", "_"])
 
 
 BROKEN = [
     ("tree", ["1 a 2 x", "2 b 1 x", "3 c 0 root"], 1, "the heads form a cycle"),
-    ("tree", ["1 a 2 x", "2 b 1 x"], 1, "no word is a root"),
     ("tree", ["1 a 0 root", "2 b 3 x"], 1, "word 2 has head 3, but the sentence has 2 words"),
-    ("tree", ["1 a 0 root", "2 b 2 x"], 1, "word 2 is its own head"),
     *(("tree", [f"1 a {head} root"], 1, "a head is not a number") for head in ("_", "٠", "9" * 5000)),
     ("columns", ["1 a 0 root", "3 b 1 x"], 2, "the number '3' is out of place"),
-    ("columns", ["1 a 0 root", "2. b 1 x"], 2, r"the number '2\.' is out of place"),
-    ("columns", ["1 a 0 root", "3.1 b _ _"], 2, r"the number '3\.1' is out of place"),
     ("columns", [f"1-{'9' * 5000} a _ _", "1 a 0 root"], 1, r"the number '1-9{75}\.\.\.' is out of place"),
     ("columns", ["1-2 ab _ _", "1 a 0 root", "2-3 bc _ _", "2 b 1 x", "3 c 1 x"], 3, "the number '2-3' is out of"),
-    ("columns", ["1 a 0 root", "2 b 1 x", "1-2 ab _ _"], 3, "the number '1-2' is out of place"),
+    ("too long", [f"{k} b {k - 1} x" for k in range(1, 999)], 1, "has more than the 9,000 bytes"),
+    ("not utf-8", ["1 a 0 root", "2 \udce4 1 x"], 2, r"is not valid UTF-8 \(byte 3\)"),
     ("columns", ["1-3 ab _ _", "1 a 0 root", "2 b 1 x"], 1, "the sentence ends before its last word"),
     ("columns", ["# text = x"], 1, "the sentence ends before its last word"),
     ("columns", ["2-1 a _ _", "1 a 0 root"], 1, "the number '2-1' is out of place"),
@@ -82,11 +67,11 @@ BROKEN = [
 
 @pytest.mark.parametrize(("reason", "lines", "line", "sentence"), BROKEN)
 def test_a_malformed_sentence_raises_or_is_dropped(reason, lines, line, sentence, bench):
-    source = words("1 a 0 root") + words(*lines) + words("1 c 0 root")
-    target = words("1 x 0 root") * 3
+    source = (words("1 a 0 root") + words(*lines) + words("1 c 0 root")).encode(errors="surrogateescape")
+    target, values = words("1 x 0 root") * 3, {"max_line_bytes": 9000}
     with pytest.raises(LineError, match=f"s\\.conllu, line {line + 2}: {sentence}"):
-        bench.read(dataset(bench, source, target))
-    rows, report = bench.read(dataset(bench, source, target, max_bad_lines=1))
+        bench.read(dataset(bench, source, target, **values))
+    rows, report = bench.read(dataset(bench, source, target, max_bad_lines=1, **values))
     assert [(row["id"], row["source"]) for row in rows] == [(0, "a"), (2, "c")]
     assert report["dropped"] == {reason: 1}
 
@@ -99,28 +84,12 @@ def test_a_missing_column_raises(line, count, bench):
         bench.read(dataset(bench, words("1 a 0 root") + "# text = a\n" + line + "\n\n", words("1 a 0 root") * 2))
 
 
-def test_invalid_utf8_is_reported_with_its_line(bench):
-    source = words("1 a 0 root", "2 b 1 x").encode() + words("1 a 0 root", "2 b 1 x").encode().replace(b"b", b"\xe4")
-    with pytest.raises(LineError, match=r"s\.conllu, line 5: is not valid UTF-8 \(byte 3\)"):
-        bench.read(dataset(bench, source, words("1 a 0 root") * 2))
-
-
 def test_unequal_numbers_of_sentences_raise(bench):
     with pytest.raises(UserError, match=r"s\.conllu has 3 sentences.*t\.conllu has 2"):
         bench.read(dataset(bench, SENTENCE * 3, SENTENCE * 2))
 
 
-def test_one_side_may_be_plain(bench):
-    files = {"source": bench.file("s.conllu", SENTENCE * 2), "target": bench.file("t.txt", "one\ntwo three\n")}
-    corpus = bench.corpus("conllu", {"target_format": "plain"}, **files)
-    words = {"source": WordsSettings(kind="given"), "target": WordsSettings(kind="spaces")}
-    mixed = bench.dataset(corpus, words=words)
-    rows, _ = bench.read(mixed)
-    assert [row["target_words"] for row in rows] == [["one"], ["two", "three"]]
-    assert rows[1]["source_annotation"]["head"] == [0, 1, 5, 5, 1, 1]
-
-
-@pytest.mark.parametrize(("source", "target"), [("cs", "de"), ("en", "tr"), ("de", "ja"), ("ru", "en")])
+@pytest.mark.parametrize(("source", "target"), [("cs", "de"), ("en", "tr"), ("ru", "ja")])
 def test_real_parallel_treebanks_match_their_columns(source, target, bench, shared):
     files = [(shared / "data" / "ud" / f"{language}_pud.conllu").read_text("utf-8") for language in (source, target)]
     rows, report = bench.read(dataset(bench, *files))
@@ -152,34 +121,19 @@ def test_ids_of_sentences_are_compared_without_zones(bench):
     assert len(bench.read(dataset(bench, source, without))[0]) == 3
 
 
-def test_a_sentence_that_is_too_long_is_dropped(bench):
-    source = words("1 a 0 root") + words(*[f"{i} b {i - 1} x" for i in range(1, 50)]) + words("1 c 0 root")
-    rows, report = bench.read(dataset(bench, source, words("1 x 0 root") * 3, max_line_bytes=100, max_bad_lines=1))
-    assert [row["source"] for row in rows] == ["a", "c"]
-    assert report["dropped"] == {"too long": 1}
-
-
 def test_text_may_differ_from_the_words_by_white_space(bench):
-    source = "# text = 10\u00a0000 a\tb\n" + words("1-2 10_000a _ _", "1 x 0 root", "2 y 1 x", "3 b 1 x").replace(
-        "10_", "10 "
-    )
+    source = "# text = 10\u00a0000 a\tb\n1-2\t10 000a" + "\t_" * 8 + "\n" + words("1 x 0 root", "2 y 1 x", "3 b 1 x")
     rows, _ = bench.read(dataset(bench, source, words("1 x 0 root")))
     assert rows[0]["source"] == "10\u00a0000 a\tb"
 
 
-def test_a_text_that_differs_from_the_words_raises(bench):
-    for text in ("an a", ""):
-        with pytest.raises(LineError, match=f"s.conllu, line 1: `# text` is '{text}', but the words are 'a'"):
-            bench.read(dataset(bench, f"# text = {text}\n" + words("1 a 0 root"), words("1 x 0 root")))
-
-
 @pytest.mark.parametrize(
-    "text", ["#text=y", "# text\t= y", "#\ttext =y", "# text = y\n# text = x", "# text = x\n# text=y"]
+    "text", ["# text =", "#text=y", "#\ttext\t= y", "# text = y\n# text = x", "# text = x\n# text=y"]
 )
 def test_every_text_is_compared_with_the_words(text, bench):
-    with pytest.raises(LineError, match=r"s\.conllu, line 1: `# text` is 'y', but the words are 'x'"):
+    with pytest.raises(LineError, match=r"s\.conllu, line 1: `# text` is 'y?', but the words are 'x'"):
         bench.read(dataset(bench, f"{text}\n" + words("1 x 0 root"), words("1 x 0 root")))
-    other = f"# text_en = y\n# newtext = y\n# text = x\n{text.replace('y', 'x')}\n"
+    other = "# text_en = y\n# newtext = y\n# text = x\n"
     assert bench.read(dataset(bench, other + words("1 x 0 root"), words("1 x 0 root")))[0][0]["source"] == "x"
 
 
@@ -187,10 +141,8 @@ def test_every_text_is_compared_with_the_words(text, bench):
     ("source", "target"),
     [
         (["wsj/1", "wsj/2"], ["wsj/2", "wsj/1"]),
-        (["chap 1", "chap 2"], ["chap 2", "chap 1"]),
         (["a/b c", "a/b d"], ["a/b d", "a/b c"]),
         (["x/1/cs", "x/2/cs"], ["x/2/en", "x/1/en"]),
-        (["1\n# sent_id = 2", "2"], ["1", "2\n# sent_id = 1"]),
         (["1", "2\n#\tsent_id=2"], ["2", "1"]),
         (["a/xx"], ["a/zz"]),
     ],

@@ -7,14 +7,8 @@ import pytest
 
 from nmtcore.config.corpora import PartSettings
 from nmtcore.config.stages import ReadingSettings
-from nmtcore.corpus.contrasts import (
-    CONTRASTS_SCHEMA,
-    ContrastRows,
-    contrast_rows,
-    list_contrasts,
-    read_contrast_list,
-    read_contrasts,
-)
+from nmtcore.corpus import contrasts
+from nmtcore.corpus.contrasts import ContrastRows, contrast_rows, list_contrasts, read_contrast_list
 from nmtcore.corpus.text_lines import Input
 from nmtcore.demo import generate
 from nmtcore.demo.contrasts import generate_contrasts
@@ -29,36 +23,26 @@ OTHER = "phenomenon\tnote\twrong\tright\tsource\nq\t?\tw4\tr3\ts3\n"
 def read_file(tmp_path, content):
     path = tmp_path / "pairs"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return list(read_contrasts(Input(path, None)))
+    return list(contrasts.read_contrasts(Input(path, None)))
 
 
 def test_lines_of_one_source_and_right_translation_are_an_entry(tmp_path):
     entries = read_file(tmp_path, gzip.compress((LINES + "s\tr\tw5\tp\t0\n").replace("\n", "\r\n").encode()))
-    assert [
-        (e.source.text, e.right.text, [(w.side.text, w.phenomenon, w.distance) for w in e.wrong], e.place)
-        for e in entries
-    ] == [
-        ("s", "r", [("w1", "p", 3), ("w2", "word order", None)], "line 2"),
-        ("s2", "r2", [("w3", "p", 1)], "line 4"),
-        ("s", "r", [("w5", "p", 0)], "line 5"),
-    ]
+    assert [(e.source.text, e.right.text, [w.side.text for w in e.wrong], e.place) for e in entries] == [
+        ("s", "r", ["w1", "w2"], "line 2"), ("s2", "r2", ["w3"], "line 4"), ("s", "r", ["w5"], "line 5"),
+    ]  # fmt: skip
     assert list(contrast_rows(entries)) == [
-        ContrastRows(0, 1, "p", 3),
-        ContrastRows(0, 2, "word order", None),
-        ContrastRows(3, 4, "p", 1),
+        ContrastRows(0, 1, "p", 3), ContrastRows(0, 2, "word order", None), ContrastRows(3, 4, "p", 1),
         ContrastRows(5, 6, "p", 0),
-    ]
+    ]  # fmt: skip
 
 
 FAULTS = [
-    ("", "pairs has no contrastive pairs: check the file."),
     (HEADER, "pairs has no contrastive pairs: check the file."),
     ("a\tb\n", "pairs, line 1: the header must name each of the columns source, right, wrong, phenomenon once"),
-    ("source\tsource\tright\twrong\tphenomenon\n", "pairs, line 1: the header must name each of the columns"),
     (HEADER + "s\tr\tw\tp\n", "pairs, line 2: there are 4 columns, but the header has 5: correct the line."),
     (HEADER + "s\tr\tw\tp\t1\ns\t \tw\tp\t1\n", "pairs, line 3: right is empty: correct the line."),
     (HEADER + "s\tr\tw\t\t1\n", "pairs, line 2: the phenomenon '' is not a name of letters, digits and _ . + : -"),
-    (HEADER + "s\tr\tw\ta|b\t1\n", "the phenomenon 'a|b' is not a name"),
     (HEADER + "s\tr\tw\tp\t-1\n", "pairs, line 2: the distance '-1' is not a whole number of words: correct"),
     (HEADER.encode() + b"s\tr\t\xff\tp\t1\n", "pairs, line 2: is not valid UTF-8 (byte 5)"),
     ('[{"source": "s"}]', "pairs, line 1: JSON, the form of LingEval97, is not read any more: write one pair per line"),
@@ -88,7 +72,7 @@ def read(bench, dataset):
     options = {"dataset": "bench", "downloads": bench.folder / "downloads", "output": output}
     list_contrasts(settings, **options)
     with open_file(output) as file:
-        assert file.schema_arrow.equals(CONTRASTS_SCHEMA)
+        assert file.schema_arrow.equals(contrasts.CONTRASTS_SCHEMA)
     return rows, output
 
 

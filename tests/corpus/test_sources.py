@@ -88,12 +88,8 @@ def test_control_characters_of_other_peoples_data_sets_are_escaped(tmp_path):
         with pytest.raises(ValueError, match=r"(name|url) 'x\\x1b\[2J' has control characters"):
             FileSettings(**values)
     file = FileSettings(name="x", mirrors=(MirrorSettings(path="y\x07"),))
-    plan = planned_downloads(
-        [(file, "CC\x1b[2J BY\u202e")],
-        downloads=tmp_path,
-        manual_folder=tmp_path,
-        mirror_roots=["https://example.org"],
-    )
+    folders = {"downloads": tmp_path, "manual_folder": tmp_path, "mirror_roots": ["https://example.org"]}
+    plan = planned_downloads([(file, "CC\x1b[2J BY\u202e")], **folders)
     assert plan[1] == r"  x: unknown size, from https://example.org/y\x07; licence: CC\x1b[2J BY\u202e"
     sentence = missing_manual(FileSettings(name="x", manual="Ask\x1b[2J."), tmp_path, [])
     assert sentence.startswith(r"x must be fetched by hand: Ask\x1b[2J. Put")

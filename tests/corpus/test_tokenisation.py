@@ -45,19 +45,13 @@ def moses(shared, language: str) -> tuple[list[str], list[str], list[str]]:
 
 
 @pytest.mark.parametrize("language", SOURCES)
-def test_tokenisation_matches_moses_on_real_text(language, shared):
-    words = make(language)
-    raw, tokenised, _ = moses(shared, language)
-    assert [words.split(line) for line in raw] == [line.split() for line in tokenised]
-    assert sum(" ".join(line.split()) != line for line in tokenised) == STRAY_SPACES.get(language, 0)
-
-
-@pytest.mark.parametrize("language", SOURCES)
-def test_detokenisation_matches_moses_on_real_text(language, shared):
-    words = make(language)
+def test_real_text_is_tokenised_and_detokenised_as_by_moses(language, shared):
+    words, stray = make(language), FROM_STRAY_SPACES.get(language, [])
     raw, tokenised, detokenised = moses(shared, language)
-    stray = FROM_STRAY_SPACES.get(language, [])
-    for texts in (map(words.split, raw), (line.split(" ") for line in tokenised)):
+    split = list(map(words.split, raw))
+    assert split == [line.split() for line in tokenised]
+    assert sum(" ".join(line.split()) != line for line in tokenised) == STRAY_SPACES.get(language, 0)
+    for texts in (split, (line.split(" ") for line in tokenised)):
         pairs = zip(map(words.join, texts), detokenised, strict=True)
         assert [theirs for ours, theirs in pairs if ours != theirs] == stray
 
@@ -66,17 +60,12 @@ def test_detokenisation_matches_moses_on_real_text(language, shared):
     ("language", "text", "words"),
     [
         ("cs", "v roce 44 př. n. l.", "v roce 44 př. n. l ."),
-        ("cs", "Píše o tom např.", "Píše o tom např ."),
         ("cs", "Píše o tom např. Deník.", "Píše o tom např. Deník ."),
         ("en", "It starts at 10:18 a.m.", "It starts at 10 : 18 a.m ."),
-        ("en", "At 10 a.m. it starts.", "At 10 a.m. it starts ."),
         ("en", "I know Mr.", "I know Mr ."),
-        ("en", "No.", "No ."),
         ("en", ".", "."),
-        ("en", "Well...", "Well ..."),
         ("en", "He called it '10 a.m.'", "He called it ' 10 a.m . '"),
         ("en", "(at 10 a.m.)", "( at 10 a.m. )"),
-        ("de", "Das ist so eine Art.", "Das ist so eine Art ."),
     ],
 )
 def test_a_final_full_stop_is_a_separate_word(language, text, words):
@@ -95,10 +84,7 @@ RULES = {
     "a bracket closes before a full stop": ("en", "( a . )", "(a.)"),
     "currencies and opening marks attach to the right": ("en", "$ 5 , € 6 , US $ 7 ; ( £ 8 ) ; ¿ qué ? ¡ no !",
                                                     "$5, €6, US $7; (£8); ¿qué? ¡no!"),
-    "several opening marks attach to the right": ("en", "a ($ 5 b", "a ($5 b"),
     "a closing mark at the beginning": ("en", ", a", ", a"),
-    "an opening mark at the end": ("en", "a (", "a ("),
-    "only marks": ("en", "( . )", "(.)"),
     "a backslash attaches to the left, a slash does not": ("en", "a \\ b / c", "a\\ b / c"),
     "other marks stand alone": ("ru", "« Да » – сказал он — & @ # * + = < >", "« Да » – сказал он — & @ # * + = < >"),
     "marks with letters stand alone": ("en", "a .b c) (d", "a .b c) (d"),
@@ -111,28 +97,21 @@ RULES = {
     "French elisions attach to the right": ("fr", "l' eau d' un aujourd' hui l' 5", "l'eau d'un aujourd'hui l' 5"),
     # Czech numbers and dashes
     "a Czech number at the end": ("cs", "je to kolem 30 .", "je to kolem 30."),
-    "a Czech number within": ("cs", "v letech 1914 a 1920 .", "v letech 1914 a 1920."),
     "Czech decimals": ("cs", "asi 2 , 8 mil . a 3 . 5 krát", "asi 2,8 mil. a 3.5 krát"),
-    "Czech decimals chain": ("cs", "1 , 2 , 3", "1,2,3"),
     "Czech decimals require a preceding number": ("cs", "Petr , 42 , a 7 : 5 a 6 ; 5", "Petr, 42, a 7: 5 a 6; 5"),
     "Czech decimals consist of digits only": ("cs", "5 , 6a 7 , 8. 1,5 , 5", "5, 6a 7, 8. 1,5, 5"),
     "no decimals in other languages": ("de", "asi 2 , 8 mil .", "asi 2, 8 mil."),
     "Czech -li": ("cs", "bude - li pršet", "bude-li pršet"),
     "Czech -li with an en dash": ("cs", "bude – li pršet", "bude–li pršet"),
-    "Czech -li in capitals": ("cs", "BUDE - LI PRŠET", "BUDE-LI PRŠET"),
     "Czech e-mail, in all inflected forms": ("cs", "pošle e - mailem zprávu", "pošle e-mailem zprávu"),
-    "Czech e-mail-li": ("cs", "e - mail - li to je", "e-mail-li to je"),
     "Czech e-mail at the end (Moses leaves its spaces)": ("cs", "pošle e - mail", "pošle e-mail"),
     "Czech -li after an apostrophe (at which sacremoses fails)": ("cs", "d' - li on", "d'-li on"),
-    "e-mail before a final full stop": ("cs", "pošle e - mail .", "pošle e-mail."),
     "no -li after a number": ("cs", "5 - li pršet", "5 - li pršet"),
     "no other Czech words attach to a dash": ("cs", "česko - německý slovník a", "česko - německý slovník a"),
-    "no other dashes attach": ("cs", "bude — li pršet", "bude — li pršet"),
     "no dashes attach in other languages": ("de", "e - mail lesen bitte", "e - mail lesen bitte"),
     # Chinese, Japanese, Korean
     "Japanese words are joined": ("ja", "これ は 本 です 。", "これは本です。"),
     "Japanese and Latin words are separated": ("ja", "NHK の ニュース 5 本 2", "NHK のニュース 5 本 2"),
-    "adjacent characters decide": ("en", "a本 本a a本 b 本", "a本本a a本 b 本"),
     "brackets between Japanese words": ("ja", "本 ( 本 ) 本", "本 (本) 本"),
     "Korean has spaces": ("ko", "한국 사람 입니다", "한국 사람 입니다"),
     # The rest
@@ -141,7 +120,6 @@ RULES = {
     "a line like markup is detokenised (an intended difference)": ("en", "< b > a , b < / b >",
                                                                        "< b > a, b < / b >"),
     "no words": ("en", "", ""),
-    "case is kept": ("en", "hello . World", "hello. World"),
 }  # fmt: skip
 """By the rule: a language, words, and the text that Moses makes of them."""
 
@@ -171,14 +149,12 @@ def test_no_word_is_empty_or_contains_white_space(text, words_kind, language, no
         assert word.split() == [word]
 
 
-def test_text_is_normalised_before_tokenisation():
+def test_text_is_normalised_before_tokenisation_and_never_escaped():
     text = "„Ahoj“ – řekl (Petr) :\u00a0ano…"
     assert " ".join(make("cs", normalise=True).split(text)) == '" Ahoj " - řekl ( Petr ) : ano ...'
     assert make("cs", "spaces", normalise=True).split(text) == ['"Ahoj"', "-", "řekl", "(Petr):", "ano..."]
     assert make("cs", "spaces").split(text) == ["„Ahoj“", "–", "řekl", "(Petr)", ":", "ano…"]
 
-
-def test_moses_words_are_not_escaped():
     words = ["R", "&", "D", "<", "b", ">", "isn", "'t", "&", "amp", ";"]
     assert make("en").split("R&D <b> isn't &amp;") == words
     assert make("en").join(["R", "&", "amp", ";", "isn", "'t", "."]) == "R & amp; isn't."
@@ -221,7 +197,7 @@ def test_japanese_words_match_sacrebleus_mecab(shared):
 
 
 def test_very_long_japanese_lines_are_cut_without_loss():
-    text = "a" * 200_000  # at which MeCab fails
+    text = ("a" * 999 + "。") * 300  # at which MeCab fails
     words = mecab_words(text)
     assert "".join(words) == text
     assert all(len(word) <= tokenisation.MAX_CHARACTERS for word in words)

@@ -35,26 +35,19 @@ def other(side: str) -> str:
 
 
 @pytest.mark.parametrize("words", WORDS_KINDS)
-@pytest.mark.parametrize("side", SIDES)
-def test_a_treebank_may_have_one_side(side, words, bench):
-    gold = bench.corpus("conllu", **{side: bench.file("x.conllu", SENTENCE * 3)})
+@pytest.mark.parametrize("sides", [("source",), ("target",), SIDES])
+def test_a_treebank_has_syntactic_words_on_one_side_or_both(sides, words, bench):
+    gold = bench.corpus("conllu", **{side: bench.file(f"{side}.conllu", SENTENCE * 3) for side in sides})
     rows, report = bench.read(with_gold(bench, gold, words=words), "gold_x")
     assert [row["id"] for row in rows] == [0, 1, 2]
     for row in rows:
-        assert (row[side], row[f"{side}_words"]) == ("zur can't", SYNTACTIC)
-        assert row[f"{side}_annotation"]["head"] == [2, 0, 2]
-        assert (row[other(side)], row[f"{other(side)}_words"], row[f"{other(side)}_annotation"]) == ("", [], None)
+        for side in sides:
+            assert (row[side], row[f"{side}_words"]) == ("zur can't", SYNTACTIC)
+            assert (row[f"{side}_annotation"]["head"], row[f"{side}_annotation"]["upos"]) == ([2, 0, 2], ["X"] * 3)
+        for side in set(SIDES) - set(sides):
+            assert (row[side], row[f"{side}_words"], row[f"{side}_annotation"]) == ("", [], None)
     assert report["null_annotations"] == {"source": {}, "target": {}}
     assert report["corpora"] == {"gold": {"pairs": 3, "kept": 3}}
-
-
-@pytest.mark.parametrize("words", WORDS_KINDS)
-def test_both_sides_of_a_treebank_have_syntactic_words(words, bench):
-    gold = bench.corpus("conllu", **{side: bench.file(f"{side}.conllu", SENTENCE) for side in SIDES})
-    (row,), _ = bench.read(with_gold(bench, gold, words=words), "gold_x")
-    for side in SIDES:
-        assert row[f"{side}_words"] == SYNTACTIC
-        assert row[f"{side}_annotation"]["upos"] == ["X"] * 3
 
 
 def test_a_plain_side_of_a_treebank_is_tokenised(bench):

@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from corpus.test_text_lines import TEXTS
+from corpus.test_read import TEXTS
 
 from nmtcore.config.segmentation import WordsSettings
+from nmtcore.corpus import read
 from nmtcore.corpus.tokenisation import mecab_words
 from nmtcore.corpus.writing_systems import looks_tokenised
 
@@ -23,8 +24,9 @@ def warnings(bench, source, *, words="spaces", language=None):
 
 
 @pytest.mark.parametrize("words", ["spaces", "moses"])
-def test_unsegmented_japanese_gets_one_warning(words, bench):
-    (warning,) = warnings(bench, JAPANESE * 2500, words=words, language="ja")
+def test_unsegmented_japanese_gets_one_warning(words, bench, monkeypatch):
+    monkeypatch.setattr(read, "ROWS_PER_CHUNK", 7)
+    (warning,) = warnings(bench, JAPANESE * 40, words=words, language="ja")
     start = f"The source side has `words: {words}`, but the text looks unsegmented (average "
     assert warning.startswith(start)
     assert warning.endswith(" characters per word): did you mean `mecab`?")

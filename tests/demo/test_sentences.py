@@ -1,4 +1,4 @@
-"""Sixty sentences, one or more for each construction: their words and heads in both languages are those of a table.
+"""A sentence for each construction: its words and heads in both languages are those of a table.
 
 `sentences.txt` has the name of a sentence and, below it, the words with the position of their heads (0: the root).
 """
@@ -21,11 +21,11 @@ ME, YOU, HE, SHE, THEY, WHO, WHAT, THERE = (
     Nominal(word=PRONOUNS[form]) for form in ("I", "you", "he", "she", "they", "who", "what", "there")
 )
 ANNA, PETER, VIENNA = (Nominal(word=name) for name in (*PEOPLE[:2], TOWNS[1]))
-BY, WITH, THROUGH, IN, ON, ONTO, BEFORE, TO_TOWN, BECAUSE_OF, OF = (
+BY, WITH, THROUGH, IN, ON, ONTO, BEFORE, TO_TOWN, OF = (
     Link(*text.split("/"))
     for text in (
         "by/von/dat", "with/mit/dat", "with/durch/acc", "in/in/dat", "on/auf/dat", "on/auf/acc", "before/vor/dat",
-        "to/nach/dat", "because of/wegen/gen", "of//gen",
+        "to/nach/dat", "of//gen",
     )
 )  # fmt: skip
 
@@ -104,8 +104,6 @@ OLD_BOOK = the("book", clause=does("be/sein", that("book"), complement=graded("o
 MEANINGS = {
     "a tool of the verb": does(SEE, SHE, object=MAN, tool=phrase(THROUGH, TELESCOPE)),
     "a tool of the noun": does(SEE, SHE, object=the("man", modifiers=(phrase(WITH, TELESCOPE),))),
-    "a place of the verb": does("watch/beobachten", SHE, object=the("dog"), place=GARDEN),
-    "a place of the noun": does("watch/beobachten", SHE, object=the("dog", modifiers=(GARDEN,))),
     "agreement across an attractor": does(
         "lie/liegen",
         the("key", modifiers=(phrase(IN, the("cabinet", number="pl")),)),
@@ -117,16 +115,6 @@ MEANINGS = {
     "a relative clause of the second noun": does(
         SEE, HE, object=the("daughter", modifiers=(phrase(OF, the("teacher", clause=does(SLEEP, that("teacher")))),))
     ),
-    "an adverb of the outer verb": does(
-        "say/sagen", HE, tense="past", time=adverb("yesterday"), content=("that", does(SLEEP, SHE, tense="past"))
-    ),
-    "an adverb of the inner verb": does(
-        "say/sagen", HE, tense="past", content=("that", does(SLEEP, SHE, tense="past", time=adverb("yesterday")))
-    ),
-    "a masculine antecedent": does(
-        SEE, ANNA, object=the("suitcase"),
-        adverbial=("because", does("be/sein", it("suitcase"), complement=graded("old"))),
-    ),
     "a feminine antecedent": does(
         "repair/reparieren", ANNA, tense="past", object=the("lamp"),
         adverbial=("although", does("be/sein", it("lamp"), tense="past", complement=graded("very", "expensive"))),
@@ -134,40 +122,30 @@ MEANINGS = {
     "a separable verb": does(CALL, HE, object=WOMAN),
     "a separable participle": does(CALL, HE, object=WOMAN, tense="perfect", often=adverb("often")),
     "a separable infinitive": does(CALL, ME, object=THEY, modal="should"),
-    "a separable verb at the end": does("hear/hören", SHE, content=("that", does(CALL, HE, object=WOMAN))),
     "zu within a verb": does("try/versuchen", HE, content=("to", does(CALL, object=WOMAN))),
-    "a passive perfect at the end": does(
-        "say/sagen", SHE, content=("that", does(READ, BOOK, passive=True, tense="perfect"))
-    ),
     "a passive with an agent": does(
         "hide/verstecken/transitive", the("key", number="pl"), passive=True, tense="past", negated=True,
         agent=phrase(BY, the("thief")),
     ),
     "want": does(READ, HE, object=the("book", number="pl", determiner="some"), modal="want"),
-    "like": does("visit/besuchen", THEY, object=the("museum", determiner="this"), modal="like", tense="past"),
     "progressive": does(READ, ANNA, object=BOOK, progressive=True),
     "kein": does(READ, HE, object=a("book"), negated=True),
     "nicht": does(READ, HE, object=BOOK, negated=True, time=adverb("today")),
     "darf nicht": does(READ, YOU, object=BOOK, negated=True, modal="must"),
     "als in front": does(READ, HE, tense="past", object=BOOK, front="adverbial",
                          adverbial=("when", does(SLEEP, ANNA, tense="past"))),
-    "wenn at the end": does("laugh/lachen/intransitive", SHE, adverbial=("when", does(SLEEP, MAN))),
     "nachdem with a pluperfect": does(
         "disappear/verschwinden", the("thief"), tense="past",
         adverbial=("after", does("steal/stehlen", HE, tense="pluperfect",
                                  object=the("ring", number="pl", count=NUMBERS[1]))),
     ),
     "before with a noun": does(SLEEP, HE, time=phrase(BEFORE, CONCERT)),
-    "because of in front": does("cancel/absagen", SHE, tense="past", object=CONCERT, front="time",
-                                time=phrase(BECAUSE_OF, the("war"))),
-    "who": question(does(SEE, WHO, object=ANNA)),
     "whom": question(does(SEE, ANNA, object=WHO)),
     "what in the perfect": question(does("find/finden", the("boy"), object=WHAT, tense="perfect")),
     "which with an indirect question": does(
         "wonder/fragen", PETER, content=("", does("marry/heiraten", SHE, object=the("man", determiner="which"),
                                                   tense="future")),
     ),
-    "where": question(does(SLEEP, the("child"), asked=adverb("where"), front="asked", tense="past")),
     "a question with a pronoun before the noun": question(does(SEE, MAN, object=HE)),
     "whether": does("ask/fragen", THEY, tense="past",
                     content=("whether", does("open/öffnen/transitive", ANNA, object=the("door"), modal="can"))),
@@ -182,11 +160,9 @@ MEANINGS = {
         "look/kümmern", HE, tense="perfect", argument=WOMAN_WHO_SLEEPS
     ),
     "raising": does("seem/scheinen", HE, content=("to", READS)),
-    "raising at the end": does("say/sagen", SHE, content=("that", does("seem/scheinen", HE, content=("to", READS)))),
     "control by a dative": does("order/befehlen", SHE, object=HE, content=("to", READS)),
     "stop with -ing": does("stop/aufhören", the("painter"), tense="past", content=("to", READS)),
     "in order to": does("work/arbeiten", SHE, purpose=("in order", does("buy/kaufen", object=the("house")))),
-    "without": does("arrive/ankommen", SHE, tense="past", purpose=("without", does(CALL, object=HE))),
     "in dem before a relative clause": does(
         "wait/warten", THEY, argument=the("doctor"),
         place=phrase(IN, the("house", clause=does("be/sein", that("house"), complement=graded("old")))),
@@ -199,15 +175,12 @@ MEANINGS = {
     "two clauses with but": joined(
         does(SLEEP, HE), does("sing/singen", THEY, together=adverb("together")), conjunction="but"
     ),
-    "a noun as complement": does("be/sein", HE, negated=True, complement=a("doctor")),
     "comparatives": joined(does("be/sein", ANNA, complement=more("careful", PETER)),
                            does("be/sein", the("mouse"), complement=more("small", the("cat", determiner="this")))),
     "whose": does("know/kennen", ME, object=the("man", clause=does("bite/beißen", the("dog", owner=that("man")),
                                                                   object=ANNA, tense="past"))),
     "in which": does("burn/brennen", the("house", clause=does(
         "dance/tanzen", THEY, tense="past", front="place", place=phrase(IN, that("house")))), tense="past"),
-    "owners": does("lose/verlieren", the("brother", owner=ME), tense="past",
-                   object=the("coat", owner=the("friend"), adjectives=("blue",))),
     "a name as owner and two nouns": does("miss/verpassen", joined(ANNA, the("guest")), tense="future",
                                           object=the("wedding", owner=PETER), front="sentence",
                                           sentence=adverb("unfortunately")),
@@ -216,7 +189,6 @@ MEANINGS = {
                                     object=the("goose", number="pl", determiner="all"), manner=adverb("quietly")),
     "a recipient before the object": does("give/geben", SHE, recipient=HE, object=it("ring"), tense="perfect"),
     "a recipient with an": does("send/schicken", SHE, shifted=the("uncle"), object=a("letter")),
-    "a place in front": does("meet/treffen", ME, tense="past", object=THEY, front="place", place=phrase(IN, VIENNA)),
     "a reflexive verb and a goal": does(
         "hope/hoffen/that", SHE, content=("bare", does("remember/erinnern", HE, argument=CONCERT,
                                                       joined=does("travel/reisen", argument=(TO_TOWN, VIENNA)))),
@@ -231,7 +203,6 @@ def row(name, sides):
 
 def test_the_table_has_all_sentences():
     assert [entry.split("\n")[0] for entry in TABLE] == list(MEANINGS)
-    assert len(TABLE) == 60
 
 
 @pytest.mark.parametrize("expected", TABLE, ids=lambda entry: entry.split("\n")[0])

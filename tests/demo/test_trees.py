@@ -1,9 +1,10 @@
 """The trees, tags and categories of the demo corpus are valid, and the sentences are grammatical in both languages."""
 
+from collections.abc import Iterator
 from itertools import islice
 
 import pytest
-from ccg_oracle import derives, parse_category
+from ccg_oracle import derives
 
 from nmtcore.demo import Pair, generate
 from nmtcore.demo.trees import Realisation, Word, constituents
@@ -12,53 +13,31 @@ from nmtcore.syntax.constituents import Constituent, leaves, parse_constituents
 
 SAMPLE = 4000
 
-_RELATIONS = """
+RELATIONS = """
 acl acl:relcl advcl advmod amod appos aux aux:pass case cc ccomp compound compound:prt conj cop det
 det:poss expl expl:pv fixed iobj mark nmod nmod:poss nsubj nsubj:pass nummod obj obl obl:agent punct
 root xcomp
 """
-RELATIONS = set(_RELATIONS.split())
-POS_OF = {
-    "det": {"DET"},
-    "det:poss": {"DET"},
-    "amod": {"ADJ"},
-    "nummod": {"NUM"},
-    "case": {"ADP", "PART"},
-    "cc": {"CCONJ"},
-    "mark": {"SCONJ", "PART"},
-    "punct": {"PUNCT"},
-    "aux": {"AUX"},
-    "aux:pass": {"AUX"},
-    "cop": {"AUX"},
-    "advmod": {"ADV", "PART"},
-    "nsubj": {"NOUN", "PRON", "PROPN"},
-    "nsubj:pass": {"NOUN", "PRON", "PROPN"},
-    "obj": {"NOUN", "PRON", "PROPN"},
-    "iobj": {"NOUN", "PRON", "PROPN"},
-    "nmod": {"NOUN", "PROPN"},
-    "compound": {"NOUN"},
-    "compound:prt": {"ADP"},
-    "expl": {"PRON"},
-    "expl:pv": {"PRON"},
-    "fixed": {"ADP", "NOUN"},
-    "acl:relcl": {"VERB", "ADJ", "NOUN"},
-    "xcomp": {"VERB"},
-}
-LEAVES = {"punct", "aux", "aux:pass", "cop", "cc", "mark", "det", "det:poss", "compound:prt", "expl", "expl:pv"}
-_UPOS = """
-ADJ ADP ADV AUX CCONJ DET NOUN NUM PART PRON PROPN PUNCT SCONJ VERB
-"""
-UPOS = set(_UPOS.split())
-_PENN = """
+UPOS = "ADJ ADP ADV AUX CCONJ DET NOUN NUM PART PRON PROPN PUNCT SCONJ VERB"
+PENN = """
 CC CD DT EX IN JJ JJR MD NN NNP NNS POS PRP PRP$ RB RBR RP TO VB VBD VBG VBN VBP VBZ WDT WP WP$ WRB
 , .
 """
-PENN = set(_PENN.split())
-_STTS = """
+STTS = """
 ADJA ADJD ADV APPR APPRART ART CARD KOKOM KON KOUI KOUS NE NN PDAT PIAT PPER PPOSAT PRELAT PRELS PRF
 PTKNEG PTKVZ PTKZU PWAT PWAV PWS VAFIN VAINF VAPP VMFIN VVFIN VVINF VVIZU VVPP $, $.
 """
-STTS = set(_STTS.split())
+POS_OF = {
+    relation: tags
+    for relations, tags in {
+        "det det:poss": "DET", "amod": "ADJ", "nummod": "NUM", "case": "ADP PART", "cc": "CCONJ", "mark": "SCONJ PART",
+        "punct": "PUNCT", "aux aux:pass cop": "AUX", "advmod": "ADV PART", "nmod": "NOUN PROPN", "compound": "NOUN",
+        "nsubj nsubj:pass obj iobj": "NOUN PRON PROPN", "compound:prt": "ADP", "expl expl:pv": "PRON",
+        "fixed": "ADP NOUN", "acl:relcl": "VERB ADJ NOUN", "xcomp": "VERB",
+    }.items()
+    for relation in relations.split()
+}  # fmt: skip
+LEAVES = {"punct", "aux", "aux:pass", "cop", "cc", "mark", "det", "det:poss", "compound:prt", "expl", "expl:pv"}
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +64,14 @@ def _children(side: Realisation) -> list[list[int]]:
     return children
 
 
+def _words(sides: list[Realisation], *relations: str) -> Iterator[tuple[Realisation, int, list[list[int]]]]:
+    """Yield every word with one of the relations: its sentence, its position and the children of all words."""
+    for side in sides:
+        if not set(relations).isdisjoint(side.annotation.deprel):
+            children = _children(side)
+            yield from ((side, at, children) for at in range(len(side.words)) if _relation(side, at) in relations)
+
+
 def _subtree(children: list[list[int]], top: int) -> set[int]:
     return {top}.union(*(_subtree(children, child) for child in children[top]))
 
@@ -98,63 +85,45 @@ def _relation(side: Realisation, at: int) -> str:
     return side.annotation.deprel[at]
 
 
-def test_every_tree_is_valid_and_has_one_root(english, german):
-    for side in [*english, *german]:
-        assert annotation_fault(side.annotation, len(side.words)) is None, side.text
-        assert list(side.annotation.head).count(0) == 1, side.text
-        assert side.annotation.deprel[list(side.annotation.head).index(0)] == "root"
-        assert list(side.annotation.deprel).count("root") == 1, side.text
+def _head(side: Realisation, at: int) -> int:
+    """Return the position (from 0) of the head of a word."""
+    return side.annotation.head[at] - 1
 
 
-def test_labels_and_tags_belong_to_their_inventories(english, german):
-    for sides, tags in ((english, PENN), (german, STTS)):
-        for side in sides:
-            assert set(side.annotation.deprel) <= RELATIONS
-            assert set(side.annotation.upos) <= UPOS
-            assert set(side.annotation.xpos) <= tags, set(side.annotation.xpos) - tags
-
-
-def test_every_relation_has_one_of_its_parts_of_speech(english, german):
-    for side in [*english, *german]:
-        for relation, upos in zip(side.annotation.deprel, side.annotation.upos, strict=True):
-            assert upos in POS_OF.get(relation, UPOS), (relation, upos, side.text)
+@pytest.mark.parametrize(("language", "tags"), [("english", PENN), ("german", STTS)])
+def test_every_tree_is_valid(language, tags, request):
+    for side in request.getfixturevalue(language):
+        tree = side.annotation
+        assert annotation_fault(tree, len(side.words)) is None, side.text
+        roots = [relation for relation, head in zip(tree.deprel, tree.head, strict=True) if not head]
+        assert roots == [relation for relation in tree.deprel if relation == "root"] == ["root"], side.text
+        assert set(RELATIONS.split()).issuperset(tree.deprel)
+        assert set(tags.split()).issuperset(tree.xpos), side.text
+        for relation, upos, children in zip(tree.deprel, tree.upos, _children(side), strict=True):
+            assert upos in POS_OF.get(relation, UPOS).split(), (relation, upos, side.text)
             assert (upos == "PUNCT") == (relation == "punct")
-
-
-def test_function_words_have_no_dependents(english, german):
-    for side in [*english, *german]:
-        for at, children in enumerate(_children(side)):
-            if _relation(side, at) in LEAVES:
+            if relation in LEAVES:
                 assert all(_relation(side, child) == "fixed" for child in children), side.text
+        for text in set(tree.feats) - {"_"}:
+            names, values = zip(*(part.split("=") for part in text.split("|")), strict=True)
+            assert list(names) == sorted(set(names), key=str.lower)
+            assert all(values)
 
 
-def test_features_are_sorted_and_unique(english, german):
-    for side in [*english, *german]:
-        for at, text in enumerate(side.annotation.feats):
-            names = [part.split("=")[0] for part in text.split("|")]
-            assert text == "_" or (names == sorted(names, key=str.lower) and len(set(names)) == len(names))
-            assert text == "_" or all(_feats(side, at).values())
-
-
-def _is_projective(side: Realisation) -> bool:
+def _gaps(side: Realisation) -> list[set[int]]:
+    """Return the subtrees that are not contiguous."""
     children = _children(side)
-    return all(max(span := _subtree(children, top)) - min(span) + 1 == len(span) for top in range(len(side.words)))
+    spans = (_subtree(children, top) for top in range(len(side.words)))
+    return [span for span in spans if max(span) - min(span) + 1 != len(span)]
 
 
-def test_english_is_projective(english):
-    for side in english:
-        assert _is_projective(side), side.text
-
-
-def test_german_is_not_projective_only_if_a_clause_is_extraposed(german):
-    crossing = [side for side in german if not _is_projective(side)]
-    assert 0.01 < len(crossing) / len(german) < 0.15
-    for side in crossing:
-        children = _children(side)
-        for top in range(len(side.words)):
-            span = _subtree(children, top)
-            if max(span) - min(span) + 1 != len(span):
-                assert any(_relation(side, at) in ("acl:relcl", "xcomp") for at in span), side.text
+def test_trees_are_not_projective_only_if_a_german_clause_is_extraposed(english, german):
+    assert not any(map(_gaps, english))
+    gaps = list(filter(None, map(_gaps, german)))
+    assert 0.01 < len(gaps) / len(german) < 0.15
+    for side in german:
+        for span in _gaps(side):
+            assert any(_relation(side, at) in ("acl:relcl", "xcomp") for at in span), side.text
 
 
 def _finite_of(side: Realisation, children: list[list[int]], head: int) -> list[int]:
@@ -163,44 +132,34 @@ def _finite_of(side: Realisation, children: list[list[int]], head: int) -> list[
     return [verb for verb in verbs if _feats(side, verb).get("VerbForm") == "Fin"]
 
 
-def _subordinate_heads(side: Realisation, children: list[list[int]]) -> list[int]:
-    """Return the heads of the finite subordinate clauses."""
-    heads = []
-    for at, relation in enumerate(side.annotation.deprel):
-        if relation in ("advcl", "ccomp", "acl:relcl") and _finite_of(side, children, at):
-            heads.append(at)
-            heads += [
-                child
-                for child in children[at]
-                if _relation(side, child) == "conj" and _finite_of(side, children, child)
-            ]
-    return heads
+def _subordinate_heads(german: list[Realisation]) -> Iterator[tuple[Realisation, int, list[list[int]]]]:
+    """Yield the heads of the finite subordinate clauses and of those joined to them."""
+    for side, at, children in _words(german, "advcl", "ccomp", "acl:relcl"):
+        if _finite_of(side, children, at):
+            joined = [child for child in children[at] if _relation(side, child) == "conj"]
+            yield from ((side, head, children) for head in [at, *joined] if _finite_of(side, children, head))
 
 
 def test_german_subordinate_clauses_end_in_their_finite_verb(german):
     checked = 0
-    for side in german:
-        children = _children(side)
-        for head in _subordinate_heads(side, children):
-            (finite,) = _finite_of(side, children, head)
-            checked += 1
-            for child in children[head]:
-                if child > finite:
-                    extraposed = _relation(side, child) in ("punct", "conj", "advcl", "ccomp", "xcomp", "cc")
-                    assert extraposed, (side.text, side.words[child])
-                elif child < finite:
-                    later = [at for at in _subtree(children, child) if at > finite]
-                    assert not later or any(_relation(side, at) == "acl:relcl" for at in later), side.text
-            verbs = [child for child in children[head] if _relation(side, child) in ("aux", "aux:pass", "cop")]
-            assert all(verb <= finite for verb in [*verbs, head]), side.text
-            assert "compound:prt" not in [_relation(side, child) for child in children[head]], side.text
+    for side, head, children in _subordinate_heads(german):
+        (finite,) = _finite_of(side, children, head)
+        checked += 1
+        for child in children[head]:
+            if child > finite:
+                extraposed = _relation(side, child) in ("punct", "conj", "advcl", "ccomp", "xcomp", "cc")
+                assert extraposed, (side.text, side.words[child])
+            elif child < finite:
+                later = [at for at in _subtree(children, child) if at > finite]
+                assert not later or any(_relation(side, at) == "acl:relcl" for at in later), side.text
+        verbs = [child for child in children[head] if _relation(side, child) in ("aux", "aux:pass", "cop")]
+        assert all(verb <= finite for verb in [*verbs, head]), side.text
+        assert "compound:prt" not in [_relation(side, child) for child in children[head]], side.text
     assert checked > SAMPLE / 10
 
 
 def test_german_main_clauses_have_their_finite_verb_second(german):
-    for side in german:
-        children = _children(side)
-        root = list(side.annotation.head).index(0)
+    for side, root, children in _words(german, "root"):
         (finite,) = _finite_of(side, children, root)
         before = [child for child in children[root] if child < finite and _relation(side, child) not in ("punct", "cc")]
         top = [root] if root < finite else []
@@ -211,26 +170,19 @@ def test_german_main_clauses_have_their_finite_verb_second(german):
 
 
 def test_infinitives_with_zu_follow_a_comma_except_in_raising(german):
-    for side in german:
-        children = _children(side)
-        for at, relation in enumerate(side.annotation.deprel):
-            if relation == "xcomp":
-                zu = [child for child in children[at] if side.words[child] == "zu"]
-                assert bool(zu) != (side.annotation.xpos[at] == "VVIZU"), side.text
-                start = min(_subtree(children, at))
-                raising = side.annotation.lemma[side.annotation.head[at] - 1] == "scheinen"
-                assert raising or side.words[start] == "," or side.words[start - 1] == ",", side.text
+    for side, at, children in _words(german, "xcomp"):
+        zu = [child for child in children[at] if side.words[child] == "zu"]
+        assert bool(zu) != (side.annotation.xpos[at] == "VVIZU"), side.text
+        start = min(_subtree(children, at))
+        raising = side.annotation.lemma[_head(side, at)] == "scheinen"
+        assert raising or side.words[start] == "," or side.words[start - 1] == ",", side.text
 
 
 def test_a_comma_precedes_every_german_subordinate_clause(german):
-    for side in german:
-        children = _children(side)
-        for at, relation in enumerate(side.annotation.deprel):
-            if relation in ("advcl", "ccomp", "acl:relcl"):
-                inside = [word for word in _subtree(children, at) if side.annotation.upos[word] != "PUNCT"]
-                start = min(inside)
-                assert start == 0 or side.words[start - 1] == ",", side.text
-                assert side.words[max(inside) + 1] in (",", ".", "?", "und"), side.text
+    for side, at, children in _words(german, "advcl", "ccomp", "acl:relcl"):
+        inside = [word for word in _subtree(children, at) if side.annotation.upos[word] != "PUNCT"]
+        assert min(inside) == 0 or side.words[min(inside) - 1] == ",", side.text
+        assert side.words[max(inside) + 1] in (",", ".", "?", "und"), side.text
 
 
 def _number_of(side: Realisation, children: list[list[int]], subject: int) -> str:
@@ -241,35 +193,29 @@ def _number_of(side: Realisation, children: list[list[int]], subject: int) -> st
 @pytest.mark.parametrize("language", ["english", "german"])
 def test_the_finite_verb_agrees_with_its_subject(language, request):
     checked = attractors = 0
-    for side in request.getfixturevalue(language):
-        children = _children(side)
-        for at, relation in enumerate(side.annotation.deprel):
-            head = side.annotation.head[at] - 1
-            if relation not in ("nsubj", "nsubj:pass") or side.annotation.lemma[head] == "be":
-                continue
-            number = _number_of(side, children, at)
-            for verb in _finite_of(side, children, head):
-                values = _feats(side, verb)
-                if number and "Number" in values and side.words[at].lower() not in ("you", "du"):
-                    assert values["Number"] == number, side.text
-                    assert values["Person"] == _feats(side, at).get("Person", "3"), side.text
-                    checked += 1
-            inner = [_feats(side, word).get("Number") for word in _subtree(children, at) - {at}]
-            attractors += any(other not in (None, number) for other in inner)
+    for side, at, children in _words(request.getfixturevalue(language), "nsubj", "nsubj:pass"):
+        head = _head(side, at)
+        if side.annotation.lemma[head] == "be":
+            continue
+        number = _number_of(side, children, at)
+        for verb in _finite_of(side, children, head):
+            values = _feats(side, verb)
+            if number and "Number" in values and side.words[at].lower() not in ("you", "du"):
+                assert values["Number"] == number, side.text
+                assert values["Person"] == _feats(side, at).get("Person", "3"), side.text
+                checked += 1
+        inner = [_feats(side, word).get("Number") for word in _subtree(children, at) - {at}]
+        attractors += any(other not in (None, number) for other in inner)
     assert checked > SAMPLE / 2
     assert attractors > SAMPLE / 50
 
 
 def test_german_determiners_and_adjectives_agree_with_their_noun(german):
-    checked = 0
-    for side in german:
-        for at, relation in enumerate(side.annotation.deprel):
-            if relation in ("det", "det:poss", "amod"):
-                noun = _feats(side, side.annotation.head[at] - 1)
-                for feature in ("Case", "Gender", "Number"):
-                    assert _feats(side, at)[feature] == noun[feature], side.text
-                checked += 1
-    assert checked > SAMPLE
+    agreeing = list(_words(german, "det", "det:poss", "amod"))
+    assert len(agreeing) > SAMPLE
+    for side, at, _ in agreeing:
+        noun, own = _feats(side, _head(side, at)), _feats(side, at)
+        assert all(own[feature] == noun[feature] for feature in ("Case", "Gender", "Number")), side.text
 
 
 ENDINGS = {
@@ -299,62 +245,45 @@ def _shows_case(side: Realisation, at: int) -> bool:
 def test_german_adjectives_have_weak_or_strong_endings_according_to_the_determiner(german):
     """Duden's rule of thumb: either the determiner or, if it has no ending, the adjective shows case and gender."""
     shown = set()
-    for side in german:
-        for at, relation in enumerate(side.annotation.deprel):
-            if relation != "amod" or _feats(side, at)["Case"] == "Gen":
-                continue
-            values = _feats(side, side.annotation.head[at] - 1)
-            siblings = [other for other, head in enumerate(side.annotation.head) if head == side.annotation.head[at]]
-            strong = not any(_shows_case(side, other) for other in siblings if _relation(side, other) != "amod")
-            key = (values["Case"], values["Number"] if values["Number"] == "Plur" else values["Gender"])
-            weak = ENDINGS.get((values["Case"], values["Number"], values["Gender"]), "en")
-            expected = STRONG[key] if strong else weak
-            assert side.words[at].endswith(expected), (side.words[at], expected, side.text)
-            assert not side.words[at].endswith("een"), side.text
-            shown.add((strong, expected))
+    for side, at, children in _words(german, "amod"):
+        noun = _head(side, at)
+        values = _feats(side, noun)
+        if values["Case"] == "Gen":
+            continue
+        strong = not any(_shows_case(side, other) for other in children[noun] if _relation(side, other) != "amod")
+        key = (values["Case"], values["Number"] if values["Number"] == "Plur" else values["Gender"])
+        weak = ENDINGS.get((values["Case"], values["Number"], values["Gender"]), "en")
+        expected = STRONG[key] if strong else weak
+        assert side.words[at].endswith(expected), (side.words[at], expected, side.text)
+        assert not side.words[at].endswith("een"), side.text
+        shown.add((strong, expected))
     assert shown >= {(False, "e"), (False, "en"), *((True, ending) for ending in ("e", "en", "er", "es"))}
 
 
 def test_relative_pronouns_agree_with_their_antecedents(german):
-    checked = 0
-    for side in german:
-        children = _children(side)
-        for at, relation in enumerate(side.annotation.deprel):
-            if relation != "acl:relcl":
-                continue
-            noun = _feats(side, side.annotation.head[at] - 1)
-            inside = [word for word in _subtree(children, at) if _feats(side, word).get("PronType") == "Rel"]
-            relative = _feats(side, min(inside))
-            assert (relative["Gender"], relative["Number"]) == (noun["Gender"], noun["Number"]), side.text
-            checked += 1
-    assert checked > SAMPLE / 20
+    relatives = list(_words(german, "acl:relcl"))
+    assert len(relatives) > SAMPLE / 20
+    for side, at, children in relatives:
+        noun = _feats(side, _head(side, at))
+        inside = [word for word in _subtree(children, at) if _feats(side, word).get("PronType") == "Rel"]
+        relative = _feats(side, min(inside))
+        assert (relative["Gender"], relative["Number"]) == (noun["Gender"], noun["Number"]), side.text
 
 
 def test_verbs_are_separated_from_their_particle_only_in_main_clauses(german):
-    separated = 0
-    for side in german:
-        for at, relation in enumerate(side.annotation.deprel):
-            if relation == "compound:prt":
-                verb = side.annotation.head[at] - 1
-                assert side.annotation.lemma[verb].startswith(side.words[at])
-                assert not side.words[verb].lower().startswith(side.words[at]), side.text
-                assert side.annotation.xpos[verb] == "VVFIN"
-                separated += 1
-    assert separated > SAMPLE / 50
+    separated = list(_words(german, "compound:prt"))
+    assert len(separated) > SAMPLE / 50
+    for side, at, _ in separated:
+        verb = _head(side, at)
+        assert side.annotation.lemma[verb].startswith(side.words[at])
+        assert not side.words[verb].lower().startswith(side.words[at]), side.text
+        assert side.annotation.xpos[verb] == "VVFIN"
 
 
-def test_ccg_categories_derive_a_sentence(english):
-    for side in english:
-        assert derives(list(side.annotation.ccg)), " ".join(
-            f"{word}|{category}" for word, category in zip(side.words, side.annotation.ccg, strict=True)
-        )
-
-
-def test_german_has_no_ccg_categories(german):
+def test_ccg_categories_derive_a_sentence_and_include_those_of_all_constructions(english, german):
     assert all(side.annotation.ccg is None for side in german)
-
-
-def test_ccg_categories_include_those_of_all_constructions(english):
+    for side in english:
+        assert derives(list(side.annotation.ccg)), list(zip(side.words, side.annotation.ccg, strict=True))
     seen = {category for side in english for category in side.annotation.ccg}
     assert 90 < len(seen) < 500
     assert {
@@ -368,12 +297,9 @@ def test_ccg_categories_include_those_of_all_constructions(english):
     ("categories", "combine"),
     [
         ("NP (S[dcl]\\NP)/NP NP .", True),
-        ("NP (S[dcl]\\NP)/NP .", False),
-        ("NP/N N/N N S[dcl]\\NP (S\\NP)\\(S\\NP)", True),
         ("NP/N N (NP\\NP)/(S[dcl]/NP) NP (S[dcl]\\NP)/NP S[dcl]\\NP", True),
         ("NP/N N (NP\\NP)/(S[dcl]/NP) NP (S[pt]\\NP)/NP S[dcl]\\NP", False),
         ("NP (S[dcl]\\NP)/(S[b]\\NP) (S\\NP)\\(S\\NP) S[b]\\NP", True),
-        ("NP (S[dcl]\\NP)/(S[b]\\NP) S[pt]\\NP", False),
         ("S[wq]/(S[q]/NP) (S[q]/(S[b]\\NP))/NP NP (S[b]\\NP)/NP .", True),
         ("NP S[dcl]\\NP conj S[dcl]\\NP", True),
         ("NP S[dcl]\\NP conj", False),
@@ -381,23 +307,6 @@ def test_ccg_categories_include_those_of_all_constructions(english):
 )
 def test_the_oracle_derives_exactly_the_grammatical_sequences(categories, combine):
     assert derives(categories.split()) == combine
-
-
-@pytest.mark.parametrize("text", ["", "S\\NP/NP", "(S\\NP", "S)", "(NP)", "/NP"])
-def test_the_oracle_rejects_malformed_categories(text):
-    with pytest.raises(ValueError):
-        parse_category(text)
-
-
-def test_the_oracle_agrees_with_the_parallel_meaning_bank(shared):
-    lines = (shared / "data/ccg/pmb4_en_dev.txt").read_text(encoding="utf-8").splitlines()
-    derived = total = 0
-    for line in filter(None, lines[:600]):
-        categories = [word.rpartition("|")[2] for word in line.split()]
-        if not any(":" in category for category in categories):
-            total += 1
-            derived += derives(categories)
-    assert derived / total > 0.9
 
 
 def _spans(tree: Constituent) -> dict[tuple[int, int], list[str]]:
@@ -445,15 +354,11 @@ def test_a_tree_that_is_not_projective_has_no_constituents():
 
 
 def test_phrases_of_one_head_are_nested():
-    the, dog, has, not_, seen, it, stop = (
-        Word(form, upos, tag)
-        for form, upos, tag in [
-            ("the", "DET", "DT"), ("dog", "NOUN", "NN"), ("has", "AUX", "VBZ"), ("not", "PART", "RB"),
-            ("seen", "VERB", "VBN"), ("it", "PRON", "PRP"), (".", "PUNCT", "."),
-        ]
-    )  # fmt: skip
-    relations = [(the, dog, "det"), (dog, seen, "nsubj"), (has, seen, "aux"), (not_, seen, "advmod"), (it, seen, "obj")]
-    for word, head, relation in [*relations, (stop, seen, "punct")]:
-        word.head, word.deprel = head, relation
+    tagged = "the/DET/DT dog/NOUN/NN has/AUX/VBZ not/PART/RB seen/VERB/VBN it/PRON/PRP ./PUNCT/."
+    words = [Word(*text.split("/")) for text in tagged.split()]
+    relations = [(1, "det"), (4, "nsubj"), (4, "aux"), (4, "advmod"), None, (4, "obj"), (4, "punct")]
+    for word, relation in zip(words, relations, strict=True):
+        if relation:
+            word.head, word.deprel = words[relation[0]], relation[1]
     expected = "(ROOT (S (NP (DT the) (NN dog)) (VP (VBZ has) (VP (RB not) (VBN seen) (NP (PRP it)))) (. .)))"
-    assert constituents([the, dog, has, not_, seen, it, stop]) == expected
+    assert constituents(words) == expected

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+from factories import side
 from forests import forests
 from hypothesis import strategies as st
 
@@ -44,13 +45,13 @@ def words_of(pieces):
     return [word for word, count in enumerate(pieces) for _ in range(count)]
 
 
-def annotated_words(sentences, *, ids=None, labels=VOCABULARY, side="source"):
+def annotated_words(sentences, *, ids=None, labels=VOCABULARY, name="source"):
     """Make the words of annotated sentences; `ids` default to 0, 1..."""
     ids = range(len(sentences)) if ids is None else ids
     rows = [annotation_row(id, annotation) for id, (_, annotation) in zip(ids, sentences, strict=True)]
     words = Ragged.from_lists([words_of(pieces) for pieces, _ in sentences], np.int32)
     annotation = pa.RecordBatch.from_pylist(rows, schema=ANNOTATION_SCHEMA)
-    return AnnotatedWords(annotation=annotation, word_of_subword=words, labels=labels, side=side, where="file")
+    return AnnotatedWords(annotation=annotation, word_of_subword=words, labels=labels, side=name, where="file")
 
 
 def write_features(folder, sentences, *, ids=None, annotation_ids=None):
@@ -64,3 +65,20 @@ def write_features(folder, sentences, *, ids=None, annotation_ids=None):
     annotations = [annotation for _, annotation in sentences]
     write_rows(folder / "trees", ANNOTATION_SCHEMA, map(annotation_row, annotation_ids or ids, annotations))
     write_json(folder / "labels", VOCABULARY)
+
+
+def lists_of(ragged):
+    """Return the rows as lists."""
+    return [row.tolist() for row in ragged]
+
+
+def side_of_words(sentences, labels=None, column="ccg"):
+    """Make one side of sentences, which are lists of words, which are lists of subwords; words may have labels."""
+    ids = [[piece for word in sentence for piece in word] for sentence in sentences]
+    numbers = [[number for number, word in enumerate(sentence) for _ in word] for sentence in sentences]
+    return side(ids, numbers, {} if labels is None else {column: labels})
+
+
+def ids_and_words(one_side):
+    """Return the subwords of each sentence, and their words."""
+    return lists_of(one_side.ids), lists_of(one_side.word_of_subword)

@@ -23,16 +23,11 @@ ANNOTATION_NAMES = ("dependencies", "tags", "ccg")
 
 
 def extract(folder, annotation_names=ANNOTATION_NAMES, selection=None):
-    extract_syntax(
-        annotation=folder / "trees",
-        labels=folder / "labels",
-        tokens=folder / "train.source.parquet",
-        output=folder / "train.source.spacy.parquet",
-        annotation_names=annotation_names,
-        side="source",
-        selection=selection,
-    )
-    return list(read_rows(folder / "train.source.spacy.parquet"))
+    files = {"annotation": "trees", "labels": "labels", "tokens": "train.source.parquet"}
+    paths = {name: folder / file for name, file in files.items()}
+    output = folder / "train.source.spacy.parquet"
+    extract_syntax(**paths, annotation_names=annotation_names, side="source", selection=selection, output=output)
+    return list(read_rows(output))
 
 
 def write_selection(path, kept, ids):
@@ -109,14 +104,8 @@ def test_tokens_match_the_segmenter(tmp_path, name):
     corpus = write_corpus(tmp_path / "corpus.parquet", sentences, ids=range(0, 160, 2))
     settings = SegmentationSettings.parse(name)
     learn_segmentation(corpus, settings, tmp_path / "cut")
-    extract_subwords(
-        words=corpus,
-        column="source_words",
-        segmentation=tmp_path / "cut",
-        settings=settings,
-        side="source",
-        output=tmp_path / "tokens",
-    )
+    options = {"column": "source_words", "segmentation": tmp_path / "cut", "settings": settings, "side": "source"}
+    extract_subwords(words=corpus, output=tmp_path / "tokens", **options)
     vocabulary = Vocabulary.load(tmp_path / "cut" / "source.vocab")
     segmenter = Segmenter.load(tmp_path / "cut", settings, "source")
     rows = list(read_rows(tmp_path / "tokens"))

@@ -30,24 +30,15 @@ def test_parses_are_segmented_and_missing_parses_are_marked(
     tmp_path, segmentation, monkeypatch, kept, limit, per_group
 ):
     monkeypatch.setattr("nmtcore.parquet.ROWS_PER_GROUP", per_group)
-    write_rows(
-        tmp_path / "brackets", LINEARISED_PARSES_SCHEMA, [{"id": 3 * i, "brackets": p} for i, p in enumerate(PARSES)]
-    )
-    selection = None
-    if kept is not None:
-        selection = tmp_path / "selection"
+    rows = [{"id": 3 * i, "brackets": parse} for i, parse in enumerate(PARSES)]
+    write_rows(tmp_path / "brackets", LINEARISED_PARSES_SCHEMA, rows)
+    selection = None if kept is None else tmp_path / "selection"
+    if kept:
         write_rows(selection, SELECTION_SCHEMA, [{"id": 3 * i, "kept": keep} for i, keep in enumerate(kept)])
     settings, output = SegmentationSettings.parse("bpe_joint_1_constituency"), tmp_path / "out"
-    extract_subwords(
-        words=tmp_path / "brackets",
-        column="brackets",
-        side="target",
-        schema=LINEARISED_TOKENS_SCHEMA,
-        segmentation=segmentation,
-        settings=settings,
-        output=output,
-        selection=selection,
-    )
+    options = {"column": "brackets", "side": "target", "schema": LINEARISED_TOKENS_SCHEMA, "selection": selection}
+    options |= {"segmentation": segmentation, "settings": settings}
+    extract_subwords(words=tmp_path / "brackets", output=output, **options)
     ids, parses = load_linearised_parses(output, stop=limit)
     expected = [(3 * i, p) for i, p in enumerate(PARSES) if kept is None or kept[i]][:limit]
     assert ids.tolist() == [i for i, _ in expected]

@@ -15,10 +15,11 @@ from nmtcore.features.examples import ragged_column
 from nmtcore.features.schema import features_of, syntax_schema
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.syntax.annotation import Annotation
+from nmtcore.syntax.supertags import dg_a, dg_b
 
 
 def features(sentences, names=tuple(FEATURES), *, ids=None, labels=VOCABULARY, side="source"):
-    return syntax_batch(annotated_words(sentences, ids=ids, labels=labels, side=side), names)
+    return syntax_batch(annotated_words(sentences, ids=ids, labels=labels, name=side), names)
 
 
 def features_by_loops(pieces, annotation):
@@ -33,23 +34,11 @@ def features_by_loops(pieces, annotation):
         columns["parent_position"].append(float(np.float32(sum(positions[parent]) / len(positions[parent]))))
         tags = {name: values[word] for name in LABELS if (values := getattr(annotation, name)) is not None}
         if head is not None and deprel is not None:
-            tags["dg_a"] = f"{deprel[word]}|{deprel[governor] if governor >= 0 else 'root'}"
-            tags["dg_b"] = position_tag(word, head, deprel)
+            tags |= {"dg_a": dg_a(head, deprel)[word], "dg_b": dg_b(head, deprel)[word]}
         for name in (*LABELS, "dg_a", "dg_b"):
             labels = VOCABULARY[name]
             columns[name].append(0 if name not in tags else labels.index(tags[name]) if tags[name] in labels else 1)
     return columns
-
-
-def position_tag(word, head, deprel):
-    """Return the tag of the label, the side of the head and the sides of the dependents (aycock2021, DG-B)."""
-    parts = [deprel[word]]
-    if head[word]:
-        parts.append("L" if head[word] - 1 < word else "R")
-    dependents = [k for k in range(len(head)) if head[k] - 1 == word]
-    sides = {"L": any(k < word for k in dependents), "R": any(k > word for k in dependents)}
-    occupied = [side for side, has_dependents in sides.items() if has_dependents]
-    return "|".join([*parts, *(["+".join(occupied)] if occupied else [])])
 
 
 @given(st.lists(annotated(), max_size=8))
@@ -85,11 +74,8 @@ def test_random_tags_depend_only_on_the_pair_and_the_side():
     assert pair[1] == alone[0]
     assert pair[0]["random"] != pair[1]["random"] != target[0]["random"]
     assert set(pair[0]["random"]) == {2, 3, 4}
-
-
-def test_without_tag_types_there_are_no_random_tags():
-    labels = VOCABULARY | {"random": VOCABULARY["random"][:2]}
-    (row,) = features([([1], Annotation(ccg=["new"]))], ("random_tags",), labels=labels).to_pylist()
+    without_types = VOCABULARY | {"random": VOCABULARY["random"][:2]}
+    (row,) = features([([1], Annotation(ccg=["new"]))], ("random_tags",), labels=without_types).to_pylist()
     assert row["random"] == [0]
 
 

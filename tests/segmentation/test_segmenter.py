@@ -53,7 +53,11 @@ def test_batches_match_single_sentences(tool, sentences, data, whole):
 @given(WORDS)
 def test_joining_undoes_cutting(tool, words):
     words = [word for word in words if not word.endswith("@@")]
-    assert tool.join(tool.segment(words).pieces) == words
+    pieces, owners = tool.segment(words)
+    assert tool.join(pieces) == words
+    assert owners == sorted(owners)
+    for number, word in enumerate(words):
+        assert tool.join([piece for piece, owner in zip(pieces, owners, strict=True) if owner == number]) == [word]
     assert Segmenter().join([*words, "a@@", "b"]) == [*words, "a@@", "b"]
 
 
@@ -86,8 +90,10 @@ def test_the_first_pieces_of_words_are_where_words_begin(tool, pieces):
         assert tool.join(pieces[first:]) == words[number:]
 
 
-@pytest.mark.parametrize("word", ["", "a b", "x\t", TAG_PREFIX + "N/N"])
-def test_invalid_words_are_refused_in_batches(word):
+@pytest.mark.parametrize("word", ["", "a b", "x\t", "x@@ y", TAG_PREFIX + "N/N"])
+def test_invalid_words_are_refused(word):
+    with pytest.raises(ValueError, match="is not a word"):
+        Segmenter().segment(["fine", word])
     with pytest.raises(ValueError, match="is not a word"):
         Segmenter().segment_batch(pa.array([["fine"], [word]]))
 

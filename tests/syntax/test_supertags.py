@@ -62,14 +62,3 @@ def test_heads_out_of_range_are_an_error(heads):
     for compute_tags in (dg_a, dg_b):
         with pytest.raises(ValueError):
             compute_tags(heads, ["x", "y"])
-
-
-@pytest.mark.parametrize("language", ["cs", "de", "en", "ja", "ru", "tr"])
-def test_all_words_of_pud_get_their_tags(language, shared):
-    blocks = (shared / "data" / "ud" / f"{language}_pud.conllu").read_text(encoding="utf-8").strip().split("\n\n")
-    rows = [[line.split("\t") for line in block.split("\n") if line.split("\t")[0].isdigit()] for block in blocks]
-    assert len(rows) == 1000
-    for sentence in rows:
-        heads, deprels = [int(row[6]) for row in sentence], [row[7] for row in sentence]
-        for compute_tags, oracle in ((dg_a, oracle_a), (dg_b, oracle_b)):
-            assert compute_tags(heads, deprels) == [oracle(heads, deprels, word) for word in range(1, len(heads) + 1)]

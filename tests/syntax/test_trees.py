@@ -1,4 +1,4 @@
-"""Heads and governors; depth, roots and projectivity of trees."""
+"""Heads and governors; depth, roots and projectivity of trees; CoNLL-U."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from forests import climb, forests
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.syntax.annotation import tree_fault
+from nmtcore.syntax.annotation import Annotation, conllu_sentence, failed, tree_fault
 from nmtcore.syntax.trees import (
     GOVERNOR_OF_ROOT,
     HEAD_OF_ROOT,
@@ -16,6 +16,8 @@ from nmtcore.syntax.trees import (
     heads_of,
     tree_shape,
 )
+
+EMPTY = "\t_" * 8
 
 
 def test_heads_and_governors_count_the_same_words():
@@ -58,3 +60,21 @@ def test_a_cycle_is_found_if_a_word_is_below_itself(heads):
 def test_heads_that_form_no_forest_are_an_error(heads):
     with pytest.raises(ValueError):
         tree_shape(heads)
+
+
+@pytest.mark.parametrize(
+    ("words", "annotation", "comments", "expected"),
+    [
+        (
+            ["the", "dog"],
+            Annotation(head=[2, 0], deprel=["det", "root"], upos=["DET", "NOUN"]),
+            {"sent_id": 7, "text": " the\u2028dog\n"},
+            "# sent_id = 7\n# text = the dog\n"
+            "1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\tdog\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n",
+        ),
+        (["a\tb", "\u2028"], failed("why"), {}, f"1\ta b{EMPTY}\n2\t_{EMPTY}\n\n"),
+        ([], Annotation(head=[]), {"text": ""}, "# text =\n\n"),
+    ],
+)
+def test_annotations_in_conllu(words, annotation, comments, expected):
+    assert conllu_sentence(words, annotation, **comments) == expected

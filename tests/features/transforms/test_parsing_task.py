@@ -1,12 +1,12 @@
 """The second task, parsing, against an obvious loop over pairs."""
 
 import numpy as np
+from features.sentences import ids_and_words, side_of_words
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.config.transforms import ParsingTaskSettings
-from nmtcore.features.examples import NO_WORD, Examples, LinearisedParses, SideExamples
-from nmtcore.features.ragged import Ragged
+from nmtcore.features.examples import NO_WORD, Examples, LinearisedParses
 from nmtcore.features.transforms.parsing_task import ParsingTask
 from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
 
@@ -19,24 +19,12 @@ words = st.lists(st.lists(st.integers(5, 7), min_size=1, max_size=3), max_size=4
 rows_of_pairs = st.lists(st.tuples(words, words, st.none() | words), max_size=6)
 
 
-def side_of(sentences):
-    """Make one side of sentences, which are lists of words, which are lists of subwords."""
-    ids = [[piece for word in sentence for piece in word] for sentence in sentences]
-    numbers = [[number for number, word in enumerate(sentence) for _ in word] for sentence in sentences]
-    of_words = Ragged.from_lists(numbers, np.int32)
-    return SideExamples(ids=Ragged.from_lists(ids, np.int32), word_of_subword=of_words)
-
-
 def pairs_of(rows):
     """Make examples with the ids 0, 3..., and the linearised parses of their sources."""
-    sources, targets = (side_of([row[k] for row in rows]) for k in range(2))
+    sources, targets = (side_of_words([row[k] for row in rows]) for k in range(2))
     pairs = Examples(id=np.arange(0, 3 * len(rows), 3), source=sources, target=targets)
     available = np.array([row[2] is not None for row in rows], dtype=bool)
-    return pairs, LinearisedParses(available=available, target=side_of([row[2] or [] for row in rows]))
-
-
-def lists_of(side):
-    return [row.tolist() for row in side.ids], [row.tolist() for row in side.word_of_subword]
+    return pairs, LinearisedParses(available=available, target=side_of_words([row[2] or [] for row in rows]))
 
 
 def doubled(rows):
@@ -61,8 +49,8 @@ def test_sources_with_a_parse_have_a_second_row(rows):
     before = [array.copy() for array in arrays_of(pairs, linearised_parses)]
     examples, expected = TASK.for_training(pairs, linearised_parses), doubled(rows)
     assert examples.id.tolist() == [i for i, *_ in expected]
-    assert lists_of(examples.source) == lists_of(side_of([source for _, source, _ in expected]))
-    assert lists_of(examples.target) == lists_of(side_of([target for *_, target in expected]))
+    assert ids_and_words(examples.source) == ids_and_words(side_of_words([source for _, source, _ in expected]))
+    assert ids_and_words(examples.target) == ids_and_words(side_of_words([target for *_, target in expected]))
     assert examples.source.ids.values.dtype == examples.target.ids.values.dtype == np.int32
     assert examples.source.ids.lengths.tolist() == [sum(map(len, source)) for _, source, _ in expected]
     assert all(map(np.array_equal, arrays_of(pairs, linearised_parses), before)), "the arguments have changed"
@@ -74,13 +62,15 @@ def test_sources_to_translate_are_enclosed_in_tags(rows, with_targets):
     examples = pairs if with_targets else Examples(id=pairs.id, source=pairs.source)
     enclosed = TASK.for_translation(examples)
     assert np.array_equal(enclosed.id, pairs.id)
-    assert lists_of(enclosed.source) == lists_of(side_of([[[TR], *source, [TR]] for source, *_ in rows]))
+    assert ids_and_words(enclosed.source) == ids_and_words(
+        side_of_words([[[TR], *source, [TR]] for source, *_ in rows])
+    )
     assert enclosed.target is examples.target
 
 
 @given(st.lists(words, min_size=1, max_size=5), st.integers(0, 2))
 def test_words_of_the_text_keep_their_numbers(sentences, prefix):
-    plain = Examples(id=np.arange(len(sentences)), source=side_of(sentences))
+    plain = Examples(id=np.arange(len(sentences)), source=side_of_words(sentences))
     enclosed = TASK.for_translation(plain).source.word_of_subword
     width = prefix + int(enclosed.lengths.max()) + 1
     words_BS = enclosed.padded(fill=NO_WORD, offset=prefix, width=width)
