@@ -17,6 +17,7 @@ import nbformat
 import pytest
 from browser import NARROW, WIDE
 from conftest import skip_unless_ci
+from forked import forked_programs
 
 from nmtcore.cli import parser
 from nmtcore.config.project import Project
@@ -40,8 +41,8 @@ ROOT = Path(__file__).resolve().parent.parent
 EVERY_PART = [(part, name) for part, registry in PARTS.items() for name in registry]
 NOTEBOOK = ROOT / "docs/tour.ipynb"
 LESS = {
-    "max_updates: 600": "max_updates: 300",
-    "sentences: {dev: 200, test: 500}": "sentences: {train: 3000, dev: 100, test: 200}",
+    "max_updates: 600": "max_updates: 200",
+    "sentences: {dev: 200, test: 500}": "sentences: {train: 3000, dev: 20, test: 100}",
 }
 """What tests change in the tour, which then has worse translations."""
 
@@ -53,21 +54,22 @@ def project():
 
 @pytest.fixture(scope="module")
 def tour(tmp_path_factory):
-    """The tour, executed once for all tests, with a smaller corpus, half of the updates, and a workflow that forks."""
+    """The tour, executed once for all tests, with a smaller corpus, a third of the updates, and a workflow that forks."""
     folder = tmp_path_factory.mktemp("tour")
     text = NOTEBOOK.read_text(encoding="utf-8")
     for whole, part in LESS.items():
         assert text.count(whole) == 1
         text = text.replace(whole, part)
     (folder / "notebook.ipynb").write_text(text, encoding="utf-8")
-    program, script = folder / "python", ROOT / "tests/forking_snakemake.py"
+    program = folder / "python"
     program.write_text(
         f'#!/bin/sh\n[ "$2" = snakemake ] || exec "{sys.executable}" "$@"\n'
-        f'shift 2  # -m snakemake\nexec "{sys.executable}" -P "{script}" "$@"\n'
+        f'shift 2  # -m snakemake\nexec "{folder}/snakemake" "$@"\n'
     )
     program.chmod(0o755)
     python = f"--IPKernelApp.exec_lines=import sys; sys.executable = {str(program)!r}"
-    execute_tour(folder / "notebook.ipynb", folder / "tour.ipynb", python)
+    with forked_programs(folder, {"snakemake": "forking_snakemake"}):
+        execute_tour(folder / "notebook.ipynb", folder / "tour.ipynb", python)
     return folder / "tour.ipynb"
 
 
