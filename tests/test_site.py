@@ -54,7 +54,7 @@ def project():
 
 @pytest.fixture(scope="module")
 def tour(tmp_path_factory):
-    """The tour, executed once for all tests, with a smaller corpus, a third of the updates, and a workflow that forks."""
+    """The tour, executed once for all tests, with less of a corpus, fewer updates, and a workflow that forks."""
     folder = tmp_path_factory.mktemp("tour")
     text = NOTEBOOK.read_text(encoding="utf-8")
     for whole, part in LESS.items():
