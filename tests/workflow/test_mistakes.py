@@ -101,6 +101,11 @@ def test_what_cannot_be_made_is_one_sentence(planner, target, settings, sentence
     assert "\n" not in refusal
 
 
+def test_a_data_set_that_extends_an_unknown_one(planner):
+    planner.write("datasets/mine", {"extends": "demo_de2e"})
+    assert "unknown data set 'demo_de2e'. Did you mean demo_de2en" in planner.refusal("results/mine/nmt.bleu")
+
+
 SUBFOLDERS = ("datasets", "corpora", "models", "recipes", "scales", "systems")
 NEEDING = {
     "datasets": ("results/broken/corpus/train.parquet", "downloads/mine/own.gz"),

