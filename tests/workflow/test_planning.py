@@ -1,8 +1,6 @@
 """Plans, what they cost, and files that must be fetched by hand."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -80,18 +78,6 @@ def test_without_a_gpu_training_requests_what_one_takes_and_no_gpu(rules):
     """The tests' rules have `device=cpu` and one thread."""
     requested = rules.workflow.get_rule("train_model").resources
     assert [requested[name].value for name in ("_cores", "mem_mb", "gpu")] == [1, 8000, 0]
-
-
-def test_the_snakefile_imports_no_heavy_packages(root):
-    rules = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk"))
-    imports = re.findall(r"^from (nmtcore\S*) import", rules + (root / "Snakefile").read_text(), re.MULTILINE)
-    assert {"nmtcore.config.project", "nmtcore.corpus.sources", "nmtcore.job"} <= set(imports)
-    code = "\n".join(f"import {name}" for name in imports) + (
-        "\nimport sys\nheavy = {'torch', 'pandas', 'spacy', 'stanza', 'numpy', 'pyarrow', 'sacrebleu'}"
-        "\nprint(*sorted(heavy & set(sys.modules)))"
-    )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert loaded.strip() == ""
 
 
 @pytest.mark.needs("Snakemake")
