@@ -69,7 +69,7 @@ parsed_paths = st.sampled_from(sorted(TEMPLATES)).flatmap(
 )
 
 
-@settings(max_examples=70)
+@settings(max_examples=100)
 @given(st.sampled_from(LAYOUTS), parsed_paths)
 def test_parse_is_the_inverse_of_path_which_matches_only_the_pattern_of_its_type(layout, parsed):
     path = layout.path(parsed.file_type, **parsed.names)
