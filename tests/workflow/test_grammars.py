@@ -66,19 +66,6 @@ def test_gold_trees_chains_and_the_parses_of_both_systems_are_compared(tabulated
     assert (supervised["argmax"]["sentences"], supervised["argmax"]["words"]) == (COUNTS["gold"], words)
 
 
-def test_german_sentences_have_gold_trees_too(tabulated):
-    """From German to English, the treebank of the demo is German."""
-    corpora = {split: {"options": {"count": count}} for split, count in COUNTS.items()}
-    tabulated.write("datasets/banked_german", {"extends": "demo_de2en", "corpora": corpora})
-    trees = "results/banked_german/annotation/existing/gold_demo.source.parquet"
-    tabulated.run(trees)
-    english = read_rows(tabulated.folder / "results/banked/corpus/gold_demo.parquet")
-    german = read_rows(tabulated.folder / "results/banked_german/corpus/gold_demo.parquet")
-    for row, swapped, tree in zip(english, german, read_rows(tabulated.folder / trees), strict=True):
-        assert (row["source_words"], row["target_words"]) == (swapped["target_words"], swapped["source_words"])
-        assert len(tree["head"]) == len(tree["upos"]) == len(swapped["source_words"])
-
-
 def test_the_table_of_gates_has_the_tags_of_the_references(tabulated):
     gates = list(read_rows(tabulated.folder / RUNS / "sa_nmt_shared/seed1/gates/test.parquet"))
     trees = list(read_rows(tabulated.folder / "results/banked/annotation/existing/test.target.parquet"))
