@@ -12,6 +12,7 @@ from recording.formats import file_values, folder_values, messages, plan_values,
 from recording.parts import n_best_values, numbers_in_text, small_dataset
 from recording.records import differences, report, write_part
 from recording.refusals import mistakes
+from safetensors.numpy import save_file
 
 OLD = {"table": {"base": {"bleu": 20.0, "runs": 2}, "text": "one\ntwo", "none": None}}
 
@@ -68,51 +69,49 @@ def test_differences_are_grouped_and_the_largest_comes_first():
     assert report(listed, everything=True).count(" / loss: ") == 8
 
 
-def write_files(folder):
-    """Write a small file of each format."""
-    rows = {"id": [0, 1], "heads": [[0, 1], None], "norms": [[0.5, 2.0], [4.0]], "tree": [{"head": 1}, {"head": 2}]}
-    parquet.write_table(arrow.table(rows), folder / "a.parquet")
-    (folder / "a.json").write_text(json.dumps({"kept": 2, "labels": ["x", "y"], "seconds": 3.1, "sizes": [1, 2]}))
-    loss = [{"update": i, "loss": 9.0 - i, "tokens_per_second": 1.5} for i in (1, 2, 3)]
-    lines = [*loss, {"update": 3, "validation": {"bleu": 2.5}, "seconds": 8}]
-    (folder / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (folder / "a.csv").write_text(
+ROWS = {"id": [0, 1], "heads": [[0, 1], None], "norms": [[0.5, 2.0], [4.0]], "tree": [{"head": 1}, {"head": 2}]}
+LOSSES = [{"update": i, "loss": 9.0 - i, "tokens_per_second": 1.5} for i in (1, 2, 3)]
+LOG = [*LOSSES, {"update": 3, "validation": {"bleu": 2.5}, "seconds": 8}]
+TEXTS = {
+    "a.json": (
+        json.dumps({"kept": 2, "labels": ["x", "y"], "seconds": 3.1, "sizes": [1, 2]}),
+        {"kept": 2, "labels": "x\ny", "sizes": {"0": 1, "1": 2}},
+    ),
+    "a.jsonl": (
+        "\n".join(map(json.dumps, LOG)),
+        {
+            "first": {"update": 1, "loss": 8.0},
+            "last": {"update": 3, "loss": 6.0},
+            "validation": {"update 3": {"update": 3, "validation": {"bleu": 2.5}}},
+        },
+    ),
+    "a.csv": (
         'scale,system,bleu,"time, seconds"\nsmoke,base,1.5,3\nsmoke,"a, b",,3\n'
-        "\nscale,tag,share\nsmoke,N,0.5\nsmoke,N,1\n"
-    )
-    (folder / "a.svg").write_text("<svg><text x='1'>one</text><g><text>two</text></g></svg>")
-    (folder / "a.vocab").write_text("x\ny\n")
-    from safetensors.numpy import save_file
-
-    save_file({"weight": np.array([[3.0, 4.0]], dtype=np.float32)}, folder / "a.safetensors")
-
-
-EXPECTED = {
-    "a.json": {"kept": 2, "labels": "x\ny", "sizes": {"0": 1, "1": 2}},
-    "a.jsonl": {
-        "first": {"update": 1, "loss": 8.0},
-        "last": {"update": 3, "loss": 6.0},
-        "validation": {"update 3": {"update": 3, "validation": {"bleu": 2.5}}},
-    },
-    "a.csv": {
-        "smoke | base": {"bleu": 1.5},
-        "smoke | a, b": {"bleu": None},
-        "smoke | N": {"share": 0.5},
-        "smoke | N (row 2)": {"share": 1},
-    },
-    "a.svg": {"texts": "one\ntwo"},
-    "a.vocab": {"lines": 2, "text": "x\ny\n"},
-    "a.safetensors": {"weight": {"shape": "[1, 2]", "norm": 5.0}},
+        "\nscale,tag,share\nsmoke,N,0.5\nsmoke,N,1\n",
+        {
+            "smoke | base": {"bleu": 1.5},
+            "smoke | a, b": {"bleu": None},
+            "smoke | N": {"share": 0.5},
+            "smoke | N (row 2)": {"share": 1},
+        },
+    ),
+    "a.svg": ("<svg><text x='1'>one</text><g><text>two</text></g></svg>", {"texts": "one\ntwo"}),
+    "a.vocab": ("x\ny\n", {"lines": 2, "text": "x\ny\n"}),
 }
+"""A small file of each format that is text, and its values."""
 
 
 def test_each_format_has_an_adapter(tmp_path):
-    write_files(tmp_path)
+    for name, (text, _) in TEXTS.items():
+        (tmp_path / name).write_text(text)
+    parquet.write_table(arrow.table(ROWS), tmp_path / "a.parquet")
+    save_file({"weight": np.array([[3.0, 4.0]], dtype=np.float32)}, tmp_path / "a.safetensors")
     values = folder_values(tmp_path, "*")
     columns = values.pop("a.parquet")
-    assert values == EXPECTED
-    assert columns["norms"] == {"rows": 2, "nulls": 0, "numbers": 3, "sum": 6.5, "norm": 4.5,
-                                "largest": 4.0}  # fmt: skip
+    assert values.pop("a.safetensors") == {"weight": {"shape": "[1, 2]", "norm": 5.0}}
+    assert values == {name: expected for name, (_, expected) in TEXTS.items()}
+    sums = {"sum": 6.5, "norm": 4.5, "largest": 4.0}
+    assert columns["norms"] == {"rows": 2, "nulls": 0, "numbers": 3, **sums}
     assert columns.keys() == {"id", "heads", "norms", "tree.head"}
     assert (columns["heads"]["nulls"], columns["heads"]["first"]) == (1, "[0, 1]")
     parquet.write_table(arrow.table({"heads": [[0, 2], None]}), tmp_path / "a.parquet")
