@@ -8,8 +8,8 @@ import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
 from record import main
-from recording.formats import file_values, folder_values, messages, plan_values, tsv_values
-from recording.parts import n_best_values, numbers_in_text, small_dataset
+from recording.formats import file_values, folder_values, messages, plan_values
+from recording.parts import numbers_in_text, small_dataset
 from recording.records import differences, report, write_part
 from recording.refusals import mistakes
 from safetensors.numpy import save_file
@@ -132,8 +132,6 @@ def test_output_of_commands_has_adapters():
         "total": {"new": "2", "updates": "<= 260"},
     }
     assert messages("Error: b\nBuilding\nError: a\nError: b\n") == ["Error: a", "Error: b"]
-    assert tsv_values("a\tb\n1\tx\n\t") == {"a": {"0": 1, "1": None}, "b": {"0": "x", "1": None}}
-    assert n_best_values("0 ||| x y ||| -1.5\n") == {"text": "0 ||| x y", "score": {"0": -1.5}}
     assert numbers_in_text("the[0.25]* cat[1.5]") == {"text": "the[#]* cat[#]", "numbers": {"0": 0.25, "1": 1.5}}
 
 

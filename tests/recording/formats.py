@@ -70,14 +70,6 @@ def csv_values(path: Path) -> Values:
     return values
 
 
-def tsv_values(text: str) -> Values:
-    """Read lines of fields with tabs between them, below the names of the columns."""
-    header, *lines = text.split("\n")
-    names = header.split("\t")
-    rows = [dict(zip(names, map(parsed, line.split("\t")), strict=False)) for line in lines]
-    return {name: {str(index): row.get(name) for index, row in enumerate(rows)} for name in names}
-
-
 def history_values(path: Path) -> Values:
     """Read a training log: the first and the last losses, and all validations."""
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

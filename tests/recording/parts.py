@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from recording.calling import ROOT, SHARED, Workplace, at_once, cases
-from recording.formats import Values, csv_values, file_values, folder_values, stable, tsv_values
+from recording.formats import Values, csv_values, file_values, folder_values, stable
 
 # Runs
 
@@ -165,13 +165,13 @@ def model_values(work: Workplace, dataset: str, system: str) -> Values:
     own = f"{dataset}.{system}"
     commands: dict[str, tuple[list[str], Callable[[str], Any]]] = {
         "translate, beam 1": (["translate", model, "--beam", "1"], str),
-        "translate, beam 4": (["translate", model, "--beam", "4", "--n-best", "3"], n_best_values),
+        "translate, beam 4": (["translate", model, "--beam", "4", "--n-best", "3"], numbers_in_text),
         "tags": (["translate", model, "--tags", f"{own}.tags.parquet"], str),
         "parse": (["parse", model], str),
         "parse, argmax": (["parse", model, "--argmax"], str),
         "parse, head 0.1": (["parse", model, "--attention", "0.1"], str),
         "attention": (["translate", model, "--attention", f"{own}.attention.parquet"], str),
-        "logprob": (["logprob", model, *texts], tsv_values),
+        "logprob": (["logprob", model, *texts], numbers_in_text),
         "contrast": (["logprob", model, "--pairs", "pairs.tsv"], numbers_in_text),
         "export": (["export", model, "--to", "ctranslate2", f"{own}.exported"], str),
     }
@@ -190,13 +190,6 @@ def model_values(work: Workplace, dataset: str, system: str) -> Values:
         values["export"]["sizes"] = {path.name: path.stat().st_size for path in exported.glob("*.bin")}
         values["export"]["files"] = {path.name: file_values(path) for path in exported.glob("*vocabulary.json")}
     return values
-
-
-def n_best_values(output: str) -> Values:
-    """Read lines of the form number ||| translation ||| score."""
-    fields = [line.split(" ||| ") for line in output.splitlines()]
-    scores = {str(index): float(score) for index, (*_, score) in enumerate(fields)}
-    return {"text": "\n".join(" ||| ".join(entry[:-1]) for entry in fields), "score": scores}
 
 
 def numbers_in_text(output: str) -> Values:
