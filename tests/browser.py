@@ -164,10 +164,6 @@ class OpenPage:
         self.tab.set_viewport_size({"width": width, "height": HEIGHT})
         self.evaluate(DRAWN)  # what the page does when its size changes is done by then
 
-    def screenshot(self, path: Path | None = None) -> bytes:
-        """Return a picture of the whole page as PNG, and write it to `path`."""
-        return self.tab.screenshot(path=path, full_page=True)
-
     def pdf(self, path: Path | None = None) -> bytes:
         """Print the page to PDF on A4, upright unless its style says otherwise, and write it to `path`."""
         return self.tab.pdf(path=path, format="A4", print_background=True, prefer_css_page_size=True)

@@ -4,12 +4,16 @@ Importing Snakemake or torch takes a second, on a slow machine three: more than 
 stops or kills processes is tested with a Python of its own, and so are some calls of each program.
 """
 
+import contextlib
 import io
+import json
 import os
 import runpy
+import socketserver
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from multiprocessing import forkserver, get_context
 from multiprocessing.context import ForkServerContext
@@ -79,3 +83,35 @@ def run_module(
     os.environ.update(environment)
     sys.argv = [module, *arguments]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+PROGRAM = """#!{python} -IS
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as own, own.makefile("rwb") as stream:
+    own.connect({address!r})
+    stream.write(json.dumps([{module!r}, os.getcwd(), *sys.argv[1:]]).encode() + b"\\n")
+    stream.flush()
+    status, output = json.loads(stream.readline())
+sys.stdout.write(output)
+sys.exit(status)
+"""
+
+
+@contextlib.contextmanager
+def forked_programs(folder: Path, modules: Mapping[str, str]) -> Iterator[None]:
+    """Write programs, NAME: MODULE, with which a shell calls modules in forks of this process's Python."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            module, where, *arguments = json.loads(self.rfile.readline())
+            called = call_forked(module, *arguments, folder=Path(where), merged=True)
+            self.wfile.write(json.dumps([called.returncode, called.stdout.decode()]).encode() + b"\n")
+
+    with tempfile.TemporaryDirectory() as name, socketserver.UnixStreamServer(f"{name}/socket", Handler) as server:
+        for program, module in modules.items():
+            text = PROGRAM.format(python=sys.executable, address=server.server_address, module=module)
+            (folder / program).write_text(text)
+            (folder / program).chmod(0o755)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield
+        server.shutdown()

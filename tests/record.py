@@ -28,7 +28,7 @@ from pathlib import Path
 from recording.calling import Workplace
 from recording.formats import Values
 from recording.parts import record_data, record_models, record_runs, record_tables
-from recording.records import count, differences, read_record, report, write_part
+from recording.records import differences, flat, read_record, report, write_part
 from recording.refusals import record_mistakes, record_plans
 
 PARTS: dict[str, Callable[[Workplace], Values]] = {
@@ -51,7 +51,7 @@ def record(folder: Path, parts: Sequence[str], work: Path | None) -> None:
         write_part(folder, part, values)
         if work is None:
             shutil.rmtree(base)
-        print(f"{part}: {count(values):,} values, {time.monotonic() - started:.0f} seconds", flush=True)
+        print(f"{part}: {len(flat(values)):,} values, {time.monotonic() - started:.0f} seconds", flush=True)
 
 
 def compare(old: Path, new: Path, options: argparse.Namespace) -> int:
@@ -65,7 +65,7 @@ def compare(old: Path, new: Path, options: argparse.Namespace) -> int:
     if differing:
         print(report(differing, everything=options.all))
         return 1
-    print(f"No difference in {', '.join(shared)}: {sum(map(count, sides[0].values())):,} values.")
+    print(f"No difference in {', '.join(shared)}: {len(flat(sides[0])):,} values.")
     return 0
 
 

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from itertools import chain
 from xml.etree import ElementTree
 
@@ -144,16 +145,12 @@ def test_every_system_can_be_used(system, tmp_path):
     translations = model.translate(LINES)
     assert translations == list(model.bundle.translate(LINES))
     assert [len(own) > 0 for own in model.attention(LINES)] == [True, False, True]
-    calls = {"score": lambda: [own and own.tokens for own in model.score(LINES, ["a cat", "a", "the"])]}
-    calls["parse"] = lambda: [len(own.heads) for own in model.parse(LINES, argmax=True)]
-    refused = {"score": model.bundle.run.generates_tags, "parse": model.bundle.model.parser is None}
-    for name, call in calls.items():
-        if refused[name]:
-            with pytest.raises(UserError, match=f"The system {model.bundle.run.system} "):
-                call()
-        else:
-            first, none, last = call()
-            assert (first > 1, none, last > 1) == (True, 0 if name == "parse" else None, True)
+    refused = pytest.raises(UserError, match=f"The system {model.bundle.run.system} ")
+    with refused if model.bundle.run.generates_tags else nullcontext():
+        scored = [own and own.tokens > 1 for own in model.score(LINES, ["a cat", "a", "the"])]
+        assert scored == [True, None, True]
+    with refused if model.bundle.model.parser is None else nullcontext():
+        assert [len(own.heads) > 1 for own in model.parse(LINES, argmax=True)] == [True, False, True]
 
 
 def texts_of(picture):
@@ -202,8 +199,7 @@ MISTAKES = [
     (lambda _, trees: nmtcore.load(trees, parser={"tool": "spcy"}), "parser: unknown tool 'spcy'. Did you mean spacy?"),
     (
         lambda _, trees: nmtcore.load(trees, parser={"tool": "spacy", "model": "x", "tags": "ccg"}),
-        "reads dependencies of the source side, which the parser {'tool': 'spacy', 'model': 'x', 'tags': 'ccg'} does "
-        "not give: name another.",
+        "reads dependencies of the source side, which the parser {'tool': 'spacy', 'model': 'x', 'tags': 'ccg'} does",
     ),
     (lambda _, trees: nmtcore.load(trees).translate(LINES), "Name a parser that gives similar trees, and the folder"),
     (lambda own, _: nmtcore.load(own).translate(LINES, beams=2), "decoding: unknown key 'beams'. Did you mean beam?"),
@@ -211,10 +207,7 @@ MISTAKES = [
     (lambda own, _: nmtcore.load(own).score(LINES, ["a"]), "sources, line 2: the other text ends before this line"),
     (lambda own, _: nmtcore.load(own).parse(LINES, attention="9.0"), "has no attention head 9.0: it has"),
     (lambda own, _: nmtcore.load(own).attention(["the"])[0]["encoder.0.9"], "There is no attention 'encoder.0.9'. Did"),
-    (
-        lambda own, _: nmtcore.load(own).attention(["the " * 1001]),
-        "sentences, line 1: the sentence has more than",
-    ),
+    (lambda own, _: nmtcore.load(own).attention(["the " * 1001]), "sentences, line 1: the sentence has more than"),
 ]
 
 

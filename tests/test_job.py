@@ -37,16 +37,30 @@ def test_two_jobs_with_one_log_keep_all_lines(tmp_path):
     assert (tmp_path / "logs/a.log").read_text() == "begins\nbegins\nends\nends\n"
 
 
-@pytest.mark.parametrize("name", ["config.yaml", "config.yml"])
-@pytest.mark.parametrize("target", ["nowhere", "NAME"])
-def test_a_link_of_the_configuration_that_leads_nowhere_ends_planning(name, target, tmp_path, monkeypatch):
-    (tmp_path / "config").mkdir()
-    (tmp_path / "config" / name).symlink_to(target.replace("NAME", name))
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        ({"config.yaml": "datasets: []\nscale: [\n"}, "config.yaml, line 3: not valid YAML ("),
+        ({"config.yml": "- scale: smoke\n"}, "config.yml: expected keys and values, found a list."),
+        ({"config.yaml": "# nothing yet\n"}, "config.yaml has no settings: write some, or delete it to use the"),
+        (
+            {"config.yaml": "a: 1\n", "config.yml": "a: 1\n"},
+            "config.yaml and config/config.yml have the same name",
+        ),
+        ({"config.yaml": Path("nowhere")}, "config.yaml is a symbolic link that leads to no file: correct"),
+        ({"config.yml": Path("config.yml")}, "config.yml is a symbolic link that leads to no file: correct"),
+    ],
+)
+def test_a_broken_config_yaml_ends_planning(files, sentence, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit, match=f"Error: config/{name} is a symbolic link that leads to no file: correct"):
-        user_config_path()
-    (tmp_path / "config" / name).unlink()
     assert user_config_path() is None
+    (tmp_path / "config").mkdir()
+    for name, text in files.items():
+        path = tmp_path / "config" / name
+        path.symlink_to(text) if isinstance(text, Path) else path.write_text(text)
+    with pytest.raises(SystemExit) as end:
+        user_config_path()
+    assert str(end.value).startswith(f"Error: config/{sentence}")
 
 
 @dataclass

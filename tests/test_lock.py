@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from full_disk import largest_file
@@ -26,15 +27,11 @@ with locked(Path(sys.argv[1])):
 @pytest.fixture
 def holder(tmp_path):
     """A process that holds the lock until it gets a line."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(tmp_path / "lock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == "held\n"
-    yield process
-    process.kill()
-    process.wait()
-    process.stdin.close()
-    process.stdout.close()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path / "lock")], **pipes) as process:
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
 
 
 def test_a_second_trainer_says_for_whom_it_waits(tmp_path, holder):
@@ -69,25 +66,18 @@ def test_the_lock_of_a_killed_process_is_free_even_if_nobody_waits_for_it(tmp_pa
 
 
 def test_many_waiters_hold_the_lock_one_after_another(tmp_path):
-    inside, most = 0, 0
-    guard = threading.Lock()
+    inside, counts = [], []
 
-    def work() -> None:
-        nonlocal inside, most
+    def work(number: int) -> None:
         with locked(tmp_path / "lock", log=lambda line: None):
-            with guard:
-                inside += 1
-                most = max(most, inside)
+            inside.append(number)
+            counts.append(len(inside))
             time.sleep(0.02)
-            with guard:
-                inside -= 1
+            inside.remove(number)
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert (inside, most) == (0, 1)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    assert counts == [1] * 8
 
 
 def test_without_space_for_the_lock_there_is_a_sentence_and_it_is_free_again(tmp_path):

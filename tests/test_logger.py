@@ -14,26 +14,33 @@ from nmtcore.job import log_is_shown
 from snakemake_logger_plugin_nmtcore import LIVE, LogHandler, clock
 
 
-@pytest.fixture
-def screen(monkeypatch, capsys, tmp_path):
-    """A function that shows records on a terminal and returns the text, without movements of the cursor."""
+@pytest.fixture(autouse=True)
+def _folder(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("LINES", "24")
-    monkeypatch.setenv(LIVE, "")
+    for name, value in {"TERM": "xterm", "COLUMNS": "80", "LINES": "24", LIVE: ""}.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def screen(monkeypatch, capsys):
+    """A function that shows records on a terminal and returns the text, without movements of the cursor."""
 
     def show(*records, dryrun=False):
         monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-        handler = LogHandler(SimpleNamespace(dryrun=dryrun, stdout=False), None)
+        handle(records, dryrun=dryrun)
         assert os.environ[LIVE] == "1"
-        for level, text, fields in records:
-            record = logging.makeLogRecord({"levelno": level, "msg": text, **fields})
-            handler.handle(record)
-        handler.close()
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", capsys.readouterr().err)
 
     return show
+
+
+def handle(records, *, dryrun=False):
+    """Give records to a handler, and close it."""
+    handler = LogHandler(SimpleNamespace(dryrun=dryrun, stdout=False), None)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    for level, text, fields in records:
+        handler.handle(logging.makeLogRecord({"levelno": level, "levelname": "INFO", "msg": text, **fields}))
+    handler.close()
 
 
 def message(text, level=logging.INFO, **fields):
@@ -80,22 +87,15 @@ def test_more_jobs_than_lines_leave_the_whole_on_the_terminal(screen):
     assert re.fullmatch(r"\n?(train model  0:00\n){22}0 of 99 jobs done, 99 running, 0:00\n.*", frame, re.DOTALL), frame
 
 
-def test_scores_are_shown_and_other_logs_are_not(screen, tmp_path):
-    for number in (1, 2):
-        (tmp_path / f"{number}.log").write_text(f"BLEU {number}\n\nchrF\n")
-    text = screen(started(1, "score_tests"), started(2, "filter_split"), finished(1), finished(2))
-    assert "  BLEU 1\n  chrF\n" in text
-    assert "  BLEU 2\n" not in text
-
-
 def test_a_failed_job_shows_the_end_of_its_log_and_where_that_is(screen, tmp_path):
     (tmp_path / "1.log").write_text("".join(f"line {number}\n" for number in range(29)) + "word " * 20)
     text = screen(
         message("", event=LogEvent.RUN_INFO, stats={"total": 2}),
-        *(started(1), failed(1)),
+        *(message("[odd] name", logging.WARNING), started(1), failed(1)),
         message("Exiting because a job execution failed.", logging.ERROR),
         message("WorkflowError:\nAt least one job did not complete successfully.", logging.ERROR),
     )
+    assert "[odd] name" in text, "brackets are no markup"
     assert "FAILED: train model" in text
     assert "  line 19\n" not in text
     assert "  line 20\n" in text
@@ -103,15 +103,6 @@ def test_a_failed_job_shows_the_end_of_its_log_and_where_that_is(screen, tmp_pat
     assert "Exiting because" not in text
     assert "WorkflowError" not in text
     assert text.endswith("0 of 2 jobs done, 1 failed, 0:00\n")
-
-
-def test_an_interruption_is_no_failure_and_says_how_to_go_on(screen, tmp_path):
-    (tmp_path / "1.log").write_text("x\n")
-    stop = message("Terminating processes on user request, this might take some time.")
-    text = screen(started(1), stop, failed(1), message("WorkflowError: a job did not complete", logging.ERROR))
-    assert "Interrupted: jobs save what they have. The same command goes on from there." in text
-    assert "FAILED" not in text
-    assert "WorkflowError" not in text
 
 
 def test_a_dry_run_counts_jobs_and_says_what_starts_them(screen):
@@ -124,20 +115,6 @@ def test_a_dry_run_counts_jobs_and_says_what_starts_them(screen):
     )
     lines = text.splitlines()
     assert lines == ["     2  train model  Params have changed since last execution: x", "     2  total"]
-
-
-def test_of_messages_warnings_and_our_own_are_shown(screen):
-    text = screen(
-        message("Building DAG of jobs..."),
-        message("Downloads: 3 files", shown=True),
-        message("[odd] name", logging.WARNING),
-        message("Nothing to be done (all requested files are present and up to date)."),
-    )
-    assert text.splitlines() == [
-        "Downloads: 3 files",
-        "[odd] name",
-        "Nothing to be done (all requested files are present and up to date).",
-    ]
 
 
 STOP = message("Terminating processes on user request, this might take some time.")
@@ -163,25 +140,27 @@ STATUS = "RuleException:\nCalledProcessError in file \"a.smk\", line 3:\nCommand
             [started(1), failed(1), message(STATUS, logging.ERROR, event=LogEvent.ERROR)],
             ["0:00  start  train model", "FAILED: train model", "  line 1", "  line 2", "  (log: 1.log)"],
         ),
-        ([STOP, failed(1)], ["Interrupted: jobs save what they have. The same command goes on from there."]),
-        ([message("Building DAG of jobs..."), message("[odd] name", logging.WARNING)], ["[odd] name"]),
+        (
+            [STOP, failed(1), message("WorkflowError: a job did not complete", logging.ERROR)],
+            ["Interrupted: jobs save what they have. The same command goes on from there."],
+        ),
+        (
+            [
+                *(message("Building DAG of jobs..."), message("Downloads: 3 files", shown=True)),
+                *(message("[odd] name", logging.WARNING), message("Nothing to be done (all files are up to date).")),
+            ],
+            ["Downloads: 3 files", "[odd] name", "Nothing to be done (all files are up to date)."],
+        ),
     ],
 )
-def test_without_a_terminal_jobs_have_plain_lines(records, lines, monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(LIVE, "")
+def test_without_a_terminal_jobs_have_plain_lines(records, lines, capsys, tmp_path):
     (tmp_path / "1.log").write_text("line 1\nline 2\n")
-    handler = LogHandler(SimpleNamespace(dryrun=False, stdout=False), None)
-    for level, text, fields in records:
-        handler.handle(logging.makeLogRecord({"levelno": level, "msg": text, **fields}))
-    handler.close()
+    handle(records)
     assert capsys.readouterr().err.splitlines() == lines
     assert log_is_shown()
 
 
 def test_without_a_terminal_a_slow_job_has_a_line_now_and_then(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(LIVE, "")
     monkeypatch.setattr("snakemake_logger_plugin_nmtcore.REPORTED_AFTER", 0.05)
     (tmp_path / "1.log").write_text("line 1\nline 2\n")
     handler = LogHandler(SimpleNamespace(dryrun=False, stdout=False), None)
@@ -195,11 +174,8 @@ def test_without_a_terminal_a_slow_job_has_a_line_now_and_then(monkeypatch, caps
     assert "0:00  start  train model\n0:00  runs   train model  0:00\n  line 2\n" in shown
 
 
-def test_without_a_terminal_a_dry_run_has_snakemakes_list(capsys, monkeypatch):
-    monkeypatch.setenv(LIVE, "")
-    handler = LogHandler(SimpleNamespace(dryrun=True, stdout=False), None)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    handler.handle(logging.makeLogRecord({"levelno": logging.INFO, "levelname": "INFO", "msg": "Building DAG"}))
+def test_without_a_terminal_a_dry_run_has_snakemakes_list(capsys):
+    handle([message("Building DAG")], dryrun=True)
     assert capsys.readouterr().err == "Building DAG\n"
 
 

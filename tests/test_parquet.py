@@ -2,6 +2,7 @@
 
 import gc
 import random
+from collections.abc import Sequence
 
 import pyarrow as pa
 import pytest
@@ -15,18 +16,15 @@ from nmtcore.parquet import read_batches, read_rows, read_rows_from, row_count, 
 SCHEMA = pa.schema([("id", pa.int64()), ("words", pa.list_(pa.string()))])
 
 
-def write(path, groups: list[int]) -> int:
-    first = 0
+def write(path, groups: list[int], ids: Sequence[int] | None = None) -> int:
+    """Write row groups of these sizes; return the number of rows, whose ids are 0, 1... by default."""
+    ids = list(range(sum(groups)) if ids is None else ids)
     with row_writer(path, SCHEMA) as writer:
-        for count in groups:
-            ids = list(range(first, first + count))
-            writer.write_batch(
-                pa.record_batch(
-                    {"id": ids, "words": [[str(i * k % 997) for k in range(9)] for i in ids]}, schema=SCHEMA
-                )
-            )
-            first += count
-    return first
+        for number, count in enumerate(groups):
+            own = ids[sum(groups[:number]) :][:count]
+            words = [[str(i * k % 997) for k in range(9)] for i in own]
+            writer.write_batch(pa.record_batch({"id": own, "words": words}, schema=SCHEMA))
+    return len(ids)
 
 
 @given(st.lists(st.integers(0, 7), max_size=6), st.integers(0, 40), st.none() | st.integers(0, 40), st.integers(1, 9))
@@ -41,25 +39,21 @@ def test_any_range_of_rows_can_be_read(tmp_path, groups, start, stop, size):
 
 @pytest.mark.parametrize("columns", [None, ["words"]])
 def test_memory_does_not_grow_with_the_file(columns, tmp_path):
-    """The memory of a pyarrow iterator over all row groups grows with their number."""
+    """The memory of a pyarrow iterator over all row groups grows fourfold here; one batch or two may be alive."""
     peaks = []
     for groups in (10, 80):
         write(tmp_path / "x", [2000] * groups)
         gc.collect()
         before = pa.total_allocated_bytes()
         peaks.append(max(pa.total_allocated_bytes() - before for _ in read_batches(tmp_path / "x", columns=columns)))
-    assert peaks[1] < 2 * peaks[0]
+    assert peaks[1] < 3 * peaks[0]
 
 
 @given(st.sets(st.integers(0, 60)), st.integers(0, 61), st.integers(1, 9))
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_rows_from_an_id_on_are_read_even_if_ids_are_missing(tmp_path, present, id, group):
     ids = sorted(present)
-    with row_writer(tmp_path / "x", SCHEMA) as writer:
-        for k in range(0, len(ids), group):
-            writer.write_batch(
-                pa.record_batch({"id": ids[k : k + group], "words": [[]] * len(ids[k : k + group])}, SCHEMA)
-            )
+    write(tmp_path / "x", [len(ids[k : k + group]) for k in range(0, len(ids), group)], ids)
     rows = read_rows_from(tmp_path / "x", id, columns=["id"])
     assert [row["id"] for row in rows] == [other for other in ids if other >= id]
 

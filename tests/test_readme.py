@@ -1,7 +1,7 @@
 """README.md and the pages that it links to agree with the configuration and with the code."""
 
-import itertools
 import re
+import subprocess
 from pathlib import Path
 
 from nmtcore.config.project import Project
@@ -28,15 +28,8 @@ def commands(text):
 
 def expanded(pattern):
     """Expand braces as the shell does: {,a_}b{1..3}."""
-    parts = [
-        [part]
-        if not part.startswith("{")
-        else [str(n) for n in range(int(part[1]), int(part[4]) + 1)]
-        if ".." in part
-        else part[1:-1].split(",")
-        for part in re.split(r"(\{[^}]*\})", pattern)
-    ]
-    return {"".join(chosen) for chosen in itertools.product(*parts)}
+    echoed = subprocess.run(["bash", "-c", f"echo {pattern}"], capture_output=True, text=True, check=True)
+    return set(echoed.stdout.split())
 
 
 def link_faults(root, page):
@@ -106,17 +99,12 @@ def external_system(root, config):
     return files
 
 
-def test_the_example_of_translations_made_elsewhere_has_two_seeds(root, tmp_path):
+def test_the_systems_of_the_examples_can_be_planned(root, tmp_path):
     config = own_system(root, tmp_path)
     files = external_system(root, config)
     own = Project([config, root / "config"], {})
+    assert list(own.run("demo_en2de", "parser_and_pascal", "smoke", 1).components) == ["depparse", "pascal"]
     assert len(files) == 4
     for seed in (1, 2):
         run = own.run("multi30k_cs2en", "my_llm", "paper", seed)
         assert list(run.external.values()) == [str(tmp_path / name) for name in files if f"seed{seed}" in name]
-
-
-def test_the_system_of_the_example_can_be_planned(root, tmp_path):
-    own = Project([own_system(root, tmp_path), root / "config"], {})
-    run = own.run("demo_en2de", "parser_and_pascal", "smoke", 1)
-    assert list(run.components) == ["depparse", "pascal"]

@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,6 @@ Values = dict[str, Any]
 
 UNSTABLE = re.compile(r"seconds|tokens.per.second|tokens/s\b|\btime\b|\bdate\b|memory|commit|energy|host")
 """Names of keys and columns whose values another day or machine changes."""
-ONCE = ("paper", "table", "scale", "stand-ins")
-"""Columns of a table that have one value, the same in each row."""
 BLOCK = 1000
 """Rows whose checksum is recorded together, so that a difference says where it is."""
 
@@ -53,11 +51,6 @@ def tree(value: Any) -> Any:
     return {str(index): tree(entry) for index, entry in enumerate(value)} if isinstance(value, list) else value
 
 
-def json_values(path: Path) -> Any:
-    """Read a JSON file: reports, labels, scores."""
-    return tree(json.loads(path.read_text(encoding="utf-8")))
-
-
 def text_values(path: Path) -> Values:
     """Read a file of lines: translations, vocabularies, merges, CoNLL-U."""
     text = path.read_text(encoding="utf-8")
@@ -65,48 +58,16 @@ def text_values(path: Path) -> Values:
 
 
 def csv_values(path: Path) -> Values:
-    """Read the tables of a page as {row: {column: value}}.
-
-    A row is named by its first columns, those that are texts in all rows of their table.
-    """
+    """Read the tables of a page, between which are empty lines, as {row: {column: value}}; texts name the row."""
     values: Values = {}
-    for lines in blocks(path.read_text(encoding="utf-8")):
-        header, *rows = csv.reader(lines)
-        rows = [[parsed(field) for field in row] for row in rows]
-        labels = 0
-        while labels < len(header) and rows and all(isinstance(row[labels], str) for row in rows):
-            labels += 1
-        for row in rows:
-            cells = dict(zip(header, row, strict=True))
-            named = [name for name in header[: labels or 1] if name not in ONCE]
-            values |= {name: cells[name] for name in ONCE if name in cells}
-            entry = {name: cell for name, cell in cells.items() if name not in (*ONCE, *named)}
-            label = unused(" | ".join(str(cells[name]) for name in named), values)
-            values[label] = {name: cell for name, cell in entry.items() if not is_unstable(name)}
+    for block in re.split(r"\n\n(?=[^\n])", path.read_text(encoding="utf-8")):
+        for row in csv.DictReader(block.splitlines()):
+            cells = {name: parsed(field) for name, field in row.items() if not is_unstable(name)}
+            label = " | ".join(cell for cell in cells.values() if isinstance(cell, str))
+            same = sum(name.partition(" (row ")[0] == label for name in values)
+            name = f"{label} (row {same + 1})" if same else label
+            values[name] = {name: cell for name, cell in cells.items() if not isinstance(cell, str)}
     return values
-
-
-def blocks(text: str) -> Iterator[list[str]]:
-    """Yield the lines of the tables of a CSV file, which have an empty line between them."""
-    for block in re.split(r"\n\n(?=[^\n])", text):
-        if block.strip():
-            yield block.splitlines()
-
-
-def unused(name: str, values: Values) -> str:
-    """Return a name that has no value yet: that name, or with a number for the second of that name."""
-    number = 2
-    while (numbered := name if number == 2 and name not in values else f"{name} ({number})") in values:
-        number += 1
-    return numbered
-
-
-def tsv_values(text: str) -> Values:
-    """Read lines of fields with tabs between them, below the names of the columns."""
-    header, *lines = text.split("\n")
-    names = header.split("\t")
-    rows = [dict(zip(names, map(parsed, line.split("\t")), strict=False)) for line in lines]
-    return {name: {str(index): row.get(name) for index, row in enumerate(rows)} for name in names}
 
 
 def history_values(path: Path) -> Values:
@@ -123,13 +84,8 @@ def weights_values(path: Path) -> Values:
     from safetensors.numpy import load_file
 
     weights = load_file(path)
-    return {name: {"shape": str(list(weight.shape)), "norm": norm(weight.ravel().tolist())}
+    return {name: {"shape": str(list(weight.shape)), "norm": math.hypot(*weight.ravel().tolist())}
             for name, weight in weights.items()}  # fmt: skip
-
-
-def norm(numbers: Sequence[float]) -> float:
-    """Return the Euclidean norm, whose last digit does not depend on the order of the sum."""
-    return math.sqrt(math.fsum(number * number for number in numbers))
 
 
 def parquet_values(path: Path) -> Values:
@@ -140,11 +96,6 @@ def parquet_values(path: Path) -> Values:
     while any(str(field.type).startswith("struct") for field in table.schema):
         table = table.flatten()
     return {name: column_values(table.column(name)) for name in table.column_names}
-
-
-def checksum(text: str) -> str:
-    """Return a short SHA-256 of a text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
 def column_values(column: Any) -> Values:
@@ -160,11 +111,12 @@ def column_values(column: Any) -> Values:
         inner = compute.list_flatten(inner)
     if types.is_floating(inner.type):
         numbers = inner.drop_null().to_pylist()
-        sums = {"sum": math.fsum(numbers), "norm": norm(numbers), "largest": max(numbers, default=None)}
+        sums = {"sum": math.fsum(numbers), "norm": math.hypot(*numbers), "largest": max(numbers, default=None)}
         return values | {"numbers": len(numbers), **sums}
     lines = [json.dumps(entry, ensure_ascii=False) for entry in column.to_pylist()]
     for start in range(0, len(lines), BLOCK):
-        values[f"checksum from row {start}"] = checksum("\n".join(lines[start : start + BLOCK]))
+        block = "\n".join(lines[start : start + BLOCK]).encode("utf-8", "surrogatepass")
+        values[f"checksum from row {start}"] = hashlib.sha256(block).hexdigest()[:20]
     return values | {"first": lines[0] if lines else None}
 
 
@@ -201,7 +153,7 @@ def messages(output: str) -> list[str]:
 
 ADAPTERS: Mapping[str, Callable[[Path], Any]] = {
     ".parquet": parquet_values,
-    ".json": json_values,
+    ".json": lambda path: tree(json.loads(path.read_text(encoding="utf-8"))),
     ".jsonl": history_values,
     ".csv": csv_values,
     ".safetensors": weights_values,
@@ -215,13 +167,8 @@ def file_values(path: Path) -> Any:
     return ADAPTERS.get(path.suffix, text_values)(path)
 
 
-def folder_values(folder: Path, patterns: Mapping[str, str]) -> Values:
-    """Read the files of a folder by section: the only file of a section, or {file: values} for a pattern of names."""
-    values: Values = {}
-    for section, pattern in patterns.items():
-        paths = [path for path in sorted(folder.glob(pattern)) if path.is_file() and not path.name.startswith(".")]
-        if paths:
-            start = len(Path(pattern.partition("*")[0]).parts)
-            files = {"/".join(path.relative_to(folder).parts[start:]): file_values(path) for path in paths}
-            values[section] = files if "*" in pattern else next(iter(files.values()))
-    return values
+def folder_values(folder: Path, *patterns: str) -> Values:
+    """Read the files of a folder whose path matches one of the patterns, by their paths in it."""
+    paths = sorted({path for pattern in patterns for path in folder.glob(pattern)})
+    files = (path for path in paths if path.is_file() and not path.name.startswith("."))
+    return {str(path.relative_to(folder)): file_values(path) for path in files}

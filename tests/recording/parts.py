@@ -8,11 +8,10 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from recording.calling import ROOT, SHARED, Workplace, at_once, cases
-from recording.formats import Values, csv_values, file_values, folder_values, stable, tsv_values
+from recording.formats import Values, csv_values, file_values, folder_values, stable
 
 # Runs
 
@@ -38,19 +37,10 @@ def record_runs(_: Workplace) -> Values:
 
 # Tables
 
-RUN_FILES = {
-    "losses": "training.jsonl",
-    "weights": "model/weights.safetensors",
-    "hypotheses": "hypotheses/*/*",
-    "scores": "scores.json",
-    "gold": "gold/*/*",
-    "gold scores": "gold.json",
-    "gates": "gates/*",
-    "attention": "attention/*",
-    "contrast": "contrast/*",
-    "heads": "heads/*",
-}
-"""The files of a run by section."""
+RUN_FILES = (
+    "training.jsonl", "model/weights.safetensors", "scores.json", "gold.json",
+    *("hypotheses/*/*", "gold/*/*", "gates/*", "attention/*", "contrast/*", "heads/*"),
+)  # fmt: skip
 OWN_TABLES = (
     "systems", "heads", "gates", "productions", "constructions", "examples", "tags", "contrast", "data", "annotation",
     "licences",
@@ -70,34 +60,14 @@ def record_tables(work: Workplace) -> Values:
         tables = [f"results/tables/{dataset}/{name}.md" for name in OWN_TABLES if name not in left_out]
         figures = [f"results/figures/{dataset}/{name}.svg" for name in ("constructions", "curves")]
         work.make(*tables, *figures, settings=settings)
-    return result_values(work.folder / "results")
-
-
-def result_values(results: Path) -> Values:
-    """Read all tables, figures and runs of a results folder."""
-    values: Values = {"tables": {}, "figures": {}, "runs": {}}
-    for path in sorted([*results.glob("tables/**/*.csv"), *results.glob("figures/**/*.*")]):
-        name = str(path.relative_to(results).with_suffix("")).replace("/", " ").partition(" ")[2]
-        if path.suffix == ".csv":
-            values["tables"][name] = csv_values(path)
-        elif path.suffix == ".json" or "time" not in path.read_text(encoding="utf-8"):
-            values["figures"].setdefault(name, {})[path.suffix] = file_values(path)
-    for folder in sorted(results.glob("smoke/*/*/seed*")):
-        name = " ".join(folder.relative_to(results / "smoke").parts)
-        values["runs"][name] = folder_values(folder, RUN_FILES)
-    return values
+    runs = (f"smoke/*/*/seed*/{name}" for name in RUN_FILES)
+    values = folder_values(work.folder / "results", "tables/**/*.csv", "figures/**/*", *runs)
+    return {name: own for name, own in values.items() if not (name.endswith(".svg") and "time" in own["texts"])}
 
 
 # Data
 
-DATA_FILES = {
-    "raw corpus": "corpus/raw/*",
-    "corpus": "corpus/*",
-    "annotation": "annotation/*/*",
-    "segmentation": "segmentation/*/*",
-    "features": "features/*/*",
-}
-"""The files of a data set by section."""
+DATA_FILES = ("corpus/**/*", "annotation/*/*", "segmentation/*/*", "features/*/*")
 
 
 def small_dataset(
@@ -130,7 +100,7 @@ def record_data(work: Workplace) -> Values:
     else:
         print("data: ../shared is missing, so only the demo's corpora are recorded.")
     results = work.folder / "results"
-    values = {name: folder_values(results / name, DATA_FILES) for name in [*demos, *names]}
+    values = {name: folder_values(results / name, *DATA_FILES) for name in [*demos, *names]}
     return {**values, "tables": {path.stem: csv_values(path) for path in results.glob("tables/*.csv")}}
 
 
@@ -195,17 +165,17 @@ def model_values(work: Workplace, dataset: str, system: str) -> Values:
     own = f"{dataset}.{system}"
     commands: dict[str, tuple[list[str], Callable[[str], Any]]] = {
         "translate, beam 1": (["translate", model, "--beam", "1"], str),
-        "translate, beam 4": (["translate", model, "--beam", "4", "--n-best", "3"], n_best_values),
+        "translate, beam 4": (["translate", model, "--beam", "4", "--n-best", "3"], numbers_in_text),
         "tags": (["translate", model, "--tags", f"{own}.tags.parquet"], str),
         "parse": (["parse", model], str),
         "parse, argmax": (["parse", model, "--argmax"], str),
         "parse, head 0.1": (["parse", model, "--attention", "0.1"], str),
         "attention": (["translate", model, "--attention", f"{own}.attention.parquet"], str),
-        "logprob": (["logprob", model, *texts], tsv_values),
+        "logprob": (["logprob", model, *texts], numbers_in_text),
         "contrast": (["logprob", model, "--pairs", "pairs.tsv"], numbers_in_text),
         "export": (["export", model, "--to", "ctranslate2", f"{own}.exported"], str),
     }
-    values = folder_values(work.folder / run, RUN_FILES)
+    values = folder_values(work.folder / run, *RUN_FILES)
     for name, (arguments, adapter) in commands.items():
         models = [] if name == "export" else ["--models", str(SHARED / "models"), "--device", "cpu"]
         answer = work.nmtcore(arguments[0], *models, *arguments[1:], text=text)
@@ -220,13 +190,6 @@ def model_values(work: Workplace, dataset: str, system: str) -> Values:
         values["export"]["sizes"] = {path.name: path.stat().st_size for path in exported.glob("*.bin")}
         values["export"]["files"] = {path.name: file_values(path) for path in exported.glob("*vocabulary.json")}
     return values
-
-
-def n_best_values(output: str) -> Values:
-    """Read lines of the form number ||| translation ||| score."""
-    fields = [line.split(" ||| ") for line in output.splitlines()]
-    scores = {str(index): float(score) for index, (*_, score) in enumerate(fields)}
-    return {"text": "\n".join(" ||| ".join(entry[:-1]) for entry in fields), "score": scores}
 
 
 def numbers_in_text(output: str) -> Values:

@@ -7,81 +7,55 @@ to a leaf say what the value is, for instance `tables / pham2018_table_6_3 / dep
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 SHOWN = 110
 """Characters of a text that a line about a difference shows."""
 PER_GROUP = 5
 """Lines about a group of differences that are printed at most."""
+MISSING = object()
+"""Stands in for a value that only the other record has."""
 
 
-@dataclass(frozen=True)
-class Missing:
-    """Stands in for values that only the other record has."""
-
-    values: int
-    """How many values the other record has there."""
-
-    def __str__(self) -> str:
-        return "nothing"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Difference:
+class Difference(NamedTuple):
     """Values with the same key in two records that are not equal."""
 
     key: tuple[str, ...]
-    old: Any
-    new: Any
+    relative: float
+    """The difference of two numbers, relative to the larger one; infinite for other values."""
+    sentence: str
 
     @property
-    def group(self) -> tuple[str, ...]:
+    def group(self) -> str:
         """Part, section and measure, by which differences are listed together."""
-        if isinstance(self.old, Missing) or isinstance(self.new, Missing):
-            return (*self.key[:2], "only in " + ("new" if isinstance(self.old, Missing) else "old"))
         measures = [name for name in self.key[2:] if not name.isdigit()]  # entries of a list are one measure
-        return (*self.key[:2], *measures[-1:])
-
-    @property
-    def absolute(self) -> float | None:
-        """The absolute difference of two numbers."""
-        return abs(self.new - self.old) if is_number(self.old) and is_number(self.new) else None
-
-    @property
-    def relative(self) -> float | None:
-        """The difference of two numbers, relative to the larger one."""
-        return relative_difference(self.old, self.new) if self.absolute is not None else None
-
-    def __str__(self) -> str:
-        key = " / ".join(self.key)
-        for name, other in (("old", self.new), ("new", self.old)):
-            if isinstance(other, Missing):
-                values = f" ({other.values} values)" if other.values > 1 else ""
-                return f"{key}: only in {name}{values}"
-        if self.absolute is not None:
-            return f"{key}: {self.old!r} -> {self.new!r} (by {self.absolute:.3g}, relative {self.relative:.3g})"
-        return f"{key}: {text_difference(self.old, self.new)}"
+        return " / ".join((*self.key[:2], *measures[-1:]))
 
 
-def is_number(value: object) -> bool:
-    """Tell whether a value is a number; booleans are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def flat(value: Any, key: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+    """Map the key of each leaf of a tree to its value."""
+    if not (isinstance(value, Mapping) and value):
+        return {key: value}
+    return {name: leaf for own, part in value.items() for name, leaf in flat(part, (*key, own)).items()}
 
 
-def relative_difference(old: float, new: float) -> float:
-    """Return the difference of two numbers relative to the larger one."""
-    if old == new or (math.isnan(old) and math.isnan(new)):
-        return 0.0
-    difference = abs(new - old) / max(abs(old), abs(new))
-    return math.inf if math.isnan(difference) else difference
+def relative_difference(old: Any, new: Any) -> float:
+    """Return the difference of two values: of numbers, relative to the larger one."""
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (old, new))
+    if numbers and math.isfinite(old) and math.isfinite(new):
+        return abs(new - old) / max(abs(old), abs(new)) if old != new else 0.0
+    return 0.0 if repr(old) == repr(new) else math.inf
 
 
-def text_difference(old: object, new: object) -> str:
+def sentence(old: Any, new: Any, relative: float) -> str:
     """Describe how two values differ; of texts with several lines, show the first line that does."""
+    if MISSING in (old, new):
+        return f"only in {'new' if old is MISSING else 'old'}"
+    if math.isfinite(relative):
+        return f"{old!r} -> {new!r} (by {abs(new - old):.3g}, relative {relative:.3g})"
     if not (isinstance(old, str) and isinstance(new, str) and "\n" in old + new):
         return f"{old!r:.{SHOWN}} -> {new!r:.{SHOWN}}"
     pairs = [pair for pair in enumerate(zip_longest(old.split("\n"), new.split("\n"))) if pair[1][0] != pair[1][1]]
@@ -89,46 +63,33 @@ def text_difference(old: object, new: object) -> str:
     return f"{len(pairs)} lines differ, first line {number + 1}: {first!r:.{SHOWN}} -> {second!r:.{SHOWN}}"
 
 
-def count(value: Any) -> int:
-    """Count the values of a tree."""
-    return sum(map(count, value.values())) if isinstance(value, Mapping) and value else 1
-
-
-def differences(
-    old: Any, new: Any, key: tuple[str, ...] = (), *, tolerance: float = 0.0, without: Sequence[str] = ()
-) -> Iterator[Difference]:
+def differences(old: Any, new: Any, *, tolerance: float = 0.0, without: Sequence[str] = ()) -> Iterator[Difference]:
     """Yield all differences of two trees, in the order of their keys.
 
     Numbers may differ by `tolerance`, relative to the larger one. Keys that match a pattern of `without` (as of file
     names, on the key joined by slashes) are left out, with all that is below them.
     """
-    if any(fnmatchcase("/".join(key), pattern) for pattern in without):
-        return
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        for name in sorted(old.keys() | new.keys()):
-            first = old[name] if name in old else Missing(count(new[name]))
-            second = new[name] if name in new else Missing(count(old[name]))
-            yield from differences(first, second, (*key, name), tolerance=tolerance, without=without)
-        return
-    numbers = is_number(old) and is_number(new)
-    if relative_difference(old, new) > tolerance if numbers else (type(old), old) != (type(new), new):
-        yield Difference(key=key, old=old, new=new)
+    old, new = flat(old), flat(new)
+    for key in sorted(old.keys() | new.keys()):
+        above = ["/".join(key[:length]) for length in range(1, len(key) + 1)]
+        if not any(fnmatchcase(name, pattern) for name in above for pattern in without):
+            values = old.get(key, MISSING), new.get(key, MISSING)
+            if (relative := relative_difference(*values)) > tolerance:
+                yield Difference(key, relative, f"{' / '.join(key)}: {sentence(*values, relative)}")
 
 
 def report(found_differences: Sequence[Difference], *, everything: bool) -> str:
-    """Write a summary of the groups of differences, then their lines, largest first."""
-    ordered = sorted(found_differences, key=lambda entry: (entry.group, -(entry.relative or 0.0)))
-    groups = [list(entries) for _, entries in groupby(ordered, key=lambda entry: entry.group)]
-    lines = [f"{len(ordered)} differences:"]
-    for entries in groups:
-        sizes = [(entry.relative, entry.absolute) for entry in entries if entry.absolute is not None]
-        largest = f", at most {max(a for _, a in sizes):.3g}, relative {max(r for r, _ in sizes):.3g}" if sizes else ""
-        lines.append(f"  {len(entries):>6}  {' / '.join(entries[0].group)}{largest}")
-    for entries in groups:
-        shown = entries if everything else entries[:PER_GROUP]
-        lines += ["", *map(str, shown)]
-        if len(shown) < len(entries):
-            lines.append(f"... and {len(entries) - len(shown)} more of {' / '.join(entries[0].group)} (--all)")
+    """Write how many differences each group has, then their lines, largest first."""
+    groups: dict[str, list[Difference]] = {}
+    for entry in sorted(found_differences, key=lambda entry: -entry.relative):
+        groups.setdefault(entry.group, []).append(entry)
+    lines = [f"{len(found_differences)} differences:"]
+    lines += [f"  {len(own):>6}  {group}, at most {own[0].relative:.3g}" for group, own in sorted(groups.items())]
+    for group, own in sorted(groups.items()):
+        shown = own if everything else own[:PER_GROUP]
+        lines += ["", *(entry.sentence for entry in shown)]
+        if len(shown) < len(own):
+            lines.append(f"... and {len(own) - len(shown)} more of {group} (--all)")
     return "\n".join(lines)
 
 

@@ -15,14 +15,6 @@ def workplace(root, tmp_path_factory) -> Workplace:
     return directory
 
 
-@pytest.fixture(scope="session")
-def czeng(root, shared, tmp_path_factory) -> Workplace:
-    """A working directory with a mirror of the real corpora."""
-    directory = make_workplace(tmp_path_factory.mktemp("czeng"), root / "Snakefile", shared / "data")
-    directory.train_briefly()
-    return directory
-
-
 @pytest.fixture
 def empty(root, tmp_path) -> Workplace:
     """An empty working directory."""

@@ -1,10 +1,10 @@
 """Annotation, features and tables, from the configuration to Parquet files, on the demo corpus and small files."""
 
-import json
-
-import pyarrow.parquet as parquet
 import pytest
 from workflow.calling import little
+
+from nmtcore.files import read_json
+from nmtcore.parquet import read_rows
 
 pytestmark = pytest.mark.needs("Snakemake")
 
@@ -17,12 +17,8 @@ CONLLU = """1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_
 """
 
 
-def read(path):
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
 def rows(path):
-    return parquet.read_table(path).to_pylist()
+    return list(read_rows(path))
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +32,7 @@ def tagged(workplace):
             "corpora": parts,
             "filters": ["empty"],
             "annotators": {"short": {"tool": "existing", "max_words": 12, "shards": 3}},
-            "syntax": {
-                "source": {"dependencies": "existing", "tags": "existing"},
-                "target": {"dependencies": "existing", "ccg": "short"},
-            },
+            "syntax": {"target": {"ccg": "short"}},
             "selection": {"parsed": {"target": ["ccg"]}},
             "published": {"pairs": {"train": 1234}, "tags": {"target.ccg": 507}, "place": "Table 0"},
         },
@@ -59,7 +52,7 @@ def test_pairs_without_a_parse_are_only_removed_from_features(tagged):
     corpus = rows(tagged / "tagged/corpus/train.parquet")
     short = [row["id"] for row in corpus if len(row["target_words"]) <= 12]
     assert 0 < len(short) < len(corpus) == 300
-    assert read(tagged / "tagged/annotation/selection/train.json") == {
+    assert read_json(tagged / "tagged/annotation/selection/train.json") == {
         "pairs": 300,
         "dropped": {"no ccg on the target side": 300 - len(short)},
         "kept": len(short),
@@ -68,7 +61,7 @@ def test_pairs_without_a_parse_are_only_removed_from_features(tagged):
         assert [row["id"] for row in features(tagged, f"train.{name}")] == short
     assert len(features(tagged, "test.target.short")) == 20
     words = {word for row in corpus if row["id"] in set(short) for word in row["target_words"]}
-    report = read(next((tagged / "tagged/segmentation").glob("*/report.json")))
+    report = read_json(next((tagged / "tagged/segmentation").glob("*/report.json")))
     assert report["source"]["different"] >= len(words)
 
 
@@ -76,14 +69,14 @@ def test_features_and_tables_are_those_of_the_data_sets_annotations(tagged):
     trees = {"id", "governor", "deprel", "parent_position", "upos", "xpos", "dg_a", "dg_b"}
     for name in ("train.source.existing", "train.target.existing"):
         assert features(tagged, name)[0].keys() == trees
-    labels = read(tagged / "tagged/annotation/short/target.labels.json")
+    labels = read_json(tagged / "tagged/annotation/short/target.labels.json")
     corpus = {row["id"]: row for row in rows(tagged / "tagged/annotation/short/train.target.parquet")}
     for row in features(tagged, "train.target.short"):
         assert row.keys() == {"id", "ccg", "random"}
         assert [labels["ccg"][k] for k in row["ccg"]] == corpus[row["id"]]["ccg"]
     data, annotation = ((tagged / f"tables/{name}.md").read_text(encoding="utf-8") for name in ("data", "annotation"))
     assert "1,234" in data, "as published"
-    assert str(read(tagged / "tagged/annotation/selection/train.json")["kept"]) in data
+    assert str(read_json(tagged / "tagged/annotation/selection/train.json")["kept"]) in data
     assert "507" in annotation, "as published"
     assert "more than 12 words" in annotation
 
@@ -121,7 +114,7 @@ def treebank(workplace):
 def test_a_treebank_keeps_its_words_and_is_compared_with_a_parser(treebank):
     target = "results/banked/annotation/short/gold_bank.source.against.gold.json"
     treebank.run(target, "results/tables/parsers.md", settings=['datasets=["banked"]'])
-    comparison = read(treebank.folder / target)
+    comparison = read_json(treebank.folder / target)
     assert (comparison["sentences"], comparison["compared"], comparison["uas"]) == (2, 1, 100)
     corpus = rows(treebank.folder / "results/banked/corpus/gold_bank.parquet")
     assert [row["source_words"] for row in corpus] == [["The", "dog", "sleeps"], ["don't"]]

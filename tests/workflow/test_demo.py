@@ -9,7 +9,7 @@ import threading
 
 import pytest
 import yaml
-from workflow.calling import VARIABLES
+from workflow.calling import VARIABLES, brief_smoke
 
 pytestmark = pytest.mark.needs("Snakemake")
 
@@ -23,10 +23,8 @@ def small(root, empty):
     dataset = yaml.safe_load((root / "config/datasets/demo_en2de.yaml").read_text(encoding="utf-8"))
     for split, count in COUNTS.items():
         dataset["corpora"][split]["options"]["count"] = count
-    scale = yaml.safe_load((root / "config/scales/smoke.yaml").read_text(encoding="utf-8"))
-    scale["training"] |= {"max_updates": 20, "validation": {"every": 20, "stop_after": None}}
     empty.write("datasets/demo_en2de", dataset)
-    empty.write("scales/demo", scale)
+    empty.write("scales/demo", brief_smoke())
     return empty
 
 

@@ -1,13 +1,11 @@
 """Translations made elsewhere in the workflow: scored and tabulated like those of trained systems."""
 
-import json
-
 import pytest
 from forked import call_forked
 from workflow.calling import make_workplace
 from workflow.planner import Planner, Rules
 
-from nmtcore.files import read_lines
+from nmtcore.files import read_json, read_lines
 from nmtcore.parquet import read_rows
 
 pytestmark = pytest.mark.needs("Snakemake")
@@ -19,7 +17,7 @@ SENTENCE = "engine has no external translations of short for seed 3: its scores 
 
 
 def scores_of(workplace, seed):
-    return json.loads((workplace.folder / RUN / f"seed{seed}/scores.json").read_text(encoding="utf-8"))["bleu"]
+    return read_json(workplace.folder / RUN / f"seed{seed}/scores.json")["bleu"]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +59,7 @@ def test_scores_are_those_of_the_first_lines_of_the_files(external):
         assert scores["test"]["bleu"] == pytest.approx(sacrebleu.corpus_bleu(lines, [references]).score, abs=1e-9)
         assert scores["test"]["chrf"] == pytest.approx(sacrebleu.corpus_chrf(lines, [references]).score, abs=1e-9)
         assert 5 < scores["test"]["bleu"] < 95
-    summary = json.loads((external.folder / f"{RUN}.bleu").read_text(encoding="utf-8"))
+    summary = read_json(external.folder / f"{RUN}.bleu")
     assert summary["seeds"] == [1, 2]
     assert summary["splits"]["test"]["bleu"]["values"] == [scores_of(external, seed)["test"]["bleu"] for seed in (1, 2)]
 
@@ -69,7 +67,7 @@ def test_scores_are_those_of_the_first_lines_of_the_files(external):
 def test_nothing_is_trained_and_the_manifest_and_the_table_say_so(external):
     assert not (external.folder / RUN / "seed1/model").exists()
     assert not (external.folder / "results/short/features").exists()
-    manifest = json.loads((external.folder / RUN / "seed1/manifest.json").read_text(encoding="utf-8"))
+    manifest = read_json(external.folder / RUN / "seed1/manifest.json")
     assert manifest["state"] == "finished"
     assert manifest["external"].startswith("An engine")
     *_, translations = manifest["data"]["files"]
@@ -83,7 +81,6 @@ def test_nothing_is_trained_and_the_manifest_and_the_table_say_so(external):
 
 
 def test_the_results_are_listed_and_so_is_the_licence(external):
-    external.run("results/tables/licences.md", settings=SETTINGS)
     text = (external.folder / "results/tables/licences.md").read_text(encoding="utf-8")
     assert "| translations | engine | not to be published |  | 2 | 2 | short |" in text
     listed = call_forked("nmtcore", "results", str(external.folder / "results")).stdout.decode()

@@ -2,14 +2,15 @@
 
 import os
 import re
-import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
-from workflow.calling import FORKING, brief_smoke, copy_workflow
+from forked import forked_programs
+from workflow.calling import brief_smoke, copy_workflow
 
 pytestmark = pytest.mark.needs("Snakemake")
 
@@ -31,12 +32,11 @@ def checkout(root, tmp_path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory) -> Path:
-    """A folder with a `snakemake` that forks its jobs: the pages call it often."""
+def programs(tmp_path_factory) -> Iterator[Path]:
+    """A folder with a `snakemake` and a `pytest` that are forked: the pages call them often."""
     folder = tmp_path_factory.mktemp("programs")
-    (folder / "snakemake").write_text(f'#!/bin/sh\nexec {shlex.join(FORKING)} "$@"\n', encoding="utf-8")
-    (folder / "snakemake").chmod(0o755)
-    return folder
+    with forked_programs(folder, {"snakemake": "forking_snakemake", "pytest": "pytest"}):
+        yield folder
 
 
 def follow(page: str, root: Path, checkout: Path, programs: Path) -> None:

@@ -19,23 +19,8 @@ pytestmark = pytest.mark.needs("Snakemake")
 MODEL = "results/long/little/transformer_base/seed1/model"
 
 
-def run_folder(workplace):
-    return (workplace.folder / MODEL).parent
-
-
-def record(workplace):
-    """Return what the tables of all runs say of the run."""
-    names = {"scale": "long", "dataset": "little", "system": "transformer_base", "seed": 1}
-    return run_row(Layout(results=str(workplace.folder / "results")), names)
-
-
-def weights(workplace):
-    """Return the bytes of the trained weights."""
-    return (workplace.folder / MODEL / "weights.safetensors").read_bytes()
-
-
-def updates(workplace):
-    lines = [json.loads(line) for line in (run_folder(workplace) / "training.jsonl").read_text().splitlines()]
+def updates(run):
+    lines = [json.loads(line) for line in (run / "training.jsonl").read_text().splitlines()]
     lines = [line for line in lines if "validation" not in line]
     return [u for line in lines for u in range(line["update"] - line["updates"] + 1, line["update"] + 1)]
 
@@ -45,28 +30,32 @@ def sums(folder):
 
 
 def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
+    run = (workplace.folder / MODEL).parent
+    names = {"scale": "long", "dataset": "little", "system": "transformer_base", "seed": 1}
+    layout = Layout(results=str(workplace.folder / "results"))
     process = workplace.start("--cores", "1", MODEL, program=FORKING)
-    os.kill(wait_for_trainer(process, run_folder(workplace), 20), signal.SIGKILL)
+    os.kill(wait_for_trainer(process, run, 20), signal.SIGKILL)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 1, output
-    assert not (workplace.folder / MODEL).exists()
-    assert record(workplace)["state"] == "interrupted"
-    assert record(workplace)["gpus"] == 0
-    (folder,) = run_folder(workplace).glob("checkpoints/*")
+    assert not (run / "model").exists()
+    record = run_row(layout, names)
+    assert (record["state"], record["gpus"]) == ("interrupted", 0)
+    (folder,) = run.glob("checkpoints/*")
     reached = max(Checkpoints(folder).paths())
     assert 20 <= reached < UPDATES
 
     workplace.run(MODEL)
-    resumed = weights(workplace)
-    assert updates(workplace) == list(range(1, UPDATES + 1))
-    assert record(workplace)["state"] == "unscored"
-    assert record(workplace)["attempts"] == 2
+    resumed = (run / "model/weights.safetensors").read_bytes()
+    assert updates(run) == list(range(1, UPDATES + 1))
+    record = run_row(layout, names)
+    assert (record["state"], record["attempts"]) == ("unscored", 2)
     log = workplace.folder / "results/long/logs/little/transformer_base/seed1.training.log"
     assert f"Resuming from the checkpoint of update {reached}." in log.read_text()
 
-    shutil.rmtree(run_folder(workplace))
+    shutil.rmtree(run)
     workplace.run(MODEL)
-    assert weights(workplace) == resumed, "a resumed run differs from an uninterrupted one"
+    own = (run / "model/weights.safetensors").read_bytes()
+    assert own == resumed, "a resumed run differs from an uninterrupted one"
 
     before = sums(folder)
     training = yaml.safe_load((workplace.folder / "config/scales/long.yaml").read_text())["training"]
@@ -74,7 +63,7 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
     workplace.run(MODEL)
     assert "training.label_smoothing: nothing -> 0.2" in log.read_text()
     assert "starting afresh in" in log.read_text()
-    assert updates(workplace) == list(range(1, 21))
+    assert updates(run) == list(range(1, 21))
     assert sums(folder) == before
-    assert len(list(run_folder(workplace).glob("checkpoints/*"))) == 2
+    assert len(list(run.glob("checkpoints/*"))) == 2
     assert workplace.partial_files() == []

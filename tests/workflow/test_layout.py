@@ -37,40 +37,34 @@ def layout(root):
 
 
 @pytest.fixture(scope="module")
-def declared(rules, layout):
-    own = rules.workflow.rules
-    return {
-        "outputs": {rule.name: list(map(str, rule.output)) for rule in own},
-        "logs": {rule.name: list(map(str, rule.log)) for rule in own},
-        "benchmarks": {rule.name: str(rule.benchmark or "") for rule in own},
-        "producers": {path: [rule.name for rule in own if rule.is_producer(path)] for path in sample_paths(layout)},
-    }
+def outputs(rules):
+    return [str(path) for rule in rules.workflow.rules for path in rule.output]
 
 
 def without_constraints(pattern):
-    return re.sub(r"\{(\w+),[^{}]*\}", r"{\1}", pattern)
+    return re.sub(r"\{(\w+),[^{}]*\}", r"{\1}", str(pattern))
 
 
-def test_outputs_and_file_types_correspond(declared, layout):
-    outputs = [without_constraints(path) for paths in declared["outputs"].values() for path in paths]
+def test_outputs_and_file_types_correspond(outputs, layout):
+    patterns = [*map(without_constraints, outputs)]
     # Translations are made by one rule for systems that are trained, and by another for external ones.
-    outputs.remove(layout.pattern("hypotheses"))
-    assert sorted(outputs) == sorted(layout.pattern(name) for name in FILES.keys() - NOT_DECLARED - RECORDS)
+    patterns.remove(layout.pattern("hypotheses"))
+    assert sorted(patterns) == sorted(layout.pattern(name) for name in FILES.keys() - NOT_DECLARED - RECORDS)
 
 
-def test_every_path_is_parsed_and_made_by_one_rule(declared, layout):
+def test_every_path_is_parsed_and_made_by_one_rule(rules, layout):
     for path, file_type in sample_paths(layout).items():
         assert layout.parse(path).file_type == file_type
-        assert len(declared["producers"][path]) == 1, path
+        assert sum(rule.is_producer(path) for rule in rules.workflow.rules) == 1, path
 
 
-def test_every_rule_has_its_own_log_and_benchmark(declared, layout):
-    with_logs = {name for name, logs in declared["logs"].items() if logs}
-    assert with_logs == JOBS.keys()
-    for name in JOBS:
-        (log,) = map(without_constraints, declared["logs"][name])
+def test_every_rule_has_its_own_log_and_benchmark(rules, layout):
+    with_logs = {rule.name: rule for rule in rules.workflow.rules if rule.log}
+    assert with_logs.keys() == JOBS.keys()
+    for name, rule in with_logs.items():
+        (log,) = map(without_constraints, rule.log)
         assert log == layout.pattern(f"{name}.log")
-        assert without_constraints(declared["benchmarks"][name]) == layout.pattern(f"{name}.benchmark")
+        assert without_constraints(rule.benchmark) == layout.pattern(f"{name}.benchmark")
 
 
 def test_each_function_of_a_job_exists(root):
@@ -82,11 +76,10 @@ def test_each_function_of_a_job_exists(root):
         assert callable(getattr(import_module(f"nmtcore.{module}"), function))
 
 
-def test_wildcards_have_the_constraints_of_the_layout(declared, root, layout):
+def test_wildcards_have_the_constraints_of_the_layout(outputs, root, layout):
     project = Project.load(root / "config")
     systems = (layout.constraints["system"], trained_pattern(project), external_pattern(project))
-    outputs = "".join(path for paths in declared["outputs"].values() for path in paths)
-    wildcards = re.findall(r"\{(\w+)(?:,([^{}]*))?\}", outputs)
+    wildcards = re.findall(r"\{(\w+)(?:,([^{}]*))?\}", "".join(outputs))
     assert {name for name, _ in wildcards} == layout.constraints.keys()
     for name, constraint in wildcards:
         assert constraint in (systems if name == "system" else [layout.constraints[name]])

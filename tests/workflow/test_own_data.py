@@ -1,20 +1,78 @@
-"""A data set that `nmtcore new dataset` wrote: planned, and run through to its scores."""
+"""A user's own data: files read again if they change, named if missing; and what `nmtcore new dataset` writes."""
 
 import json
+import os
 from itertools import islice
 
 import pytest
+from workflow.calling import make_workplace
 
 from nmtcore.cli import main
 
 pytestmark = pytest.mark.needs("Snakemake")
 
-RESULT = "results/smoke/captions/transformer_base.bleu"
+TARGET = "results/mine/corpus/train.parquet"
+FILES = {split: {side: f"../my/{split}.{side}" for side in ("source", "target")} for split in ("train", "dev")}
+OWN = {
+    "description": "Sentences of my own",
+    **{"source": "en", "target": "de"},
+    "corpora": {split: {"format": "plain", "files": files} for split, files in FILES.items()},
+    "splits": {"train": "train", "dev": "dev", "test": "dev"},
+    "segmentation": {"kind": "bpe", "joint": True, "size": 20},
+    "recipe": "small",
+}
 
 
-@pytest.fixture
-def captions(empty, shared):
-    """A working folder with the data set `captions`: 300 training pairs of Multi30k."""
+@pytest.fixture(scope="module")
+def own(root, tmp_path_factory):
+    """A working directory, with settings in config.yml, in which the training split has been read."""
+    directory = make_workplace(tmp_path_factory.mktemp("own"), root / "Snakefile")
+    (directory.folder / "my").mkdir()
+    for split, files in FILES.items():
+        for side in files:
+            text = "".join(f"{split} the cat {number}\n" for number in range(9))
+            (directory.folder / f"my/{split}.{side}").write_text(text, encoding="utf-8")
+    path = directory.write("datasets/mine", OWN)
+    path.rename(path.with_suffix(".yml"))
+    path = directory.write("config", {"datasets": ["mine"], "systems": []})
+    path.rename(path.with_suffix(".yml"))
+    directory.run(TARGET)
+    return directory
+
+
+def test_a_changed_file_is_read_again(own):
+    """Not only a newer one, which Snakemake itself notices."""
+    path = own.folder / "my/train.source"
+    text, time = path.read_text(encoding="utf-8"), path.stat().st_mtime_ns
+    for changed, age in ((text, 10**12), (text.replace("cat", "camel"), 0)):
+        path.write_text(changed, encoding="utf-8")
+        os.utime(path, ns=(time - age, time - age))
+        planned = own.plan(TARGET)
+        assert planned.rules == {"read_split", "filter_split"}
+        assert f"'{path}': '" in planned.output
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, ns=(time, time))
+    assert own.plan(TARGET).rules == set()
+
+
+def test_missing_files_are_named_while_planning(own):
+    assert "learn_segmentation" in own.plan("data").rules, "of the data set in config.yml"
+    moved = (own.folder / "my").rename(own.folder / "away")
+    try:
+        plan = own.call("-n", "results/mine/corpus/dev.parquet")
+        assert own.plan(TARGET).rules == set(), "finished results do not need the files"
+    finally:
+        moved.rename(own.folder / "my")
+    assert plan.code == 1
+    assert "config/datasets/mine.yml: files are missing (a relative path starts at the config folder):" in plan.output
+    for split, files in FILES.items():
+        for side in files:
+            line = f"corpora.{split}: files.{side}: there is no file {own.folder}/my/{split}.{side}"
+            assert plan.output.count(line) == 1
+
+
+def test_a_data_set_that_the_command_wrote_can_be_planned_and_run(empty, shared, capsys):
+    """300 training pairs of Multi30k."""
     empty.train_briefly()
     text = empty.folder / "text"
     text.mkdir()
@@ -26,15 +84,12 @@ def captions(empty, shared):
     options = [word for split, paths in files.items() for word in (f"--{split}", *paths)]
     folder = str(empty.folder)
     main(["new", "dataset", "captions", "--source", "cs", "--target", "en", *options, "--folder", folder])
-    return empty
-
-
-def test_the_written_data_set_can_be_planned_and_run(captions, capsys):
-    main(["check", "captions", "--folder", str(captions.folder)])
+    main(["check", "captions", "--folder", folder])
     assert "Nothing here would stop the workflow." in capsys.readouterr().out
-    plan = captions.plan("results/smoke/captions/depparse_l1.bleu")
+    result = "results/smoke/captions/transformer_base.bleu"
+    plan = empty.plan("results/smoke/captions/depparse_l1.bleu")
     assert "read_split" in plan.rules
     assert "models/stanza_cs/depparse.pt" in plan.output
-    captions.run(RESULT)
-    scores = json.loads((captions.folder / RESULT).read_text())
+    empty.run(result)
+    scores = json.loads((empty.folder / result).read_text())
     assert {"test", "dev"} <= set(scores["splits"])

@@ -1,16 +1,12 @@
-"""Plans, and mistakes that end planning."""
+"""Plans, what they cost, and files that must be fetched by hand."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 RULE = re.compile(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 TARGETS = {"all", "data", "annotate", "models", "train", "tables"}
-
-
 BY_HAND = "results/cs2en/depparse_l4.bleu"
 
 
@@ -84,13 +80,16 @@ def test_without_a_gpu_training_requests_what_one_takes_and_no_gpu(rules):
     assert [requested[name].value for name in ("_cores", "mem_mb", "gpu")] == [1, 8000, 0]
 
 
-def test_the_snakefile_imports_no_heavy_packages(root):
-    rules = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk"))
-    imports = re.findall(r"^from (nmtcore\S*) import", rules + (root / "Snakefile").read_text(), re.MULTILINE)
-    assert {"nmtcore.config.project", "nmtcore.corpus.sources", "nmtcore.job"} <= set(imports)
-    code = "\n".join(f"import {name}" for name in imports) + (
-        "\nimport sys\nheavy = {'torch', 'pandas', 'spacy', 'stanza', 'numpy', 'pyarrow', 'sacrebleu'}"
-        "\nprint(*sorted(heavy & set(sys.modules)))"
-    )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert loaded.strip() == ""
+@pytest.mark.needs("Snakemake")
+def test_costs_of_several_trainings(empty):
+    settings = ["scale=smoke", "seeds=[1, 2]", "systems=[pascal]", "device=cuda"]
+    several = empty.plan("train", "-q", "rules", settings=settings).output
+    assert re.search(r"^data set +trainings +updates +GPU-hours +disk$", several, re.M)
+    assert re.search(r"^demo_en2de +2 +520 +\S+ \+ \? ", several, re.M)
+    assert "speeds.yaml has no seconds per update of pascal at this scale." in several
+    assert "rule train_model:" not in several
+    empty.write("speeds", {"scales": {"smoke": {"cpu": "fast"}}})
+    broken = empty.plan("train", settings=settings).output
+    (line,) = (line for line in broken.splitlines() if line.startswith("Costs are not estimated: "))
+    assert line.startswith("Costs are not estimated: config/speeds.yaml: scales: smoke: cpu")
+    assert "This was a dry-run" in broken

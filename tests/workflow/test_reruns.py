@@ -133,9 +133,8 @@ def test_a_further_test_repeats_nothing_of_training(plan):
 
 def test_settings_of_the_project_change_the_rules_that_use_them(before, plan):
     assert first_rules(before, plan(comet={"model": "another"})) == {"prepare_comet", "score_comet"}
-    assert (
-        first_rules(before, plan(threads=2, models=["mine"], gpus=2, mirrors=["m"], machine={"log_every": 7})) == set()
-    )
+    others = {"threads": 2, "models": ["mine"], "gpus": 2, "mirrors": ["m"], "machine": {"log_every": 7}}
+    assert first_rules(before, plan(**others)) == set()
     more = plan(seeds=[1, 2])
     assert "summarise_seeds" in first_rules(before, more)
     assert all(more[name] == job for name, job in before.items() if "seed1" in name)
@@ -200,21 +199,6 @@ def scored(root, tmp_path_factory):
     return directory
 
 
-@pytest.fixture
-def unchanged(scored):
-    """The same, whose data set and system are restored after the test."""
-    paths = [scored.folder / f"config/{name}.yaml" for name in ("datasets/little", "systems/weighted")]
-    before = [path.read_bytes() for path in paths]
-    yield scored
-    for path, content in zip(paths, before, strict=True):
-        path.write_bytes(content)
-
-
-def planned(workplace, *targets):
-    """Plan targets."""
-    return workplace.plan(*(targets or [SCORE]))
-
-
 @pytest.mark.needs("Snakemake")
 def test_edits_of_scripts_run_nothing_again_and_a_new_version_its_stage(scored, root, tmp_path):
     copied = Workplace(folder=scored.folder, snakefile=copy_workflow(root, tmp_path), mirror=scored.mirror)
@@ -230,42 +214,25 @@ def test_edits_of_scripts_run_nothing_again_and_a_new_version_its_stage(scored, 
 
 
 @pytest.mark.needs("Snakemake")
-def test_the_reasons_are_shown_in_a_plan_and_when_jobs_run(unchanged):
-    write_weighted(unchanged, 0.7)
-    finished = planned(unchanged)
-    assert finished.rules == {"train_model", "translate_split", *SCORING}
-    assert re.search(
-        r"before: {'components': .*'weight': 0.5}}} now: {'components': .*'weight': 0.7}}}", finished.output
-    )
-    unchanged.edit("datasets/little", filters=["empty", {"name": "length", "most": 80}])
-    output = planned(unchanged).output
-    assert "'filters': [{'name': 'empty'}, {'name': 'duplicates'}]} now: " in output
-    finished = unchanged.run(TARGET)
-    assert finished.rules == {"filter_split"}
-    assert "'filters': [{'name': 'empty'}, {'name': 'length', 'most': 80}]}" in finished.log
-    unchanged.run("results/little/corpus/dev.parquet")
-    assert unchanged.plan("results/little/corpus/dev.parquet", TARGET).rules == set()
-
-
-@pytest.mark.needs("Snakemake")
 def test_scores_are_computed_again_after_a_failed_training(scored):
-    scored.run(SCORE)  # after other tests
     write_weighted(scored, 0.25)
     run = scored.folder / "results/brief/little/weighted/seed1"
     (run / "checkpoints").rename(run / "aside")
     (run / "checkpoints").write_text("a file in place of the trainer's folder")
-    assert scored.call("--cores", "1", SCORE).code == 1
+    failed = scored.call("--cores", "1", SCORE)
+    assert failed.code == 1
+    assert re.search(r"before: {'components': .*'weight': 0.5}}} now: {'components': .*'weight': 0.25}}}", failed.log)
     assert not (run / "model").exists()
     assert (run / "scores.json").exists()
     (run / "checkpoints").unlink()
     (run / "aside").rename(run / "checkpoints")
-    assert scored.run(SCORE).rules == {"train_model", "translate_split", "score_tests", "summarise_seeds"}
+    assert scored.run(SCORE).rules == {"train_model", "translate_split", *SCORING}
     assert json.loads((run / "model/run.json").read_text())["components"]["diagonalparse"]["weight"] == 0.25
     assert scored.plan(SCORE).rules == set()
 
 
 @pytest.mark.needs("Snakemake")
-def test_outputs_of_jobs_that_never_started_are_made_by_the_next_plan(scored):
+def test_outputs_of_jobs_that_never_started_are_made_by_the_next_run(scored):
     """For example if a node of a cluster fails, so that the job itself could not record its outputs."""
     scored.edit("datasets/little", max_bad_lines=1)
     broken = scored.folder / ".snakemake/scripts/nmtcore.py"  # next to the script, so imported before the package
@@ -279,8 +246,13 @@ def test_outputs_of_jobs_that_never_started_are_made_by_the_next_plan(scored):
 
 
 @pytest.mark.needs("Snakemake")
-def test_files_that_a_user_deletes_are_not_made_again_for_existing_results(scored):
-    scored.edit("datasets/little", max_bad_lines=2)
-    assert "read_split" in scored.run(TARGET).rules
+def test_the_reason_is_shown_in_a_plan_and_when_jobs_run(scored):
+    scored.edit("datasets/little", filters=["empty", {"name": "length", "most": 80}])
+    assert "'filters': [{'name': 'empty'}, {'name': 'duplicates'}]} now: " in scored.plan(TARGET).output
+    finished = scored.run(TARGET)
+    assert finished.rules == {"filter_split"}
+    assert "'filters': [{'name': 'empty'}, {'name': 'length', 'most': 80}]}" in finished.log
+    scored.run("results/little/corpus/dev.parquet")
+    assert scored.plan("results/little/corpus/dev.parquet", TARGET).rules == set()
     (scored.folder / RAW).unlink()
-    assert scored.plan(TARGET).rules == set()
+    assert scored.plan(TARGET).rules == set(), "files between that a user deletes are not made again"

@@ -4,10 +4,10 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from workflow.calling import make_workplace
 
 from nmtcore.files import read_json
 from nmtcore.parquet import read_rows
@@ -15,7 +15,9 @@ from nmtcore.parquet import read_rows
 pytestmark = pytest.mark.needs("Snakemake")
 
 
-def test_czeng_is_scored_by_bleu_and_attachment(czeng):
+def test_czeng_is_scored_by_bleu_and_attachment(root, shared, tmp_path):
+    czeng = make_workplace(tmp_path, root / "Snakefile", shared / "data")
+    czeng.train_briefly()
     run = "results/smoke/czeng_sample_cs2en/depparse_l4"
     czeng.run(f"{run}.bleu", f"{run}.uas")
     bleu, uas = (read_json(czeng.folder / f"{run}.{score}") for score in ("bleu", "uas"))
@@ -50,16 +52,11 @@ def test_a_system_of_the_demo_learns_words(empty):
     assert sum(word in vocabulary for word in words) > len(words) / 2
     assert len(set(words) & vocabulary) > 10
     empty.run("results/runs.parquet", settings=selected)
-    check_scores_table(empty.folder, run)
-
-
-def check_scores_table(folder: Path, run: Path) -> None:
-    """Compare the table of all scores with what the command sacrebleu says of the translations."""
     texts = [str(run / f"hypotheses/test/{name}.txt") for name in ("references", "translations")]
     options = ["-m", "bleu", "chrf", "-f", "json", "-w", "9"]
     command = [sys.executable, "-m", "sacrebleu", texts[0], "-i", texts[1], *options]
     expected = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    table = pd.read_parquet(folder / "results/scores.parquet").query("split == 'test' and subset == ''")
+    table = pd.read_parquet(empty.folder / "results/scores.parquet").query("split == 'test' and subset == ''")
     for measure, own in zip(("bleu", "chrf"), expected, strict=True):
         (row,) = table[table.measure == measure].itertuples()
         assert 0.1 < row.value == pytest.approx(own["score"], abs=1e-8)

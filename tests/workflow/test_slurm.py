@@ -113,12 +113,14 @@ def finished(cluster, root, shared, tmp_path_factory):
 
 
 def test_jobs_run_in_slurm(finished):
-    workplace, output, _ = finished
+    workplace, output, seen = finished
     submitted = re.findall(r"rule_(\w+?)/", "\n".join(re.findall(r"has been submitted with SLURM jobid .*", output)))
-    assert sorted(submitted) == ["read_split", "train_model", "train_model", "translate_split"], "scoring is local"
+    assert sorted(submitted) == ["read_split", *["train_model"] * 2, *["translate_split"] * 2], "scoring is local"
     scores = json.loads((workplace.folder / TARGET).read_text())
     assert scores["splits"]["test"]["sentences"]["values"] == [20]
     assert workplace.partial_files() == []
+    assert "gres" not in seen["job"], "training requests no GPU, despite the user's defaults"
+    assert "--signal=USR1@300" in output
 
 
 def test_an_interrupted_training_ends_quickly_and_resumes_in_its_retry(finished):
@@ -134,9 +136,3 @@ def test_an_interrupted_training_ends_quickly_and_resumes_in_its_retry(finished)
     assert "Resuming from the checkpoint of update" in logs
     assert "is gone: taking over" not in logs, "the trainer ended without releasing its lock"
     assert len(list((workplace.folder / RUN).glob("checkpoints/*"))) == 1
-
-
-def test_training_requests_the_signal_and_no_gpu_despite_a_users_defaults(finished):
-    _, output, seen = finished
-    assert "gres" not in seen["job"]
-    assert "--signal=USR1@300" in output

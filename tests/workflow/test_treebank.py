@@ -6,7 +6,9 @@ import re
 
 import pytest
 from safetensors.torch import load_file
-from workflow.calling import little, make_workplace, write_little
+from workflow.calling import little, make_workplace, smoke, write_little
+
+from nmtcore.files import read_json
 
 pytestmark = pytest.mark.needs("Snakemake")
 
@@ -48,37 +50,32 @@ def scored(root, tmp_path_factory):
     """A working directory in which both systems have been trained and scored."""
     workplace = make_workplace(tmp_path_factory.mktemp("treebank"), root / "Snakefile")
     write_gilded(workplace)
+    scale = smoke()
+    scale["training"] |= {"max_updates": 20, "checkpoint_every": 5}
+    scale["training"]["validation"]["every"] = 10
+    workplace.write("scales/smoke", scale)
     targets = [f"results/smoke/gilded/{system}.{score}" for system in SYSTEMS for score in ("bleu", "gold.uas")]
     output = workplace.run(*targets).output
     for system in SYSTEMS:
         run = f"results/smoke/gilded/{system}/seed1"
-        uas = read(workplace.folder / run / "gold.json")["gold.uas"]["gold_hand"]["argmax"]["uas"]
+        uas = read_json(workplace.folder / run / "gold.json")["gold.uas"]["gold_hand"]["argmax"]["uas"]
         assert f"\n  {run} gold_hand: UAS {uas:.1f} (4 sentences)\n" in output
     return workplace
 
 
-def read(path):
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def lines_of(workplace, system):
-    path = workplace.folder / f"results/smoke/gilded/{system}/seed1/training.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_loss_decreases_and_parses_are_compared_with_gold_trees(scored, system):
-    training = [line for line in lines_of(scored, system) if "validation" not in line]
+    run = scored.folder / f"results/smoke/gilded/{system}/seed1"
+    lines = map(json.loads, (run / "training.jsonl").read_text().splitlines())
+    training = [line for line in lines if "validation" not in line]
     assert training[-1]["update"] == 30
     assert training[-1]["loss/depparse"] < training[0]["loss/depparse"]
     assert (training[0]["tokens"] == 0) == (system == "depparse_gold_only")
-    summary = read(scored.folder / f"results/smoke/gilded/{system}.gold.uas")
+    summary = read_json(scored.folder / f"results/smoke/gilded/{system}.gold.uas")
     assert list(summary["splits"]) == ["gold_hand"]
-    scores = read(scored.folder / f"results/smoke/gilded/{system}/seed1/scores.json")
-    gold = read(scored.folder / f"results/smoke/gilded/{system}/seed1/gold.json")["gold.uas"]["gold_hand"]
+    gold = read_json(run / "gold.json")["gold.uas"]["gold_hand"]
     assert summary["splits"]["gold_hand"]["argmax"]["uas"]["values"] == [gold["argmax"]["uas"]]
-    assert list(scores["uas"]) == ["test", "dev"]
-    assert list(read(scored.folder / f"results/smoke/gilded/{system}.bleu")["splits"]) == ["test", "dev"]
+    assert list(read_json(run / "scores.json")["uas"]) == ["test", "dev"]
 
 
 def test_training_starts_from_the_weights_of_the_other_system(scored):
@@ -92,7 +89,7 @@ def test_training_starts_from_the_weights_of_the_other_system(scored):
     assert {name for name in first if name.startswith("decoder.")} <= same
     assert {name for name in first if name.startswith("encoder.0.")} - same
     (description,) = (scored.folder / "results/smoke/gilded/depparse_gold_only/seed1/checkpoints").glob("*/run.json")
-    data = read(description)["data"]
+    data = read_json(description)["data"]
     assert "bundle.json" in data
     assert not [name for name in data if name.startswith("train.")]
 

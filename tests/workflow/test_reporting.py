@@ -1,0 +1,76 @@
+"""The report, on made-up tables, and the table of docs/findings.md, made from the runs in findings/results."""
+
+import csv
+import re
+import shutil
+
+import pytest
+from forked import call_forked
+from sacrebleu.metrics import BLEU, CHRF
+
+from nmtcore.config.project import Project
+from nmtcore.config.typed import plain
+from nmtcore.files import read_json, read_lines, write_json, write_text
+from nmtcore.planning.paper_tables import planned_table
+from nmtcore.planning.report import report_figures, report_tables
+
+pytestmark = pytest.mark.needs("Snakemake")
+
+
+def test_the_table_of_the_findings_is_made_from_the_files_of_the_runs(root, tmp_path):
+    shutil.copytree(root / "findings", tmp_path / "findings")
+    made = ["results/tables/findings_encoder.md", "results/figures/findings_encoder.svg"]
+    options = ["-s", str(root / "Snakefile"), "-d", "findings", "--cores", "1", "--allowed-rules"]
+    called = call_forked(
+        "forking_snakemake", *made, *options, "paper_table", "paper_figure", folder=tmp_path, merged=True
+    )
+    assert called.returncode == 0, called.stdout.decode()
+    text = (tmp_path / "findings/results/tables/findings_encoder.csv").read_text(encoding="utf-8")
+    scores, differences = (
+        list(csv.DictReader(part.splitlines())) for part in re.findall(r"^paper,.*\n(?:(?!paper,).+\n)+", text, re.M)
+    )
+    page = {
+        line.split("`")[1]: line for line in (root / "docs/findings.md").read_text().splitlines() if line[:3] == "| `"
+    }
+    test = "rehearsal_multi30k_en2de/test"
+    assert len(page) == len(scores) == 7
+    for row in scores:
+        spread = float(row[f"{test}/bleu, standard deviation"])
+        assert f"| {float(row[f'{test}/bleu']):.2f} ± {spread:.2f} |" in page[row["system"]]
+    compared = [row for row in differences if row["column"] == f"{test}/bleu"]
+    assert len(compared) == 6
+    for row in compared:
+        assert f"| {float(row['difference']):+.2f} ±" in page[row["system"]]
+    assert (root / "docs/images/findings.svg").read_text() == (tmp_path / "findings" / made[1]).read_text()
+
+
+def test_the_scores_of_the_findings_are_those_of_sacrebleu(root):
+    runs = sorted((root / "findings/results/findings").glob("*/*/seed*"))
+    assert len(runs) >= 15
+    for run in runs[::5]:
+        translations = read_lines(run / "hypotheses/test/translations.txt")
+        references = [read_lines(run / "hypotheses/test/references.txt")]
+        scores = read_json(run / "scores.json")["bleu"]["test"]
+        assert BLEU().corpus_score(translations, references).score == pytest.approx(scores["bleu"], abs=1e-9)
+        assert CHRF().corpus_score(translations, references).score == pytest.approx(scores["chrf"], abs=1e-9)
+
+
+def test_the_report_is_written_from_all_tables(root, empty):
+    """From the JSON of each of the papers' tables, empty figures, and a ledger without claims."""
+    settings = {"scale": "smoke", "unfinished_runs": "leave_out"}
+    project = Project([root / "config"], settings)
+    tables = {path: path.rpartition("/")[2].removesuffix(".json") for path in report_tables(project)}
+    for path, table in tables.items():
+        planned = planned_table(project, table)
+        names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
+        part = {"type": "Table", "corpus": False, "origins": ["demo_en2de/pascal"], "html": "<table></table>"}
+        write_json(empty.folder / path, {**names, "heading": "x", "claims": [], "parts": [part]})
+    for path in report_figures(project):
+        write_text(empty.folder / path, "<svg></svg>")
+    write_json(empty.folder / "results/tables/claims.json", [])
+    options = [f"{key}={value}" for key, value in settings.items()]
+    called = empty.call("--cores", "1", "results/report.html", "--allowed-rules", "report_page", settings=options)
+    assert called.code == 0, called.output
+    page = (empty.folder / "results/report.html").read_text(encoding="utf-8")
+    assert all(f'id="table-{table}"' in page for table in tables.values())
+    assert page.count("<svg>") == len(report_figures(project))
