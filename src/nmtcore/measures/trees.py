@@ -114,9 +114,9 @@ def sentence_count(source: Source) -> int:
 
     folders = {**source["files"].get("compared", {}), **source["files"].get("gold_parses", {})}
     split, counts = source["split"], {}
-    for folder in map(Path, dict.fromkeys(folders.values())):  # of the parses of the split, or of the counts of all
+    for folder in map(Path, dict.fromkeys(folders.values())):
         counted = folder / file_name("split_counts", split=split)
-        path = output_files(folder).parses if folder.name == split else counted
+        path = counted if counted.exists() else output_files(folder).parses
         counts[path] = row_count(path)
     if len(set(counts.values())) > 1:
         (first, own), *others = counts.items()
