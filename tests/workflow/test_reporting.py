@@ -1,4 +1,4 @@
-"""The report, on made-up tables, and the table of docs/findings.md, made from the runs in findings/results."""
+"""The report, on made-up tables, and the tables of docs/findings.md, made from the runs in findings/results."""
 
 import csv
 import re
@@ -17,36 +17,38 @@ from nmtcore.planning.report import report_figures, report_tables
 pytestmark = pytest.mark.needs("Snakemake")
 
 
-def test_the_table_of_the_findings_is_made_from_the_files_of_the_runs(root, tmp_path):
+def test_the_tables_of_the_findings_are_made_from_the_files_of_the_runs(root, tmp_path):
     shutil.copytree(root / "findings", tmp_path / "findings")
-    made = ["results/tables/findings_encoder.md", "results/figures/findings_encoder.svg"]
+    tables = {"encoder": "rehearsal_multi30k_en2de", "czech": "rehearsal_multi30k_cs2en"}
+    figure = "results/figures/findings_encoder.svg"
+    made = [*(f"results/tables/findings_{table}.md" for table in tables), figure]
     options = ["-s", str(root / "Snakefile"), "-d", "findings", "--cores", "1", "--allowed-rules"]
     called = call_forked(
         "forking_snakemake", *made, *options, "paper_table", "paper_figure", folder=tmp_path, merged=True
     )
     assert called.returncode == 0, called.stdout.decode()
-    text = (tmp_path / "findings/results/tables/findings_encoder.csv").read_text(encoding="utf-8")
-    scores, differences = (
-        list(csv.DictReader(part.splitlines())) for part in re.findall(r"^paper,.*\n(?:(?!paper,).+\n)+", text, re.M)
-    )
-    page = {
-        line.split("`")[1]: line for line in (root / "docs/findings.md").read_text().splitlines() if line[:3] == "| `"
-    }
-    test = "rehearsal_multi30k_en2de/test"
-    assert len(page) == len(scores) == 7
-    for row in scores:
-        spread = float(row[f"{test}/bleu, standard deviation"])
-        assert f"| {float(row[f'{test}/bleu']):.2f} ± {spread:.2f} |" in page[row["system"]]
-    compared = [row for row in differences if row["column"] == f"{test}/bleu"]
-    assert len(compared) == 6
-    for row in compared:
-        assert f"| {float(row['difference']):+.2f} ±" in page[row["system"]]
-    assert (root / "docs/images/findings.svg").read_text() == (tmp_path / "findings" / made[1]).read_text()
+    page = [line for line in (root / "docs/findings.md").read_text().splitlines() if line.startswith("| `")]
+    rows = 0
+    for table, dataset in tables.items():
+        text = (tmp_path / f"findings/results/tables/findings_{table}.csv").read_text(encoding="utf-8")
+        scores, differences = (
+            list(csv.DictReader(part.splitlines()))
+            for part in re.findall(r"^paper,.*\n(?:(?!paper,).+\n)+", text, re.M)
+        )
+        column, rows = f"{dataset}/test/bleu", rows + len(scores)
+        gains = {row["system"]: float(row["difference"]) for row in differences if row["column"] == column}
+        assert len(gains) == len(scores) - 1
+        for row in scores:
+            shown = f"| {float(row[column]):.2f} ± {float(row[f'{column}, standard deviation']):.2f} |"
+            gain = f"| {gains[row['system']]:+.2f} ±" if row["system"] in gains else ""
+            assert [line for line in page if line.startswith(f"| `{row['system']}`") and shown in line and gain in line]
+    assert rows == len(page)
+    assert (root / "docs/images/findings.svg").read_text() == (tmp_path / "findings" / figure).read_text()
 
 
 def test_the_scores_of_the_findings_are_those_of_sacrebleu(root):
     runs = sorted((root / "findings/results/findings").glob("*/*/seed*"))
-    assert len(runs) >= 17
+    assert len(runs) >= 32
     for run in runs[::5]:
         translations = read_lines(run / "hypotheses/test/translations.txt")
         references = [read_lines(run / "hypotheses/test/references.txt")]
