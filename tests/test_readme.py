@@ -4,8 +4,11 @@ import re
 import subprocess
 from pathlib import Path
 
+from sacrebleu.metrics import BLEU
+
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
+from nmtcore.files import read_lines
 from nmtcore.planning.runs import seed_scores
 
 ROOT = Path(__file__).parents[1]
@@ -108,3 +111,14 @@ def test_the_systems_of_the_examples_can_be_planned(root, tmp_path):
     for seed in (1, 2):
         run = own.run("multi30k_cs2en", "my_llm", "paper", seed)
         assert list(run.external.values()) == [str(tmp_path / name) for name in files if f"seed{seed}" in name]
+
+
+def test_the_example_of_counts_gives_the_score_of_those_sentences(root, monkeypatch, capsys):
+    (code,) = re.findall(r"^```python\n(.*?)^```", read(root, "docs/scores.md"), re.M | re.DOTALL)
+    monkeypatch.chdir(root)
+    names = {}
+    exec(code, names)
+    test = names["run"] / "hypotheses/test"
+    translations, references = (read_lines(test / f"{name}.txt")[:100] for name in ("translations", "references"))
+    score = BLEU().corpus_score(translations, [references]).score
+    assert capsys.readouterr().out == f"{score} {names['bleu'].signature}\n"
