@@ -54,6 +54,8 @@ def test_the_state_of_a_run_and_how_far_it_came(layout):
     assert (row["device"], row["packages"], row["commit"]) == (None,) * 3
     (folder / "scores.json").unlink()
     assert run_row(layout, names_of())["state"] == "unscored"
+    (folder / "model/weights.safetensors").unlink()
+    assert run_row(layout, names_of())["parameters"] is None, "results may be copied without the weights"
     shutil.rmtree(folder / "model")
     assert run_row(layout, names_of())["state"] == "interrupted"
     (folder / "training.jsonl").unlink()

@@ -65,6 +65,7 @@ def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row of a run in `runs.parquet`, in any state; what is not known is None."""
     types = ("model", "scores", "manifest", "history")
     model, scores, manifest, history = (Path(layout.path(file_type, **names)) for file_type in types)
+    weights = model / "weights.safetensors"
     hypotheses = layout.existing("hypotheses", **names)
     if not history.exists():  # before the end of training, the log is among the checkpoints
         logs = history.parent.glob(f"{file_name('checkpoints')}/*/{history.name}")
@@ -89,7 +90,7 @@ def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
         "attempts": len(attempts),
         # The energy of some attempts would be too small a sum.
         "gpu_joules": round(sum(joules), 3) if joules and None not in joules else None,
-        "parameters": parameter_count(model) if model.exists() else None,
+        "parameters": parameter_count(weights) if weights.exists() else None,
         **_training(history),
         **_translation(layout, names, hypotheses),
         "external": (read_manifest(manifest) or {}).get("external"),
@@ -97,16 +98,15 @@ def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def parameter_count(model: Path) -> int:
-    """Count the parameters of a bundle, from the header of its weights; tied ones count once."""
-    path = model / "weights.safetensors"
+def parameter_count(path: Path) -> int:
+    """Count the parameters of a bundle, from the header of its file of weights; tied ones count once."""
     with explain_os_errors(path), open(path, "rb") as file:
         try:
             (length,) = struct.unpack("<Q", file.read(8))
             tensors = json.loads(file.read(min(length, path.stat().st_size)))
             return sum(math.prod(entry["shape"]) for name, entry in tensors.items() if name != "__metadata__")
         except (ValueError, KeyError, TypeError, AttributeError, struct.error) as error:
-            raise UserError(f"{path} holds no weights: delete {model} and train again.") from error
+            raise UserError(f"{path} holds no weights: delete {path.parent} and train again.") from error
 
 
 def _training(history: Path) -> dict[str, Any]:
