@@ -47,6 +47,25 @@ def test_the_tables_of_the_findings_are_made_from_the_files_of_the_runs(root, tm
     assert (root / "docs/images/findings.svg").read_text() == (tmp_path / "findings" / figure).read_text()
 
 
+def test_the_claims_of_the_findings_are_those_of_the_ledger(root):
+    text = (root / "findings/claims.csv").read_text(encoding="utf-8")
+    papers, _, comparisons = (list(csv.DictReader(part.splitlines())) for part in text.split("\n\n"))
+    page = (root / "docs/findings.md").read_text(encoding="utf-8")
+    assert sum(int(row["comparisons"]) for row in papers) == 14, "fourteen comparisons, says the page"
+    pham = [row for row in comparisons if row["paper"] == "pham2018"]
+    assert len(pham) == 3
+    for row in pham:
+        ours, low, high = (float(row[name]) for name in ("ours", "ours, low", "ours, high"))
+        shown = f"| {float(row['published']):+.2f} | {ours:+.2f} ± {(high - low) / 2:.2f} | {row['verdict']}"
+        assert shown in page
+    contradicted = [row for row in comparisons if row["verdict"] == "contradicted"]
+    assert [row["baseline"] for row in contradicted] == ["left", "right"]
+    for row in contradicted:
+        half = (float(row["ours, high"]) - float(row["ours, low"])) / 2
+        assert f"{-float(row['ours']):.1f} ± {half:.1f} points" in page
+        assert f"by {float(row['published']):.1f}" in page
+
+
 def test_the_scores_of_the_findings_are_those_of_sacrebleu(root):
     runs = sorted((root / "findings/results/findings").glob("*/*/seed*"))
     assert len(runs) == 41
