@@ -14,14 +14,14 @@ from nmtcore.config.yaml_files import read_yaml
 TABLE = read_yaml(Path(__file__).with_name("defaults.yaml"))
 
 NOT_RECORDED = {
-    "AnnotatorModelSettings", "AnnotatorSettings", "Changes", "ChangesByBase", "ChangesForRecurrent",
-    "ChangesForTransformer", "ClaimSettings", "CometSettings", "ComponentSettings", "DatasetSettings", "DeviceSpeeds",
-    "EncoderHeadSettings", "ExternalSettings", "Feature", "FilterSettings", "FormatOptions", "GridCell", "GridLine",
-    "JavaSettings", "Layout", "MachineSettings", "PairLabelsSettings", "PaperSettings", "PaperTableSettings",
-    "PaperTablesSettings", "ParserHeadSettings", "PathsSettings", "PerDatasetSettings", "PlannedClaim",
-    "PlannedControl", "PlannedRuns", "PlannedTable", "ProjectSettings", "PublishedSettings", "PublishedTableSettings",
-    "Range", "RecipeSettings", "ScaleSettings", "SpeedsSettings", "StandInSettings", "SystemSettings",
-    "TreeLabelsSettings",
+    "AnnotatorModelSettings", "AnnotatorSettings", "BelowScaleSettings", "Changes", "ChangesByBase",
+    "ChangesForRecurrent", "ChangesForTransformer", "ClaimSettings", "CometSettings", "ComponentSettings",
+    "DatasetSettings", "DeviceSpeeds", "EncoderHeadSettings", "ExternalSettings", "Feature", "FilterSettings",
+    "FormatOptions", "GridCell", "GridLine", "JavaSettings", "Layout", "MachineSettings", "PairLabelsSettings",
+    "PaperSettings", "PaperTableSettings", "PaperTablesSettings", "ParserHeadSettings", "PathsSettings",
+    "PerDatasetSettings", "PlannedClaim", "PlannedControl", "PlannedRuns", "PlannedTable", "ProjectSettings",
+    "PublishedSettings", "PublishedTableSettings", "Range", "RecipeSettings", "ScaleSettings", "SpeedsSettings",
+    "StandInSettings", "SystemSettings", "TreeLabelsSettings",
 }  # fmt: skip
 """Classes that no job records: sources of the jobs' settings, and base classes."""
 

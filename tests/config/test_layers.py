@@ -1,14 +1,10 @@
-"""Which layer decides a setting: recipe, data set, scale or system."""
-
-from dataclasses import fields
-from pathlib import Path
+"""Which layer decides a setting: recipe, data set, `below_scale` of the system, scale or system."""
 
 import pytest
 import yaml
 
-from nmtcore.config.bases import BASES
-from nmtcore.config.project import DECIDED_BY_SCALE, merge_layers
-from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.layers import Layer, history, merged
+from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 
 SCALE = {
@@ -50,6 +46,7 @@ SYSTEM = {
     },
     "decoding": {"max_length": 50, "beam": 6},
 }
+BELOW = {section: SYSTEM[section] for section in ("model", "training")}
 
 
 FILES = {
@@ -59,27 +56,64 @@ FILES = {
         "whole": {"extends": "transformer_base", **SYSTEM},
         "child": {"extends": "whole", "description": "sets nothing itself"},
         "special": {"extends": "transformer_base", "per_dataset": {"demo_en2de": SYSTEM}},
+        "left": {"extends": "transformer_base", "below_scale": BELOW},
+        "left_child": {"extends": "left", "description": "sets one itself", "training": {"schedule": {"peak": 2.0e-3}}},
+        "left_special": {"extends": "transformer_base", "per_dataset": {"demo_en2de": {"below_scale": BELOW}}},
         "plain": {"extends": "transformer_base"},
         "recurrent": {"base": "recurrent", "description": "another base", "model": {"layers": 3}},
-        "onwards": {"extends": "plain", "start_from": "plain", "training": SYSTEM["training"]},
+        "onwards": {"extends": "plain", "start_from": "plain", "below_scale": BELOW},
         "further": {"extends": "plain", "start_from": "plain"},
     },
 }
-"""A scale, a data set and systems, of which `special` has the same as `whole` with `per_dataset`."""
+"""A scale, a data set and systems, of which `whole` and `special` say the same themselves as `left` below the scale."""
+
+
+def sized(run):
+    """The settings of a run that both `SCALE` and `SYSTEM` have, and two that only one of them has."""
+    model, training = run.model, run.training
+    return {
+        "model": (model.width, model.feed_forward, model.decoder_layers, model.dropout),
+        "schedule": (training.schedule.kind, training.schedule.peak, training.schedule.patience),
+        "batch": (training.batch.size, training.batch.pool),
+        "validation": (training.validation.every, training.validation.stop_after, training.validation.beam),
+        "ends": (training.max_updates, training.max_epochs, training.checkpoint_every),
+        "weights": (training.keep, training.average),
+        "others": (training.clip_norm, training.label_smoothing),
+    }
 
 
 @pytest.mark.parametrize(("dataset", "system"), [("demo_en2de", "whole"), ("twin", "child"), ("twin", "special")])
-def test_a_scale_overrides_size_and_duration_but_nothing_else(own_project, dataset, system):
-    run = own_project(FILES).run(dataset, system, "mine", 1)
-    model, training = run.model, run.training
-    assert (model.width, model.feed_forward, model.decoder_layers, model.dropout) == (128, 512, 2, 0.3)
-    assert (training.schedule.kind, training.schedule.peak, training.schedule.patience) == ("constant", 3e-3, 2)
-    assert (training.batch.size, training.batch.pool) == (2048, 7)
-    assert (training.validation.every, training.validation.stop_after, training.validation.beam) == (500, None, 2)
-    assert (training.max_updates, training.max_epochs, training.checkpoint_every) == (2500, 9, 250)
-    assert (training.keep, training.average) == ("average", 3)
-    assert (training.clip_norm, training.label_smoothing) == (1.0, 0.2)
-    assert (run.decoding.max_length, run.decoding.beam) == (50, 6)
+def test_what_a_system_sets_itself_counts_at_every_scale(own_project, dataset, system):
+    project = own_project(FILES)
+    for scale in ("mine", "paper"):
+        run = project.run(dataset, system, scale, 1)
+        assert sized(run) == {
+            "model": (256, 1024, 3, 0.3),
+            "schedule": ("plateau", 1e-4, 2),
+            "batch": (4096, 7),
+            "validation": (1000, 4, 2),
+            "ends": (10000, 9, 1000),
+            "weights": ("last", 7),
+            "others": (1.0, 0.2),
+        }
+        assert (run.decoding.max_length, run.decoding.beam) == (50, 6)
+
+
+@pytest.mark.parametrize(("dataset", "system"), [("demo_en2de", "left"), ("twin", "left_special")])
+def test_a_scale_overrides_what_a_system_sets_below_it(own_project, dataset, system):
+    project = own_project(FILES)
+    assert sized(project.run(dataset, system, "mine", 1)) == {
+        "model": (128, 512, 2, 0.1),
+        "schedule": ("constant", 3e-3, 2),
+        "batch": (2048, 7),
+        "validation": (500, None, 2),
+        "ends": (2500, None, 250),
+        "weights": ("average", 3),
+        "others": (2.0, 0.2),
+    }
+    assert sized(project.run(dataset, system, "paper", 1)) == sized(project.run(dataset, "whole", "paper", 1))
+    peak = project.run(dataset, "left_child", "mine", 1).training.schedule.peak
+    assert peak == 2e-3, "the system's own value is above the scale"
 
 
 def test_something_says_when_training_ends(own_project, tmp_path, root):
@@ -123,16 +157,47 @@ def test_fine_tuning_overrides_the_same_settings(own_project):
 
 
 def test_merging_changes_no_layer():
-    layers = [{"training": {"schedule": {"peak": value}}} for value in (1, 2, 3, 4)]
-    assert merge_layers("training", *layers[:2], scale=layers[2], system=layers[3]) == {"schedule": {"peak": 3}}
-    assert layers == [{"training": {"schedule": {"peak": value}}} for value in (1, 2, 3, 4)]
+    layers = [Layer(str(value), {"training": {"schedule": {"peak": value}}}) for value in (1, 2, 3, 4)]
+    assert merged("training", layers) == {"schedule": {"peak": 4}}
+    assert [layer.values["training"]["schedule"]["peak"] for layer in layers] == [1, 2, 3, 4]
 
 
-def test_settings_decided_by_the_scale_exist_and_are_documented(root: Path):
-    classes = {"model": BASES.values(), "training": [TrainingSettings], "decoding": [DecodingSettings]}
-    assert set(DECIDED_BY_SCALE) == set(classes)
-    rule = (root / "config" / "README.md").read_text().partition("**Layers.**")[2].partition("\n## ")[0]
-    for section, keys in DECIDED_BY_SCALE.items():
-        assert set(keys) <= {field.name for settings in classes[section] for field in fields(settings)}
-        for key in keys:
-            assert f"`{key}`" in rule
+def test_null_drops_what_other_data_sets_say_but_not_the_recipe(own_project):
+    files = {
+        "datasets/old": {"extends": "demo_en2de", "training": {"clip_norm": 3.0, "average": 9}},
+        "datasets/new": {"extends": "old", "training": None},
+        "datasets/newest": {"extends": "new", "training": {"average": 8}},
+    }
+    project = own_project({**FILES, **files})
+    for name, expected in {"old": (3.0, 9), "new": (1.0, 5), "newest": (1.0, 8)}.items():
+        training = project.run(name, "plain", "paper", 1).training
+        assert (training.clip_norm, training.average) == expected, name
+
+
+def test_a_setting_of_another_base_below_the_scale_is_refused(own_project, tmp_path):
+    project = own_project({"systems/mine": {"mine": {"extends": "nmt", "below_scale": {"model": {"heads": 4}}}}})
+    with pytest.raises(UserError, match=r"below_scale: model: 'heads' is a setting of the base transformer, but"):
+        project.run("demo_en2de", "mine", "paper", 1)
+
+
+def test_history_lists_what_each_layer_says_of_a_setting():
+    layers = [
+        Layer("a", {"words": "moses", "components": {"pascal": {"heads": 1}}}),
+        Layer("b", {"words": {"source": {"kind": "given"}}, "components": {"pascal": None}}),
+        Layer("c", {"training": {"validation": {"stop_after": None}}, "components": {"pascal": {"heads": 2}}}),
+    ]
+    assert history(layers, ("words", "source", "kind")) == [("moses", "a"), ("given", "b")]
+    assert history(layers, ("components", "pascal", "heads")) == [(2, "c")], "b dropped what a says"
+    assert history(layers, ("training", "validation", "stop_after")) == [(None, "c")], "null is a value of a setting"
+    assert history(layers, ("model", "width")) == []
+
+
+def test_no_shipped_system_changes_at_a_scale_what_the_scale_sets(root):
+    """So that every shipped run at a scale is as small as the scale promises."""
+    project = Project([root / "config"], {})
+    allowed = {("training", "betas")}
+    for name in project.system_entries:
+        for level in project.system_levels(name)[0]:
+            entries = [level.keys, *level.keys.get("per_dataset", {}).values()]
+            keys = {(part, key) for own in entries for part in ("model", "training") for key in own.get(part, {})}
+            assert keys <= allowed, level.where

@@ -1,4 +1,4 @@
-"""The file that decides each setting of a run, against the values in the files."""
+"""The file that decides each setting of a run, and what that replaces, against the values in the files."""
 
 import json
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_the_named_file_has_the_value_and_what_no_file_has_is_the_default(root, 
         except MissingAnnotation:
             continue
         other_than_default = {".".join(place) for place, _ in leaves(run_to_json(run, values=changed))}
-        for key, value, file in decided_settings(project, run):
+        for key, value, file, _ in decided_settings(project, run):
             section, last = key.split(".")[0], key.split(".")[-1]
             if file == DEFAULT:
                 assert key not in other_than_default or section in FILLED or last == "kind", (system, key)
@@ -55,22 +55,34 @@ def test_the_named_file_has_the_value_and_what_no_file_has_is_the_default(root, 
 
 
 def test_the_nearest_file_wins(root, tmp_path):
+    system = (
+        "extends: depparse_l1, components: {depparse: {weight: 0.5}}, decoding: {beam: 7}, "
+        "training: {schedule: {peak: 0.002}}, below_scale: {training: {schedule: {peak: 0.004}}}"
+    )
     for name, text in {
-        "systems/own": "mine: {extends: depparse_l1, components: {depparse: {weight: 0.5}}, decoding: {beam: 7}}",
+        "systems/own": f"mine: {{{system}}}",
         "datasets/own": "{extends: demo_en2de, decoding: {alpha: 0.1}, description: d}",
     }.items():
         path = tmp_path / f"{name}.yaml"
         path.parent.mkdir()
         path.write_text(text)
     project = Project([tmp_path, root / "config"], {})
-    files = {
-        key: (value, file) for key, value, file in decided_settings(project, project.run("own", "mine", "small", 1))
-    }
-    systems = root / "config/systems/pham2018.yaml"
+    run = project.run("own", "mine", "small", 1)
+    files = {own.key: (own.value, own.file) for own in decided_settings(project, run)}
+    replaced = {own.key: own.replaced for own in decided_settings(project, run)}
+    systems, recipe = root / "config/systems/pham2018.yaml", str(root / "config/recipes/small.yaml")
     assert files["components.depparse.weight"] == ("0.5", f"{tmp_path}/systems/own.yaml: mine")
     assert files["components.depparse.kind"] == ('"depparse"', f"{systems}: depparse_l0")
     assert files["decoding.beam"] == ("7", f"{tmp_path}/systems/own.yaml: mine")
+    assert replaced["decoding.beam"] == (("4", recipe),)
     assert files["decoding.alpha"] == ("0.1", f"{tmp_path}/datasets/own.yaml")
     assert files["model.width"] == ("128", str(root / "config/scales/small.yaml"))
     assert files["training.validation.stop_after"] == ("null", str(root / "config/scales/small.yaml"))
+    assert files["training.schedule.peak"] == ("0.002", f"{tmp_path}/systems/own.yaml: mine")
+    assert replaced["training.schedule.peak"] == (
+        ("0.003", str(root / "config/scales/small.yaml")),
+        ("0.004", f"{tmp_path}/systems/own.yaml: mine"),
+        ("0.001", recipe),
+    )
     assert files["model.heads"] == ("8", DEFAULT)
+    assert replaced["model.heads"] == ()

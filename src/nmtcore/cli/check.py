@@ -16,7 +16,8 @@ _HELP = "Look at a data set, or at the settings of a run, before hours are spent
 _DETAILS = (
     "Says where its files are (nothing is downloaded), what is in those that are on this machine, whether parsers have "
     "their models, and which systems can be planned. The exit status is 1 if something would stop the workflow. For a "
-    "run, SCALE/DATASET/SYSTEM, it prints the settings, each with the file that decides it."
+    "run, SCALE/DATASET/SYSTEM, it prints the settings, each with the file that decides it and the values of other "
+    "files that this replaces."
 )
 
 
@@ -86,8 +87,16 @@ def _show_run(project: "Project", name: str, folder: Path) -> None:
     project.scale_files.check(scale, where=name)
     project.dataset_files.check(dataset, where=name)
     run = project.run(dataset, system, scale, project.settings.seeds[0])
-    rows = [[key, shortened(value), shown_file(file, folder)] for key, value, file in decided_settings(project, run)]
-    _show(terminal_table(["setting", "value", "decided by"], rows, text=3))
+    rows = [
+        [
+            own.key,
+            shortened(own.value),
+            shown_file(own.file, folder),
+            ", ".join(f"{shortened(value)} ({shown_file(file, folder)})" for value, file in own.replaced),
+        ]
+        for own in decided_settings(project, run)
+    ]
+    _show(terminal_table(["setting", "value", "decided by", "in place of"], rows, text=4))
 
 
 def _show(heading: str, *lines: str) -> None:

@@ -16,6 +16,7 @@ from nmtcore.config.bases import BASES, BaseSettings, check_settings_of_base
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.components import COMPONENTS, check_composition, check_trees, component_settings
 from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.layers import Layer, dataset_layers, merged, recipe_layer, scale_layer, system_layers
 from nmtcore.config.needs import (
     MissingAnnotation,
     check_copies,
@@ -27,7 +28,7 @@ from nmtcore.config.needs import (
 )
 from nmtcore.config.paper_tables import paper_table_files
 from nmtcore.config.project_settings import read_project_settings
-from nmtcore.config.recipes import RecipeSettings, ScaleSettings
+from nmtcore.config.recipes import ScaleSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.systems import SystemSettings
@@ -72,7 +73,7 @@ class Project(Catalogue):
         return cls([folder], merge(read_yaml(path), overrides), where=str(path))
 
     def run(self, dataset: str, system: str, scale: str, seed: int) -> RunSettings:
-        """Assemble one run. Later layers win: recipe, data set, scale, system, except for `DECIDED_BY_SCALE`."""
+        """Assemble one run."""
         key = (dataset, system, scale, seed)
         if key not in self._runs:
             self._runs[key] = self._checked_run(*key)
@@ -85,12 +86,29 @@ class Project(Catalogue):
         if data.is_treebank:
             sentence = f"{dataset} is a treebank alone, so nothing is trained on it: ask for results/tables/parsers.md."
             raise MissingAnnotation(sentence, missing="no training pairs")
-        recipe = self.recipe(data.recipe, where=f"{self.dataset_files[dataset]}: recipe")
+        layers = self.layers(dataset, system, scale)
         names = {"dataset": dataset, "system": system, "scale": scale, "seed": seed}
-        run = self.settings.machine.applied_to(assemble(recipe, data, size, parts, names=names, where=where))
+        run = self.settings.machine.applied_to(assemble(data, size, parts, layers, names=names, where=where))
         if run.start is not None:
             self._check_start(run, where=f"{where}: start_from")
         return run
+
+    def layers(self, dataset: str, system: str, scale: str) -> list[Layer]:
+        """Return what each file sets for a run, with the file. The weakest come first.
+
+        These are the recipe, the data set, what the system leaves to the scale (`below_scale`), the scale, the system.
+        """
+        recipe, parts = self.dataset(dataset).recipe, self.system(system, dataset)
+        self.recipe(recipe, where=f"{self.dataset_files[dataset]}: recipe")  # is valid
+        recipe_file, scale_file = self.recipe_files[recipe], self.scale_files[scale]
+        below, above = system_layers(*self.system_levels(system, dataset))
+        return [
+            recipe_layer(str(recipe_file), self.recipe_files.read(recipe), parts.base),
+            *dataset_layers(self.dataset_levels(dataset), parts.base),
+            *below,
+            scale_layer(str(scale_file), self.scale_files.read(scale), parts.base, parts.start_from is not None),
+            *above,
+        ]
 
     def _check_start(self, run: RunSettings, *, where: str) -> None:
         """Raise `UserError` if a run starts from itself, or from one that is not there or whose weights do not fit."""
@@ -132,46 +150,26 @@ def _matching(patterns: Iterable[str], valid: Iterable[str], check: Callable[[st
     return tuple(dict.fromkeys(matches))
 
 
-Layer = Mapping[str, Mapping[str, Any]]
-"""The settings of one layer (a recipe, a data set, a scale or a system) by section."""
-
-DECIDED_BY_SCALE = {
-    "model": ("width", "feed_forward", "decoder_layers", "layers"),
-    "training": ("schedule", "batch", "validation", "max_updates", "checkpoint_every", "keep", "average"),
-    "decoding": (),
-}
-"""The keys, by section, for which a scale overrides a system, so that the model and the run are as small as the scale
-promises. For all other keys (such as dropout) the system overrides the scale, since the system may be about them. Both
-override recipes and data sets."""
-
-
-def merge_layers(section: str, *below: Layer, scale: Layer, system: Layer) -> dict[str, Any]:
-    """Merge a section of all layers: those `below`, the scale, the system, and the keys that the scale decides."""
-    decided = {key: value for key, value in scale[section].items() if key in DECIDED_BY_SCALE[section]}
-    return merge(*(layer[section] for layer in below), scale[section], system[section], decided)
-
-
 def assemble(
-    recipe: RecipeSettings,
     data: DatasetSettings,
     size: ScaleSettings,
     parts: SystemSettings,
+    layers: Sequence[Layer],
     *,
     names: Mapping[str, Any],
     where: str,
 ) -> RunSettings:
-    """Assemble one run. Later layers win: recipe, data set, scale, system, except for `DECIDED_BY_SCALE`.
+    """Assemble one run. Of model, training and decoding, a later layer overrides an earlier one.
 
     `names` are those of data set, system and scale, and the seed.
     """
-    below = [layer_of(vars(recipe), parts.base), layer_of(vars(data), parts.base)]
-    scale_layer = layer_of(vars(size), parts.base, is_fine_tuned=parts.start_from is not None)
-    layers = {"scale": scale_layer, "system": {name: getattr(parts, name) for name in DECIDED_BY_SCALE}}
 
     def layered(cls: type, section: str) -> Any:
-        return build(cls, merge_layers(section, *below, **layers), where=f"{where}: {section}")
+        return build(cls, merged(section, layers), where=f"{where}: {section}")
 
     check_settings_of_base(parts.model, parts.base, where=f"{where}: model")
+    below = parts.below_scale.get("model", {})
+    check_settings_of_base(below, parts.base, where=f"{where}: below_scale: model")
     model = layered(BASES[parts.base], "model")
     components = {name: component_settings(name, entry, where=where) for name, entry in parts.components.items()}
     check_composition(components, parts.base, model, where=where)
@@ -218,16 +216,6 @@ def cut_segmentation(
     values = merge(plain(dataset.segmentation), changes or {})
     settings = build(SegmentationSettings, values, where=f"{where}: segmentation")
     return replace(settings, size=min(settings.size, scale.segmentation_size or settings.size))
-
-
-def layer_of(values: Mapping[str, Any], base: str, *, is_fine_tuned: bool = False) -> Layer:
-    """Return the settings of a recipe, a data set or a scale for the systems of a base.
-
-    A scale's `fine_tuning` applies if the system starts from another one.
-    """
-    general = {"model": {}, "training": values.get("training", {}), "decoding": values.get("decoding", {})}
-    layer = merge(general, values.get("per_base", {}).get(base, {}))
-    return merge(layer, {"training": values.get("fine_tuning", {})}) if is_fine_tuned else layer
 
 
 def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], *, where: str) -> None:

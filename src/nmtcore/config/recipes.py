@@ -28,7 +28,7 @@ class RecipeSettings(Changes):
 class ScaleSettings(RecipeSettings):
     """The size of runs: less data, and settings that override those of recipes and data sets.
 
-    Settings that make models and runs small (`DECIDED_BY_SCALE` in `config.project`) override those of systems too.
+    What a system sets itself overrides them, except for its `below_scale`.
     """
 
     sentences: SentencesSettings = field(default_factory=SentencesSettings)

@@ -1,7 +1,7 @@
 """Settings of systems, and a system composed of those that it extends."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
@@ -13,11 +13,21 @@ from nmtcore.config.needs import ExternalSettings
 from nmtcore.config.ranges import PartOf, settings_class
 from nmtcore.config.registry import PartsOf
 from nmtcore.config.segmentation import SegmentationSettings
-from nmtcore.config.training import TreebankSettings
+from nmtcore.config.training import TrainingSettings, TreebankSettings
 from nmtcore.config.transforms import TRANSFORMS
 from nmtcore.config.typed import build, choose, merge, nearest
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME
+
+
+@settings_class
+class BelowScaleSettings:
+    """Changes of a system that a scale may override; whatever else the system sets, it sets at every scale."""
+
+    model: Annotated[dict[str, Any], PartOf(*BASES.values())] = field(default_factory=dict)
+    """Changes of the model."""
+    training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
+    """Changes of training."""
 
 
 @settings_class
@@ -28,6 +38,8 @@ class PerDatasetSettings(Changes):
     """Changes of the system's components, by name."""
     model: Annotated[dict[str, Any], PartOf(*BASES.values())] = field(default_factory=dict)
     """Changes of the model."""
+    below_scale: Annotated[dict[str, Any], PartOf(BelowScaleSettings)] = field(default_factory=dict)
+    """Changes that suit the papers' sizes, and that a scale with other sizes overrides."""
 
 
 @settings_class
@@ -63,26 +75,29 @@ BY_NAME = ("components", "transforms")
 
 
 def compose_system(levels: Sequence[Level], datasets: Sequence[str] = ()) -> SystemSettings:
-    """Merge a system into its ancestors, as `merged_levels` does, and build its settings."""
-    return build(SystemSettings, merged_levels(levels, datasets), where=levels[-1].where)
-
-
-def merged_levels(levels: Iterable[Level], datasets: Sequence[str] = ()) -> dict[str, Any]:
-    """Merge the keys of a system into those of its ancestors (the oldest comes first), with changes for a data set.
+    """Merge a system into its ancestors (the oldest comes first), with changes for a data set.
 
     `datasets` are the data set and its ancestors, the nearest first. The definition nearest to the system wins.
     Ancestors' components come first, in their order.
     """
     values: dict[str, Any] = {}
     for level in levels:
-        own = {key: value for key, value in level.keys.items() if key != "per_dataset"}
-        special = level.keys.get("per_dataset", {})
-        values = merge(values, own, next((special[name] for name in datasets if name in special), {}))
+        values = merge(values, changes_of(level, datasets))
         for section in BY_NAME:
             entries = values.get(section, {})
             values[section] = {name: entry for name, entry in entries.items() if entry is not None}
-        values["description"] = own.get("description", "")  # an ancestor's describes another system
-    return values
+        values["description"] = level.keys.get("description", "")  # an ancestor's describes another system
+    return build(SystemSettings, values, where=levels[-1].where)
+
+
+def changes_of(level: Level, datasets: Sequence[str]) -> dict[str, Any]:
+    """Return the keys of a system's entry, with its changes for a data set.
+
+    `datasets` are the data set and its ancestors, the nearest first.
+    """
+    own = {key: value for key, value in level.keys.items() if key != "per_dataset"}
+    special = level.keys.get("per_dataset", {})
+    return merge(own, next((special[name] for name in datasets if name in special), {}))
 
 
 def check_levels(levels: Sequence[Level]) -> None:
