@@ -3,7 +3,8 @@
 import pytest
 import yaml
 
-from nmtcore.config.layers import Layer, history, merged
+from nmtcore.config.bases import BASES
+from nmtcore.config.layers import MERGED, Layer, history, merged, recipe_layer
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 
@@ -192,12 +193,14 @@ def test_history_lists_what_each_layer_says_of_a_setting():
     assert history(layers, ("model", "width")) == []
 
 
-def test_no_shipped_system_changes_at_a_scale_what_the_scale_sets(root):
-    """So that every shipped run at a scale is as small as the scale promises."""
+def test_no_shipped_system_overrides_what_makes_a_scale_small(root):
+    """Else a shipped run at a scale would be larger than the scale promises."""
     project = Project([root / "config"], {})
-    allowed = {("training", "betas")}
+    scales = [recipe_layer("", project.scale_files.read(name), base) for name in project.scale_names for base in BASES]
+    small = {(part, key) for layer in scales for part, values in layer.values.items() for key in values}
+    assert {("training", "schedule"), ("training", "max_updates"), ("model", "width")} <= small
     for name in project.system_entries:
         for level in project.system_levels(name)[0]:
             entries = [level.keys, *level.keys.get("per_dataset", {}).values()]
-            keys = {(part, key) for own in entries for part in ("model", "training") for key in own.get(part, {})}
-            assert keys <= allowed, level.where
+            overridden = {(part, key) for own in entries for part in MERGED for key in own.get(part, {})} & small
+            assert not overridden, level.where
