@@ -1,0 +1,358 @@
+"""The numbers of docs/findings.md, computed again from the files in findings/results."""
+
+import csv
+import re
+from functools import cache
+from pathlib import Path
+from statistics import fmean, stdev
+
+import numpy as np
+import pytest
+from annotation.annotating import annotate_words
+from sacrebleu.metrics import BLEU, CHRF
+
+from nmtcore.config.annotators import SpacySettings
+from nmtcore.evaluation.attachment import attachment, is_punctuation
+from nmtcore.evaluation.compare import SampledScores, compare_systems, difference_of, holm
+from nmtcore.evaluation.counts import read_counts
+from nmtcore.evaluation.induction import left_branching
+from nmtcore.evaluation.metrics import score_of
+from nmtcore.files import read_json, read_lines
+from nmtcore.inference.text import read_treebank
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNS = ROOT / "findings/results/findings"
+GERMAN, CZECH = "rehearsal_multi30k_en2de", "rehearsal_multi30k_cs2en"
+TABLES = {
+    "English to German": (GERMAN, "transformer_base"),
+    "Czech to English": (CZECH, "transformer_base"),
+    "English to German, recurrent": (GERMAN, "nmt"),
+}
+"""First cell of a table of scores → its data set and the system that the others are compared with."""
+CONTROLS = [
+    (GERMAN, "relative_tree_traversal", "transformer_relative"),
+    (GERMAN, "depparse_l1_light", "diagonalparse_l1_light"),
+    (CZECH, "tag_attention", "tag_attention_random"),
+]
+"""Data set, system and control of comparisons beyond the tables."""
+ATTENTION = (GERMAN, "sa_nmt_shared", "fa_nmt_shared")
+"""Structured and flat attention, compared by multi-bleu alone."""
+
+
+def shown(number, digits=2):
+    return f"{number:.{digits}f}"
+
+
+def deviating(values, digits):
+    """A mean and its standard deviation, as the page shows them."""
+    return f"{shown(fmean(values), digits)} ± {shown(stdev(values), digits)}"
+
+
+def signed(difference):
+    low, high = difference.interval
+    return f"{difference.delta:+.2f} ± {shown((high - low) / 2)}"
+
+
+@cache
+def page():
+    return (ROOT / "docs/findings.md").read_text(encoding="utf-8")
+
+
+def says(*texts):
+    """Return the texts that the page, as one line without bold type, does not have."""
+    line = " ".join(page().replace("**", "").split())
+    return [text for text in texts if text not in line]
+
+
+def table(first):
+    """Return the rows of the page's table whose first cell is given: dictionaries by the cells of its head."""
+    lines = page().splitlines()
+    (start,) = (number for number, line in enumerate(lines) if line.startswith(f"| {first} |"))
+    cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines[start : lines.index("", start)])
+    head, _, *rows = cells
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def name_of(cell):
+    return re.search(r"`(\w+)`", cell)[1]
+
+
+def systems_of(table_name):
+    return [name_of(row[table_name]) for row in table(table_name)]
+
+
+@cache
+def runs(dataset, system):
+    return sorted((RUNS / dataset / system).glob("seed*"))
+
+
+@cache
+def empty(run):
+    """The captions of the test, from 0, whose translation is empty."""
+    return {n for n, line in enumerate(read_lines(run / "hypotheses/test/translations.txt")) if not line.strip()}
+
+
+@cache
+def never_empty():
+    """The captions that all runs into German translate."""
+    left_out = set().union(*(empty(run) for run in RUNS.glob(f"{GERMAN}/*/seed*")))
+    return [n for n in range(1000) if n not in left_out]
+
+
+@cache
+def counts(dataset, system, metric):
+    return [read_counts(run / "counts/test.parquet", metric, score_of(metric)) for run in runs(dataset, system)]
+
+
+@cache
+def difference(dataset, system, baseline, metric="bleu", *, selected=False):
+    """Compare two systems on the test, or on the captions that no run leaves empty."""
+    counted = {name: counts(dataset, name, metric) for name in (system, baseline)}
+    if selected:
+        counted = {name: [own.rows(never_empty()) for own in seeds] for name, seeds in counted.items()}
+    return compare_systems(counted, baseline=baseline)[system].difference
+
+
+def dev_difference(dataset, *systems):
+    """Compare two systems on dev, whose sentences were not kept: by the variance over seeds alone."""
+    scores = ([read_json(run / "scores.json")["bleu"]["dev"]["bleu"] for run in runs(dataset, own)] for own in systems)
+    return difference_of(*(SampledScores(own, np.zeros((len(own), 2))) for own in scores))
+
+
+def attachment_of(dataset, system, method):
+    """The UAS of each seed on the test; none if the system's scores have none."""
+    scores = (read_json(run / "scores.json") for run in runs(dataset, system))
+    return [own["uas"]["test"][method]["uas"] for own in scores if "uas" in own]
+
+
+def gold_scores(system, treebank, measure):
+    """A score of each seed on a treebank, by its stored counts."""
+    files = (run / f"gold_counts/gold_{treebank}_english.parquet" for run in runs(GERMAN, system))
+    return [read_counts(file, measure).corpus_score() for file in files]
+
+
+def comparisons(dataset, baseline, systems, metric):
+    """Return the differences of the other systems from one of them, by all that names a comparison."""
+    others = (own for own in systems if own != baseline)
+    return {(dataset, own, baseline, metric): difference(dataset, own, baseline, metric) for own in others}
+
+
+def all_comparisons():
+    """The 27 comparisons that the page corrects together."""
+    result = {(*ATTENTION, "multi_bleu"): difference(*ATTENTION, "multi_bleu")}
+    for metric in ("bleu", "chrf"):
+        for name, (dataset, baseline) in TABLES.items():
+            result |= comparisons(dataset, baseline, systems_of(name), metric)
+        for dataset, system, control in CONTROLS:
+            result |= comparisons(dataset, control, [system], metric)
+    return result
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_each_row_of_a_table_of_scores_is_computed(name):
+    dataset, baseline = TABLES[name]
+    systems = systems_of(name)
+    compared = comparisons(dataset, baseline, systems, "bleu")
+    corrected = holm({key: own.p for key, own in compared.items()})
+    for system, row in zip(systems, table(name), strict=True):
+        scores = [read_json(run / "scores.json")["bleu"]["test"] for run in runs(dataset, system)]
+        key = dataset, system, baseline, "bleu"
+        expected = {
+            "BLEU": deviating([own["bleu"] for own in scores], 2),
+            "length": shown(fmean(own["length_ratio"] for own in scores)),
+            "empty": shown(fmean(len(empty(run)) for run in runs(dataset, system)), 1),
+            "chrF": deviating([own["chrf"] for own in scores], 1),
+            "BLEU, difference": signed(compared[key]) if key in compared else "",
+            "p (Holm)": shown(corrected[key], 3) if key in compared else "",
+        }
+        for column, method in {"UAS of the head": "argmax", "UAS of induced trees": "spanning_tree"}.items():
+            if column in row:
+                values = attachment_of(dataset, system, method)
+                expected[column] = deviating(values, 1) if values else ""
+        assert {name: row[name], **expected} == row
+
+
+def test_the_gains_that_hold_when_all_comparisons_are_corrected_are_those_that_the_page_names():
+    compared = all_comparisons()
+    assert len(compared) == 27
+    corrected = holm({key: own.p for key, own in compared.items()})
+    german = {key[1:]: p for key, p in corrected.items() if key[0] == GERMAN}
+    positions, both = (
+        {metric: german[system, "transformer_base", metric] for metric in ("bleu", "chrf")}
+        for system in ("transformer_relative", "relative_tree_traversal")
+    )
+    assert sorted(p for p in corrected.values() if p < 0.05) == sorted([positions["chrf"], *both.values()])
+    tree = german["relative_tree_traversal", "transformer_relative", "chrf"]
+    others = [(GERMAN, own, "transformer_base", "chrf") for own in ("sennrich_haddow", "depparse_l1_light")]
+    assert all(compared[key].interval[0] > 0 for key in others)
+    before = [signed(compared[key])[1:] for key in others]
+    missing = says(
+        "all 27 comparisons of the tables and their controls (13 by BLEU and by chrF, one by multi-bleu), three gains",
+        f"relative positions in chrF ({shown(positions['chrf'], 3)[1:]})",
+        f"Relative positions have {shown(positions['bleu'], 3)[1:]} in BLEU",
+        f"gain in chrF ({', '.join(before)}) only before it",
+        f"with p = {shown(tree, 3)[1:]} among all comparisons of the test",
+    )
+    assert not missing
+
+
+def test_each_difference_on_other_captions_is_computed():
+    rows = table("system")
+    assert len(rows) == 9
+    for row in rows:
+        compared = GERMAN, name_of(row["system"]), name_of(row["compared with"])
+        assert row["test"] == signed(difference(*compared)), row
+        assert row[f"its {len(never_empty())} captions"] == signed(difference(*compared, selected=True)), row
+        assert row["dev"] == signed(dev_difference(*compared)), row
+    numbers = [len(empty(run)) for run in RUNS.glob(f"{GERMAN}/*/seed*")]
+    assert not any(empty(run) for run in RUNS.glob(f"{CZECH}/*/seed*"))
+    gains = [signed(difference(*CONTROLS[0], "chrf", selected=selected))[1:] for selected in (False, True)]
+    missing = says(
+        f"left {min(numbers)} to {max(numbers)} captions empty",
+        f"on the {len(never_empty())} captions that no run leaves empty",
+        f"In chrF the tree gains {gains[0]} (on the {len(never_empty())} captions {gains[1]})",
+    )
+    assert not missing
+
+
+def test_the_first_paragraph_and_the_readme_say_that_the_baseline_is_weak():
+    first = page().split("\n\n")[1].replace("**", "").replace("\n", " ")
+    recurrent = GERMAN, "nmt", "transformer_base"
+    on_dev, on_test = signed(dev_difference(*recurrent))[1:], signed(difference(*recurrent))[1:]
+    assert "this baseline is weak" in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert "this baseline is weak: its dropout and learning rate were not tuned, and the recurrent `nmt`" in first
+    assert f"above it on dev by {on_dev} BLEU (on the test, the two cannot be told apart: {on_test})" in first
+    sizes = [read_json(runs(GERMAN, system)[0] / "manifest.json")["parameters"] for system in recurrent[1:]]
+    assert "with half of its parameters" in first
+    tree = signed(dev_difference(*CONTROLS[0]))[1:]
+    assert shown(sizes[0] / sizes[1], 1) == "0.5"
+    assert (
+        f"cannot be told apart on the test ({signed(difference(*CONTROLS[0]))[1:]}; on dev, the tree gains {tree})"
+        in first
+    )
+    assert f"in chrF the tree gains {signed(difference(*CONTROLS[0], 'chrf'))[1:]}" in first
+
+
+def test_what_the_controls_say_is_computed():
+    bleu, chrf = ([signed(difference(*own, metric)) for own in CONTROLS] for metric in ("bleu", "chrf"))
+    likeliest = [deviating(attachment_of(GERMAN, own, "argmax"), 1) for own in ("fa_nmt_shared", "sa_nmt_shared")]
+    trees = {own: attachment_of(GERMAN, own, "spanning_tree") for own in ("fa_nmt_shared", "sa_nmt_shared")}
+    assert max(map(max, trees.values())) < 32.5
+    missing = says(
+        f"A head that learns trees cannot be told apart from one that learns chains: {bleu[1]} BLEU, {chrf[1]} chrF.",
+        f"Real supertags cannot be told apart from random ones: {bleu[2]} BLEU, {chrf[2]} chrF.",
+        f"from flat attention: {signed(difference(*ATTENTION, 'multi_bleu'))} BLEU by multi-bleu",
+        f"likeliest heads have {likeliest[0]} (flat attention) and {likeliest[1]}.",
+        f"in one seed of flat attention, {shown(min(trees['fa_nmt_shared']), 1)} % of the heads are right",
+    )
+    assert not missing
+
+
+def test_in_bleu_only_the_gains_that_the_page_names_have_intervals_without_0():
+    decided = {
+        key[1:]: own.delta > 0
+        for key, own in all_comparisons().items()
+        if key[3] != "chrf" and not own.interval[0] <= 0 <= own.interval[1]
+    }
+    gains = [(own, "transformer_base", "bleu") for own in ("transformer_relative", "relative_tree_traversal")]
+    assert decided == dict.fromkeys(gains, True)
+
+
+def test_heads_of_treebanks_are_computed():
+    rows = {name_of(row["heads that are right, %"]): row for row in table("heads that are right, %")[1:]}
+    assert list(rows) == ["depparse_l1_light", "fa_nmt_shared", "sa_nmt_shared"]
+    for system, row in rows.items():
+        for treebank in ("pud", "ewt"):
+            assert row[treebank.upper()] == deviating(gold_scores(system, treebank, "uas"), 1)
+    head, trees, untrained = (
+        [gold_scores(system, treebank, measure) for treebank in ("pud", "ewt")]
+        for system, measure in (
+            ("depparse_l1_light", "directed"),
+            ("sa_nmt_shared", "directed"),
+            ("sa_nmt_shared", "untrained_directed"),
+        )
+    )
+    gold = read_json(runs(GERMAN, "sa_nmt_shared")[0] / "gold.json")["gold.uas"]
+    chain = [gold[f"gold_{treebank}_english"]["left"]["directed"] for treebank in ("pud", "ewt")]
+    ranges = [" and ".join(f"{min(own):.1f} to {max(own):.1f}" for own in both) for both in (trees, untrained)]
+    missing = says(
+        f"the head has {fmean(head[0]):.1f} and {fmean(head[1]):.1f}, the chain {chain[0]:.1f} and {chain[1]:.1f}",
+        f"structured attention {ranges[0]}, and before training {ranges[1]}.",
+    )
+    assert not missing
+
+
+def test_the_chain_is_scored_on_the_treebanks(shared):
+    (row, *_) = table("heads that are right, %")
+    for column, treebank in {"PUD": "en_pud", "EWT": "en_ewt_test"}.items():
+        words, gold, marks = gold_trees(shared, treebank)
+        chain = attachment([left_branching(len(own)).tolist() for own in words], [own.head for own in gold], marks)
+        assert row[column] == shown(chain["uas"], 1)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_parser_is_scored_on_pud(shared):
+    words, gold, marks = gold_trees(shared, "en_pud")
+    both = annotate_words(SpacySettings(model="en_ud"), words, shared / "models"), gold
+    heads = [[own.head for own in annotations] for annotations in both]
+    edges = [[list(zip(own.head, labels(own), strict=True)) for own in annotations] for annotations in both]
+    uas, las = (shown(attachment(*compared, marks)["uas"], 1) for compared in (heads, edges))
+    assert not says(f"a UAS of {uas} and an LAS of {las} on PUD")
+
+
+def gold_trees(shared, treebank):
+    """Return the words, annotation and marks of punctuation of each sentence of a treebank."""
+    sentences = list(read_treebank(shared / "data/ud" / f"{treebank}.conllu"))
+    marks = [is_punctuation(own.words, own.gold.upos) for own in sentences]
+    return [own.words for own in sentences], [own.gold for own in sentences], marks
+
+
+def labels(annotation):
+    return [label.split(":")[0] for label in annotation.deprel]
+
+
+def test_the_claims_of_the_findings_are_those_of_the_ledger():
+    text = (ROOT / "findings/claims.csv").read_text(encoding="utf-8")
+    papers, _, rows = (list(csv.DictReader(part.splitlines())) for part in text.split("\n\n"))
+    assert sum(int(row["comparisons"]) for row in papers) == 14, "fourteen comparisons, says the page"
+    pham = [row for row in rows if row["paper"] == "pham2018"]
+    assert len(pham) == 3
+    for row in pham:
+        ours, low, high = (float(row[name]) for name in ("ours", "ours, low", "ours, high"))
+        cells = f"| {float(row['published']):+.2f} | {ours:+.2f} ± {(high - low) / 2:.2f} | {row['verdict']}"
+        assert cells in page()
+    over_transformer = [row for row in rows if "pascal" in row["system"] and row["baseline"] == "transformer_base"]
+    (high,) = {row["ours, high"] for row in over_transformer if not row["subset"]}
+    assert not says(f"Pascal's gain over the transformer ends at {shown(float(high))[1:]}, below")
+    contradicted = [row for row in rows if row["verdict"] == "contradicted"]
+    assert [row["baseline"] for row in contradicted] == ["left", "right"]
+    for row in contradicted:
+        half = (float(row["ours, high"]) - float(row["ours, low"])) / 2
+        assert f"{-float(row['ours']):.1f} ± {half:.1f} points" in page()
+        assert f"by {float(row['published']):.1f}" in page()
+
+
+def test_the_manifests_lack_and_mix_what_the_page_says():
+    manifests = {run: read_json(run / "manifest.json") for run in RUNS.glob("*/*/seed*")}
+    on_gpu = {run for run, own in manifests.items() if own["gpus"]}
+    assert len(on_gpu) == 30
+    assert len(manifests) - len(on_gpu) == 11
+    for run, own in manifests.items():
+        assert own["packages"].startswith("torch 2.11" if run in on_gpu else "torch 2.13")
+        assert ((own["commit"], own["lock_sha256"]) == (None, None)) == (run in on_gpu)
+    mixed = {run.parent for run in on_gpu} & {run.parent for run in manifests.keys() - on_gpu}
+    assert sorted(folder.name for folder in mixed) == ["pascal", "sennrich_haddow"]
+
+
+def test_the_stored_scores_and_counts_are_those_of_sacrebleu():
+    stored = sorted(RUNS.glob("*/*/seed*"))
+    assert len(stored) == 41
+    for run in stored[::5]:
+        translations = read_lines(run / "hypotheses/test/translations.txt")
+        references = [read_lines(run / "hypotheses/test/references.txt")]
+        scores = read_json(run / "scores.json")["bleu"]["test"]
+        for name, metric in {"bleu": BLEU(), "chrf": CHRF()}.items():
+            score = metric.corpus_score(translations, references).score
+            assert scores[name] == pytest.approx(score, abs=1e-9)
+            counted = read_counts(run / "counts/test.parquet", name, score_of(name))
+            assert counted.corpus_score() == pytest.approx(score, abs=1e-9)
