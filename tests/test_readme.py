@@ -113,6 +113,20 @@ def test_the_systems_of_the_examples_can_be_planned(root, tmp_path):
         assert list(run.external.values()) == [str(tmp_path / name) for name in files if f"seed{seed}" in name]
 
 
+def test_readme_makefile_and_ci_name_the_same_commands(root):
+    """The first section has those that set up a fresh machine; CI runs tests that need more, `make test` does not."""
+    readme, makefile = read(root, "README.md"), read(root, "Makefile")
+    first = readme.partition("\n## ")[2].partition("\n## ")[0]
+    assert re.findall(r"^make ([\w-]+)", commands(first), re.M) == ["demo", "test"]
+    (of_ci,) = re.findall(r"^make (.*)$", read(root, ".ci/run"), re.M)
+    assert re.search(rf"`make {of_ci}` [^.]*; CI \(`\.ci/run`\)", first)
+    (targets,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.M)
+    assert set(re.findall(r"(?:^|`)make ([\w-]+)", readme, re.M)) == set(targets.split())
+    for target, needs_more in (("test", False), (of_ci, True)):
+        made = subprocess.run(["make", "-n", "-C", root, target], capture_output=True, text=True, check=True).stdout
+        assert ('-m "not needs"' not in made) == needs_more
+
+
 def test_the_example_of_counts_gives_the_score_of_those_sentences(root, monkeypatch, capsys):
     (code,) = re.findall(r"^```python\n(.*?)^```", read(root, "docs/scores.md"), re.M | re.DOTALL)
     monkeypatch.chdir(root)
