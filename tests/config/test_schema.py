@@ -159,6 +159,15 @@ def test_a_key_without_its_section_is_explained_wherever_it_is(key, places, tmp_
     assert re.findall(r"^([\w.]+)(?=:| \()", explained(key), re.M) == places
 
 
+def test_a_broken_component_of_the_users_own_hides_no_other(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config/components").mkdir(parents=True)
+    (tmp_path / "config/components/broken.py").write_text("settings(")
+    assert explained("components.pascal.heads").startswith("components.pascal.heads (")
+    with pytest.raises(UserError, match=r"broken\.py, line 1"):
+        explained("heads")
+
+
 def test_where_a_key_is_found_its_section_says_which_files_have_it():
     of_model = "model is a section in files of systems, and below per_base.BASE in files of datasets, recipes, scales."
     assert explained("dropout").splitlines()[-1] == of_model

@@ -200,8 +200,9 @@ def explained(path: str) -> str:
     """
     if registry := REGISTRIES.get(path):
         return "\n".join(_paragraph(f"{path}.{name}", summary(cls)) for name, cls in registry.items())
-    sections, section = [*FILES, *REGISTRIES, *SECTIONS], path.partition(".")[0]
-    own = _places(section) if section in sections else {}
+    sections, (section, *rest) = [*FILES, *REGISTRIES, *SECTIONS], path.split(".")
+    names = [name for name in rest[:1] if name in REGISTRIES.get(section, ())]
+    own = _places(section, *names) if section in sections else {}
     if below := [text for place, text in own.items() if f"{place}.".startswith(f"{path}.")]:
         return "\n".join(below)
     everywhere = {place: text for name in sections for place, text in _places(name).items()}
@@ -212,10 +213,12 @@ def explained(path: str) -> str:
     return "\n".join([*chosen.values(), *filter(None, files)])
 
 
-def _places(section: str) -> dict[str, str]:
-    """Return the paragraph about each class and key of a section, by path."""
-    registry = REGISTRIES.get(section, {})
-    classes = {f"{section}.{name}": cls for name, cls in registry.items()} or {section: {**FILES, **SECTIONS}[section]}
+def _places(section: str, *names: str) -> dict[str, str]:
+    """Return the paragraph about each class and key of a section, by path; of a registry's classes, only `names`."""
+    if registry := REGISTRIES.get(section):
+        classes = {f"{section}.{name}": registry[name] for name in names or registry}
+    else:
+        classes = {section: {**FILES, **SECTIONS}[section]}
     paragraphs: dict[str, str] = {}
     for name, cls in classes.items():
         paragraphs[name] = _paragraph(name, summary(cls))
