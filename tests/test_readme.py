@@ -6,9 +6,11 @@ from pathlib import Path
 
 from sacrebleu.metrics import BLEU
 
+from nmtcore.config.own_folder import project_of_folder
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines
+from nmtcore.planning.deciding_files import decided_settings, shown_file
 from nmtcore.planning.runs import seed_scores
 
 ROOT = Path(__file__).parents[1]
@@ -111,6 +113,48 @@ def test_the_systems_of_the_examples_can_be_planned(root, tmp_path):
     for seed in (1, 2):
         run = own.run("multi30k_cs2en", "my_llm", "paper", seed)
         assert list(run.external.values()) == [str(tmp_path / name) for name in files if f"seed{seed}" in name]
+
+
+def test_readme_makefile_and_ci_name_the_same_commands(root):
+    """The first section has those that set up a fresh machine; CI runs tests that need more, `make test` does not."""
+    readme, makefile = read(root, "README.md"), read(root, "Makefile")
+    first = readme.partition("\n## ")[2].partition("\n## ")[0]
+    assert re.findall(r"^make ([\w-]+)", commands(first), re.M) == ["demo", "test"]
+    (of_ci,) = re.findall(r"^make (.*)$", read(root, ".ci/run"), re.M)
+    assert re.search(rf"`make {of_ci}` [^.]*; CI \(`\.ci/run`\)", first)
+    (targets,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.M)
+    assert set(re.findall(r"(?:^|`)make ([\w-]+)", readme, re.M)) == set(targets.split())
+    for target, needs_more in (("test", False), (of_ci, True)):
+        made = subprocess.run(["make", "-n", "-C", root, target], capture_output=True, text=True, check=True).stdout
+        assert ('-m "not needs"' not in made) == needs_more
+
+
+def test_the_page_on_training_shows_the_settings_of_its_runs(root, tmp_path):
+    """What its commands print is computed here: settings of runs that match a pattern, and the files that decide."""
+    page, checked, shown, before = read(root, "docs/how-to/training.md"), [], 0, 0
+    for match in re.finditer(r"^```(\w+)\n(.*?)^```$", page, re.M | re.DOTALL):
+        said, block, before = page[before : match.start()], match[2], match.end()
+        if match[1] == "yaml":
+            path = tmp_path / re.findall(r"`mine/(config/[\w/]+\.yaml)`", said)[-1]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block, encoding="utf-8")
+        elif match[1] == "bash":
+            checked = re.findall(
+                r"^nmtcore check (\w+)/(\w+)/(\w+) --folder mine \| grep (?:-E )?'?([^'\n]+)", block, re.M
+            )
+        elif checked:
+            project = project_of_folder(tmp_path)
+            expected = [
+                [setting.key, setting.value, shown_file(setting.file, tmp_path)]
+                for scale, dataset, system, pattern in checked
+                for setting in decided_settings(project, project.run(dataset, system, scale, 1))
+                if re.search(pattern, setting.key)
+            ]
+            assert [line.split(maxsplit=2) for line in block.splitlines()] == expected
+            checked, shown = [], shown + 1
+    assert shown == 4
+    settings = project_of_folder(tmp_path).settings
+    assert (settings.scale, settings.seeds, settings.models) == ("evening", (1, 2, 3), ("parsers",))
 
 
 def test_the_example_of_counts_gives_the_score_of_those_sentences(root, monkeypatch, capsys):

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.metadata
+import json
 import os
 import re
 import shutil
@@ -25,6 +26,7 @@ from nmtcore import __version__
 from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.config.schema import FILES
 from nmtcore.errors import EXTRAS
+from nmtcore.training.attempts import code_version
 
 SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
 TEXT = "The cat, the dog.\n\nthe cat 's dog\n"
@@ -173,6 +175,12 @@ def test_commands_without_a_model_run(clean: Clean):
     assert clean.run("python", "-I", "-m", "nmtcore", "--version")[0] == f"nmtcore {__version__}\n"
     clean.run("nmtcore", "schema", "--folder", "schemas")
     assert {path.name for path in (clean.folder / "schemas").iterdir()} == {f"{name}.schema.json" for name in FILES}
+
+
+def test_the_wheel_records_the_checksum_of_the_repositorys_sources_and_no_lock(clean: Clean, root: Path):
+    code = "import json; from nmtcore.training.attempts import code_version; print(json.dumps(code_version()))"
+    expected = code_version(root / "src/nmtcore") | {"commit": None, "lock_sha256": None}
+    assert json.loads(clean.run("python", "-I", "-c", code)[0]) == expected
 
 
 def test_all_packages_that_the_source_imports_are_in_an_extra(root: Path, project: dict):

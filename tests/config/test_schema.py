@@ -1,6 +1,7 @@
 """What configuration files may hold: JSON Schemas that agree with what is read, and lists and tables of keys."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -132,12 +133,58 @@ def test_the_command_explains_keys(capsys):
 
 
 @pytest.mark.parametrize(
+    ("key", "places"),
+    [
+        ("dropout", ["model.transformer.dropout", "model.recurrent.dropout"]),
+        ("model.dropout", ["model.transformer.dropout", "model.recurrent.dropout"]),
+        ("schedule.peak", ["training.schedule.peak"]),
+        ("device_size", ["config.machine.device_size"]),
+        ("treebank", ["systems.treebank", "systems.treebank.pairs", "systems.treebank.size"]),
+        ("gaussian", ["components.gaussian", "components.gaussian.width"]),
+    ],
+)
+def test_a_key_without_its_section_is_explained_wherever_it_is(key, places, tmp_path, monkeypatch):
+    """So is one of a component of the user's own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config/components").mkdir(parents=True)
+    (tmp_path / "config/components/gaussian.py").write_text(
+        "from nmtcore.config.components.base import ComponentSettings\n"
+        "from nmtcore.config.ranges import Count, settings_class\n"
+        "@settings_class\n"
+        "class GaussianSettings(ComponentSettings):\n"
+        '    """A Gaussian."""\n'
+        "    width: Count = 3\n"
+        '    """Its width."""\n'
+    )
+    assert re.findall(r"^([\w.]+)(?=:| \()", explained(key), re.M) == places
+
+
+def test_a_broken_component_of_the_users_own_hides_no_other(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config/components").mkdir(parents=True)
+    (tmp_path / "config/components/broken.py").write_text("settings(")
+    assert explained("components.pascal.heads").startswith("components.pascal.heads (")
+    with pytest.raises(UserError, match=r"broken\.py, line 1"):
+        explained("heads")
+
+
+def test_where_a_key_is_found_its_section_says_which_files_have_it():
+    of_model = "model is a section in files of systems, and below per_base.BASE in files of datasets, recipes, scales."
+    assert explained("dropout").splitlines()[-1] == of_model
+    assert explained("peak").endswith("\ntraining is a section in files of datasets, recipes, scales, systems.")
+    assert "is a section in" not in explained("max_bad_lines"), "datasets are files, though config.yaml has the key"
+
+
+@pytest.mark.parametrize(
     ("key", "sentence"),
     [
-        ("trainig", "trainig: unknown section 'trainig'. Did you mean training?"),
+        ("trainig", "unknown section or key 'trainig'. Did you mean training"),
+        ("warmpu", "unknown section or key 'warmpu'. Did you mean warmup"),
+        ("shedule.peak", "unknown section or key 'shedule.peak'. Did you mean schedule.peak"),
         ("training.shedule", "training: unknown key 'shedule'. Did you mean schedule"),
         ("training.log_every", "training: unknown key 'log_every'."),
         ("components.paskal", "components: unknown component 'paskal'. Did you mean pascal?"),
+        ("components.pascal.hedas", "components.pascal: unknown key 'hedas'. Did you mean heads?"),
     ],
 )
 def test_what_has_no_explanation_is_a_mistake(key, sentence):

@@ -14,7 +14,7 @@ from typing import Any
 
 Values = dict[str, Any]
 
-UNSTABLE = re.compile(r"seconds|tokens.per.second|tokens/s\b|\btime\b|\bdate\b|memory|commit|energy|host")
+UNSTABLE = re.compile(r"seconds|tokens.per.second|tokens/s\b|\btime\b|\bdate\b|memory|commit|sources.sha|energy|host")
 """Names of keys and columns whose values another day or machine changes."""
 BLOCK = 1000
 """Rows whose checksum is recorded together, so that a difference says where it is."""

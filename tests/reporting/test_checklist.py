@@ -55,7 +55,10 @@ def test_questions_are_answered_from_the_manifests(results):
     cost = by_question["How long did training take, and how much energy?"]
     assert cost[0].endswith("0.1 minutes per run on average, 20 target tokens per second, 1 kWh of the GPUs")
     assert cost[2].endswith("energy not recorded")
-    assert "trained with torch 2.0" in by_question["Which code, and which versions of other packages?"]
+    code = by_question["Which code, and which versions of other packages?"]
+    assert "trained with torch 2.0" in code
+    recorded = "commit c0ffee, SHA-256 of the sources 50ce5, of requirements.lock 10cc"
+    assert f"trained with nmtcore 0.1.0, {recorded}" in code
     assert by_question["How many parameters does each model have?"][0] == "base on d (scale small): 17"
     assert by_question["Which languages?"] == ["d: en to de"]
     sizes = by_question["How large are its splits, and how much did reading, filters and selection leave?"]

@@ -122,6 +122,11 @@ def test_scores_with_and_without_signatures_share_a_table():
 def test_what_is_not_known_of_a_run_is_left_out():
     known = dict.fromkeys(RUNS_SCHEMA.names) | {"seed": 3, "state": "interrupted", "updates": 1200}
     assert cost_text(known) == "seed 3: interrupted; 1,200 updates"
+    for dirty in ("", "-dirty"):
+        code = {"commit": "c0ffee" * 6 + "0123" + dirty, "sources_sha256": "50ce5" * 12 + "0123"}
+        assert cost_text(known | code) == (
+            f"seed 3: interrupted; 1,200 updates; commit c0ffeec0ffee{dirty}; sources 50ce550ce550"
+        )
 
 
 def test_a_section_has_scores_cost_settings_curves_and_examples(page):

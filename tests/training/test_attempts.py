@@ -1,7 +1,11 @@
 """The record of attempts to train."""
 
 import hashlib
+import os
+import re
+import shutil
 import subprocess
+import sys
 
 import pytest
 import torch
@@ -9,7 +13,7 @@ import torch
 from nmtcore import __version__
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
-from nmtcore.training.attempts import code_version, read_attempts, recorded_attempt
+from nmtcore.training.attempts import code_version, read_attempts, recorded_attempt, sources_sha256
 
 
 def record(folder, *, fails=False):
@@ -32,10 +36,23 @@ def test_attempts_follow_each_other(tmp_path):
     assert second["energy"] == {"gpu": None}
 
 
-def test_the_code_version_has_commit_and_lock(tmp_path):
-    assert code_version(tmp_path) == {"version": __version__, "commit": None, "lock_sha256": None}
+@pytest.fixture
+def package(tmp_path):
+    """A small package in a folder laid out like the repository."""
+    package = tmp_path / "src/nmtcore"
+    (package / "part").mkdir(parents=True)
+    for name in ("__init__.py", "part/code.py", "part/words.txt"):
+        (package / name).write_text(name)
+    return package
+
+
+def test_the_code_version_has_commit_sources_and_lock(tmp_path, package):
+    without_git = code_version(package)
+    assert without_git.items() >= {"version": __version__, "commit": None, "lock_sha256": None}.items()
     lock = tmp_path / "requirements.lock"
     lock.write_text("torch==1\n")
+    with_lock = without_git | {"lock_sha256": hashlib.sha256(b"torch==1\n").hexdigest()}
+    assert code_version(package) == with_lock
 
     def git(*arguments):
         identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
@@ -47,12 +64,53 @@ def test_the_code_version_has_commit_and_lock(tmp_path):
     git("add", ".")
     git("commit", "-q", "-m", "a")
     commit = git("rev-parse", "HEAD").stdout.strip()
-    version = {"version": __version__, "lock_sha256": hashlib.sha256(b"torch==1\n").hexdigest()}
-    assert code_version(tmp_path) == version | {"commit": commit}
-    lock.write_text("torch==2\n")
-    assert code_version(tmp_path)["commit"] == f"{commit}-dirty"
-    (tmp_path / "inside").mkdir()
-    assert code_version(tmp_path / "inside")["commit"] is None, "the repository above is another one"
+    assert code_version(package) == with_lock | {"commit": commit}
+    (package / "part/code.py").write_text("edited")
+    edited = code_version(package)
+    assert edited["commit"] == f"{commit}-dirty"
+    assert edited["sources_sha256"] != without_git["sources_sha256"]
+    shutil.copytree(tmp_path / "src", tmp_path / "inside/src")
+    assert code_version(tmp_path / "inside/src/nmtcore")["commit"] is None, "the repository above is another one"
+
+
+def test_the_checksum_of_the_sources_is_of_names_and_bytes_of_all_files_but_compiled_and_hidden_ones(package):
+    before = sources_sha256(package)
+    for name in ("__pycache__/code.cpython-312.pyc", ".code.py.swp", ".ipynb_checkpoints/code.py"):
+        (package / "part" / name).parent.mkdir(exist_ok=True)
+        (package / "part" / name).write_text("x")
+    assert sources_sha256(package) == before
+    code, words = package / "part/code.py", package / "part/words.txt"
+    seen = {before}
+    for change in (
+        lambda: words.write_text("other words"),
+        lambda: code.rename(package / "part/renamed.py"),
+        lambda: words.rename(package / "words.txt"),
+        lambda: (package / "part/added.py").touch(),
+    ):
+        change()
+        seen.add(sources_sha256(package))
+    assert len(seen) == 5
+
+
+def test_a_copy_of_the_repository_without_git_is_the_same_code(root, tmp_path):
+    """A run of the copy, which is not installed, records the checksums that the documentation's commands print."""
+    shutil.copytree(root / "src/nmtcore", tmp_path / "src/nmtcore", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(root / "requirements.lock", tmp_path)
+    code = (
+        "from pathlib import Path; from nmtcore.training.attempts import recorded_attempt\n"
+        "with recorded_attempt(Path('run'), device='cpu', gpus=1, threads=1): pass"
+    )
+    (tmp_path / "run").mkdir()
+    environment = os.environ | {"PYTHONPATH": "src"}
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, env=environment)
+    (attempt,) = read_attempts(tmp_path / "run/attempts.json")
+    page = (root / "docs/running.md").read_text(encoding="utf-8")
+    (commands,) = re.findall(r"^```bash\n(sha256sum .*?)^```", page, re.M | re.DOTALL)
+    said = subprocess.run(["bash", "-euc", commands], check=True, cwd=root, capture_output=True, text=True).stdout
+    lock, sources = (line.split()[0] for line in said.splitlines())
+    assert attempt["code"] == {
+        "version": __version__, "commit": None, "sources_sha256": sources, "lock_sha256": lock
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("content", ["", "[", "3", "{}", "[1]"])

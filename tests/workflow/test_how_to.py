@@ -91,6 +91,10 @@ def test_component_metric_and_table(root, checkout, programs):
         follow(f"how-to/{page}.md", root, checkout, programs)
 
 
+def test_training(root, checkout, programs):
+    follow("how-to/training.md", root, checkout, programs)
+
+
 def test_filter(root, checkout, programs):
     follow("how-to/filter.md", root, checkout, programs)
 

@@ -18,7 +18,7 @@ def add_schema(commands: argparse._SubParsersAction) -> None:
         metavar="KEY",
         nargs="*",
         help="a file or section, or a key below it: config, datasets.splits, training.schedule, components.pascal; "
-        "without any, the schemas are written",
+        "or a key alone, wherever it is: dropout, schedule.peak; without any, the schemas are written",
     )
     command.add_argument(
         "--folder",

@@ -13,7 +13,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from nmtcore.config.annotator_models import AnnotatorModelSettings
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.bases import BASES
+from nmtcore.config.bases import BASES, ChangesForTransformer
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import CorpusSettings
 from nmtcore.config.datasets import DatasetSettings
@@ -28,7 +28,8 @@ from nmtcore.config.registry import PartsOf, Registry
 from nmtcore.config.systems import SystemSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.transforms import TRANSFORMS
-from nmtcore.config.typed import adapter, choose, default_of, plain
+from nmtcore.config.typed import adapter, default_of, plain, unknown
+from nmtcore.errors import UserError
 from nmtcore.files import write_texts
 
 FILES: dict[str, type] = {
@@ -194,26 +195,70 @@ def _default_text(field: dataclasses.Field) -> str:
 def explained(path: str) -> str:
     """Explain the keys below a path such as `training.schedule`, `components.pascal` or `config`, one paragraph each.
 
-    Raises `UserError` if there is no such path.
+    A path that leaves out sections (`dropout`, `schedule.peak`, `model.dropout`) is found wherever it is. Raises
+    `UserError` if it is nowhere.
     """
-    section, *rest = path.split(".")
-    choose(section, [*FILES, *REGISTRIES, *SECTIONS], noun="section", where=path)
-    cls = {**FILES, **SECTIONS}.get(section)
-    if registry := REGISTRIES.get(section):
-        if not rest:
-            return "\n".join(_paragraph(f"{section}.{name}", summary(cls)) for name, cls in registry.items())
-        cls = registry.find(rest[0], where=section)
-        section, rest = f"{section}.{rest[0]}", rest[1:]
-    rows = [(key.strip("`"), *others) for key, *others in rows_of(cls)]
-    below = "".join(f"{key}." for key in rest)
-    chosen = [row for row in rows if f"{row[0]}.".startswith(below)]
+    if registry := REGISTRIES.get(path):
+        return "\n".join(_paragraph(f"{path}.{name}", summary(cls)) for name, cls in registry.items())
+    sections, (section, *rest) = [*FILES, *REGISTRIES, *SECTIONS], path.split(".")
+    names = [name for name in rest[:1] if name in REGISTRIES.get(section, ())]
+    own = _places(section, *names) if section in sections else {}
+    if below := [text for place, text in own.items() if f"{place}.".startswith(f"{path}.")]:
+        return "\n".join(below)
+    everywhere = {place: text for name in sections for place, text in _places(name).items()}
+    chosen = {place: text for place, text in everywhere.items() if _has_parts(place, path)}
     if not chosen:
-        keys = {key for row in rows for key in itertools.accumulate(row[0].split("."), "{}.{}".format)}
-        choose(".".join(rest), keys, noun="key", where=section)
-    about = [] if rest else [_paragraph(path, summary(cls))]
-    return "\n".join(
-        [*about, *(_paragraph(f"{section}.{key} ({own}; {default})", text) for key, own, default, text in chosen)]
-    )
+        raise UserError(_nowhere(path, own) if own else unknown("section or key", path, _ends(everywhere)))
+    files = map(_files_with, dict.fromkeys(place.partition(".")[0] for place in chosen))
+    return "\n".join([*chosen.values(), *filter(None, files)])
+
+
+def _places(section: str, *names: str) -> dict[str, str]:
+    """Return the paragraph about each class and key of a section, by path; of a registry's classes, only `names`."""
+    if registry := REGISTRIES.get(section):
+        classes = {f"{section}.{name}": registry[name] for name in names or registry}
+    else:
+        classes = {section: {**FILES, **SECTIONS}[section]}
+    paragraphs: dict[str, str] = {}
+    for name, cls in classes.items():
+        paragraphs[name] = _paragraph(name, summary(cls))
+        for key, values, default, text in rows_of(cls):
+            place = f"{name}.{key.strip('`')}"
+            paragraphs[place] = _paragraph(f"{place} ({values}; {default})", text)
+    return paragraphs
+
+
+def _has_parts(place: str, path: str) -> bool:
+    """Say whether a place has all parts of a path, in the same order."""
+    remaining = iter(place.split("."))
+    return all(part in remaining for part in path.split("."))
+
+
+def _ends(places: Iterable[str]) -> set[str]:
+    """Return the places, also without their first parts: `training.schedule.peak`, `schedule.peak`, `peak`."""
+    parts = [place.split(".") for place in places]
+    return {".".join(own[start:]) for own in parts for start in range(len(own))}
+
+
+def _nowhere(path: str, places: Iterable[str]) -> str:
+    """Say that a path into a section, which has `places`, is unknown from its first unknown part on."""
+    section, *rest = path.split(".")
+    if registry := REGISTRIES.get(section):
+        registry.find(rest[0], where=section)
+        section, rest = f"{section}.{rest[0]}", rest[1:]
+    below = (place.removeprefix(f"{section}.").split(".") for place in places if place.startswith(f"{section}."))
+    keys = {key for parts in below for key in itertools.accumulate(parts, "{}.{}".format)}
+    return f"{section}: {unknown('key', '.'.join(rest), keys)}"
+
+
+def _files_with(section: str) -> str:
+    """Say which files have a section, by its name or in the changes for a base; empty of a file, or if none has it."""
+    keys = {name: {field.name for field in dataclasses.fields(cls)} for name, cls in FILES.items()}
+    direct = [name for name, own in keys.items() if section in own and section not in FILES]
+    of_bases = {field.name for field in dataclasses.fields(ChangesForTransformer)}
+    per_base = [name for name, own in keys.items() if "per_base" in own and section in of_bases - own]
+    below = f", and below per_base.BASE in files of {', '.join(per_base)}" if per_base else ""
+    return f"{section} is a section in files of {', '.join(direct)}{below}." if direct else ""
 
 
 def _paragraph(head: str, text: str) -> str:

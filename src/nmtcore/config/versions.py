@@ -15,8 +15,8 @@ VERSIONS = {
     "training": 2,
     "inference": 6,
     "evaluation": 3,
-    "reporting": 10,
+    "reporting": 11,
 }
 
-MANIFESTS = 3
+MANIFESTS = 4
 """The version of the manifests of runs: if it is raised, scoring, which writes them, is repeated."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+import nmtcore
 from nmtcore.config.corpora import SIDES
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples
@@ -24,7 +25,6 @@ from nmtcore.inference.search import length_limits
 from nmtcore.inference.text import MAX_SUBWORDS
 from nmtcore.segmentation.segmenter import SEPARATOR, codes_name
 from nmtcore.segmentation.vocabulary import EOS, SPECIALS
-from nmtcore.training.attempts import code_version
 
 EXPORT_FORMAT = 1
 """The version of nmtcore.json."""
@@ -136,7 +136,7 @@ def describe(bundle: Bundle, *, library: str, licences: Sequence[Mapping[str, An
     limits = ("beam", "length_penalty", "alpha", "max_length", "max_length_ratio", "max_length_extra")
     return {
         "format": EXPORT_FORMAT,
-        "nmtcore": code_version()["version"],
+        "nmtcore": nmtcore.__version__,
         "library": library,
         **{key: getattr(run, key) for key in ("system", "dataset", "source", "target")},
         "words": {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from nmtcore.evaluation.summary import DEV
 from nmtcore.layout import Layout
 from nmtcore.reporting.listings import UAS_NOTE
-from nmtcore.reporting.manifest import FINISHED, all_data
+from nmtcore.reporting.manifest import CODE, FINISHED, all_data
 from nmtcore.reporting.run_index import labelled
 from nmtcore.reporting.terminal_table import spread_text
 
@@ -119,9 +119,10 @@ def _count(number: int, noun: str) -> str:
 
 
 def _code(runs: "pd.DataFrame") -> list[str]:
-    known = runs.dropna(subset="version").fillna({"commit": UNKNOWN, "lock_sha256": UNKNOWN})
+    known = runs.dropna(subset="version").fillna(dict.fromkeys(CODE, UNKNOWN))
     versions = (
-        f"nmtcore {run.version}, commit {run.commit}, requirements.lock with SHA-256 {run.lock_sha256}"
+        f"nmtcore {run.version}, commit {run.commit}, SHA-256 of the sources {run.sources_sha256}, "
+        f"of requirements.lock {run.lock_sha256}"
         for run in known.itertuples()
     )
     lines = [f"trained with {line}" for line in dict.fromkeys([*versions, *runs.packages.dropna()])]

@@ -29,10 +29,12 @@ RUN_KEYS = ("scale", "dataset", "system", "seed")
 
 NAMES = {"scale": pa.string(), "dataset": pa.string(), "system": pa.string(), "seed": pa.int64()}
 
+CODE = ("version", "commit", "sources_sha256", "lock_sha256")
+"""What says which code trained a run (`code_version`)."""
+
 RUNS_SCHEMA = pa.schema(
     NAMES
-    | dict.fromkeys(("state", "folder", "version", "commit", "lock_sha256", "python", "packages"), pa.string())
-    | dict.fromkeys(("device", "external", "settings"), pa.string())
+    | dict.fromkeys(("state", "folder", *CODE, "python", "packages", "device", "external", "settings"), pa.string())
     | dict.fromkeys(("gpus", "threads", "attempts", "parameters", "updates", "best_update"), pa.int64())
     | dict.fromkeys(("training_seconds", "tokens_per_second", "translation_seconds", "words_per_second"), pa.float64())
     | dict.fromkeys(("gpu_joules", "best_bleu", "best_perplexity"), pa.float64())
@@ -82,7 +84,7 @@ def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
         **{key: int(names[key]) if key == "seed" else names[key] for key in RUN_KEYS},
         "state": INTERRUPTED if not is_trained else FINISHED if is_scored else UNSCORED,
         "folder": str(manifest.parent),
-        **{key: code.get(key) for key in ("version", "commit", "lock_sha256")},
+        **{key: code.get(key) for key in CODE},
         "python": last.get("python"),
         "packages": ", ".join(packages) or None,
         "device": device.get("name"),

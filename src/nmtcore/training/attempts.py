@@ -4,6 +4,7 @@ import ctypes
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -18,28 +19,46 @@ from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json
 from nmtcore.layout import file_name
 
-SOURCES = Path(__file__).resolve().parents[3]
-"""The folder of the repository, if the package is imported from it."""
+PACKAGE = Path(nmtcore.__file__).resolve().parent
+"""The folder of the package: `src/nmtcore` of a repository or of a copy of it, or where an installed wheel is."""
 
 PACKAGES = ("torch", "numpy", "pyarrow", "safetensors", "sacrebleu")
 """The packages whose versions are recorded; requirements.lock has all of them."""
 
 
-def code_version(sources: Path = SOURCES) -> dict[str, str | None]:
-    """Return the version of the package, the commit ("-dirty" with uncommitted changes) and requirements.lock's sha256.
+def code_version(package: Path = PACKAGE) -> dict[str, str | None]:
+    """Return the version and `sources_sha256` of the package, its commit, and the SHA-256 of requirements.lock.
 
-    The last two are None outside a repository, or without git.
+    The commit ends in "-dirty" with uncommitted changes; it is None outside a repository, or without git. The lock is
+    that of the repository or of a copy of it; an installed wheel has none.
     """
-    lock = sources / "requirements.lock"
+    repository = package.parents[1]
+    lock = repository / "requirements.lock"
     commit = None
-    if (sources / ".git").exists() and shutil.which("git"):
+    if (repository / ".git").exists() and shutil.which("git"):
         # Not a repository above this folder, as git would find; and no lock is taken for `git describe` itself.
-        command = ["git", "-C", str(sources), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
+        command = ["git", "-C", str(repository), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
         environment = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
         described = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         commit = described.stdout.strip() or None
-    lock_sum = hashlib.sha256(lock.read_bytes()).hexdigest() if lock.is_file() else None
-    return {"version": nmtcore.__version__, "commit": commit, "lock_sha256": lock_sum}
+    return {
+        "version": nmtcore.__version__,
+        "commit": commit,
+        "sources_sha256": sources_sha256(package),
+        "lock_sha256": hashlib.sha256(lock.read_bytes()).hexdigest() if lock.is_file() else None,
+    }
+
+
+def sources_sha256(package: Path) -> str:
+    """Return the SHA-256 of what the program `sha256sum` prints for the files of a package, sorted by their paths.
+
+    Paths begin with the package's name; compiled and hidden files are left out. docs/running.md has a command that
+    does the same.
+    """
+    paths = {path.relative_to(package.parent).as_posix(): path for path in package.rglob("*") if path.is_file()}
+    names = sorted(name for name in paths if not re.search(r"/(\.|__pycache__/)", name))
+    lines = [f"{hashlib.sha256(paths[name].read_bytes()).hexdigest()}  {name}\n" for name in names]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 @contextmanager

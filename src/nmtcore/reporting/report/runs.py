@@ -1,6 +1,7 @@
 """The runs of a system on a data set: their scores, and the parts of their section."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -87,6 +88,8 @@ def cost_text(run: Mapping[str, Any]) -> str:
     """Say what a run took: its size, times, energy, device and code, as far as they are known."""
     known = {key: value for key, value in run.items() if value is not None}
     known |= {"kilojoules": known["gpu_joules"] / 1000} if "gpu_joules" in known else {}
+    if "commit" in known:
+        known["commit"] = re.sub(r"(?<=^\w{12})\w+", "", known["commit"])  # it may end in "-dirty"
     known |= {key: duration(known[key]) for key in ("training_seconds", "translation_seconds") if key in known}
     texts = {
         "parameters": "{parameters:,} parameters",
@@ -96,7 +99,8 @@ def cost_text(run: Mapping[str, Any]) -> str:
         "translation_seconds": "translation {translation_seconds} ({words_per_second:,.0f} words/s)",
         "kilojoules": "{kilojoules:,.1f} kJ (GPU)",
         "device": "{device}",
-        "commit": "commit {commit:.12}",
+        "commit": "commit {commit}",
+        "sources_sha256": "sources {sources_sha256:.12}",
     }
     said = [text.format(**known) for key, text in texts.items() if key in known]
     return "; ".join([f"seed {run['seed']}: {run['state']}", *said])
