@@ -10,7 +10,7 @@ from nmtcore.config.own_folder import project_of_folder
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines
-from nmtcore.planning.deciding_files import decided_settings, shown_file
+from nmtcore.planning.deciding_files import shown_settings
 from nmtcore.planning.runs import seed_scores
 
 ROOT = Path(__file__).parents[1]
@@ -130,7 +130,7 @@ def test_readme_makefile_and_ci_name_the_same_commands(root):
 
 
 def test_the_page_on_training_shows_the_settings_of_its_runs(root, tmp_path):
-    """What its commands print is computed here: settings of runs that match a pattern, and the files that decide."""
+    """What its commands print is computed here: the settings of runs whose names match a pattern."""
     page, checked, shown, before = read(root, "docs/how-to/training.md"), [], 0, 0
     for match in re.finditer(r"^```(\w+)\n(.*?)^```$", page, re.M | re.DOTALL):
         said, block, before = page[before : match.start()], match[2], match.end()
@@ -145,12 +145,12 @@ def test_the_page_on_training_shows_the_settings_of_its_runs(root, tmp_path):
         elif checked:
             project = project_of_folder(tmp_path)
             expected = [
-                [setting.key, setting.value, shown_file(setting.file, tmp_path)]
+                [cell for cell in row if cell]
                 for scale, dataset, system, pattern in checked
-                for setting in decided_settings(project, project.run(dataset, system, scale, 1))
-                if re.search(pattern, setting.key)
+                for row in shown_settings(project, project.run(dataset, system, scale, 1), tmp_path)
+                if re.search(pattern, row[0])
             ]
-            assert [line.split(maxsplit=2) for line in block.splitlines()] == expected
+            assert [re.split(" {2,}", line) for line in block.splitlines()] == expected
             checked, shown = [], shown + 1
     assert shown == 4
     settings = project_of_folder(tmp_path).settings

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmtcore.cli.options import folder_path, positive_number
-from nmtcore.errors import UserError, escape_controls, explain_os_errors, shortened
+from nmtcore.errors import UserError, escape_controls, explain_os_errors
 
 if TYPE_CHECKING:
     from nmtcore.config.project import Project
@@ -78,7 +78,7 @@ def _run_check(chosen: argparse.Namespace) -> None:
 
 def _show_run(project: "Project", name: str, folder: Path) -> None:
     """Print the settings of a run, each with the file that decides it."""
-    from nmtcore.planning.deciding_files import decided_settings, shown_file
+    from nmtcore.planning.deciding_files import shown_settings
     from nmtcore.reporting.terminal_table import terminal_table
 
     if name.count("/") != 2:
@@ -87,15 +87,7 @@ def _show_run(project: "Project", name: str, folder: Path) -> None:
     project.scale_files.check(scale, where=name)
     project.dataset_files.check(dataset, where=name)
     run = project.run(dataset, system, scale, project.settings.seeds[0])
-    rows = [
-        [
-            own.key,
-            shortened(own.value),
-            shown_file(own.file, folder),
-            ", ".join(f"{shortened(value)} ({shown_file(file, folder)})" for value, file in own.replaced),
-        ]
-        for own in decided_settings(project, run)
-    ]
+    rows = shown_settings(project, run, folder)
     _show(terminal_table(["setting", "value", "decided by", "in place of"], rows, text=4))
 
 

@@ -12,6 +12,7 @@ from nmtcore.config.own_folder import REPOSITORY
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.config.systems import BY_NAME
+from nmtcore.errors import shortened
 
 DEFAULT, MACHINE = "default", "machine, in config.yaml"
 NOT_SHOWN = ("dataset", "system", "scale", "seed")
@@ -73,11 +74,26 @@ def _given(
     return given
 
 
-def shown_file(file: str, folder: Path) -> str:
-    """Shorten the path of a file: below the working folder, or as it is called in the repository."""
-    for base in (folder, REPOSITORY):
-        file = file.removeprefix(f"{base}{os.sep}")
-    return file
+def shown_settings(project: Project, run: RunSettings, folder: Path) -> list[list[str]]:
+    """Return a row of text per setting: key, value, the file that decides it, and what it replaces.
+
+    Files have the names that they have in `folder`, the working folder, or in the repository.
+    """
+
+    def file_name(file: str) -> str:
+        for base in (folder, REPOSITORY):
+            file = file.removeprefix(f"{base}{os.sep}")
+        return file
+
+    return [
+        [
+            setting.key,
+            shortened(setting.value),
+            file_name(setting.file),
+            ", ".join(f"{shortened(value)} ({file_name(file)})" for value, file in setting.replaced),
+        ]
+        for setting in decided_settings(project, run)
+    ]
 
 
 def _json(value: Any) -> str:
