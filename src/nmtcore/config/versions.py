@@ -15,7 +15,7 @@ VERSIONS = {
     "training": 2,
     "inference": 6,
     "evaluation": 4,
-    "reporting": 10,
+    "reporting": 11,
 }
 
 MANIFESTS = 3
