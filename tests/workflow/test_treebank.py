@@ -103,6 +103,8 @@ def test_both_systems_are_in_one_table(scored):
     assert float(first["gilded/test/uas"]) > 0
     trees = read_json(scored.folder / f"results/smoke/gilded/{SYSTEMS[0]}/seed1/scores.json")["uas"]["test"]
     assert float(first["gilded/test/uas, UAS of trees"]) == trees["spanning_tree"]["uas"]
+    page = (scored.folder / "results/tables/systems.md").read_text(encoding="utf-8")
+    assert "<br>UAS of trees |" in page, "it has no difference below the table"
     trained = [bool(row["gilded/train/last_loss"]) for row in (first, second)]
     assert trained == [True, False], "one system is only trained on trees"
 
