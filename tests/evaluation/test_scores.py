@@ -1,21 +1,25 @@
 """Scores computed from files of translations, references, parses and trees, and from what COMET wrote."""
 
 import json
+import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from evaluation.test_productions import write_trees
 from factories import run_settings
 from pair_files import write_corpus
+from syntax.test_spanning_tree import TREES, score_sum
 
 from nmtcore.config.components.settings import DiagonalParseSettings, HeadSelectionSettings
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.counts import checksum_of_test, read_counts
+from nmtcore.evaluation.counts import checksum_of_test, read_counts, stored_measures
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.scores import (
     make_output_files,
@@ -28,14 +32,21 @@ from nmtcore.evaluation.scores import (
 )
 from nmtcore.evaluation.summary import write_summary
 from nmtcore.files import read_json, read_lines, write_json, write_lines
+from nmtcore.inference.parse import parse_of
 from nmtcore.inference.schemas import Parse, write_parses
+
+
+def settings(trees: str, roots: str = "one", *, splits: tuple[str, ...] = ("test",)) -> ScoringSettings:
+    """Return the settings of scoring parses by their kind."""
+    names = {"dataset": "d", "system": "s", "scale": "smoke", "seed": 1, "splits": splits, "parsed": splits}
+    return ScoringSettings(**names, evaluation=EvaluationSettings(roots=roots), trees=trees)
 
 
 def test_without_trees_the_gold_tree_is_a_chain(tmp_path: Path):
     write_corpus(tmp_path / "c.parquet", [["a", "b", "."], ["a"], []])
     parses = [Parse(argmax=[1, 1, 1]), Parse(argmax=[1]), Parse(argmax=[])]
     write_parses(tmp_path / "p.parquet", range(3), parses)
-    scores = score_parses(read_compared(tmp_path / "p.parquet", tmp_path / "c.parquet", None))
+    scores = score_parses(read_compared(tmp_path / "p.parquet", tmp_path / "c.parquet", None), settings("chain"))
     assert set(scores) == {"argmax"}
     assert [scores["argmax"][key] for key in ("uas", "uas_without_punctuation", "words")] == [75, 100, 4]
 
@@ -52,12 +63,12 @@ def parsed_trees(folder: Path) -> dict[str, Path]:
 
 def test_trees_are_compared_row_by_row_and_nulls_are_counted(tmp_path: Path):
     files = parsed_trees(tmp_path)
-    scores = score_parses(read_compared(**files))
+    scores = score_parses(read_compared(**files), settings("supervised"))
     assert list(scores) == ["argmax", "spanning_tree", "one_root", "many_roots"]
     assert [scores[name]["uas"] for name in ("argmax", "one_root")] == [pytest.approx(200 / 3), 100]
     assert scores["many_roots"]["nulls"] == 1
     assert scores["spanning_tree"] == scores["one_root"]
-    many = score_parses(read_compared(**files), roots="many")
+    many = score_parses(read_compared(**files), settings("supervised", "many"))
     assert many["spanning_tree"] == many["many_roots"] != many["one_root"]
 
 
@@ -76,9 +87,10 @@ def test_gold_parses_are_compared_with_the_treebank(tmp_path: Path):
     files["parses"].rename(copied)
     run = run_settings(gold=("gold_a",), evaluation=EvaluationSettings(roots="many"))
     scores, lines = scored_gold(tmp_path, files, run)
-    assert lines == [f"{tmp_path} gold_a: UAS 66.7 (2 sentences)"]
+    assert lines == [f"{tmp_path} gold_a: UAS 66.7, UAS of trees 66.7 (2 sentences)"]
     assert list(scores) == ["dataset", "system", "scale", "seed", "gold.uas"]
-    expected = score_parses(read_compared(copied, files["corpus"], files["trees"]), roots="many")
+    compared = read_compared(copied, files["corpus"], files["trees"])
+    expected = score_parses(compared, settings("supervised", "many"))
     assert scores["gold.uas"] == {"gold_a": expected}
 
 
@@ -97,6 +109,45 @@ def test_induced_trees_are_scored_without_punctuation_beside_baselines(tmp_path:
     assert [scores["spanning_tree"][key] for key in measures] == pytest.approx([200 / 3, 100, 200 / 3])
     assert scores["untrained"]["directed"] == pytest.approx(100 / 3)
     assert [scores["left"][key] for key in ("sentences", "words", "scored_words", "nulls")] == [2, 6, 3, 1]
+
+
+@pytest.mark.parametrize("compared", ["induced", "supervised"])
+def test_the_uas_of_induced_trees_is_that_of_the_best_trees(tmp_path: Path, compared: str):
+    """Heads are decoded from scores as a model's are; the best of all trees and the likeliest heads differ."""
+    generator = np.random.default_rng(3)
+    lengths = [int(generator.integers(1, 6)) for _ in range(40)]
+    all_scores = [generator.normal(size=(length, 1 + length)) for length in lengths]
+    gold = [TREES[length, True][generator.integers(len(TREES[length, True]))] for length in lengths]
+    best = [max(TREES[len(own), True], key=partial(score_sum, own)) for own in all_scores]
+    likeliest = [own.argmax(axis=1) for own in all_scores]
+    trees, heads = (
+        [[sum(map(int.__eq__, map(int, own), tree)), len(tree)] for own, tree in zip(predicted, gold, strict=True)]
+        for predicted in (best, likeliest)
+    )
+    of_trees, of_heads = (100 * sum(right for right, _ in own) / sum(lengths) for own in (trees, heads))
+    assert abs(of_trees - of_heads) > 1, "otherwise this test shows nothing"
+
+    files = make_output_files(tmp_path / "parses")
+    for path in (files.parses, files.untrained_parses):
+        write_parses(path, range(len(gold)), [parse_of(own, to_root=True) for own in all_scores])
+    for path in (files.translations, files.references):
+        write_lines(path, ["x"] * len(gold))
+    write_corpus(tmp_path / "corpus.parquet", [["w"] * length for length in lengths])
+    write_trees(tmp_path / "trees.parquet", [(list(tree), None) for tree in gold])
+    inputs = {"corpora": {"test": tmp_path / "corpus.parquet"}, "trees": {"test": tmp_path / "trees.parquet"}}
+    own = {"test": tmp_path / "parses"}
+    for name, score, given in (("tests", score_tests, {"hypotheses": own}), ("gold", score_gold, {"parses": own})):
+        outputs = {"scores": tmp_path / f"{name}.json", "counts": tmp_path / name}
+        lines = score(settings(compared), **inputs, **given, **outputs)
+        path = tmp_path / name / "test.parquet"
+        column, expected = ("tree_uas", trees) if compared == "induced" else ("uas", heads)
+        assert {"uas", "tree_uas"} & {*stored_measures(path)} == {column}
+        assert read_counts(path, column).counts_BF.tolist() == expected
+        shown = re.findall(r"UAS[^,(]*[0-9]", lines[0])
+        if compared == "supervised":
+            assert shown == [f"UAS {of_heads:.1f}", f"UAS of trees {of_trees:.1f}"]
+        else:  # on a treebank, the accuracy of induced trees is that of grammar induction
+            assert shown == ([f"UAS {of_trees:.1f}"] if name == "tests" else [])
 
 
 REFERENCES = ["The cat sees the small dog.", "A\u2028dog\r"]

@@ -42,6 +42,7 @@ def test_a_sentence_is_in_the_subset_of_each_of_its_constructions():
     subsets = construction_subsets(SUPERTAGS)
     assert as_lists(subsets) == {
         "question": [0], "conjunction": [2, 4], "prepositional": [2], "control_raising": [], "relative_subordinate": [],
+        "adverbial_clause": [], "adverbial_preposition": [],
     }  # fmt: skip
     assert subsets.unanalysed == 1
 

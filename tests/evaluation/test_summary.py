@@ -70,7 +70,7 @@ def test_each_test_has_a_line():
     scores = {"system": "depparse_l1", "bleu": dict.fromkeys(("test", "test_two", "dev", "dev.greedy"), bleu)}
     shown = "BLEU 12.3, length 0.99, chrF 24.7"
     assert run_lines(scores, RUN) == [f"{RUN} {name}: {shown} (1,500 sentences)" for name in ("test", "test_two")]
-    uas = [{tree: {"uas": own, "sentences": 7} for tree in ("argmax", "spanning_tree")} for own in (86.46, None)]
+    uas = [{"argmax": {"uas": own, "sentences": 7}} for own in (86.46, None)]
     scores["uas"] = {"test": uas[0], "test_two": uas[1], "dev": uas[0]}
     assert run_lines(scores, RUN) == [
         f"{RUN} test: {shown}, UAS 86.5 (1,500 sentences)",
@@ -82,6 +82,10 @@ def test_each_test_has_a_line():
         f"{RUN} test: UAS 80.0 ± 0.8 (seeds 1, 2)",
         f"{RUN} test_two: UAS n/a (seeds 1, 2)",
     ]
+    trees = {"spanning_tree": {"uas": 88.04, "sentences": 7}, "one_root": {"uas": 70.0, "sentences": 7}}
+    shown = f"{RUN} gold_pud: UAS 86.5, UAS of trees 88.0 (7 sentences)"
+    assert run_lines({"gold.uas": {"gold_pud": uas[0] | trees}}, RUN) == [shown]
+    assert run_lines({"uas": {"test": trees}}, RUN) == [f"{RUN} test: UAS 88.0 (7 sentences)"], "of induced trees"
     splits = {"test": {"bleu": spread(12.34), "length_ratio": spread(0.987)}, "dev": {"bleu": spread(1.0)}}
     assert summary_lines({"seeds": [3], "splits": splits}, RUN) == [f"{RUN} test: BLEU 12.3, length 0.99 (seed 3)"]
 

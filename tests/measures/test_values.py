@@ -45,6 +45,18 @@ def test_seeds_of_other_tests_are_refused(tmp_path):
         scores.stored_counts(source)
 
 
+def test_the_uas_of_trees_is_that_of_the_spanning_trees(tmp_path):
+    files = {}
+    for seed, uas in (("1", 70.0), ("2", 72.0), ("3", None)):
+        files[seed] = str(tmp_path / f"{seed}.json")
+        own = {"argmax": {"uas": 60.0}, "spanning_tree": {"uas": uas}, "one_root": {"uas": 1.0}}
+        write_json(tmp_path / f"{seed}.json", {"uas": {"test": own}})
+    source = {"files": {"scores": files}, "split": "test", "score": "uas"}
+    assert MEASURES["tree_uas"].values(source) == [70.0, 72.0], "no word of the third seed was compared"
+    with pytest.raises(UserError, match=r"1.json does not hold what it should"):
+        MEASURES["tree_uas"].values({**source, "split": "dev"})
+
+
 def write_tokens(path, sentences):
     write_rows(path, TOKENS_SCHEMA, [{"id": i, "ids": own, "word_of_subword": own} for i, own in enumerate(sentences)])
     return path

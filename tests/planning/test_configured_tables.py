@@ -48,6 +48,10 @@ def test_systems_have_scores_trees_and_training(make_project):
     rows = {row.name for row in table.rows}
     assert {"transformer_base", "sa_nmt_shared, untrained", "left"} <= rows
     assert table.cell("depparse_l1", "parsed/test/uas").source["column"] == "uas"
+    assert table.cell("sa_nmt_shared", "parsed/test/uas").source["column"] == "tree_uas"
+    of_trees = "parsed/test/uas, UAS of trees"
+    assert "seed1/scores.json" in table.cell("depparse_l1", of_trees).source["files"]["scores"]["1"]
+    assert table.cell("sa_nmt_shared", of_trees).source == {}, "their UAS is that of trees"
     assert table.cell("sa_nmt_shared, untrained", "parsed/test/bleu").source == {}
 
 

@@ -132,6 +132,20 @@ def test_counts_stand_beside_the_published_ones(annotations, folder):
     assert {"published", "d, test", "112", "32", "3,007"} <= set(texts)
 
 
+def test_constructions_beyond_the_thesis_have_rows_where_no_row_names_one(folder):
+    tags = [["N", r"((S\NP)\(S\NP))/NP"], ["N", "(S/S)/S[dcl]"], ["N", "PP"], ["N"]] * 20
+    named = gains(folder, {"source.ccg": folder.write_annotation("source", "ccg", tags)})
+    unnamed = replace(named, cells=tuple(replace(cell, item="total", row="total") for cell in named.cells[:1]))
+    beyond = {"adverbial_clause": (20, 25), "adverbial_preposition": (20, 25)}
+    for table, expected in ((unnamed, beyond), (named, {})):
+        counts, entries = construction_entries(table, Results())
+        sizes = {entry["row"]: (entry["sentences"], entry["share"]) for entry in entries}
+        assert sizes["prepositional"] == (20, 25)
+        assert {name: size for name, size in sizes.items() if name in beyond} == expected
+        texts = " ".join(getattr(block, "text", "") for block in construction_blocks(table, counts, entries))
+        assert ("are not among those of Aycock 2021" in texts) == bool(expected)
+
+
 def test_phrases_are_parts_too_but_not_those_of_all_sentences(folder):
     trees = ["(S (NP (D a)) (VP (V b)))" if i % 2 else "(S (NP (D a)))" for i in range(80)]
     path = folder.write_annotation("source", "constituency", trees)

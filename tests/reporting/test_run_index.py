@@ -52,13 +52,16 @@ def test_runs_have_a_row_each_and_scores_too(tmp_path, layout):
 def test_trees_have_their_measures(layout):
     folder = write_run(layout)
     heads = {"sentences": 3, "uas": 80.0}
-    splits = {"test": {"argmax": heads}, "dev": {"argmax": heads | {"uas": None}}}
+    tree = {"spanning_tree": heads | {"uas": 85.0}}
+    splits = {"test": {"argmax": heads} | tree, "induced": tree, "dev": {"argmax": heads | {"uas": None}}}
     write_json(folder / "scores.json", {**names_of(), "uas": splits})
     right = dict.fromkeys(MEASURES, 70.0) | {"sentences": 5}
     induced = {"spanning_tree": right, "left": right | {"directed": 30.0}}
     write_json(folder / "gold.json", {**names_of(), "gold.uas": {"gold_a": induced}})
     scores = read_scores(layout)
-    assert scores[scores.split != "gold_a"][["split", "measure", "value"]].values.tolist() == [["test", "uas", 80.0]]
+    assert scores[scores.split != "gold_a"][["split", "measure", "value"]].values.tolist() == [
+        ["test", "uas", 80.0], ["test", "tree_uas", 85.0], ["induced", "uas", 85.0],
+    ]  # fmt: skip
     gold = scores[scores.split == "gold_a"].set_index("measure").value
     assert (gold["directed"], gold["left_directed"]) == (70.0, 30.0)
     assert len(gold) == 2 * len(MEASURES)

@@ -1,5 +1,6 @@
 """CCG categories, and the constructions that they show."""
 
+import itertools
 import json
 
 import ccg_oracle
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.demo import generate
-from nmtcore.syntax.categories import CONSTRUCTIONS, category_fault, constructions
+from nmtcore.syntax.categories import ALL_CONSTRUCTIONS, category_fault, constructions
 
 
 def is_category(text):
@@ -46,15 +47,15 @@ def test_tags_of_supertaggers_are_categories(text):
     assert category_fault(text) is None
 
 
-def pmb_categories(shared):
+def pmb_sentences(shared):
     lines = (shared / "data/ccg/pmb4_en_dev.txt").read_text(encoding="utf-8").splitlines()
-    return {token.rsplit("|", 1)[1] for line in lines for token in line.split()}
+    return [[token.rsplit("|", 1)[1] for token in line.split()] for line in lines]
 
 
 def test_all_categories_of_real_corpora_are_sound(shared):
     labels = json.loads((shared / "models/en_ccg_pmb/tagger/cfg").read_text())["labels"]
     demo = {category for pair in generate(split="train", count=300) for category in pair.source.annotation.ccg}
-    categories = {*pmb_categories(shared), *labels, *demo}
+    categories = {*itertools.chain(*pmb_sentences(shared)), *labels, *demo}
     assert len(categories) > 294
     assert {text for text in categories if category_fault(text)} == set()
 
@@ -64,36 +65,125 @@ def test_all_categories_of_real_corpora_are_sound(shared):
     [
         (r"(S[q]/(S[b]\NP))/NP", ["question"]),
         (r"(S[dcl]\NP)/S[qem]", ["question"]),
+        (r"(S[dcl]\NP)/S[em]", []),
         ("conj", ["conjunction"]),
+        (r"conj\conj", ["conjunction"]),
         (r"(S[dcl]\NP)/PP", ["prepositional"]),
-        (r"((S\NP)\(S\NP))/NP", ["prepositional"]),
+        ("PP/NP", ["prepositional"]),
         (r"(NP\NP)/NP", ["prepositional"]),
+        (r"((NP\NP)/NP)/NP", ["prepositional"]),
+        (r"((S\NP)/(S\NP))/NP", ["prepositional", "adverbial_preposition"]),
+        (r"((S\NP)\(S\NP))/NP", ["adverbial_preposition"]),
+        (r"((S[dcl]\NP)\(S[dcl]\NP))/NP", ["adverbial_preposition"]),
+        (r"((S[dcl]\NP)\(S[b]\NP))/NP", []),
+        ("(S/S)/NP", ["adverbial_preposition"]),
+        (r"(S\S)/NP", ["adverbial_preposition"]),
+        (r"(S[dcl]\S[dcl])/NP", []),
+        (r"(((S\NP)\(S\NP))/(S[to]\NP))/NP", []),
+        (r"((S\NP)\(S\NP))/(NP/N)", []),
         (r"(N\N)/NP", []),
-        (r"(S[adj]\NP)/((S[to]\NP)/NP)", []),
+        (r"((S\NP)\(S\NP))/S[dcl]", ["adverbial_clause"]),
+        ("(S/S)/S[dcl]", ["adverbial_clause"]),
+        ("(S/S)/S[inv]", []),
+        (r"((S\NP)\(S\NP))/(S[dcl]\NP)", []),
+        (r"(S[dcl]\NP)/S[dcl]", []),
+        (r"(S[dcl]\NP)/(S[to]\NP)", ["control_raising"]),
+        (r"((S[b]\NP)/(S[to]\NP))/NP", ["control_raising"]),
+        (r"(((S[dcl]\NP)/NP)/(S[to]\NP))/(S[adj]\NP)", []),
+        (r"(S[dcl]\NP)\(S[to]\NP)", []),
+        (r"(S[dcl]\NP)/((S[to]\NP)/NP)", []),
+        (r"N/(S[to]\NP)", []),
+        (r"(S[dcl]\NP:thr)/(S[to]\NP)", []),
         (r"(NP\NP)/(S[dcl]\NP)", ["relative_subordinate"]),
-        (r"(NP\NP)/(S[to]\NP)", ["control_raising", "relative_subordinate"]),
+        (r"(NP\NP)/(S[to]\NP)", ["relative_subordinate"]),
+        (r"(N\N)/(S[dcl]/NP)", ["relative_subordinate"]),
+        (r"(N/N)\(S[adj]\NP)", ["relative_subordinate"]),
         (r"((NP\NP)/(S[dcl]\NP))/N", []),
+        (r"(NP\NP)/S[dcl]", []),
+        (r"(NP\NP)/((S[dcl]\NP)/NP)", []),
+        (r"(N/N)/(S[asup]\NP)", []),
+        ("S[em]/S[dcl]", ["relative_subordinate"]),
+        (r"S\S", ["relative_subordinate"]),
+        (r"S/(S\NP)", []),
+        (r"(S\NP)/(S\NP)", []),
     ],
 )
 def test_a_category_shows_its_constructions(category, shown):
-    assert constructions([category]) == tuple(shown)
+    assert constructions(["NP", category, "."]) == tuple(shown)
 
 
-def has_argument(category, argument):
-    """Return whether a category of the oracle has the argument, at any depth."""
-    return len(category) == 3 and (category[2] == argument or any(has_argument(c, argument) for c in category[1:]))
+def test_relative_and_subordinate_clauses_are_counted_by_position():
+    """As by the thesis's code: of the first word never, nor of S/S at the end."""
+    relative, clause = r"(NP\NP)/(S[dcl]\NP)", "S[em]/S[dcl]"
+    for sentence, counted in (
+        ([relative], False), ([relative, "."], False), (["N", relative], True), (["N", relative, "."], True),
+        ([clause], False), ([clause, "."], False), (["N", clause], False), (["N", clause, "."], True),
+    ):  # fmt: skip
+        assert ("relative_subordinate" in constructions(sentence)) == counted, sentence
 
 
-def test_a_control_category_has_an_infinitive_as_argument(shared):
-    infinitive = ccg_oracle.parse_category(r"S[to]\NP")
-    categories = {text for text in pmb_categories(shared) if is_category(text)}
-    controlling = {text for text in categories if has_argument(ccg_oracle.parse_category(text), infinitive)}
-    assert len(controlling) > 5
-    assert {text for text in categories if CONSTRUCTIONS["control_raising"](text)} == controlling
+NOMINAL = (("N", ""), ("NP", ""))
+PHRASES = {
+    ("S", feature) for feature in ("", "dcl", "b", "ng", "pt", "pss", "adj", "to", "em", "q", "wq", "qem", "for")
+}
+
+
+def parts_of(category):
+    """Yield a category of the oracle and all its parts."""
+    yield category
+    if len(category) == 3:
+        for own in category[1:]:
+            yield from parts_of(own)
+
+
+def is_phrase(category, clauses):
+    """Return whether a category is a clause that lacks a noun phrase, or a noun phrase that lacks one."""
+    return len(category) == 3 and category[1] in clauses and category[2] in NOMINAL
+
+
+def shown_by_structure(categories):
+    """List the constructions by the structure of the categories instead of their text."""
+    parsed = list(map(ccg_oracle.parse_category, categories))
+    parts = {part for category in parsed for part in parts_of(category)}
+    s, np = ("S", ""), ("NP", "")
+    verb_phrase = ("\\", s, np)
+    adverbs = [(slash, phrase, phrase) for slash in "/\\" for phrase in (s, *(("\\", own, np) for own in PHRASES))]
+    relative = [len(own) == 3 and is_phrase(own[1], NOMINAL) and is_phrase(own[2], PHRASES) for own in parsed[1:]] + [
+        len(own) == 3 and {own[1], own[2]} <= PHRASES for own in parsed[1:-1]
+    ]
+    shows = {
+        "question": any(("S", feature) in parts for feature in ("q", "wq", "qem")),
+        "conjunction": any("conj" in part[0] for part in parts),
+        "prepositional": any(part[0].startswith("PP") for part in parts)
+        or not parts.isdisjoint({("/", ("/", verb_phrase, verb_phrase), np), ("/", ("\\", np, np), np)}),
+        "control_raising": any(
+            part[0] == "/" and is_phrase(part[1], PHRASES) and is_phrase(part[2], {("S", "to")})
+            for part in parts
+            if len(part) == 3
+        ),
+        "relative_subordinate": any(relative),
+        "adverbial_clause": not {("/", own, ("S", "dcl")) for own in adverbs}.isdisjoint(parsed),
+        "adverbial_preposition": not {("/", own, np) for own in adverbs}.isdisjoint(parsed),
+    }
+    return tuple(name for name, shown in shows.items() if shown)
+
+
+def test_real_sentences_show_constructions_as_the_structure_of_their_categories_does(shared):
+    counts, compared = dict.fromkeys(ALL_CONSTRUCTIONS, 0), 0
+    for sentence in pmb_sentences(shared):
+        if all(map(is_category, sentence)):
+            compared += 1
+            shown = constructions(sentence)
+            assert shown == shown_by_structure(sentence), sentence
+            for name in shown:
+                counts[name] += 1
+    assert compared > 1000
+    assert min(counts.values()) > 5, counts
 
 
 def test_a_sentence_shows_the_constructions_of_its_words():
     assert constructions(["conj", "NP", r"S[wq]/(S[q]/NP)", "conj"]) == ("question", "conjunction")
+    assert constructions([]) == ()
     shown = [constructions(pair.source.annotation.ccg) for pair in generate(split="train", count=300)]
-    assert all(any(name in sentence for sentence in shown) for name in CONSTRUCTIONS)
+    assert all(any(name in sentence for sentence in shown) for name in ALL_CONSTRUCTIONS)
     assert any(not sentence for sentence in shown)

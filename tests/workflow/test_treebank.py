@@ -58,8 +58,9 @@ def scored(root, tmp_path_factory):
     output = workplace.run(*targets).output
     for system in SYSTEMS:
         run = f"results/smoke/gilded/{system}/seed1"
-        uas = read_json(workplace.folder / run / "gold.json")["gold.uas"]["gold_hand"]["argmax"]["uas"]
-        assert f"\n  {run} gold_hand: UAS {uas:.1f} (4 sentences)\n" in output
+        gold = read_json(workplace.folder / run / "gold.json")["gold.uas"]["gold_hand"]
+        heads, trees = (gold[method]["uas"] for method in ("argmax", "spanning_tree"))
+        assert f"\n  {run} gold_hand: UAS {heads:.1f}, UAS of trees {trees:.1f} (4 sentences)\n" in output
     return workplace
 
 
@@ -100,6 +101,10 @@ def test_both_systems_are_in_one_table(scored):
     with (scored.folder / "results/tables/systems.csv").open(encoding="utf-8") as file:
         first, second = (row for row in csv.DictReader(file) if row["system"] in SYSTEMS)
     assert float(first["gilded/test/uas"]) > 0
+    trees = read_json(scored.folder / f"results/smoke/gilded/{SYSTEMS[0]}/seed1/scores.json")["uas"]["test"]
+    assert float(first["gilded/test/uas, UAS of trees"]) == trees["spanning_tree"]["uas"]
+    page = (scored.folder / "results/tables/systems.md").read_text(encoding="utf-8")
+    assert "<br>UAS of trees |" in page, "it has no difference below the table"
     trained = [bool(row["gilded/train/last_loss"]) for row in (first, second)]
     assert trained == [True, False], "one system is only trained on trees"
 

@@ -14,7 +14,7 @@ VERSIONS = {
     "features": 2,
     "training": 2,
     "inference": 6,
-    "evaluation": 3,
+    "evaluation": 4,
     "reporting": 11,
 }
 

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,9 @@ MEASURES = {
     "ccg": ["ccg"],
 }
 """The columns in which two annotations of a word must be equal to match; a label has no subtype after a colon."""
+
+UAS_LABELS = {"uas": "UAS", "tree_uas": "UAS of trees"}
+"""The names in text of the measures of parses (`scores_by_measure`)."""
 
 
 def attachment(
@@ -53,6 +56,17 @@ def attachment_scores(rows: Sequence[Sequence[int] | None]) -> dict[str, Any]:
         "words_without_punctuation": words_without,
         "nulls": len(rows) - len(compared),
     }
+
+
+def scores_by_measure(parses: Mapping[str, Any]) -> dict[str, Any]:
+    """Name the scores of a split's parses, a dictionary by method (`scores.score_parses`), by their measures.
+
+    uas: of the most probable heads, or of induced trees, which have no others, of the trees. tree_uas: of the maximum
+    spanning trees of a parser head, which also has the former.
+    """
+    if "argmax" not in parses:
+        return {"uas": parses["spanning_tree"]}
+    return {"uas": parses["argmax"]} | ({"tree_uas": parses["spanning_tree"]} if "spanning_tree" in parses else {})
 
 
 def attachment_counts(rows: Sequence[Sequence[int] | None], *, test: str) -> SentenceCounts:

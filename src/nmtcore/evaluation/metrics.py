@@ -12,6 +12,7 @@ import numpy as np
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.own_code import has_own, own_member, own_names, own_path
 from nmtcore.errors import UserError
+from nmtcore.evaluation.attachment import UAS_LABELS
 from nmtcore.evaluation.counts import (
     RowScores,
     SentenceCounts,
@@ -208,7 +209,7 @@ def label_of(measure: str) -> str:
     if measure in METRICS:
         return str(METRICS[measure].label)
     detail = "directed" in measure and measure != "directed"
-    return "" if detail else {"comet": LABELS["comet"], "uas": "UAS"}.get(measure, measure)
+    return "" if detail else {"comet": LABELS["comet"], **UAS_LABELS}.get(measure, measure)
 
 
 def metric_labels(scores: Mapping[str, Any]) -> dict[str, str]:

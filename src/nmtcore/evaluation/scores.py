@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,8 +92,8 @@ def score_tests(
             values[metric][name] = corpus_scores(metric, counted[metric])
         if name in settings.parsed:
             parses = read_compared(files[name].parses, corpora[name], trees.get(name))
-            values["uas"][name] = score_parses(parses, roots=settings.evaluation.roots)
-            counted["uas"] = attachment_counts(parses.matches("argmax"), test=counted["bleu"].test)
+            values["uas"][name] = score_parses(parses, settings)
+            counted |= count_parses(parses, settings, test=counted["bleu"].test)
         write_counts(counts / file_name("split_counts", split=name), counted)
     for path in in_train:
         values["bleu"][path.name.partition(".")[0]]["in_train"] = read_json(path)["in_train"]
@@ -117,8 +117,8 @@ def score_gold(
     """Score the `parses` of a run's gold treebanks (folders) against the treebanks' `trees`; return scores as lines.
 
     Writes gold.uas by split to `scores` (JSON): the result of `score_parses` or, if trees are induced, of
-    `score_induction`; and to the folder `counts` the counts of sentences by `uas` and, for trees with one root, those
-    of `counts_by_trees`.
+    `score_induction`; and to the folder `counts` the counts of sentences by `count_parses` and, for trees with one
+    root, those of `counts_by_trees`.
     """
     values = {}
     for split in settings.parsed:
@@ -132,8 +132,8 @@ def score_gold(
             ]
             values[split] = score_induction(gold, predicted)
         else:
-            values[split] = score_parses(compared, roots=settings.evaluation.roots)
-        counted = {"uas": attachment_counts(compared.matches("argmax"), test=checksum_of_treebank(gold))}
+            values[split] = score_parses(compared, settings)
+        counted = count_parses(compared, settings, test=checksum_of_treebank(gold))
         if all(heads is not None for heads in predicted["spanning_tree"]):
             counted |= counts_by_trees(gold, predicted)
         write_counts(counts / file_name("split_counts", split=split), counted)
@@ -163,15 +163,24 @@ class ComparedParses(NamedTuple):
         return matching_heads([row[method] for row in self.predicted], self.gold, self.punctuation)
 
 
-def score_parses(compared: ComparedParses, *, roots: Literal["one", "many"] = "one") -> dict[str, Any]:
+def score_parses(compared: ComparedParses, settings: ScoringSettings) -> dict[str, Any]:
     """Score predicted heads, by argmax and as spanning trees, against a parser's or a treebank's trees of the source.
 
-    `spanning_tree` is the tree with one root or many, as `roots` says. A chain (`diagonalparse`) has only the argmax.
+    `spanning_tree` is the tree with one root or many, as `evaluation.roots` says. A chain (`diagonalparse`) has only
+    the argmax. Induced trees have none: what a model induces are trees, not the most probable head of each word.
     """
-    methods = {"argmax": "argmax"}
+    methods = {} if settings.trees == "induced" else {"argmax": "argmax"}
     if not compared.chain:
-        methods |= {"spanning_tree": TREE_METHODS[roots], "one_root": "one_root", "many_roots": "many_roots"}
+        tree = TREE_METHODS[settings.evaluation.roots]
+        methods |= {"spanning_tree": tree, "one_root": "one_root", "many_roots": "many_roots"}
     return {name: attachment_scores(compared.matches(method)) for name, method in methods.items()}
+
+
+def count_parses(compared: ComparedParses, settings: ScoringSettings, *, test: str) -> dict[str, SentenceCounts]:
+    """Count the right heads of each sentence: `uas` by argmax or, of induced trees, `tree_uas` by `spanning_tree`."""
+    if settings.trees == "induced":
+        return {"tree_uas": attachment_counts(compared.matches(TREE_METHODS[settings.evaluation.roots]), test=test)}
+    return {"uas": attachment_counts(compared.matches("argmax"), test=test)}
 
 
 def read_compared(parses: Path, corpus: Path, trees: Path | None) -> ComparedParses:

@@ -11,7 +11,7 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import METRICS, Lines
 from nmtcore.parquet import read_rows, row_count
-from nmtcore.syntax.categories import CONSTRUCTIONS, constructions
+from nmtcore.syntax.categories import ALL_CONSTRUCTIONS, constructions
 from nmtcore.syntax.constituents import parse_constituents, phrase_labels
 
 FEW = 30
@@ -56,9 +56,9 @@ def read_translated(path: Path, column: str, *, sentences: int) -> list[Any]:
 
 
 def construction_subsets(supertags: Iterable[Sequence[str] | None]) -> Subsets:
-    """Find the sentences with each construction, all of them in the order of `CONSTRUCTIONS`; None: no analysis."""
+    """Find the sentences with each construction, all of them in the order of `ALL_CONSTRUCTIONS`; None: no analysis."""
     shown = [None if categories is None else constructions(categories) for categories in supertags]
-    return _subsets(CONSTRUCTIONS, shown)
+    return _subsets(ALL_CONSTRUCTIONS, shown)
 
 
 def constituent_subsets(trees: Iterable[str | None], *, where: Path) -> Subsets:

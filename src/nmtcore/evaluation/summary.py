@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.errors import UserError, shortened
+from nmtcore.evaluation.attachment import UAS_LABELS, scores_by_measure
 from nmtcore.evaluation.induction import BASELINES, MEASURES, gold_tree, score_induction
 from nmtcore.evaluation.metrics import LABELS, METRICS, metric_labels
 from nmtcore.files import explain_content, read_json, write_json
@@ -63,8 +64,8 @@ def summarise_seeds(values: Sequence[Any], *, where: str = "scores") -> Any:
 def run_lines(scores: Mapping[str, Any], folder: Path) -> list[str]:
     """Format a run's `scores.json` or `gold.json` as one line per test split; `folder` is the run's folder.
 
-    For example `results/smoke/demo_en2de/pascal/seed1 test: BLEU 12.3, length 0.98, chrF 40.1 (500 sentences)`. UAS is
-    that of the argmax. Induced trees have one line per split and method, baselines included.
+    For example `results/smoke/demo_en2de/pascal/seed1 test: BLEU 12.3, length 0.98, chrF 40.1 (500 sentences)`. On a
+    treebank, induced trees have one line per method, baselines included.
     """
     groups = [scores[key] for key in dict.fromkeys([*SCORES, *metric_labels(scores)]) if key in scores]
     lines = []
@@ -72,7 +73,7 @@ def run_lines(scores: Mapping[str, Any], folder: Path) -> list[str]:
         for name, first in _shown_on_a_line(groups[0][split]).items():
             others = [group[split] for group in groups[1:]]
             metrics = [text for scores in (first, *others) for text in _format_metrics(scores)]
-            counts = first.get("argmax", first)
+            counts = scores_by_measure(first)["uas"] if _is_of_parses(first) else first
             sentences = f"{counts['sentences']:,} sentences{_in_train(first)}"
             lines.append(f"{folder} {split}{name}: {', '.join(metrics)} ({sentences})")
     return lines
@@ -116,10 +117,15 @@ def _shown_on_a_line(scores: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {"": scores}
 
 
+def _is_of_parses(scores: Mapping[str, Any]) -> bool:
+    """Return whether the scores of a split are those of `score_parses`."""
+    return not scores.keys().isdisjoint(("argmax", "spanning_tree"))
+
+
 def _format_metrics(scores: Mapping[str, Any]) -> list[str]:
     """Format the metrics of a split; attachment scores are None if no words were compared."""
-    if "argmax" in scores:
-        return [f"UAS {_shown(scores['argmax']['uas'])}"]
+    if _is_of_parses(scores):
+        return [f"{UAS_LABELS[name]} {_shown(own['uas'])}" for name, own in scores_by_measure(scores).items()]
     own = {key: METRICS[key].label for key in METRICS if key in scores}
     labels = {"bleu": LABELS["bleu"], "length_ratio": "length", **LABELS, **own, **MEASURES}
     return [

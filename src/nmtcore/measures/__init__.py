@@ -47,8 +47,8 @@ def _translations(measure: str, label: str = "", *, digits: int = 2) -> Measure:
     )
 
 
-def _attachment(label: str, *also: str) -> Measure:
-    return Measure(label, scores.attachment_source, counts=scores.stored_counts, digits=2, also=also)
+def _attachment(label: str, *also: str, notes: str = "") -> Measure:
+    return Measure(label, scores.attachment_source, counts=scores.stored_counts, digits=2, also=also, notes=notes)
 
 
 def _induction(label: str, *also: str) -> Measure:
@@ -77,8 +77,9 @@ MEASURES = {
     "ribes": _translations("ribes", "RIBES"),
     "multi_bleu": _translations("multi_bleu", "multi-bleu"),
     "comet": _translations("comet", "COMET"),
-    "uas": _attachment("UAS", "uas_mean"),
-    "uas_mean": Measure("mean over sentences", scores.attachment_source, scores.sentence_means, digits=2),
+    "uas": _attachment("UAS", "tree_uas", "uas_mean", notes=scores.UAS_NOTES),
+    "tree_uas": Measure("UAS of trees", scores.tree_attachment_source, scores.spanning_tree_uas, digits=2),
+    "uas_mean": Measure("UAS, mean over sentences", scores.attachment_source, scores.sentence_means, digits=2),
     "diagonal_precision": _attachment("precision of chains"),
     "directed": _induction("directed"),
     "undirected": _induction("undirected over gold edges", "undirected_predicted_edges"),

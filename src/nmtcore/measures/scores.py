@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from nmtcore.evaluation.counts import SentenceCounts
 
 
+UAS_NOTES = """
+UAS: of the most probable heads or, if trees are induced, of the trees, compared with the parser's trees (for a
+diagonalparse system: with the previous word) or, on a split gold_..., with a treebank's. UAS of trees: of the maximum
+spanning trees of a system that learns from trees.
+"""
+
+
 def translations_source(place: Place, measure: str) -> Source | str:
     """Return the counts of the translations by the cell's runs; a row that is no system of ours has none."""
     if place.runs is None or place.cell.split is None:
@@ -30,7 +37,19 @@ def attachment_source(place: Place) -> Source | str:
     if cell.split not in (run.gold if gold else run.parsed_tests):
         return ""
     files = {"counts": place.by_seed("gold_counts" if gold else "counts")}
-    return {"files": files, "split": cell.split, "column": "uas"}
+    return {"files": files, "split": cell.split, "column": "tree_uas" if run.tree_comparison == "induced" else "uas"}
+
+
+def tree_attachment_source(place: Place) -> Source | str:
+    """Return the scores of the cell's runs, if `attachment_source` counts heads that are not those of their trees."""
+    source = attachment_source(place)
+    if isinstance(source, str):
+        return source
+    if place.run.tree_comparison != "supervised":
+        return ""
+    gold = source["split"].startswith(GOLD)
+    files = {"scores": place.by_seed("gold_scores" if gold else "scores")}
+    return {"files": files, "split": source["split"], "score": "gold.uas" if gold else "uas"}
 
 
 def stored_counts(source: Source) -> "list[SentenceCounts]":
@@ -49,6 +68,18 @@ def stored_counts(source: Source) -> "list[SentenceCounts]":
                 "results of the older run and run the workflow again."
             )
     return counts
+
+
+def spanning_tree_uas(source: Source) -> list[float]:
+    """Return the UAS of the spanning trees of each seed; none if no word was compared."""
+    from nmtcore.evaluation.attachment import scores_by_measure
+    from nmtcore.files import explain_content, read_json
+
+    values = []
+    for path in map(Path, source["files"]["scores"].values()):
+        with explain_content(path):
+            values.append(scores_by_measure(read_json(path)[source["score"]][source["split"]])["tree_uas"]["uas"])
+    return [value for value in values if value is not None]
 
 
 def sentence_means(source: Source) -> list[float]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmtcore.evaluation.summary import DEV
 from nmtcore.layout import Layout
-from nmtcore.reporting.listings import UAS_NOTE
+from nmtcore.measures.scores import UAS_NOTES
 from nmtcore.reporting.manifest import CODE, FINISHED, all_data
 from nmtcore.reporting.run_index import labelled
 from nmtcore.reporting.terminal_table import spread_text
@@ -88,7 +88,7 @@ def _answers(
             "Which settings do the reported models have?": ["`model/run.json` in the folder of each run"],
             "What are mean and spread of the results (over seeds)?": [
                 *of_scores(_scores),
-                *[UAS_NOTE] * ("UAS" in set(scores.label)),
+                *[" ".join(UAS_NOTES.split())] * ("UAS" in set(scores.label)),
             ],
         },
         "Each data set": {

@@ -175,8 +175,8 @@ def _overview(table: PlannedTable, results: Results, compared: Sequence[Compared
             )
         content = measure.content if measure else "mean"
         digits = max(column.digits, measure.digits if measure else 2)
-        # What the paper lacks, such as chrF, stands beside its difference.
-        detail = bool(compared) and column.added
+        # What the paper lacks, such as chrF, stands beside its difference if it has one.
+        detail = bool(compared) and column.added and bool(measure and measure.counts)
         heading = {"name": ours, "raw_name": column.name, "group": group}
         columns.append(Column(**heading, content=content, digits=digits, detail=detail))
         if is_of_translations(column.measure):

@@ -23,6 +23,7 @@ from nmtcore.evaluation.counts import SentenceCounts, length_ratio
 from nmtcore.evaluation.metrics import METRICS, count_translations
 from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.layout import Layout
+from nmtcore.measures.scores import UAS_NOTES
 from nmtcore.reporting.empty_translations import mostly_empty
 from nmtcore.reporting.run_index import baseline_differences, labelled, read_scores
 from nmtcore.reporting.seed_items import one_seed_sentence
@@ -37,12 +38,6 @@ from nmtcore.reporting.terminal_table import (
 
 if TYPE_CHECKING:
     import pandas as pd
-
-UAS_NOTE = (
-    "UAS: of the most probable heads, compared with the parser's trees (for a diagonalparse system: with the previous "
-    "word) or, on a split gold_..., with a treebank's."
-)
-"""What a score named UAS is."""
 
 _DIFFERENCE = (
     "length: of the translations, divided by that of the references. difference: from {baseline}, ± half of its 95 % "
@@ -243,5 +238,5 @@ def _all_scores(scores: "pd.DataFrame") -> str:
         texts = [spread_text(values[label]) if label in values else None for label in labels]
         rows.append([*own[shown].iloc[0], seeds, *texts])
     table = terminal_table([*(keys[key] for key in shown), "seeds", *labels], rows, text=len(shown) + 1)
-    note = f"{_MEANS} {UAS_NOTE} directed: accuracy of induced trees."
+    note = f"{_MEANS} {UAS_NOTES} directed: accuracy of induced trees."
     return f"{', '.join(common)}\n" * bool(common) + f"{table}\n{fill_terminal(note)}"

@@ -36,6 +36,7 @@ from nmtcore.reporting.table import (
     text_columns,
     with_origin,
 )
+from nmtcore.syntax.categories import FURTHER_CONSTRUCTIONS
 
 ALL = "all sentences"
 """The name of the part that is the whole test."""
@@ -56,7 +57,14 @@ _NOTES = f"""
 Few: fewer than {FEW} sentences, too few to conclude anything. Difference: from the baseline on the same sentences, ±
 half its 95 % interval, which joins the variance over seeds with that over {SAMPLES:,} paired bootstrap samples.
 """
-_CONSTRUCTIONS = "A sentence has a construction if its reference has a CCG supertag of it, and may have several."
+_CONSTRUCTIONS = """
+A sentence has a construction if its reference has a CCG supertag of it, and may have several; they are counted as by
+the code of Aycock 2021.
+"""
+_FURTHER = f"""
+{" and ".join(FURTHER_CONSTRUCTIONS)} are not among those of Aycock 2021: words such as "because", and prepositions
+whose phrase modifies a verb phrase or a clause.
+"""
 _LENGTHS = """
 Lengths are words of the source sentence. Long sentences: the longest {share:g} % of the test, and those that are as
 long as the shortest of them. The bins are ours.
@@ -181,7 +189,11 @@ def _counts(table: PlannedTable, results: Results) -> Iterator[Entry]:
 
 
 def _gains(table: PlannedTable, results: Results) -> Iterator[Entry]:
-    """Yield the entries of each comparison, those of the table's rows first."""
+    """Yield the entries of each comparison, those of the table's rows first.
+
+    A table that names constructions is a paper's, and has none of `FURTHER_CONSTRUCTIONS`.
+    """
+    left_out = FURTHER_CONSTRUCTIONS if any(ITEMS.get(cell.item) != ALL for cell in table.cells) else {}
     comparisons: dict[tuple[Any, ...], list[GridCell]] = {}
     for cell in table.cells:
         if cell.metric != COUNT and cell.system not in (None, *table.baselines[:1]):
@@ -189,7 +201,9 @@ def _gains(table: PlannedTable, results: Results) -> Iterator[Entry]:
     for cells in comparisons.values():
         divided = parts_of(table, cells[0])
         parts = {
-            name: part for name, part in divided.parts.items() if name == ALL or len(part.rows_B) < divided.sentences
+            name: part
+            for name, part in divided.parts.items()
+            if name == ALL or (len(part.rows_B) < divided.sentences and name not in left_out)
         }
         for cell in cells:
             part = parts.pop(ITEMS.get(cell.item, cell.item), None)
@@ -218,7 +232,8 @@ def construction_blocks(table: PlannedTable, counts: Sequence[Entry], gains: Seq
         for entry in (*counts, *gains)
         if entry["unanalysed"]
     )
-    blocks += [note(_CONSTRUCTIONS), *[note(_NOTES)] * bool(gains)]
+    further = any(entry["row"] in FURTHER_CONSTRUCTIONS for entry in gains)
+    blocks += [note(_CONSTRUCTIONS), *[note(_FURTHER)] * further, *[note(_NOTES)] * bool(gains)]
     return [*blocks, *item_blocks([*unanalysed, *(seed_items(table) if gains else ())])]
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from nmtcore.errors import UserError
+from nmtcore.evaluation.attachment import scores_by_measure
 from nmtcore.evaluation.compare import Difference, compare_systems
 from nmtcore.evaluation.counts import SentenceCounts, length_ratio, read_counts, stored_measures
-from nmtcore.evaluation.induction import MEASURES
+from nmtcore.evaluation.induction import BASELINES, MEASURES
 from nmtcore.evaluation.metrics import METRICS, label_of, metric_labels, score_of
 from nmtcore.evaluation.subsets import read_subsets
 from nmtcore.files import explain_content, read_json
@@ -118,8 +119,9 @@ def _rows_of(scores: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                     "signature": own[f"{measure}_signature"],
                 }
     for split, methods in [*scores.get("uas", {}).items(), *scores.get("gold.uas", {}).items()]:
-        if "argmax" in methods:
-            values, sentences = {"uas": methods["argmax"]["uas"]}, methods["argmax"]["sentences"]
+        if methods.keys().isdisjoint(BASELINES):
+            scored = scores_by_measure(methods)
+            values, sentences = {name: own["uas"] for name, own in scored.items()}, scored["uas"]["sentences"]
         else:
             values = {
                 measure if name == "spanning_tree" else f"{name}_{measure}": own[measure]

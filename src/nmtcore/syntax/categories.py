@@ -1,11 +1,11 @@
 r"""Categories of combinatory categorial grammar in CCGbank's notation, `(S[dcl]\NP)/NP`, and the constructions in them.
 
 Constructions group sentences into subsets for error analysis (Nadejde 2018; Aycock 2021, section 5.2); a sentence may
-be in several. All tests work on the string of a category.
+be in several. All tests work on the strings of categories.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
 MAX_DEPTH = 50
@@ -34,27 +34,44 @@ def category_fault(text: str) -> str | None:
     return None if _WHOLE.fullmatch(rest) and "\0" not in text else f"{text[:80]!r} is no CCG category"
 
 
-_QUESTIONS = ("S[q]", "S[wq]", "S[qem]")
-_PREPOSITIONS = (r"((S\NP)/(S\NP))/NP", r"((S\NP)\(S\NP))/NP", r"(NP\NP)/NP")
-_INFINITIVE = r"(S[to]\NP)"
+_N = "NP?"
+_SLASH = r"[/\\]"
+_S = r"S(?:\[[a-z]{0,3}\])?"
+"""S, perhaps with a feature such as [dcl]."""
 
-CONSTRUCTIONS: dict[str, Callable[[str], bool]] = {
-    "question": lambda category: any(sentence in category for sentence in _QUESTIONS),
-    "conjunction": lambda category: "conj" in category,
-    "prepositional": lambda category: "PP" in category or category in _PREPOSITIONS,
-    # An argument, at any depth, follows a slash; a complex argument is in brackets.
-    "control_raising": lambda category: f"/{_INFINITIVE}" in category or f"\\{_INFINITIVE}" in category,
-    "relative_subordinate": lambda category: category.startswith(r"(NP\NP)/(S"),
+
+def _any_of(*categories: str) -> str:
+    return "|".join(map(re.escape, categories))
+
+
+CONSTRUCTIONS = {
+    "question": re.compile(_any_of("S[q]", "S[wq]", "S[qem]")),
+    "conjunction": re.compile("conj"),
+    "prepositional": re.compile(_any_of("PP", r"((S\NP)/(S\NP))/NP", r"(NP\NP)/NP")),
+    "control_raising": re.compile(rf"\(S(?:\[[a-z]+\])?{_SLASH}{_N}\)/\(S\[to\]{_SLASH}{_N}\)"),
+    # Whole categories, of a relative pronoun or of a word such as "that" between two clauses.
+    "relative_subordinate": re.compile(
+        rf"(?<= )(?:\({_N}{_SLASH}{_N}\){_SLASH}\({_S}{_SLASH}{_N}\)(?= |$)|{_S}{_SLASH}{_S}(?= ))"
+    ),
 }
-"""Construction → test whether a category shows it."""
+"""Constructions and what shows them in the categories of a sentence, joined by spaces, as the code of Aycock 2021
+counts them: in any part of a category; but relative and subordinate clauses by whole categories, never by that of the
+first word, nor by S/S of the last one."""
+
+_MODIFIER = rf"\(\((?P<phrase>S(?:\[\w+\])?\\NP)\){_SLASH}\((?P=phrase)\)\)|\(S{_SLASH}S\)"
+r"""What modifies a verb phrase, perhaps with a feature, or a clause; `(S[dcl]\S[dcl])/NP` is a verb ("said")."""
+
+FURTHER_CONSTRUCTIONS = {
+    "adverbial_clause": re.compile(rf"(?<!\S)(?:{_MODIFIER})/S\[dcl\](?!\S)"),
+    "adverbial_preposition": re.compile(rf"(?<!\S)(?:{_MODIFIER})/NP(?!\S)"),
+}
+"""Constructions that the thesis does not count, in the same form: categories of words such as "because" and of
+prepositions whose phrase modifies a verb phrase or a clause."""
+
+ALL_CONSTRUCTIONS = CONSTRUCTIONS | FURTHER_CONSTRUCTIONS
 
 
 def constructions(categories: Iterable[str]) -> tuple[str, ...]:
-    """List the constructions that the categories of one sentence show, in the order of `CONSTRUCTIONS`."""
-    shown = {name for category in categories for name in _constructions_of(category)}
-    return tuple(name for name in CONSTRUCTIONS if name in shown)
-
-
-@lru_cache(maxsize=100_000)
-def _constructions_of(category: str) -> Sequence[str]:
-    return tuple(name for name, shows in CONSTRUCTIONS.items() if shows(category))
+    """List the constructions that the categories of one sentence show, in the order of `ALL_CONSTRUCTIONS`."""
+    line = " ".join(categories)
+    return tuple(name for name, pattern in ALL_CONSTRUCTIONS.items() if pattern.search(line))

@@ -40,7 +40,7 @@ def run_tables(
             row = {
                 "system": group.system,
                 "description": descriptions.get(group.system, ""),
-                **{measure: means.get(measure) for measure in ("bleu", "chrf", "uas")},
+                **{measure: means.get(measure) for measure in ("bleu", "chrf", "uas", "tree_uas")},
                 "length": None if ratios.empty else ratios.mean(),
                 "seeds": len(group.seeds),
                 "difference": difference,
@@ -94,7 +94,8 @@ def _named(row: Mapping[str, Any], baseline: str) -> str:
         said = f"{escape(row['system'])} {'gains' if delta > 0 else 'loses'} <b>{abs(delta):.1f} BLEU</b>{over}"
     if row["uas"] is None:
         return said
-    return f"{said}, {'though' if high < 0 else 'and'} its head points to the right word in {row['uas']:.0f} %"
+    trees = "" if row["tree_uas"] is None else f" (as trees {row['tree_uas']:.0f} %)"
+    return f"{said}, {'though' if high < 0 else 'and'} it finds the heads of {row['uas']:.0f} % of the words{trees}"
 
 
 def _counted(rows: Sequence[Mapping[str, Any]], baseline: str, dataset: str) -> str:
