@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from nmtcore.config.corpora import FileSettings, PartSettings
 from nmtcore.corpus import read
+from nmtcore.corpus.formats.lines import Plain
+from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.read import draw_sample
 from nmtcore.errors import LineError, UserError
 
@@ -146,6 +148,35 @@ def test_mistakes_are_sentences(roles, options, values, sentence, bench):
 def test_empty_files_raise_user_error(bench):
     with pytest.raises(UserError, match=r"splits\.train: the files of 'c' have no rows: are they empty\?"):
         bench.read(bench.dataset(bench.plain("", "")))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "where"),
+    [
+        (Side(text="a\nb"), Side(text="c"), r"text\.cs, line 1: the format plain returns 'a\\nb' for the source, "),
+        (Side(text="a"), Side(text="b\n"), r"text\.en, line 1: the format plain returns 'b\\n' for the target, "),
+        (
+            Side(text="a"),
+            Side(text="b", words=["b\n"]),
+            r"text\.en, line 1: the format plain returns 'b\\n' for the ta",
+        ),
+    ],
+)
+def test_a_line_break_of_a_format_of_ones_own_is_refused(bench, monkeypatch, source, target, where):
+    """A line of the translations would otherwise belong to another pair than one of the references."""
+    monkeypatch.setattr(Plain, "parse", lambda self, row: (source, target))
+    with pytest.raises(LineError, match=where + r".*has a line break: let its `parse` replace line breaks by spaces"):
+        bench.read(bench.dataset(bench.plain("x\n", "y\n"), max_bad_lines=9))
+
+
+def test_a_line_break_in_a_row_without_a_line_is_refused_by_its_number(bench, monkeypatch):
+    rows = [(Side(text="a"), Side(text="b")), (Side(text="a"), Side(text="b\n"))]
+    monkeypatch.setattr(Plain, "rows", lambda self, inputs: iter(rows))
+    monkeypatch.setattr(Plain, "parse", lambda self, row: row)
+    with pytest.raises(
+        UserError, match=r"^Row 2 of the corpus 'c': the format plain returns 'b\\n' for the target, wh"
+    ):
+        bench.read(bench.dataset(bench.plain("x\n", "y\n")))
 
 
 def lines(count: int) -> str:
