@@ -132,6 +132,15 @@ def test_the_weight_decays_over_six_epochs(settings, make):
     assert weights == pytest.approx([1, 0.65, 0.65**2, 0.65**3, 0.65**4, 0.65**5, 0, 0])
 
 
+def test_the_loss_ends_where_its_weight_is_no_more_than_the_least(make):
+    (component,) = make(TagAttentionSettings(decay=0.5, least=0.25)).components
+    weights = []
+    for epoch in range(1, 5):
+        component.begin_epoch(epoch)
+        weights.append(component.loss_weight)
+    assert weights == [1, 0.5, 0, 0]
+
+
 def test_the_loss_returns_when_accuracy_falls(make):
     settings = TagAttentionSettings(returns_below=0.8)
     (component,) = make(settings).components
