@@ -273,6 +273,17 @@ def tree_distribution(scores: np.ndarray) -> tuple[np.ndarray, float]:
     return marginals, logs.max() + math.log(weights.sum())
 
 
+def tree_gradient(scores: np.ndarray, along: np.ndarray) -> np.ndarray:
+    """Differentiate the sum of the marginals times `along`: covariances of the edges with the sums of all trees."""
+    trees, words = all_trees(len(scores)), np.arange(len(scores))
+    marginals, partition = tree_distribution(scores)
+    probabilities = np.exp(scores[trees, words].sum(axis=1) - partition)
+    deviations = along[trees, words].sum(axis=1) - (marginals * along).sum()
+    gradient = np.zeros_like(scores)
+    np.add.at(gradient, (trees, words), (probabilities * deviations)[:, None])
+    return gradient
+
+
 class Recurrent(Oracle):
     """Computes a recurrent model's logits for one pair from its parameters, in loops."""
 
