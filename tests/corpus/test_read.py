@@ -151,21 +151,22 @@ def test_empty_files_raise_user_error(bench):
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "where"),
+    ("name", "text", "words", "shown"),
     [
-        (Side(text="a\nb"), Side(text="c"), r"text\.cs, line 1: the format plain returns 'a\\nb' for the source, "),
-        (Side(text="a"), Side(text="b\n"), r"text\.en, line 1: the format plain returns 'b\\n' for the target, "),
-        (
-            Side(text="a"),
-            Side(text="b", words=["b\n"]),
-            r"text\.en, line 1: the format plain returns 'b\\n' for the ta",
-        ),
+        ("source", "a\nb", None, r"a\\nb"),
+        ("target", "b\n", None, r"b\\n"),
+        ("target", "b", ["b\n"], r"b\\n"),
+        ("source", "a", ["a", "\u2028"], r"\\u2028"),
     ],
 )
-def test_a_line_break_of_a_format_of_ones_own_is_refused(bench, monkeypatch, source, target, where):
+def test_a_line_break_of_a_format_of_ones_own_is_refused(bench, monkeypatch, name, text, words, shown):
     """A line of the translations would otherwise belong to another pair than one of the references."""
-    monkeypatch.setattr(Plain, "parse", lambda self, row: (source, target))
-    with pytest.raises(LineError, match=where + r".*has a line break: let its `parse` replace line breaks by spaces"):
+    sides = {"source": Side(text="a"), "target": Side(text="b")} | {name: Side(text=text, words=words)}
+    monkeypatch.setattr(Plain, "parse", lambda self, row: tuple(sides.values()))
+    fault = rf"text\.{'cs' if name == 'source' else 'en'}, line 1: the format plain returns '{shown}' for the {name}, "
+    with pytest.raises(
+        LineError, match=fault + "which has a line break: let its `parse` replace line breaks by spaces"
+    ):
         bench.read(bench.dataset(bench.plain("x\n", "y\n"), max_bad_lines=9))
 
 

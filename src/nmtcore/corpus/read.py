@@ -223,11 +223,12 @@ def read_chunk(numbered: tuple[int, Sequence[NumberedRow]]) -> RawBatch:
 
 
 def _check_line_breaks(side: Side, reader: CorpusReader, name: str, number: int, row: Row) -> None:
-    """Raise `UserError` if a text or word of a side has a line break: files with a line per pair could not have it.
+    """Raise `UserError` if a text or a word has a line break, since files have one line per pair.
 
-    What else ends lines for some tools becomes a space in texts (`replace_separators`).
+    `SEPARATORS` are line breaks in words; texts get spaces in their place.
     """
-    broken = [text for text in (side.text, *(side.words or ())) if "\n" in text]
+    words = side.words or ()
+    broken = [text for text in (side.text, *words) if "\n" in text] or [w for w in words if replace_separators(w) != w]
     if broken:
         fault = (
             f"the format {reader.format_name} returns {quoted(broken[0])} for the {name}, which has a line break: let"
