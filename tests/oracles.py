@@ -15,29 +15,6 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     return powers / powers.sum()
 
 
-def attention(
-    queries_QE: np.ndarray, keys_KE: np.ndarray, values_KE: np.ndarray, *, causal: bool = False
-) -> np.ndarray:
-    """Compute one attention head, with every key real: (Q, E)."""
-    mixed_QE = np.zeros((len(queries_QE), values_KE.shape[1]))
-    for i, query in enumerate(queries_QE):
-        visible = i + 1 if causal else len(keys_KE)
-        scores = np.array([sum(q * k for q, k in zip(query, keys_KE[j], strict=True)) for j in range(visible)])
-        for weight, value in zip(softmax(scores / math.sqrt(len(query))), values_KE[:visible], strict=True):
-            mixed_QE[i] += weight * value
-    return mixed_QE
-
-
-def multi_head_attention(
-    queries_QD: np.ndarray, keys_KD: np.ndarray, values_KD: np.ndarray, heads: int, *, causal: bool
-) -> np.ndarray:
-    """Compute all attention heads, head h in columns h*E to (h+1)*E: (Q, D)."""
-    width = queries_QD.shape[1] // heads
-    columns = [slice(h * width, (h + 1) * width) for h in range(heads)]
-    mixed = [attention(queries_QD[:, c], keys_KD[:, c], values_KD[:, c], causal=causal) for c in columns]
-    return np.concatenate(mixed, axis=1)
-
-
 def sinusoid_table(length: int, width: int) -> np.ndarray:
     """Compute the sinusoidal positions: (P, D)."""
     table_PD = np.zeros((length, width))
@@ -48,17 +25,33 @@ def sinusoid_table(length: int, width: int) -> np.ndarray:
     return table_PD
 
 
-class TransformerOracle:
+def dropout_factors(size: int, probability: float) -> np.ndarray:
+    """Stand in for dropout, without chance: multiply every second value of a vector by 1 + `probability`."""
+    return np.where(np.arange(size) % 2 == 0, 1 + probability, 1)
+
+
+class Oracle:
+    """What the oracles of both bases share: a model's parameters, and dropout."""
+
+    def __init__(self, model) -> None:
+        self.model, self.settings = model, model.settings
+        self.values = {name: value.detach().double().numpy() for name, value in model.state_dict().items()}
+
+    def dropped(self, x: np.ndarray, probability: float) -> np.ndarray:
+        """Apply `dropout_factors` if the model is in training mode; `model.comparing` lets the model do the same."""
+        return x * dropout_factors(x.shape[-1], probability) if self.model.training else x
+
+
+class TransformerOracle(Oracle):
     """Computes a model's logits for one sentence pair from its parameters, in loops.
 
-    Subclasses change the scores, the weights or the outputs of heads of self-attention.
+    Subclasses change the embeddings, or the scores, the weights or the outputs of heads of self-attention.
     """
 
     def __init__(self, model) -> None:
-        self.settings = model.settings
+        super().__init__(model)
         self.head_scores = {}
         """The last scores of each head (Q, K), by its layer ("encoder.0.attention") and number."""
-        self.values = {name: value.detach().double().numpy() for name, value in model.state_dict().items()}
 
     def linear(self, name: str, states: np.ndarray) -> np.ndarray:
         return states @ self.values[f"{name}.weight"].T + self.values[f"{name}.bias"]
@@ -72,23 +65,37 @@ class TransformerOracle:
         return np.array(rows) * self.values[f"{name}.weight"] + self.values[f"{name}.bias"]
 
     def residual(self, name: str, states: np.ndarray, block) -> np.ndarray:
+        def dropped(inputs: np.ndarray) -> np.ndarray:
+            return self.dropped(block(inputs), self.settings.dropout)
+
         if self.settings.norm == "pre":
-            return states + block(self.norm(f"{name}.norm", states))
-        return self.norm(f"{name}.norm", states + block(states))
+            return states + dropped(self.norm(f"{name}.norm", states))
+        return self.norm(f"{name}.norm", states + dropped(states))
 
     def embed(self, name: str, ids: list[int]) -> np.ndarray:
-        width = self.settings.width
-        embedded = np.array([self.values[f"{name}.weight"][i] * math.sqrt(width) for i in ids])
-        return embedded + (sinusoid_table(len(ids), width) if self.settings.positions == "sinusoidal" else 0)
+        embedded, own = self.scaled_embeddings(name, ids), self.settings.embedding_dropout
+        if self.has_sinusoids(name):
+            embedded = embedded + sinusoid_table(len(ids), self.settings.width)
+        return self.dropped(embedded, self.settings.dropout if own is None else own)
+
+    def scaled_embeddings(self, name: str, ids: list[int]) -> np.ndarray:
+        return np.array([self.values[f"{name}.weight"][i] * math.sqrt(self.settings.width) for i in ids])
+
+    def has_sinusoids(self, name: str) -> bool:
+        return self.settings.positions == "sinusoidal"
+
+    def split(self, *packed: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+        """Cut queries, keys and values into those of each head: head h has the columns h*E to (h+1)*E."""
+        return zip(*(np.split(part, self.settings.heads, axis=1) for part in packed), strict=True)
 
     def self_attention(self, name: str, states: np.ndarray, *, causal: bool) -> np.ndarray:
         packed = np.split(self.linear(f"{name}.queries_keys_values", states), 3, axis=1)
-        parts = zip(*(np.split(part, self.settings.heads, axis=1) for part in packed), strict=True)
         mixed = []
-        for head, (queries, keys, values) in enumerate(parts):
+        for head, (queries, keys, values) in enumerate(self.split(*packed)):
             scores = self.head_scores[name, head] = self.scores(name, head, states, queries, keys)
             hidden = np.triu(np.ones_like(scores, dtype=bool), k=1) & causal
-            mixed.append(self.mixed(name, self.weights(name, head, np.where(hidden, -np.inf, scores)), values))
+            weights = self.weights(name, head, np.where(hidden, -np.inf, scores))
+            mixed.append(self.mixed(name, self.dropped(weights, self.settings.attention_dropout), values))
         return self.linear(f"{name}.output", np.concatenate(mixed, axis=1))
 
     def scores(self, name: str, head: int, states: np.ndarray, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
@@ -101,14 +108,16 @@ class TransformerOracle:
         return weights @ values
 
     def cross_attention(self, name: str, states: np.ndarray, memory_SD: np.ndarray) -> np.ndarray:
-        keys, values = np.split(self.linear(f"{name}.keys_values", memory_SD), 2, axis=1)
-        queries = self.linear(f"{name}.queries", states)
-        return self.linear(
-            f"{name}.output", multi_head_attention(queries, keys, values, self.settings.heads, causal=False)
-        )
+        packed = np.split(self.linear(f"{name}.keys_values", memory_SD), 2, axis=1)
+        mixed = []
+        for queries, keys, values in self.split(self.linear(f"{name}.queries", states), *packed):
+            weights = np.array([softmax(row) for row in queries @ keys.T / math.sqrt(queries.shape[1])])
+            mixed.append(self.dropped(weights, self.settings.attention_dropout) @ values)
+        return self.linear(f"{name}.output", np.concatenate(mixed, axis=1))
 
     def feed_forward(self, name: str, states: np.ndarray) -> np.ndarray:
-        return self.linear(f"{name}.outer", np.maximum(self.linear(f"{name}.inner", states), 0))
+        inner = np.maximum(self.linear(f"{name}.inner", states), 0)
+        return self.linear(f"{name}.outer", self.dropped(inner, self.settings.activation_dropout))
 
     def final(self, name: str, states: np.ndarray) -> np.ndarray:
         return self.norm(name, states) if self.settings.norm == "pre" else states
@@ -264,13 +273,23 @@ def tree_distribution(scores: np.ndarray) -> tuple[np.ndarray, float]:
     return marginals, logs.max() + math.log(weights.sum())
 
 
-class Recurrent:
+def tree_gradient(scores: np.ndarray, along: np.ndarray) -> np.ndarray:
+    """Differentiate the sum of the marginals times `along`: covariances of the edges with the sums of all trees."""
+    trees, words = all_trees(len(scores)), np.arange(len(scores))
+    marginals, partition = tree_distribution(scores)
+    probabilities = np.exp(scores[trees, words].sum(axis=1) - partition)
+    deviations = along[trees, words].sum(axis=1) - (marginals * along).sum()
+    gradient = np.zeros_like(scores)
+    np.add.at(gradient, (trees, words), (probabilities * deviations)[:, None])
+    return gradient
+
+
+class Recurrent(Oracle):
     """Computes a recurrent model's logits for one pair from its parameters, in loops."""
 
     def __init__(self, model) -> None:
-        self.settings = model.settings
+        super().__init__(model)
         self.component = next(iter(model.components), None)
-        self.values = {name: value.detach().double().numpy() for name, value in model.state_dict().items()}
 
     def linear(self, name: str, x: np.ndarray) -> np.ndarray:
         return x @ self.values[f"{name}.weight"].T + self.values.get(f"{name}.bias", 0)
@@ -280,7 +299,7 @@ class Recurrent:
         x = np.array([self.values["source_embedding.weight"][i] for i in source])
         hidden, cells = [], []
         for i in range(self.settings.layers):
-            outputs, ends = [], []
+            x, outputs, ends = self.dropped(x, self.settings.dropout), [], []
             for direction in ("", "_reverse"):
                 weights = [self.values[f"encoder.{i}.{part}_l0{direction}"] for part in LSTM_PARAMETERS]
                 steps = x[::-1] if direction else x
@@ -332,14 +351,12 @@ class Recurrent:
             memory = memory + sigmoid(self.linear(f"{name}.gate", memory)) * heads
         output, states, outputs = np.zeros(self.settings.width), [], []
         for token in target_input:
-            below = np.concatenate([self.values["target_embedding.weight"][token], output])
+            embedded = self.dropped(self.values["target_embedding.weight"][token], self.settings.dropout)
+            below = output
             for i in range(self.settings.layers):
-                weight = self.values[f"decoder.{i}.stepwise.weight"]
-                if i == 0:
-                    embedded, below = np.split(below, 2)
-                    gates = self.linear("decoder.0.embedded", embedded) + weight @ np.concatenate([below, hidden[0]])
-                else:
-                    gates = weight @ np.concatenate([below, hidden[i]]) + self.values[f"decoder.{i}.stepwise.bias"]
+                below = self.dropped(below, self.settings.dropout) if i else below
+                gates = self.linear(f"decoder.{i}.stepwise", np.concatenate([below, hidden[i]]))
+                gates = gates if i else gates + self.linear("decoder.0.embedded", embedded)
                 entry, forget, out, candidate = np.split(gates, 4)
                 cells[i] = sigmoid(forget) * cells[i] + sigmoid(entry) * np.tanh(candidate)
                 hidden[i] = below = sigmoid(out) * np.tanh(cells[i])
@@ -353,7 +370,7 @@ class Recurrent:
                 mixed += self.linear(
                     f"{name}.into_output", weights @ heads * sigmoid(self.linear(f"{name}.gate", below))
                 )
-            output = np.tanh(mixed)
+            output = self.dropped(np.tanh(mixed), self.settings.dropout)
             states.append(below)
             outputs.append(output)
         return states, outputs

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from nmtcore.config.corpora import FileSettings, PartSettings
 from nmtcore.corpus import read
+from nmtcore.corpus.formats.lines import Plain
+from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.read import draw_sample
 from nmtcore.errors import LineError, UserError
 
@@ -146,6 +148,36 @@ def test_mistakes_are_sentences(roles, options, values, sentence, bench):
 def test_empty_files_raise_user_error(bench):
     with pytest.raises(UserError, match=r"splits\.train: the files of 'c' have no rows: are they empty\?"):
         bench.read(bench.dataset(bench.plain("", "")))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "shown"),
+    [
+        ("source", "a\nb", None, r"a\\nb"),
+        ("target", "b\n", None, r"b\\n"),
+        ("target", "b", ["b\n"], r"b\\n"),
+        ("source", "a", ["a", "\u2028"], r"\\u2028"),
+    ],
+)
+def test_a_line_break_of_a_format_of_ones_own_is_refused(bench, monkeypatch, name, text, words, shown):
+    """A line of the translations would otherwise belong to another pair than one of the references."""
+    sides = {"source": Side(text="a"), "target": Side(text="b")} | {name: Side(text=text, words=words)}
+    monkeypatch.setattr(Plain, "parse", lambda self, row: tuple(sides.values()))
+    fault = rf"text\.{'cs' if name == 'source' else 'en'}, line 1: the format plain returns '{shown}' for the {name}, "
+    with pytest.raises(
+        LineError, match=fault + "which has a line break: let its `parse` replace line breaks by spaces"
+    ):
+        bench.read(bench.dataset(bench.plain("x\n", "y\n"), max_bad_lines=9))
+
+
+def test_a_line_break_in_a_row_without_a_line_is_refused_by_its_number(bench, monkeypatch):
+    rows = [(Side(text="a"), Side(text="b")), (Side(text="a"), Side(text="b\n"))]
+    monkeypatch.setattr(Plain, "rows", lambda self, inputs: iter(rows))
+    monkeypatch.setattr(Plain, "parse", lambda self, row: row)
+    with pytest.raises(
+        UserError, match=r"^Row 2 of the corpus 'c': the format plain returns 'b\\n' for the target, wh"
+    ):
+        bench.read(bench.dataset(bench.plain("x\n", "y\n")))
 
 
 def lines(count: int) -> str:

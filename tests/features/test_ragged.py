@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from features.sentences import lists_of
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nmtcore.features.arrays import compact
@@ -68,6 +68,11 @@ SMALL = ("uint8", "int8", "uint16", "int16")
 
 
 @given(st.lists(st.integers(-(2**17), 2**17) | st.integers(-200, 300), max_size=5))
+@example([127, -1])
+@example([128, -1])
+@example([-129])
+@example([2**15 - 1, -1])
+@example([2**15, -1])
 def test_integers_get_the_smallest_type_that_has_all_of_them(values):
     dtype = compact(np.array(values, np.int32)).dtype
     fitting = [name for name in SMALL if all(np.iinfo(name).min <= v <= np.iinfo(name).max for v in values)]

@@ -1,11 +1,16 @@
 """Comparisons of a model with loops over one sentence, with the baseline, and with itself in other batches."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
+import pytest
 import torch
+import torch.nn.functional as F
 from factories import forced_logits, target_mask
-from oracles import TransformerOracle
+from oracles import Oracle, dropout_factors
+from torch import Tensor
 
 from nmtcore.features.examples import Examples
 from nmtcore.model.base import TranslationModel
@@ -13,14 +18,41 @@ from nmtcore.model.batch import Batch, make_batch
 from nmtcore.segmentation.vocabulary import BOS
 
 
-def check_logits(model: TranslationModel, batch: Batch, oracle_of: Callable[[int], TransformerOracle]) -> None:
-    """Compare the logits of every sentence with those that the oracle of its row computes."""
-    logits_BTV = forced_logits(model, batch).detach().numpy()
-    for row in range(len(batch)):
-        source = batch.source_BS[row][batch.source_mask_BS[row]].tolist()
-        target = batch.target_input_BT[row][target_mask(batch)[row]].tolist()
-        expected_TV = oracle_of(row).logits(source, target)
-        np.testing.assert_allclose(logits_BTV[row, : len(target)], expected_TV, rtol=1e-8, atol=1e-9)
+@contextmanager
+def fixed_dropout() -> Iterator[None]:
+    """Replace dropout in models, also that of the fused kernel's weights, by the factors of the oracles."""
+    fused = F.scaled_dot_product_attention
+
+    def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+        return x * torch.from_numpy(dropout_factors(x.size(-1), p)) if training else x
+
+    def attention(queries: Tensor, keys: Tensor, values: Tensor, *, dropout_p: float = 0.0, **options: Any) -> Tensor:
+        # A factor of the weight of a key is a factor of its value.
+        return fused(queries, keys, dropout(values.mT, dropout_p).mT, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(F, "dropout", dropout)
+        patch.setattr(F, "scaled_dot_product_attention", attention)
+        yield
+
+
+def check_logits(
+    model: TranslationModel,
+    batch: Batch,
+    oracle_of: Callable[[int], Oracle],
+    *,
+    training: Sequence[bool] = (True, False),
+) -> None:
+    """Compare the logits of every sentence, in training and in evaluation, with those of the oracle of its row."""
+    for mode in training:
+        model.train(mode)
+        with fixed_dropout():
+            logits_BTV = forced_logits(model, batch).detach().numpy()
+        for row in range(len(batch)):
+            source = batch.source_BS[row][batch.source_mask_BS[row]].tolist()
+            target = batch.target_input_BT[row][target_mask(batch)[row]].tolist()
+            expected_TV = oracle_of(row).logits(source, target)
+            np.testing.assert_allclose(logits_BTV[row, : len(target)], expected_TV, rtol=1e-8, atol=1e-9)
 
 
 def check_baseline(model: TranslationModel, plain: TranslationModel, batch: Batch) -> None:

@@ -21,6 +21,9 @@ REQUIRED = {
 }
 """Settings of components without a default."""
 
+DROPOUTS = {"dropout": 0.5, "embedding_dropout": 0.4, "attention_dropout": 0.3, "activation_dropout": 0.2}
+"""A different probability at each place."""
+
 
 @pytest.fixture(scope="session")
 def example() -> Callable[[str], ComponentSettings]:
@@ -57,5 +60,8 @@ def labels() -> dict:
 
 @pytest.fixture(scope="session")
 def make() -> Callable[..., TranslationModel]:
-    """make(*component settings, extra_components=components, **settings): a small float64 model in evaluation mode."""
-    return small_model
+    """make(*component settings, extra_components=components, **settings): a small float64 model in evaluation mode.
+
+    In training mode, it has dropout everywhere.
+    """
+    return lambda *components, **settings: small_model(*components, **DROPOUTS | settings)

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-import torch
 from model.comparing import check_logits
 from model.test_pair_labels import LabelledOracle
 from named_components import by_name
-from oracles import sinusoid_table
+from oracles import TransformerOracle
 
 from nmtcore.config.bases import TransformerSettings
 from nmtcore.config.components.settings import (
@@ -111,20 +110,26 @@ def test_a_missing_or_empty_vocabulary_is_a_user_error(vocabularies, settings, l
         build_components(by_name(settings), TransformerSettings(), vocabularies)
 
 
+class LabelledEmbeddingsOracle(TransformerOracle):
+    """The oracle of one sentence where the embeddings of labels replace the last dimensions of those of tokens."""
+
+    def __init__(self, model, labels):
+        super().__init__(model)
+        self.labels = labels
+
+    def scaled_embeddings(self, name, ids):
+        embedded = super().scaled_embeddings(name, ids)
+        if name == "source_embedding":
+            for row, label in zip(embedded, self.labels, strict=True):
+                vector = self.values["components.0.embedding.weight"][label]
+                row[-len(vector) :] = vector
+        return embedded
+
+
 @pytest.mark.parametrize(("width", "prefix"), [(10, 0), (3, 0), (10, 1)])
-def test_embeddings_equal_the_definition(make, draw, labels, width, prefix):
+def test_logits_with_labels_in_embeddings_equal_those_of_the_oracle(make, draw, labels, width, prefix):
     model = make(SennrichHaddowSettings(width=width), *[DepParseSettings(layer=1)] * prefix, seed=2)
     examples = draw(6, seed=8)
-    batch, inputs = make_batch(examples, np.arange(6), model.components), []
-    model.encoder[0].register_forward_pre_hook(lambda _, arguments: inputs.append(arguments[0]))
-    with torch.no_grad():
-        model.encode(batch)
-    token_table, label_table = model.source_embedding.weight.detach(), model.components[0].embedding.weight.detach()
-    ((states,), count) = inputs, len(labels["source"]["deprel"])
-    positions = sinusoid_table(states.size(1), 16)
-    for row, ids in enumerate(labels_by_hand(examples, "deprel", count, prefix=prefix)):
-        for column, label in enumerate(ids):
-            for i in range(16):
-                scaled = token_table[batch.source_BS[row, column], i] * 4
-                expected = scaled if i < 16 - width else label_table[label, i - (16 - width)]
-                assert abs(states[row, column, i] - expected - positions[column, i]) < 1e-12
+    ids = labels_by_hand(examples, "deprel", len(labels["source"]["deprel"]), prefix=prefix)
+    batch = make_batch(examples, np.arange(6), model.components)
+    check_logits(model, batch, lambda row: LabelledEmbeddingsOracle(model, ids[row]))

@@ -36,15 +36,12 @@ class LabelledOracle(TransformerOracle):
         self.components = settings
         self.words, self.pairs = words, tree_pairs(governors) if -2 not in governors else None
 
-    def embed(self, name, ids):
-        stack = "encoder" if name == "source_embedding" else "decoder"
-        embedded = np.array([self.values[f"{name}.weight"][i] * math.sqrt(self.settings.width) for i in ids])
-        replaced = any(
+    def has_sinusoids(self, name):
+        return not any(
             isinstance(settings, RelativePositionsSettings)
-            or (stack == "encoder" and getattr(settings, "replaces_positions", False))
+            or (name == "source_embedding" and getattr(settings, "replaces_positions", False))
             for settings in self.components
         )
-        return embedded if replaced else super().embed(name, ids)
 
     def label(self, settings, i, j):
         """Return the label of a pair; None if it has no vector."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from model.comparing import check_baseline, check_logits
+from model.comparing import check_baseline, check_logits, fixed_dropout
 from model.trees import TREES, columns_of_word, pairs, parent_of
 from oracles import TransformerOracle, governor_columns, pointing_loss, previous_columns, softmax
 
@@ -75,17 +75,20 @@ def expected_parse(name, scores, words):
     return log
 
 
+@pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("trees", ["drawn", "odd"])
 @pytest.mark.parametrize(("settings", "prefix", "norm"), CASES)
-def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, settings, prefix, norm, trees):
+def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, settings, prefix, norm, trees, training):
     model = make(settings, *prefix, norm=norm)
     examples = draw(6, seed=settings.layer, longest=4) if trees == "drawn" else pairs(*TREES.values())
     batch, name = make_batch(examples, np.arange(len(examples)), model.components), model.components[0].name
     oracles = []
     for _ in range(len(examples)):
         oracles.append(BiaffineOracle(model, settings) if name == "sisa" else TransformerOracle(model))
-    check_logits(model, batch, oracles.__getitem__)
-    parses, total, count = model.parser.parse_scores(model.encode(batch).context), 0.0, 0
+    check_logits(model, batch, oracles.__getitem__, training=(training,))
+    with fixed_dropout():
+        parses, losses = model.parser.parse_scores(model.encode(batch).context), model.loss(batch)
+    total, count = 0.0, 0
     for i, (oracle, parse) in enumerate(zip(oracles, parses, strict=True)):
         words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
         targets, scores = expected_columns(name, words, governors), oracle.head_scores
@@ -94,7 +97,6 @@ def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, settings, 
         count += sum(target is not None for target in targets)
         assert parse.dtype == np.float32
         np.testing.assert_allclose(parse, expected_parse(name, scores, words), rtol=1e-5, atol=1e-5)
-    losses = model.loss(batch)
     assert (losses.parts[1].name, losses.parts[1].count, losses.parts[1].weight) == (name, count, 1.0)
     assert losses.parts[1].sum.item() == pytest.approx(total)
     losses.objective().backward()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from factories import build_tiny_model, examples_of, forced_logits, run_settings, side
-from model.comparing import check_baseline
+from model.comparing import check_baseline, fixed_dropout
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components.settings import MultitaskSettings, TagAttentionSettings
@@ -56,12 +56,15 @@ def states_by_hand(component, state_D):
     return state_D + component.output.weight @ mixed
 
 
+@pytest.mark.parametrize("training", [False, True])
 @EVERY
 @pytest.mark.parametrize("base", BASES)
-def test_logits_scores_loss_and_accuracy_equal_a_loop(settings, base, make, draw):
-    model, examples = make(settings, base=base), draw(6, seed=2)
+def test_logits_scores_loss_and_accuracy_equal_a_loop(settings, base, training, make, draw):
+    """In training as in evaluation, since only the base has dropout; but Gumbel noise has no loop."""
+    training = training and settings is not SETTINGS["gumbel"]
+    model, examples = make(settings, base=base).train(training), draw(6, seed=2)
     component, batch = model.components[0], batch_of(model, examples)
-    with torch.no_grad():
+    with torch.no_grad(), fixed_dropout():
         states_BTD = model.decode(batch.target_input_BT, model.encode(batch))
         logits_BTV, losses = forced_logits(model, batch), model.loss(batch)
         scores_NL = model.tag_scores(batch)
@@ -81,7 +84,7 @@ def test_logits_scores_loss_and_accuracy_equal_a_loop(settings, base, make, draw
     part = losses.parts[1]
     assert (part.count, part.weight) == (count, 1.0)
     torch.testing.assert_close(part.sum, loss)
-    assert losses.measures == {f"accuracy/{component.name}": correct}
+    assert losses.measures == ({} if training else {f"accuracy/{component.name}": correct})
 
 
 @EVERY
@@ -127,6 +130,15 @@ def test_the_weight_decays_over_six_epochs(settings, make):
         component.begin_epoch(epoch)
         weights.append(component.loss_weight)
     assert weights == pytest.approx([1, 0.65, 0.65**2, 0.65**3, 0.65**4, 0.65**5, 0, 0])
+
+
+def test_the_loss_ends_where_its_weight_is_no_more_than_the_least(make):
+    (component,) = make(TagAttentionSettings(decay=0.5, least=0.25)).components
+    weights = []
+    for epoch in range(1, 5):
+        component.begin_epoch(epoch)
+        weights.append(component.loss_weight)
+    assert weights == [1, 0.5, 0, 0]
 
 
 def test_the_loss_returns_when_accuracy_falls(make):

@@ -10,7 +10,6 @@ from oracles import TransformerOracle
 from nmtcore.config.components.settings import DepParseSettings, LabelHeadSettings, RelativePositionsSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps
-from nmtcore.model.components.base import AttentionHooks, Build, Component
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
@@ -18,6 +17,12 @@ from nmtcore.model.components.base import AttentionHooks, Build, Component
 @pytest.mark.parametrize("joint", [True, False])
 def test_logits_equal_those_of_the_oracle(make, draw, norm, positions, joint):
     model, examples = make(norm=norm, positions=positions, joint=joint), draw(3, seed=1, longest=4)
+    check_logits(model, make_batch(examples, np.arange(3)), lambda row: TransformerOracle(model))
+
+
+@pytest.mark.parametrize("probability", [None, 0.0])
+def test_dropout_of_embeddings_is_that_of_the_model_unless_it_has_its_own(make, draw, probability):
+    model, examples = make(embedding_dropout=probability), draw(3, seed=1, longest=4)
     check_logits(model, make_batch(examples, np.arange(3)), lambda row: TransformerOracle(model))
 
 
@@ -54,44 +59,6 @@ def test_losses_are_sums_over_real_tokens(make, draw):
     assert losses.parts[0].count == int(target_mask(batch).sum())
     torch.testing.assert_close(losses.objective(), expected / losses.parts[0].count)
     torch.testing.assert_close(losses.objective({"translation": 7}), expected / 7)
-
-
-class SameScores(Component):
-    """Makes every layer compute attention explicitly, without changing its scores."""
-
-    def __init__(self) -> None:
-        super().__init__(None, Build(name="same_scores"))
-
-    def attention_hooks(self, stack, layer):
-        return AttentionHooks(scores=lambda scores, inputs: scores)
-
-
-@pytest.mark.parametrize("components", [[], [SameScores()]], ids=["fused", "explicit"])
-@pytest.mark.parametrize("name", ["dropout", "attention_dropout", "activation_dropout"])
-def test_dropout_is_applied_only_in_training(make, draw, name, components):
-    model = make(extra_components=components, **{"dropout": 0.0, "embedding_dropout": 0.0, name: 0.5})
-    batch = make_batch(draw(4, seed=3), np.arange(4), model.components)
-    still = forced_logits(model, batch)
-    assert torch.equal(still, forced_logits(model, batch))
-    model.train()
-    assert not torch.allclose(still, forced_logits(model, batch))
-
-
-@pytest.mark.parametrize(
-    ("settings", "share"),
-    [({"dropout": 0.3}, 0.3), ({"embedding_dropout": 0.6}, 0.6), ({"dropout": 0.3, "embedding_dropout": 0.0}, 0.0)],
-)
-@pytest.mark.parametrize("stack", ["encoder", "decoder"])
-def test_embeddings_can_have_another_dropout_than_the_model(make, draw, stack, settings, share):
-    batch, inputs = make_batch(draw(8, seed=1), np.arange(8)), []
-    for model in (make(), make(**settings)):
-        layer = getattr(model, stack)[0]
-        layer.register_forward_pre_hook(lambda _, arguments: inputs.append(arguments[0].detach()))
-        model.train().loss(batch)
-    whole, dropped = inputs
-    zeroed = dropped == 0
-    assert zeroed.float().mean().item() == pytest.approx(share, abs=0.05)
-    torch.testing.assert_close(dropped[~zeroed], whole[~zeroed] / (1 - share))
 
 
 SYSTEMS = {

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from oracles import tree_distribution
+from oracles import tree_distribution, tree_gradient
 
 from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSettings
 from nmtcore.model import trees
@@ -33,9 +33,13 @@ def mutual_pairs(scores_BSS: torch.Tensor, margin: float) -> torch.Tensor:
 
 
 def assert_equal_to_enumeration(scores_BSS: torch.Tensor) -> None:
+    scores_BSS, along_BSS = scores_BSS.requires_grad_(), uniform(9, *scores_BSS.shape, most=1)
     marginals_BSS = tree_marginals(scores_BSS, all_words(scores_BSS))
-    for marginals_SS, scores_SS in zip(marginals_BSS, scores_BSS.numpy(), strict=True):
+    (gradient_BSS,) = torch.autograd.grad(marginals_BSS, scores_BSS, along_BSS)
+    values = (tensor.detach().numpy() for tensor in (scores_BSS, along_BSS, marginals_BSS, gradient_BSS))
+    for scores_SS, along_SS, marginals_SS, gradient_SS in zip(*values, strict=True):
         np.testing.assert_allclose(marginals_SS, tree_distribution(scores_SS)[0], atol=1e-7)
+        np.testing.assert_allclose(gradient_SS, tree_gradient(scores_SS, along_SS), atol=1e-5)
 
 
 @pytest.mark.parametrize("words", range(1, 6))

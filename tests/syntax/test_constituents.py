@@ -11,6 +11,7 @@ from nmtcore.syntax.constituents import (
     leaves,
     linearise,
     parse_constituents,
+    phrase_labels,
     same_words,
 )
 
@@ -95,7 +96,7 @@ def test_words_are_compared_with_and_without_escapes():
         ("(S (NP) (VP go))", "without words at character 7"),
         ("(NP he) (NP she)", "more than one, at character 9"),
         ("(NP he) she", "character 9"),
-        ("(NP " * 600, "more than 500 levels"),
+        ("(NP " * 201, "more than 200 levels at character 801"),
     ],
 )
 def test_a_broken_tree_is_an_error_that_names_the_character(text, fault):
@@ -103,6 +104,20 @@ def test_a_broken_tree_is_an_error_that_names_the_character(text, fault):
         parse_constituents(text)
     assert "broken" in constituency_fault(text, 1)
     assert annotation_fault(Annotation(constituency=text), 1).startswith("the constituency tree is broken")
+
+
+def called_from(depth, function, *arguments):
+    """Call a function from `depth` frames further down the stack."""
+    return called_from(depth - 1, function, *arguments) if depth else function(*arguments)
+
+
+def test_the_deepest_tree_is_handled_far_down_the_stack():
+    text = "(X " * 199 + "(NN word" + ")" * 200
+    assert called_from(400, constituency_fault, text, 1) is None
+    tree = parse_constituents(text)
+    assert called_from(400, linearise, tree) == ["(X"] * 199 + [")"] * 199
+    assert called_from(400, phrase_labels, tree) == {"X"}
+    assert constituency_fault("(X " * 480 + "word" + ")" * 480, 1).endswith("more than 200 levels at character 601")
 
 
 def test_a_tree_over_other_words_is_unsound():

@@ -1,6 +1,8 @@
 """The training loop: speed and time in the log, early stopping, losses that end and return, and resuming."""
 
 import math
+import os
+import signal
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +14,7 @@ from training.test_train import same_weights, train_tiny
 from nmtcore.model.batch import make_batch
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.validation import is_better
+from nmtcore.training.world import Interrupted
 
 
 def training_lines(lines):
@@ -101,6 +104,29 @@ def test_a_loss_that_has_returned_survives_a_resume(tmp_path):
         _, resumed, resumed_lines = train_tiny(folder, whole)
         assert weights_by_epoch(resumed_lines) == weights
         assert same_weights(model, resumed)
+
+
+@pytest.mark.parametrize("update", [6, 7], ids=["last of an epoch", "first of an epoch"])
+def test_a_loss_returns_after_a_validation_that_a_signal_interrupted(tmp_path, update):
+    """The loss has ended with the third epoch, which update 7 begins; the validation after it lets the loss return."""
+    settings = VALIDATED | {"validation": {"every": 1, "metric": "bleu"}}
+    run = tiny.settings(tags={"returns_below": 0.999, "decay": 0.3}, max_updates=None, max_epochs=5, **settings)
+    _, model, lines = train_tiny(tmp_path / "whole", run, validate=lambda model: {"bleu": 1.0})
+    assert weights_by_epoch(lines)[3] == [0.0, 1.0]
+    assert next(line["update"] for line in training_lines(lines) if line["epoch"] == 3) == 7
+    validations = []
+
+    def stop(model):
+        validations.append(1)
+        if len(validations) == update:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return {"bleu": 1.0}
+
+    with pytest.raises(Interrupted, match=f"after update {update};"):
+        train_tiny(tmp_path / "cut", run, validate=stop)
+    _, resumed, resumed_lines = train_tiny(tmp_path / "cut", run, validate=stop)
+    assert weights_by_epoch(resumed_lines) == weights_by_epoch(lines)
+    assert same_weights(model, resumed)
 
 
 def test_accuracy_is_a_mean_over_the_tags_of_the_development_set(tmp_path):

@@ -149,7 +149,9 @@ def test_training_ends_after_the_last_epoch(tmp_path):
     data = prepare_training_data(run, model, tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1), print)
     assert state.update == len(data.main.plan(0)) + len(data.main.plan(1))
     assert state.epoch == 2
-    assert lines[-1]["update"] == state.update
+    # The validation after the last update is of the second epoch, too.
+    assert [(line["update"], line["epoch"]) for line in lines[-2:]] == [(state.update, 2)] * 2
+    assert "validation" in lines[-1]
     # Two epochs have every target token twice.
     pairs = data.main.examples
     tokens = int(pairs.target.ids.lengths.sum()) + len(pairs)

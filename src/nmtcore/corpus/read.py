@@ -23,10 +23,10 @@ from nmtcore.corpus.formats.rows import Format, Inputs, ReadingContext, Row, rep
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES, Side
 from nmtcore.corpus.parallel import available_cores, batched, ordered_map
 from nmtcore.corpus.sources import member_to_read
-from nmtcore.corpus.text_lines import BadRow, Input
+from nmtcore.corpus.text_lines import BadRow, Input, Piece
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.writing_systems import count_unspaced, unsegmented_warning
-from nmtcore.errors import LineError, UserError
+from nmtcore.errors import LineError, UserError, quoted
 from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, row_writer
 from nmtcore.syntax.annotation import COLUMNS, failed
@@ -211,6 +211,7 @@ def read_chunk(numbered: tuple[int, Sequence[NumberedRow]]) -> RawBatch:
         columns["id"].append(id_)
         columns["origin"].append(f"{reader.corpus}:{number}")
         for name, side in zip(SIDES, sides, strict=True):
+            _check_line_breaks(side, reader, name, number, row)
             _append_side(columns, name, _with_words(side, reader, name), counts)
             counts["line_separators", name] += columns[name][-1] != side.text
     arrays = [pa.array(columns[name], type=RAW_SCHEMA.field(name).type) for name in RAW_SCHEMA.names]
@@ -219,6 +220,24 @@ def read_chunk(numbered: tuple[int, Sequence[NumberedRow]]) -> RawBatch:
         unspaced = count_unspaced(pairs[name], pairs[f"{name}_words"])
         counts.update({("unspaced", name, unit): number for unit, number in unspaced.items()})
     return RawBatch(pairs, bad, counts)
+
+
+def _check_line_breaks(side: Side, reader: CorpusReader, name: str, number: int, row: Row) -> None:
+    """Raise `UserError` if a text or a word has a line break, since files have one line per pair.
+
+    `SEPARATORS` are line breaks in words; texts get spaces in their place.
+    """
+    words = side.words or ()
+    broken = [text for text in (side.text, *words) if "\n" in text] or [w for w in words if replace_separators(w) != w]
+    if broken:
+        fault = (
+            f"the format {reader.format_name} returns {quoted(broken[0])} for the {name}, which has a line break: let"
+            " its `parse` replace line breaks by spaces (`collapse_spaces`), or raise `BadRow`."
+        )
+        piece = row[0 if name == SIDES[0] else -1]
+        if isinstance(piece, Piece):
+            raise LineError(piece.path, piece.line, fault)
+        raise UserError(f"Row {number} of the corpus '{reader.corpus}': {fault}")
 
 
 def _with_words(side: Side, reader: CorpusReader, name: str) -> Side:

@@ -15,8 +15,8 @@ _ESCAPES = {
     "\\/": "/",
     "\\*": "*",
 }
-MAX_DEPTH = 500
-"""Levels of brackets; a tree of a sentence has at most some dozens."""
+MAX_DEPTH = 200
+"""Levels of brackets; a tree of a sentence has at most some dozens. Each takes two of Python's 1,000 calls."""
 _ESCAPED = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
@@ -51,7 +51,7 @@ def parse_constituents(text: str) -> Constituent:
             child = Constituent("" if following in "()" else following)
             path[-1].children.append(child)
             path.append(child)
-            if len(path) > MAX_DEPTH:
+            if len(path) - 1 > MAX_DEPTH:
                 raise ValueError(f"more than {MAX_DEPTH} levels at character {match.start() + 1}")
         elif token == ")":
             if not path[-1].children:

@@ -47,8 +47,8 @@ class TrainingLog:
     - "rate": the learning rate; "gradient": the mean gradient norm
     - "tokens": target tokens without padding; "tokens_per_second"; "seconds": since the start, over all attempts
 
-    A validation line has "update", "epoch", "validation" (the scores), "best" (whether they are the best so far) and
-    "seconds".
+    A validation line has "update" and "epoch", those of the last update; "validation" (the scores), "best" (whether
+    they are the best so far) and "seconds".
     """
 
     def __init__(

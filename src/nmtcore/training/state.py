@@ -37,6 +37,11 @@ class TrainingState:
     stopped: str | None = None
     """Why training ended; None while it goes on."""
 
+    @property
+    def trained_epoch(self) -> int:
+        """The epoch (from 1) of the last update; 0 before the first."""
+        return self.epoch + (self.step > 0)
+
     def needs(self) -> set[int]:
         """Return the updates whose checkpoints this state refers to, its own included."""
         return {self.update, *self.window, *([] if self.best_update is None else [self.best_update])}

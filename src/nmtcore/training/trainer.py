@@ -154,6 +154,7 @@ class Trainer:
             for component in self.model.components:
                 if component.name in self.state.components:
                     component.restore_training_state(self.state.components[component.name])
+                component.begin_epoch(self.state.trained_epoch)  # the validation of its last update may be to come
             self.log(f"Resuming from the checkpoint of update {update}.")
         self.began, self.history = time.monotonic() - self.state.seconds, None
         if self.world.is_main:
@@ -261,7 +262,7 @@ class Trainer:
         self.saved = False
         state.seconds = time.monotonic() - self.began
         if self.history is not None:
-            position = {"update": state.update, "epoch": state.epoch + 1, "seconds": round(state.seconds, 3)}
+            position = {"update": state.update, "epoch": state.trained_epoch, "seconds": round(state.seconds, 3)}
             self.history.write_validation({**position, "validation": scores, "best": better})
         self.line_began = time.monotonic()
         return better

@@ -2,7 +2,7 @@
 
 - `rows(inputs) -> Iterator[Row]` cuts the files into rows as cheaply as possible, in order;
 - `parse(row) -> (Side, Side)` parses one row, or raises `BadRow`; a pure function, so that rows can be parsed in other
-  processes;
+  processes; texts and words have no line break;
 - of contrastive pairs, `entries(inputs) -> Iterator[ContrastEntry]`: what the rows are made of;
 - `aligned` says whether the rows come from several files, so that only reading to the end shows whether they are
   parallel.

@@ -171,7 +171,7 @@ class Component(nn.Module):
         raise NotImplementedError
 
     def begin_epoch(self, epoch: int) -> None:
-        """Prepare for the updates of an epoch (from 1); also called when training resumes within one."""
+        """Prepare for the updates of an epoch (from 1), also when training resumes within it or at its end."""
 
     def after_validation(self, scores: Mapping[str, float]) -> None:
         """Adapt to the scores of a validation: perplexity, losses, accuracies, and the recipe's metric."""
