@@ -78,8 +78,8 @@ class RecurrentSettings:
         "`</s>` is read": "The encoder reads it after the last word, so that its last states know that the sentence is "
         "over.",
         "`</s>` is attended to": "Its annotation is like those of words, so the decoder may look at it.",
-        "biases of LSTMs and of the output layer": "As in OpenNMT; the attention and the layer before u have none, as in the "
-        "paper's equations.",
+        "biases of LSTMs and of the output layer": "As in OpenNMT; the attention and the layer before u have none, as "
+        "in the paper's equations.",
         "places of dropout": "Embeddings, between layers, and u: where words come in and where they are predicted. The "
         "paper gives the rate alone.",
         "mean of the loss": "A mean over the target tokens of an update; where gradients are clipped depends on it.",

@@ -46,8 +46,8 @@ class ParserHeadSettings(EncoderHeadSettings):
 
     ASSUMED: ClassVar = {
         "weight": "The thesis gives none, and the objective of its released code, a softmax of a softmax, is weaker. "
-        "It matters: on the demo corpus, the weight 0.1 gained 4 to 6 BLEU after 1,250 updates where the weight 1 lost 2 "
-        "to 5; after 2,500 updates, the weight 1 gained 1 to 3. A second loss slows the start. The systems `_light` "
+        "It matters: on the demo corpus, the weight 0.1 gained 4 to 6 BLEU after 1,250 updates where the weight 1 lost "
+        "2 to 5; after 2,500 updates, the weight 1 gained 1 to 3. A second loss slows the start. The systems `_light` "
         "have 0.1.",
         "mean of the head's loss": "A mean over the supervised tokens of an update, as the loss of translation is.",
         "no smoothing of the head's loss": "The thesis smooths the labels of words and says nothing of heads.",
@@ -289,7 +289,7 @@ class TargetTagSettings(ComponentSettings):
     """The tag loss ends when the product of all multiplications by `decay` is no longer above this."""
 
     ASSUMED: ClassVar = {
-        "least": "The loss is 0 from epoch 7 on, by the equations: the factor is 0.116 in epoch 6 and 0.075 in epoch 7. "
+        "least": "The loss is 0 from epoch 7 on, by the equations: the factor is 0.116 in epoch 6, 0.075 in epoch 7. "
         "The thesis's text says that it falls below 0.1 at epoch 8.",
         "mean of the tag loss": "A mean over the tags of an update, as the loss of words is over words: the thesis "
         "writes both as sums.",
