@@ -13,7 +13,7 @@ from nmtcore.config.bases import BASES
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.project import Project
 from nmtcore.config.registry import Registry
-from nmtcore.config.schema import settings_table
+from nmtcore.config.schema import markdown_table, settings_table
 from nmtcore.config.systems import SystemSettings
 from nmtcore.config.transforms import TRANSFORMS
 
@@ -29,7 +29,7 @@ PAPERS = {
 PARTS: Mapping[str, Registry] = {"base": BASES, "component": COMPONENTS, "transform": TRANSFORMS}
 """What systems consist of."""
 
-_SHOWN_APART = ("description", "extends", "base", "components", "transforms", "per_dataset")
+_SHOWN_APART = ("description", "extends", "base", "components", "transforms", "per_dataset", "assumed")
 
 
 def class_of(registry: Registry, name: str) -> type:
@@ -59,7 +59,7 @@ def datasets_page(project: Project) -> str:
     rows = [
         [f"`{name}`", " ".join(project.dataset(name).description.split()).rstrip(".")] for name in project.dataset_files
     ]
-    return f"# Data sets\n\n{_table(['data set', 'what it is'], rows)}"
+    return f"# Data sets\n\n{markdown_table(['data set', 'what it is'], rows)}"
 
 
 def _overview(project: Project, papers: list[str], files: Mapping[str, list[str]]) -> str:
@@ -76,7 +76,7 @@ each base, component and transform computes; the pages on the papers have the se
 
 """
     links = "".join(f"- [{PAPERS.get(paper, paper)}](systems/{paper}.md): {len(files[paper])}\n" for paper in papers)
-    return f"{text}{links}\n{_table(['system', 'what it is', 'consists of'], rows)}"
+    return f"{text}{links}\n{markdown_table(['system', 'what it is', 'consists of'], rows)}"
 
 
 def _paper_page(project: Project, paper: str, names: list[str]) -> str:
@@ -111,7 +111,8 @@ def _system(project: Project, name: str) -> str:
     system = project.system(name)
     for key in ("components", "transforms"):
         facts += [f"{key[:-1]} {_settings(part, values)}" for part, values in getattr(system, key).items()]
-    facts += [f"`{key}`: `{_flow(value)}`" for key, value in entry.items() if key not in _SHOWN_APART]
+    facts += [f"`{key}`: `{flow(value)}`" for key, value in entry.items() if key not in _SHOWN_APART]
+    facts += [f"[assumed](../assumptions.md), {topic}: {why}" for topic, why in entry.get("assumed", {}).items()]
     if entry.get("per_dataset"):
         facts.append(
             f"with other values on {', '.join(f'`{dataset}`' for dataset in entry['per_dataset'])} (`{path.name}`)"
@@ -130,14 +131,16 @@ def _description(project: Project, name: str) -> str:
 
 
 def _settings(name: str, values: Mapping[str, Any]) -> str:
-    settings = ", ".join(f"{key}: {_flow(value)}" for key, value in values.items())
+    settings = ", ".join(f"{key}: {flow(value)}" for key, value in values.items())
     return f"`{name}`" + (f" with `{settings}`" if settings else "")
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
     """Write a value as YAML within a line."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_flow(inner)}" for key, inner in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {flow(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(flow, value))}]"
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -172,8 +175,3 @@ def _part(project: Project, part: str, name: str) -> str:
         f"## {part.capitalize()} `{name}`\n\n{explanation(cls)}\n"
         f"{settings_table(PARTS[part][name])}\nCode: {code}. Systems: {links}.\n"
     )
-
-
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)

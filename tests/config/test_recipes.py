@@ -1,5 +1,7 @@
 """Recipes agree with the papers and the toolkits that they used."""
 
+from dataclasses import replace
+
 import pytest
 
 from nmtcore.config.project import Project
@@ -32,6 +34,14 @@ def test_aycock2021_has_the_dropout_and_floor_of_joeynmt_and_a_maximum_length_of
         assert (run.decoding.max_length, run.decoding.max_length_ratio) == (70, None)
         (cut,) = project.dataset(name).filters
         assert (cut.least, cut.most) == (1, 70)
+
+
+def test_aycock2021_is_pre_norm_like_its_code_and_post_norm_like_its_equations_in_a_system_of_its_own(project: Project):
+    for name in datasets_of(project, "aycock2021"):
+        base, post = (project.run(name, system, "paper", 1) for system in ("transformer_base", "transformer_base_post"))
+        assert (base.model.norm, post.model.norm) == ("pre", "post")
+        assert replace(post, system=base.system, model=replace(post.model, norm="pre")) == base
+        assert project.run(name, "tag_attention", "paper", 1).model == base.model
 
 
 @pytest.mark.parametrize("recipe", ["pham2018", "bugliarello2020", "aycock2021", "tran2018", "small"])

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from nmtcore.config.yaml_files import read_yaml
 from nmtcore.demo import generate
 from nmtcore.errors import LineError, UserError
 from nmtcore.syntax.annotation import tree_fault
@@ -45,6 +46,27 @@ def test_tsv_with_a_custom_separator(bench):
     assert report["dropped"] == {"columns": 1}
     with pytest.raises(UserError, match="separator is empty"):
         bench.read(bench.dataset(bench.corpus("tsv", {"separator": ""}, pairs=bench.file("x", "a\tb\n"))))
+
+
+def test_the_numbers_that_wat_deletes_are_deleted_from_train_and_dev_alone(bench, root):
+    """Only full-width ones at the end, and a sentence that is nothing else stays, as in WAT's preparation of ASPEC."""
+    texts = ["終り。［１．２］", "［３］", "図［１］を見る。", "終り［１.２］", "終り［東京］", "［４］終り［９．３］"]
+    kept = ["終り。", *texts[1:5], "［４］終り"]
+    corpora = read_yaml(root / "config/corpora/aspec.yaml")
+    for split, targets in {"train": kept, "dev": kept, "test": texts}.items():
+        first = ["1.0"] if split == "train" else []
+        lines = [" ||| ".join([*first, "A-1", "1", text, f"text {text}"]) for text in texts]
+        options = corpora[f"aspec_{split}_en_ja"]["options"]
+        corpus = bench.corpus("tsv", options, pairs=bench.file(f"{split}.txt", "\n".join(lines)))
+        rows, _ = bench.read(bench.dataset(corpus))
+        assert [row["target"] for row in rows] == targets
+        assert [row["source"] for row in rows] == [f"text {text}" for text in texts]
+
+
+def test_what_is_deleted_must_be_a_regular_expression(bench):
+    options = {"delete_from_target": "[0-9"}
+    with pytest.raises(UserError, match=r"delete_from_target '\[0-9' is no regular expression: unterminated character"):
+        bench.read(bench.dataset(bench.corpus("tsv", options, pairs=bench.file("x", "a\tb\n"))))
 
 
 def test_copied_text_is_used_for_both_sides(bench):

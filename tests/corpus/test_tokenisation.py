@@ -188,6 +188,12 @@ def test_japanese_words_are_joined_as_japanese_is_written(text, words):
     assert mecab_text(words.split(" ")) == text
 
 
+def test_an_ideographic_space_is_white_space():
+    """MeCab's dictionary has it as a symbol, after which the other words of this sentence are likelier."""
+    text = "宿題を終えた{}後で私は寝た。"
+    assert mecab_words(text.format("\u3000")) == mecab_words(text.format(" "))
+
+
 def test_japanese_words_match_sacrebleus_mecab(shared):
     from sacrebleu.tokenizers.tokenizer_ja_mecab import TokenizerJaMecab
 

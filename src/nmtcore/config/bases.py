@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import field, fields
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from nmtcore.config.ranges import Fraction, HeadCount, LayerCount, PartOf, Width, settings_class
 from nmtcore.config.registry import Registry
@@ -70,6 +70,20 @@ class RecurrentSettings:
     """LSTM layers of the encoder, and of the decoder."""
     dropout: Fraction = 0.3
     """Dropout probability of embeddings, between layers, and of the decoder's outputs."""
+
+    ASSUMED: ClassVar = {
+        "start of the decoder": "From the encoder's last states of both directions, layer by layer, as in OpenNMT, on "
+        "which the paper builds.",
+        "first input feeding": "u is 0 before the first word: nothing has been attended to.",
+        "`</s>` is read": "The encoder reads it after the last word, so that its last states know that the sentence is "
+        "over.",
+        "`</s>` is attended to": "Its annotation is like those of words, so the decoder may look at it.",
+        "biases of LSTMs and of the output layer": "As in OpenNMT; the attention and the layer before u have none, as "
+        "in the paper's equations.",
+        "places of dropout": "Embeddings, between layers, and u: where words come in and where they are predicted. The "
+        "paper gives the rate alone.",
+        "mean of the loss": "A mean over the target tokens of an update; where gradients are clipped depends on it.",
+    }
 
     def __post_init__(self) -> None:
         if self.width % 2:

@@ -165,6 +165,8 @@ class DatasetSettings:
     """Changes of the recipe's `decoding`."""
     per_base: Annotated[dict[str, Any], PartOf(ChangesByBase)] = field(default_factory=dict)
     """Changes of model, training and decoding for the systems of each base."""
+    assumed: dict[str, str] = field(default_factory=dict)
+    """What a paper leaves open: keys (`training.clip_norm`) or topics, and why they are so here. Changes no run."""
 
     def __post_init__(self) -> None:
         if not self.is_treebank:

@@ -45,6 +45,9 @@ LABEL_COLUMNS = tuple(column for feature in FEATURES.values() for column in feat
 class ReaderSettings:
     """Base of the settings of components and transforms, which read features."""
 
+    ASSUMED: ClassVar[Mapping[str, str]] = {}
+    """What the paper leaves open: settings or topics, and why they are so here; the page on assumptions has them."""
+
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """The features that it reads, by side, in training and to translate: {"source": ("trees",)}.
 

@@ -3,13 +3,14 @@
 To add a format: its options here, two lines in `FORMATS`, its reader, a class of its name, in `corpus/formats/`.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from nmtcore.config.ranges import Count, Range, Seed, settings_class
 from nmtcore.config.registry import Registry
 from nmtcore.config.typed import build, nearest
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, quoted
 
 
 @settings_class
@@ -41,10 +42,18 @@ class TsvOptions(FormatOptions):
     """Column of the target side."""
     separator: str = "\t"
     """Text between columns; a tab, unless set (ASPEC: " ||| ")."""
+    delete_from_target: str | None = None
+    """A regular expression, as Python has them, whose matches are deleted from the target column; null: none."""
 
     def __post_init__(self) -> None:
         if not self.separator:
             raise ValueError("separator is empty")
+        try:
+            re.compile(self.delete_from_target or "")
+        except re.error as error:
+            raise ValueError(
+                f"delete_from_target {quoted(self.delete_from_target)} is no regular expression: {error}"
+            ) from error
 
 
 @settings_class

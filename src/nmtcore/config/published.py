@@ -113,6 +113,8 @@ class PaperSettings:
     """Rows that are no systems of the project, and what they are."""
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Systems that gain without what a system is claimed to gain by: {system: controls}."""
+    assumed: dict[str, str] = field(default_factory=dict)
+    """What the paper leaves open about its tables, and why it is so here. Changes no run."""
     tables: dict[str, PublishedTableSettings]
     """The tables and figures by name."""
 

@@ -22,6 +22,8 @@ class RecipeSettings(Changes):
     """A sentence that says what the file is for."""
     per_base: Annotated[dict[str, Any], PartOf(ChangesByBase)] = field(default_factory=dict)
     """The model's settings, and changes of training and decoding, for the systems of each base."""
+    assumed: dict[str, str] = field(default_factory=dict)
+    """What a paper leaves open: keys (`training.clip_norm`) or topics, and why they are so here. Changes no run."""
 
 
 @settings_class

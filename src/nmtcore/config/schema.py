@@ -125,7 +125,7 @@ def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 def settings_table(cls: type) -> str:
     """Write the table of a settings class; keys of settings within settings have dots (`schedule.peak`)."""
-    return _markdown_table(["key", "values", "default", "meaning"], rows_of(cls))
+    return markdown_table(["key", "values", "default", "meaning"], rows_of(cls))
 
 
 def registry_table(registry: Registry) -> str:
@@ -133,10 +133,11 @@ def registry_table(registry: Registry) -> str:
     rows = []
     for name, cls in registry.items():
         rows += [[f"`{name}`", "", "", "", summary(cls)], *(["", *row] for row in rows_of(cls))]
-    return _markdown_table([registry.noun, "key", "values", "default", "meaning"], rows)
+    return markdown_table([registry.noun, "key", "values", "default", "meaning"], rows)
 
 
-def _markdown_table(head: list[str], rows: Iterable[list[str]]) -> str:
+def markdown_table(head: list[str], rows: Iterable[list[str]]) -> str:
+    """Write a table; bars in cells are escaped."""
     lines = [head, ["---"] * len(head), *rows]
     escaped = ([cell.replace("|", r"\|") for cell in line] for line in lines)
     return "".join(f"| {' | '.join(line)} |\n" for line in escaped)

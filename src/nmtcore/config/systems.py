@@ -68,6 +68,8 @@ class SystemSettings(PerDatasetSettings):
     """Translations made elsewhere, of a system that is not trained here; it has no other keys but `description`."""
     per_dataset: dict[str, Annotated[dict[str, Any], PartOf(PerDatasetSettings)]] = field(default_factory=dict)
     """Changes on a data set and on those that extend it; of several such entries only the nearest counts."""
+    assumed: dict[str, str] = field(default_factory=dict)
+    """What a paper leaves open: keys (`training.clip_norm`) or topics, and why they are so here. Changes no run."""
 
 
 BY_NAME = ("components", "transforms")

@@ -81,8 +81,8 @@ def moses_text(words: Sequence[str], language: str) -> str:
 def mecab_words(text: str) -> list[str]:
     """Split a Japanese text into words. The words concatenated are the text without its white space."""
     parse = _tagger().parse
-    # MeCab stops at a NUL and at a line end; lines of a corpus contain neither.
-    lines = text.replace("\0", "\n").split("\n")
+    # MeCab stops at a NUL and at a line end, of which a line of a corpus has none. To it, U+3000 would be a symbol.
+    lines = text.replace("\0", "\n").replace("\u3000", " ").split("\n")
     parts = (line[start : start + MAX_CHARACTERS] for line in lines for start in range(0, len(line), MAX_CHARACTERS))
     return [word for part in parts for word in parse(part).split()]
 

@@ -31,12 +31,18 @@ class Tsv(Format):
     """Columns that are separated by tabs or another separator."""
 
     def parse(self, row: Row) -> tuple[Side, Side]:
-        """Take the source and target columns. Raises `BadRow` if the line has too few columns."""
+        """Take the source and target columns, and delete from the target what the options say.
+
+        Raises `BadRow` if the line has too few columns.
+        """
         options, columns = self.options, decode(row[0]).split(self.options.separator)
         last_column = max(options.source_column, options.target_column)
         if len(columns) < last_column:
             raise BadRow("columns", row[0], f"has {len(columns)} columns, but the options name column {last_column}")
-        return Side(text=columns[options.source_column - 1]), Side(text=columns[options.target_column - 1])
+        target = columns[options.target_column - 1]
+        if options.delete_from_target:
+            target = re.sub(options.delete_from_target, "", target)
+        return Side(text=columns[options.source_column - 1]), Side(text=target)
 
 
 class Copied(Format):

@@ -33,7 +33,8 @@ class HeadSelection(Component):
 
     With `weights: flat`, the control, beta is a softmax over i; with `hard: true`, it is 1 for the likeliest head, else
     0 (equation 21). In each step of the decoder, its attention alpha over the source, or with `annotations: separate` a
-    second attention gamma (equation 19), selects heads, and a gate scales what they add (equations 16 to 20):
+    second attention gamma (equation 19), selects heads, and a gate scales what they add (equations 16 to 20, which have
+    no bias b_g):
 
     .. math::
 
@@ -44,7 +45,7 @@ class HeadSelection(Component):
 
         u_t = \tanh (W [c_t; h_t] + W_d (d_t \odot \sigma(W_g h_t + b_g)))
 
-    With `annotations: one_set`, heads are added to the annotations of the source instead (equation 22):
+    With `annotations: one_set`, heads are added to the annotations of the source instead (equation 22, without b_g):
 
     .. math::
 

@@ -195,9 +195,7 @@ class Sisa(ParserHead):
     def initialise(self, initialisation: str) -> None:
         """Scale U so that the first scores are about as large as those of a plain head.
 
-        Biaffine scores are not divided by sqrt(E), so without this the head would start nearly one-hot. This is our
-        assumption: neither paper describes how U is initialised, and the code of bugliarello2020 does not initialise
-        its memory.
+        Biaffine scores are not divided by sqrt(E), so without this the head would start nearly one-hot.
         """
         if initialisation == "xavier":
             nn.init.xavier_uniform_(self.biaffine.weight, gain=self.biaffine.in_features**-0.5)
