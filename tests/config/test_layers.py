@@ -63,6 +63,7 @@ FILES = {
         "plain": {"extends": "transformer_base"},
         "recurrent": {"base": "recurrent", "description": "another base", "model": {"layers": 3}},
         "onwards": {"extends": "plain", "start_from": "plain", "below_scale": BELOW},
+        "own_onwards": {"extends": "onwards", "training": {"max_updates": 77, "label_smoothing": 0.2}},
         "further": {"extends": "plain", "start_from": "plain"},
     },
 }
@@ -142,17 +143,19 @@ def test_per_base_overrides_the_same_file(own_project):
     """For systems of that base only; the recipe's changes for the base come before the scale's."""
     project = own_project(FILES)
     run, other = (project.run("demo_en2de", name, "mine", 1) for name in ("recurrent", "plain"))
-    assert (run.model.width, run.model.layers, run.model.dropout) == (64, 1, 0.2)
+    assert (run.model.width, run.model.layers, run.model.dropout) == (64, 3, 0.2)
     assert (run.training.schedule.peak, run.training.schedule.warmup) == (1e-3, 400)
     assert (run.training.clip_norm, run.decoding.beam, run.decoding.max_length) == (5.0, 3, 100)
     assert (other.training.schedule.peak, other.training.clip_norm, other.decoding.beam) == (3e-3, 2.0, 2)
 
 
-def test_fine_tuning_overrides_the_same_settings(own_project):
+def test_fine_tuning_overrides_the_scale_but_not_the_system(own_project):
     project = own_project(FILES)
     training = project.run("demo_en2de", "onwards", "mine", 1).training
     assert (training.max_updates, training.schedule.peak, training.schedule.warmup) == (500, 3e-4, 400)
-    assert (training.label_smoothing, training.clip_norm) == (0.2, 1.0)
+    assert (training.label_smoothing, training.clip_norm) == (0.05, 2.0)
+    training = project.run("demo_en2de", "own_onwards", "mine", 1).training
+    assert (training.max_updates, training.schedule.peak, training.label_smoothing) == (77, 3e-4, 0.2)
     assert project.run("demo_en2de", "plain", "mine", 1).training.label_smoothing == 0.1
     assert project.run("demo_en2de", "further", "mine", 1).training.label_smoothing == 0.05
 
