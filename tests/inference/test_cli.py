@@ -18,6 +18,7 @@ from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSe
 from nmtcore.config.training import DecodingSettings
 from nmtcore.inference.batches import ON_GPU
 from nmtcore.model.transformer import Transformer
+from nmtcore.segmentation.vocabulary import EOS
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
@@ -61,6 +62,25 @@ def test_translations_have_one_line_per_input_line(model):
     assert float(fields[0][2]) >= float(fields[1][2])
 
 
+def ending_at_once(model, **_):
+    """Make `</s>` the likeliest token everywhere."""
+    with torch.no_grad():
+        model.decoder_norm.weight.zero_()
+        model.decoder_norm.bias.fill_(1)
+        model.target_embedding.weight.zero_()[EOS] = 10
+    return model
+
+
+@pytest.mark.parametrize("options", [(), ("--beam", 1)])
+def test_empty_translations_are_counted(tmp_path, options):
+    folder = write_bundle(tmp_path / "model", train=ending_at_once)
+    command, text = ("translate", folder, *options), b"the cat\n\ndog\nthe\n"
+    output, errors = nmtcore(*command, "--min-length", 0, text=text)
+    assert (output, errors) == ("\n\n\n\n", "3 of 3 lines have an empty translation.\n")
+    output, errors = nmtcore(*command, text=text)
+    assert ([bool(line) for line in output.splitlines()], errors) == ([True, False, True, True], "")
+
+
 LONG = "x" * 1_000_001
 MISTAKES = [
     ("translate", "plain", "--batch 1", b"the\n\xff\n", "standard input, line 2: is not valid UTF-8 (byte 1)"),
@@ -71,6 +91,14 @@ MISTAKES = [
     ("translate", "plain", "--device gpu", "", "type at start of device string: gpu); try cpu, or cuda for a GPU."),
     ("translate", "plain", "--beam 0", "the\n", "0 is less than 1"),
     ("translate", "plain", "--precision int8", "", "--precision is gone: nmtcore translates in fp32. For 8 bits, wri"),
+    (
+        "translate",
+        "plain",
+        "--min-length 10 --max-length 9",
+        "",
+        "min_length (10) is above max_length (9): lower the one",
+    ),
+    ("translate", "plain", "--min-length -1", "", "decoding: min_length must be at least 0, not -1."),
     ("translate", "plain", "--alpha inf", "the\n", "alpha: expected a finite number, found inf."),
     ("translate", "plain", "--attention pipe", "the\n", "pipe is not a regular file: choose another output file."),
     ("translate", "plain", "--tags tags.parquet", None, "The system tiny predicts no tags: use a model of another"),

@@ -139,12 +139,7 @@ def _notes(scores: Mapping[str, Any]) -> str:
 
     The summary of a number over seeds is its mean; the number of pairs is the same for all.
     """
-    labels = {"in_train": "of its pairs also in train", "empty_translations": "empty translations"}
-    notes = ""
-    for key, label in labels.items():
-        number = scores.get(key, 0)
-        if isinstance(number, Mapping):
-            number = number["mean"]
-        if number:
-            notes += f"; {number:,.6g} {label}"
-    return notes
+    notes = {"in_train": "{:,.6g} of its pairs also in train", "empty_translations": "empty translations: {:,.6g}"}
+    numbers = {key: scores.get(key, 0) for key in notes}
+    means = {key: own["mean"] if isinstance(own, Mapping) else own for key, own in numbers.items()}
+    return "".join(f"; {note.format(means[key])}" for key, note in notes.items() if means[key])

@@ -135,7 +135,7 @@ def translate_and_write(
     standard error says how many lines that have words have an empty best translation, if any. Raises the errors of
     `Bundle.translate_chunks`, which takes the same `options`.
     """
-    empty = lines = 0
+    empty = counted = 0
     with ExitStack() as stack:
         tag_file = tags and stack.enter_context(row_writer(tags, PREDICTED_TAGS_SCHEMA))
         map_file = attention and stack.enter_context(row_writer(attention, ATTENTION_SCHEMA))
@@ -149,8 +149,8 @@ def translate_and_write(
                 ids = np.array([chunk.sentences[part.line].number - 1 for part in chunk.parts], dtype=np.int64)
                 write_attention(map_file, bundle, replace(chunk.examples, id=ids), best)
             for words, texts in zip(chunk.words, bundle.texts(chunk, translations), strict=True):
-                lines += bool(words)
+                counted += bool(words)
                 empty += bool(words) and not texts[0].text
                 yield texts
     if empty:
-        print(f"{empty:,} of {lines:,} lines have an empty translation.", file=sys.stderr)
+        print(f"{empty:,} of {counted:,} lines have an empty translation.", file=sys.stderr)

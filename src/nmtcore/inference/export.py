@@ -81,7 +81,8 @@ def translate(sentences):
 ## The search
 
 `options` has the model's beam (1 is greedy search, whose output is that of nmtcore) and the fewest pieces of a
-translation (0 allows empty ones), and cuts no source. If `search.length_penalty` is `gnmt`, nmtcore divides the
+translation (0 allows empty ones), and cuts no source. Until a translation has them, CTranslate2 gives the probability
+of `</s>` to the other pieces, nmtcore to none. If `search.length_penalty` is `gnmt`, nmtcore divides the
 log-probability of a translation of n pieces, `</s>` included, by ((5 + n) / 6)^alpha, CTranslate2 by n^alpha: with a
 beam, some translations differ. The model reads and writes at most `longest` pieces unless it has relative positions.
 
