@@ -11,14 +11,13 @@ import pytest
 import torch
 from called import call_nmtcore
 from factories import run_settings
-from inference.tiny import RECURRENT, write_bundle
+from inference.tiny import RECURRENT, ending_at_once, write_bundle
 
 from nmtcore.cli import GONE, main
 from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.inference.batches import ON_GPU
 from nmtcore.model.transformer import Transformer
-from nmtcore.segmentation.vocabulary import EOS
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
@@ -60,15 +59,6 @@ def test_translations_have_one_line_per_input_line(model):
     fields = [line.split(" ||| ") for line in output.splitlines()]
     assert [f[0] for f in fields] == ["0", "0", "1"]
     assert float(fields[0][2]) >= float(fields[1][2])
-
-
-def ending_at_once(model, **_):
-    """Make `</s>` the likeliest token everywhere."""
-    with torch.no_grad():
-        model.decoder_norm.weight.zero_()
-        model.decoder_norm.bias.fill_(1)
-        model.target_embedding.weight.zero_()[EOS] = 10
-    return model
 
 
 @pytest.mark.parametrize("options", [(), ("--beam", 1)])
