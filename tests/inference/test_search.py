@@ -136,12 +136,12 @@ def test_an_empty_translation_is_the_best_only_if_it_is_allowed(beam):
     word, model = 6, TableModel(sentences=1, vocabulary=7, seed=0)
     model.table[:] = 0.0
     model.table[:, BOS, [EOS, word]] = torch.tensor([5.0, 4.0], dtype=model.table.dtype)
-    found = {
+    best = {
         least: search(model, [5], DecodingSettings(beam=beam, min_length=least, alpha=1.0))[0][0].tokens
         for least in (0, 1)
     }
-    assert found[0] == ()
-    assert found[1][0] == word
+    assert best[0] == ()
+    assert best[1][0] == word
 
 
 def uncached(model, examples, row):
