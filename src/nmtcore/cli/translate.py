@@ -25,7 +25,7 @@ def add_translate(commands: argparse._SubParsersAction) -> None:
         "--min-length",
         type=int,
         metavar="N",
-        help="the smallest number of subwords per translation, above 0 by default",
+        help="the smallest number of subwords per translation (0: may be empty)",
     )
     command.add_argument(
         "--max-length", type=positive_number, metavar="N", help="the largest number of subwords per translation"
