@@ -23,8 +23,8 @@ DEMO_CONTROLS: dict[str, str | None] = {
 
 DEMO_MEASURED = (
     "That noise is large: with the seeds 1 to 5, gains of depparse_l1_light were 2.0 to 6.8 points, and of "
-    "relative_tree_traversal 2.5 to 11.7. They were measured by a search that left some translations empty, which "
-    "min_length: 1 excludes now."
+    "relative_tree_traversal 2.5 to 11.7. They were measured on another machine, by a search that left some "
+    "translations empty, which min_length: 1 excludes now."
 )
 """What five seeds have shown, so that a user of one seed knows what the noise of training does."""
 
