@@ -105,7 +105,7 @@ def random_task(options: argparse.Namespace) -> Task:
         entries=(entries, entries),
         # At its limit, a sentence takes one more step, which ends it.
         limits=[options.steps - 1] * len(lengths),
-        search=DecodingSettings(max_length=options.steps - 1, max_length_ratio=None),
+        search=DecodingSettings(min_length=options.steps - 1, max_length=options.steps - 1, max_length_ratio=None),
         steps=options.steps,
     )
 
@@ -124,7 +124,8 @@ def own_search(task: Task, beam: int, batch: int) -> Callable[[], list[list[str]
 def peer_search(task: Task, translator: Any, beam: int, batch: int) -> Callable[[], list[list[str]]]:
     """Return a function that translates the task's sources with CTranslate2, cut at the same lengths."""
     sources = task.sources
-    lengths = {"max_decoding_length": task.steps or max(task.limits), "min_decoding_length": task.steps or 0}
+    least, most = task.steps or task.search.min_length, task.steps or max(task.limits)
+    lengths = {"min_decoding_length": least, "max_decoding_length": most}
 
     def translate() -> list[list[str]]:
         results = translator.translate_batch(

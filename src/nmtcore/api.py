@@ -100,7 +100,7 @@ class Model:
     def translate(self, sentences: Iterable[str], **search: Any) -> list[str]:
         """Translate sentences.
 
-        `search` changes the settings of the search: `beam`, `length_penalty`, `alpha`, `max_length`,
+        `search` changes the settings of the search: `beam`, `length_penalty`, `alpha`, `min_length`, `max_length`,
         `batch_sentences`...
         """
         settings = self.bundle.decoding_settings(**search)

@@ -53,6 +53,16 @@ def test_transformers_train_in_bf16_by_the_recipes_of_papers_that_have_only_tran
         assert precisions == systems
 
 
+@pytest.mark.parametrize(
+    ("recipe", "least"), [("pham2018", 0), ("bugliarello2020", 1), ("aycock2021", 0), ("tran2018", 0), ("small", 1)]
+)
+def test_translations_may_be_empty_where_the_toolkit_allows_it(project: Project, recipe: str, least: int):
+    for name in datasets_of(project, recipe):
+        for system in ("transformer_base", "nmt"):
+            for scale in ("smoke", "paper"):
+                assert project.run(name, system, scale, 1).decoding.min_length == least
+
+
 def test_tran2018_has_no_maximum_length(project: Project):
     """Neither for training pairs, nor relative to the source for translations."""
     for name in datasets_of(project, "tran2018"):

@@ -61,6 +61,7 @@ def between(settings, before, after):
         ("decoding.beam", 7, "inference"),
         ("decoding.alpha", 0.9, "inference"),
         ("decoding.batch_sentences", 7, ""),
+        ("decoding.min_length", 0, "training, inference"),
         ("decoding.max_length_extra", 7, "training, inference"),
         ("evaluation.lowercase", True, "training, scoring"),
         ("evaluation.tokenize", "none", "training, scoring"),

@@ -177,7 +177,8 @@ def test_test_splits_are_scored_in_order_by_their_settings(tmp_path: Path):
     assert list(plain_scores["bleu"]) == ["test", "dev"]
     bleu = plain_scores["bleu"]["test"]
     shown = f"BLEU {bleu['bleu']:.1f}, length {bleu['length_ratio']:.2f}, chrF {bleu['chrf']:.1f}"
-    assert lines == [f"{tmp_path} test: {shown} (2 sentences)"]
+    assert lines == [f"{tmp_path} test: {shown} (2 sentences; empty translations: 1)"]
+    assert [own["empty_translations"] for own in plain_scores["bleu"].values()] == [1, 1]
     untokenised, _ = scored_tests(tmp_path, evaluation=EvaluationSettings(tokenize="none", text="tokens"))
     assert "tok:none" in untokenised["bleu"]["test"]["bleu_signature"]
     assert untokenised["bleu"]["test"]["reference_length"] < bleu["reference_length"]
@@ -195,9 +196,9 @@ def test_what_a_test_shares_with_train_stands_with_its_bleu(tmp_path: Path):
     scores, lines = scored_tests(tmp_path, tests=("test", "more", "dev"), in_train=counted)
     shares = {split: own.get("in_train") for split, own in scores["bleu"].items()}
     assert shares == {"test": 0, "more": 1, "dev": None}
-    assert [line.endswith(" (2 sentences; 1 of its pairs also in train)") for line in lines] == [False, True]
+    assert [" (2 sentences; 1 of its pairs also in train;" in line for line in lines] == [False, True]
     lines = write_summary([tmp_path / "scores.json"], seeds=[1], score="bleu", output=tmp_path / "s.bleu")
-    assert [line.endswith(" (seed 1; 1 of its pairs also in train)") for line in lines] == [False, True]
+    assert [" (seed 1; 1 of its pairs also in train;" in line for line in lines] == [False, True]
 
 
 def test_a_text_that_was_cut_off_is_named(tmp_path: Path):

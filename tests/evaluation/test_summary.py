@@ -86,6 +86,15 @@ def test_each_test_has_a_line():
     shown = f"{RUN} gold_pud: UAS 86.5, UAS of trees 88.0 (7 sentences)"
     assert run_lines({"gold.uas": {"gold_pud": uas[0] | trees}}, RUN) == [shown]
     assert run_lines({"uas": {"test": trees}}, RUN) == [f"{RUN} test: UAS 88.0 (7 sentences)"], "of induced trees"
+    empty = {"empty_translations": spread(1234.5)}
+    splits = {
+        "test": {"bleu": spread(12.34)} | empty,
+        "test_two": {"bleu": spread(12.34), **dict.fromkeys(empty, spread(0.0))},
+    }
+    assert summary_lines({"seeds": [1, 2], "splits": splits}, RUN) == [
+        f"{RUN} test: BLEU 12.3 (seeds 1, 2; empty translations: 1,234.5)",
+        f"{RUN} test_two: BLEU 12.3 (seeds 1, 2)",
+    ]
     splits = {"test": {"bleu": spread(12.34), "length_ratio": spread(0.987)}, "dev": {"bleu": spread(1.0)}}
     assert summary_lines({"seeds": [3], "splits": splits}, RUN) == [f"{RUN} test: BLEU 12.3, length 0.99 (seed 3)"]
 

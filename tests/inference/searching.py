@@ -73,9 +73,9 @@ Ranking = list[tuple[float, tuple[int, ...]]]
 
 
 def enumerate_all(next_token: NextToken, settings: DecodingSettings, *, limit: int, vocabulary: int) -> Ranking:
-    """Score every sequence of at most `limit` tokens."""
+    """Score every sequence of at least `settings.min_length` and at most `limit` tokens."""
     scored = []
-    for length in range(limit + 1):
+    for length in range(settings.min_length, limit + 1):
         for tokens in product(words_of(vocabulary), repeat=length):
             total = sum(float(next_token(tokens[:i])[token]) for i, token in enumerate((*tokens, EOS)))
             scored.append((total / penalty(settings, length + 1), tokens))
@@ -86,7 +86,8 @@ def simple_beam(next_token: NextToken, settings: DecodingSettings, *, limit: int
     """Search one sentence up to its limit, without ending early."""
     live, finished = [(0.0, ())], []
     for length in range(limit + 1):
-        allowed = [EOS] if length == limit else [*words_of(vocabulary), EOS]
+        words, end = words_of(vocabulary) * (length < limit), [EOS] * (length >= settings.min_length)
+        allowed = [*words, *end]
         extended = []
         for total, tokens in live:
             after = next_token(tokens)
@@ -97,12 +98,13 @@ def simple_beam(next_token: NextToken, settings: DecodingSettings, *, limit: int
     return sorted(finished, reverse=True)[: settings.beam]
 
 
-def simple_greedy(next_token: NextToken, *, limit: int, vocabulary: int) -> tuple[int, ...]:
-    """Take the likeliest token until it is `</s>` or the limit is reached."""
+def simple_greedy(next_token: NextToken, *, least: int, limit: int, vocabulary: int) -> tuple[int, ...]:
+    """Take the likeliest token until it is `</s>`, after `least` others, or the limit is reached."""
     tokens: tuple[int, ...] = ()
     while len(tokens) < limit:
         after = next_token(tokens)
-        best = max([*words_of(vocabulary), EOS], key=lambda token: float(after[token]))
+        allowed = [*words_of(vocabulary), *[EOS] * (len(tokens) >= least)]
+        best = max(allowed, key=lambda token: float(after[token]))
         if best == EOS:
             break
         tokens = (*tokens, best)

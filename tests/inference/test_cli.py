@@ -11,7 +11,7 @@ import pytest
 import torch
 from called import call_nmtcore
 from factories import run_settings
-from inference.tiny import RECURRENT, write_bundle
+from inference.tiny import RECURRENT, ending_at_once, write_bundle
 
 from nmtcore.cli import GONE, main
 from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings
@@ -61,6 +61,16 @@ def test_translations_have_one_line_per_input_line(model):
     assert float(fields[0][2]) >= float(fields[1][2])
 
 
+@pytest.mark.parametrize("options", [(), ("--beam", 1)])
+def test_empty_translations_are_counted(tmp_path, options):
+    folder = write_bundle(tmp_path / "model", train=ending_at_once)
+    command, text = ("translate", folder, *options), b"the cat\n\ndog\nthe\n"
+    output, errors = nmtcore(*command, "--min-length", 0, text=text)
+    assert (output, errors) == ("\n\n\n\n", "3 of 3 lines have an empty translation.\n")
+    output, errors = nmtcore(*command, text=text)
+    assert ([bool(line) for line in output.splitlines()], errors) == ([True, False, True, True], "")
+
+
 LONG = "x" * 1_000_001
 MISTAKES = [
     ("translate", "plain", "--batch 1", b"the\n\xff\n", "standard input, line 2: is not valid UTF-8 (byte 1)"),
@@ -71,6 +81,14 @@ MISTAKES = [
     ("translate", "plain", "--device gpu", "", "type at start of device string: gpu); try cpu, or cuda for a GPU."),
     ("translate", "plain", "--beam 0", "the\n", "0 is less than 1"),
     ("translate", "plain", "--precision int8", "", "--precision is gone: nmtcore translates in fp32. For 8 bits, wri"),
+    (
+        "translate",
+        "plain",
+        "--min-length 10 --max-length 9",
+        "",
+        "min_length (10) is above max_length (9): lower the one",
+    ),
+    ("translate", "plain", "--min-length -1", "", "decoding: min_length must be at least 0, not -1."),
     ("translate", "plain", "--alpha inf", "the\n", "alpha: expected a finite number, found inf."),
     ("translate", "plain", "--attention pipe", "the\n", "pipe is not a regular file: choose another output file."),
     ("translate", "plain", "--tags tags.parquet", None, "The system tiny predicts no tags: use a model of another"),

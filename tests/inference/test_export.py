@@ -41,9 +41,9 @@ from nmtcore.inference.ctranslate2_model import check_exportable, write_model
 from nmtcore.inference.search import NEVER_GENERATED, translate_examples
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import Build, Component
-from nmtcore.segmentation.vocabulary import SPECIALS
+from nmtcore.segmentation.vocabulary import EOS, SPECIALS
 
-GREEDY = DecodingSettings(beam=1, max_length_ratio=1.5, max_length_extra=4)
+GREEDY = DecodingSettings(beam=1, min_length=8, max_length_ratio=1.5, max_length_extra=4)
 LINES = ["the cat", "dog", "the dog . the cat", "bad goat", "<s> cab , </s>", "a <ROOT> the", "größe the the", "hot ."]
 VOCABULARY = 40
 ENTRIES = (*SPECIALS, *(f"t{i}" for i in range(len(SPECIALS), VOCABULARY)))
@@ -69,14 +69,15 @@ def model_of(*components, joint=True, extra=(), **changes):
     return model.eval()
 
 
-def log_probabilities(model, examples, hypotheses):
-    """Compute the log probabilities of hypotheses, among the entries that can be generated."""
+def log_probabilities(model, examples, hypotheses, *, least):
+    """Compute the log probabilities of hypotheses of at least `least` entries, among entries that can be generated."""
     ids = [[ENTRIES.index(entry) for entry in hypothesis] for hypothesis in hypotheses]
     pairs = replace(examples, target=side(ids))
     batch = make_batch(pairs, np.arange(len(pairs)), tuple(model.components))
     encoded = model.encode(batch)
     logits_NV = model.logits(model.forced_states(batch, encoded), encoded.context)
     logits_NV[:, list(NEVER_GENERATED)] = -torch.inf
+    logits_NV[[place < least for row in ids for place in range(len(row) + 1)], EOS] = -torch.inf
     targets_N = batch.target_output_BT.flatten()[batch.target_positions_N]
     chosen_N = logits_NV.log_softmax(-1).gather(1, targets_N[:, None])[:, 0].detach()
     return [part.sum().item() for part in chosen_N.split([len(row) + 1 for row in ids])]
@@ -106,25 +107,27 @@ def test_greedy_output_is_equal_and_beam_scores_are_close(components, changes, t
     prefix = [i for component in model.components for i in component.source_prefix]
     sources = [[ENTRIES[i] for i in (*prefix, *row)] for row in examples.source.ids]
 
-    settings = DecodingSettings(beam=1, max_length=LIMIT, max_length_ratio=None, length_penalty="none")
+    settings = DecodingSettings(beam=1, min_length=5, max_length=LIMIT, max_length_ratio=None, length_penalty="none")
     own = [[ENTRIES[i] for i in best[0].tokens] for best in translate_examples(model, examples, settings)]
-    results = translator.translate_batch(sources, beam_size=1, min_decoding_length=0, max_decoding_length=LIMIT)
+    results = translator.translate_batch(sources, beam_size=1, min_decoding_length=5, max_decoding_length=LIMIT)
     assert [result.hypotheses[0] for result in results] == own
     assert sum(len(entries) < LIMIT for entries in own) > 20
+    assert sum(len(entries) == 5 for entries in own) > 2
     assert len(set(map(tuple, own))) > 10
 
-    searched = translate_examples(model, examples, replace(settings, beam=4))
+    searched = translate_examples(model, examples, replace(settings, beam=4, min_length=1))
     results = translator.translate_batch(
-        sources, beam_size=4, min_decoding_length=0, max_decoding_length=LIMIT, length_penalty=0, return_scores=True
+        sources, beam_size=4, min_decoding_length=1, max_decoding_length=LIMIT, length_penalty=0, return_scores=True
     )
     # CTranslate2 leaves out the `</s>` of a translation that reaches the limit.
     ended = [i for i, result in enumerate(results) if len(result.hypotheses[0]) < LIMIT]
     assert len(ended) > 20
     chosen = examples.take(ended)
     scores = np.array([results[i].scores[0] for i in ended])
-    expected = log_probabilities(model, chosen, [results[i].hypotheses[0] for i in ended])
+    expected = log_probabilities(model, chosen, [results[i].hypotheses[0] for i in ended], least=1)
     np.testing.assert_allclose(scores, expected, atol=2e-3)
-    own_scores = log_probabilities(model, chosen, [[ENTRIES[t] for t in searched[i][0].tokens] for i in ended])
+    own_entries = [[ENTRIES[t] for t in searched[i][0].tokens] for i in ended]
+    own_scores = log_probabilities(model, chosen, own_entries, least=1)
     assert (abs(scores - own_scores) < 2e-3).mean() > 0.4
 
 
@@ -222,7 +225,7 @@ def test_the_folder_says_how_to_make_the_input_and_under_which_licences_the_data
 @pytest.mark.parametrize(("penalty", "exponent"), [("none", 0.0), ("fairseq", 1.2), ("gnmt", 1.2)])
 def test_the_search_is_described(penalty, exponent, tmp_path):
     _, folder = export(tmp_path, decoding=DecodingSettings(beam=4, length_penalty=penalty, alpha=1.2))
-    options = {"beam_size": 4, "length_penalty": exponent, "min_decoding_length": 0, "max_input_length": 0}
+    options = {"beam_size": 4, "length_penalty": exponent, "min_decoding_length": 1, "max_input_length": 0}
     assert read_json(folder / "nmtcore.json")["options"] == options
 
 

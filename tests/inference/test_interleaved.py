@@ -6,7 +6,7 @@ import pytest
 import torch
 from factories import run_settings
 from inference.test_raw import Chain
-from inference.tiny import examples_of_text, write_bundle, write_tokens
+from inference.tiny import ending_at_once, examples_of_text, write_bundle, write_tokens
 from pair_files import write_corpus
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
@@ -50,9 +50,9 @@ def far_from_uniform(model, **_):
     return model
 
 
-def tagged_bundle(folder, run, *, seed=1):
-    """Write and load the bundle of a run with random weights whose predictions are far from uniform."""
-    return load_bundle(write_bundle(folder, run, seed=seed, label_names=("x|root", "x|x"), train=far_from_uniform))
+def tagged_bundle(folder, run, *, seed=1, train=far_from_uniform):
+    """Write and load the bundle of a run with random weights, whose predictions are far from uniform by default."""
+    return load_bundle(write_bundle(folder, run, seed=seed, label_names=("x|root", "x|x"), train=train))
 
 
 def test_raw_text_has_tags_before_its_words(tmp_path):
@@ -84,7 +84,7 @@ def test_translations_have_no_tags_whatever_the_line(tmp_path, sides):
 
 
 def test_limits_of_length_do_not_count_tags(tmp_path):
-    settings = DecodingSettings(beam=1, max_length_ratio=1.0, max_length_extra=1, max_length=4)
+    settings = DecodingSettings(beam=1, min_length=2, max_length_ratio=1.0, max_length_extra=1, max_length=4)
     bundle = tagged_bundle(tmp_path / "model", run_with("source", "target", decoding=settings))
     examples = examples_of_text(bundle, ["the", "the cat the", "the cat . " * 5])
     limits = length_limits(bundle.search_settings(), examples.source.subword_counts.tolist())
@@ -92,6 +92,9 @@ def test_limits_of_length_do_not_count_tags(tmp_path):
     assert limits == [2 * 2, 2 * 4, 2 * 4]
     hypotheses = translate_examples(bundle.model, examples, bundle.search_settings())
     assert all(len(best.tokens) <= limit for (best,), limit in zip(hypotheses, limits, strict=True))
+    shortest = tagged_bundle(tmp_path / "shortest", bundle.run, train=ending_at_once)
+    hypotheses = translate_examples(shortest.model, examples, shortest.search_settings())
+    assert [len(best.tokens) for (best,) in hypotheses] == [2 * 2] * 3
 
 
 def test_training_starts_from_a_model_with_the_same_labels_only(tmp_path):

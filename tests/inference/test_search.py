@@ -22,6 +22,13 @@ PENALTIES = st.sampled_from(["gnmt", "fairseq", "none"])
 ALPHAS = st.sampled_from([0.0, 0.6, 1.0, 2.0, -0.5])
 
 
+def lengths(most, *, sentences=5):
+    """Draw the fewest tokens of all translations, and a limit for each."""
+    return st.integers(0, 3).flatmap(
+        lambda least: st.tuples(st.just(least), st.lists(st.integers(least, most), min_size=1, max_size=sentences))
+    )
+
+
 def search(model, limits, settings, **options):
     sentences = range(len(limits))
     return search_batch(model, sentences, settings, limits_B=torch.tensor(limits), **options)
@@ -32,11 +39,11 @@ def assert_same(hypotheses, expected):
     assert [h.score for h in hypotheses] == pytest.approx([score for score, _ in expected], rel=1e-9)
 
 
-@given(st.integers(0, 10**6), st.lists(st.integers(0, 4), min_size=1, max_size=3), PENALTIES, ALPHAS)
-def test_a_beam_wide_enough_finds_the_best_of_all_sequences(seed, limits, penalty, alpha):
-    vocabulary = 7
+@given(st.integers(0, 10**6), lengths(4, sentences=3), PENALTIES, ALPHAS)
+def test_a_beam_wide_enough_finds_the_best_of_all_sequences(seed, least_and_limits, penalty, alpha):
+    vocabulary, (least, limits) = 7, least_and_limits
     model = TableModel(sentences=len(limits), vocabulary=vocabulary, seed=seed)
-    settings = DecodingSettings(beam=3 ** max(limits) + 1, length_penalty=penalty, alpha=alpha)
+    settings = DecodingSettings(beam=3 ** max(limits) + 1, length_penalty=penalty, alpha=alpha, min_length=least)
     n_best = min(5, settings.beam)
     for n, hypotheses in enumerate(search(model, limits, settings, n_best=n_best)):
         everything = enumerate_all(model.next_token(n), settings, limit=limits[n], vocabulary=vocabulary)
@@ -45,29 +52,34 @@ def test_a_beam_wide_enough_finds_the_best_of_all_sequences(seed, limits, penalt
 
 @given(
     st.integers(0, 10**6),
-    st.lists(st.integers(0, 9), min_size=1, max_size=5),
+    lengths(9),
     st.integers(2, 6),
     st.integers(6, 14),
     PENALTIES,
     ALPHAS,
     st.data(),
 )
-def test_batched_search_agrees_with_a_simple_search_per_sentence(seed, limits, beam, vocabulary, penalty, alpha, data):
+def test_batched_search_agrees_with_a_simple_search_per_sentence(
+    seed, least_and_limits, beam, vocabulary, penalty, alpha, data
+):
+    least, limits = least_and_limits
     model = TableModel(sentences=len(limits), vocabulary=vocabulary, seed=seed)
-    settings = DecodingSettings(beam=beam, length_penalty=penalty, alpha=alpha)
+    settings = DecodingSettings(beam=beam, length_penalty=penalty, alpha=alpha, min_length=least)
     n_best = data.draw(st.integers(1, beam))
     for n, hypotheses in enumerate(search(model, limits, settings, n_best=n_best)):
         expected = simple_beam(model.next_token(n), settings, limit=limits[n], vocabulary=vocabulary)
         assert_same(hypotheses, expected[:n_best])
 
 
-@given(st.integers(0, 10**6), st.lists(st.integers(0, 12), min_size=1, max_size=5), st.integers(6, 14))
-def test_beam_1_is_greedy_search(seed, limits, vocabulary):
-    model, settings = TableModel(sentences=len(limits), vocabulary=vocabulary, seed=seed), DecodingSettings(beam=1)
+@given(st.integers(0, 10**6), lengths(12), st.integers(6, 14))
+def test_beam_1_is_greedy_search(seed, least_and_limits, vocabulary):
+    least, limits = least_and_limits
+    model = TableModel(sentences=len(limits), vocabulary=vocabulary, seed=seed)
+    settings = DecodingSettings(beam=1, min_length=least)
     without_scores = search(model, limits, settings, scores=False)
     for n, (hypothesis,) in enumerate(search(model, limits, settings)):
         next_token = model.next_token(n)
-        assert hypothesis.tokens == simple_greedy(next_token, limit=limits[n], vocabulary=vocabulary)
+        assert hypothesis.tokens == simple_greedy(next_token, least=least, limit=limits[n], vocabulary=vocabulary)
         total = sum(float(next_token(hypothesis.tokens[:i])[v]) for i, v in enumerate((*hypothesis.tokens, EOS)))
         assert hypothesis.log_probability == pytest.approx(total)
         assert without_scores[n][0].tokens == hypothesis.tokens
@@ -110,8 +122,26 @@ def test_the_smallest_length_limit_applies():
     two_limits = DecodingSettings(max_length_ratio=1.5, max_length_extra=2, max_length=10)
     assert length_limits(two_limits, [0, 3, 50]) == [2, 6, 10]
     assert length_limits(DecodingSettings(max_length_ratio=None, max_length=7), [0, 3]) == [7, 7]
+    at_least_2 = DecodingSettings(min_length=2, max_length_ratio=0.5, max_length_extra=0, max_length=4)
+    assert length_limits(at_least_2, [0, 3, 7, 50]) == [2, 2, 3, 4]
     with pytest.raises(ValueError, match="max_length"):
         DecodingSettings(max_length_ratio=None)
+    with pytest.raises(ValueError, match=r"min_length \(8\) is above max_length \(7\)"):
+        DecodingSettings(min_length=8, max_length=7)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_an_empty_translation_is_the_best_only_if_it_is_allowed(beam):
+    """`</s>` is the likeliest first token, and any translation of two tokens or more is unlikely."""
+    word, model = 6, TableModel(sentences=1, vocabulary=7, seed=0)
+    model.table[:] = 0.0
+    model.table[:, BOS, [EOS, word]] = torch.tensor([5.0, 4.0], dtype=model.table.dtype)
+    best = {
+        least: search(model, [5], DecodingSettings(beam=beam, min_length=least, alpha=1.0))[0][0].tokens
+        for least in (0, 1)
+    }
+    assert best[0] == ()
+    assert best[1][0] == word
 
 
 def uncached(model, examples, row):
@@ -142,12 +172,12 @@ SYSTEMS = {
 def test_caches_and_batches_do_not_change_results(beam, system):
     components, values = SYSTEMS[system]
     model, examples = random_model(*components, **values), random_examples(5)
-    settings = DecodingSettings(beam=beam, max_length_ratio=1.0, max_length_extra=2)
+    settings = DecodingSettings(beam=beam, min_length=2, max_length_ratio=1.0, max_length_extra=2)
     limits = length_limits(settings, examples.source.ids.lengths.tolist())
     for row, hypotheses in enumerate(translate_examples(model, examples, settings, n_best=beam)):
         next_token, options = uncached(model, examples, row), {"limit": limits[row], "vocabulary": 17}
         if beam == 1:
-            assert hypotheses[0].tokens == simple_greedy(next_token, **options)
+            assert hypotheses[0].tokens == simple_greedy(next_token, least=2, **options)
         else:
             assert_same(hypotheses, simple_beam(next_token, settings, **options))
 

@@ -22,7 +22,7 @@ from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
 from nmtcore.model.losses import TRANSLATION
 from nmtcore.parquet import write_rows
-from nmtcore.segmentation.vocabulary import Vocabulary
+from nmtcore.segmentation.vocabulary import EOS, Vocabulary
 
 MERGES = ["t h", "th e</w>", "c a", "ca t</w>", "d o", "do g</w>"]
 RECURRENT = {"base": "recurrent", "model": RecurrentSettings(width=16)}
@@ -76,6 +76,15 @@ def trained_briefly(model: TranslationModel, *, vocabulary: int) -> TranslationM
         (loss.sum / loss.count).backward()
         optimiser.step()
     return model.eval()
+
+
+def ending_at_once(model: TranslationModel, **_: Any) -> TranslationModel:
+    """Make `</s>` the likeliest token everywhere."""
+    with torch.no_grad():
+        model.decoder_norm.weight.zero_()
+        model.decoder_norm.bias.fill_(1)
+        model.target_embedding.weight.zero_()[EOS] = 10
+    return model
 
 
 def random_model(*components: ComponentSettings, seed: int = 1, **values: Any) -> TranslationModel:

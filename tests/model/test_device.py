@@ -12,7 +12,7 @@ import torch
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.training import TrainingSettings
 from nmtcore.errors import UserError
-from nmtcore.inference.search import best_extensions, exclude_never_generated, log_probabilities
+from nmtcore.inference.search import best_extensions, exclude_tokens, log_probabilities
 from nmtcore.model.batch import make_batch
 from nmtcore.model.device import check_gpu_count, choose_device, explain_out_of_memory, named_device
 from nmtcore.training import update
@@ -142,7 +142,7 @@ def test_nothing_is_mixed_with_the_cpu_or_read(name, make, example, draw, monkey
     with torch.inference_mode():
         state = model.eval().start(model.encode(batches[0]))
         next_RV = log_probabilities(model.step(torch.zeros(3, dtype=torch.int64, device=META), state))
-        next_BMV = exclude_never_generated(next_RV)[:, None]
+        next_BMV = exclude_tokens(next_RV, end=False)[:, None]
         _, beam_BC, _ = best_extensions(torch.zeros(3, 1, device=META), next_BMV, count=4)
         state.select(beam_BC)
         state.select(beam_BC[:2], torch.zeros(2, dtype=torch.int64, device=META))

@@ -26,8 +26,10 @@ def show(tmp_path):
     results = Results(tmp_path, references, references)
     translations = {name: [draw(40, wrong=wrong)[0] for wrong in seeds] for name, seeds in WRONG.items()}
 
-    def shown(seeds):
+    def shown(seeds, filled=()):
+        """The systems `filled` have a word in place of each empty translation."""
         own = {name: runs[:seeds] for name, runs in translations.items()}
+        own |= {name: [[line or "x" for line in lines] for lines in own[name]] for name in filled}
         results.write_runs(own)
         names = [
             {"scale": "quick", "dataset": "d", "system": name, "seed": i + 1} for name in own for i in range(seeds)
@@ -63,6 +65,16 @@ def test_the_numbers_are_those_of_the_translations(show, seeds):
     flat = " ".join(text.split())
     assert meaning(differences, sentences=40, seeds=seeds) in flat
     assert ("Seen." in flat) == (seeds == 1)
+
+
+def test_empty_translations_are_counted(show):
+    text, translations, _ = show(2, filled=("base", "trees"))
+    empty = {(name, seed): lines.count("") for name, runs in translations.items() for seed, lines in enumerate(runs, 1)}
+    assert list(empty.values()).count(0) == 4
+    expected = [
+        f"{name}, seed {seed}: {own} of 40 translations are empty." for (name, seed), own in empty.items() if own
+    ]
+    assert re.findall(r"^.* empty\.$", text, re.M) == expected
 
 
 def test_the_text_fits_a_terminal_and_ends_with_commands(show, tmp_path):

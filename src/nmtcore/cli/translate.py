@@ -22,6 +22,12 @@ def add_translate(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--alpha", type=float, help="the exponent of the length penalty")
     command.add_argument(
+        "--min-length",
+        type=int,
+        metavar="N",
+        help="the smallest number of subwords per translation (0: may be empty)",
+    )
+    command.add_argument(
         "--max-length", type=positive_number, metavar="N", help="the largest number of subwords per translation"
     )
     command.add_argument("--batch", type=positive_number, metavar="N", help="sentences per batch")
@@ -65,6 +71,7 @@ def _run_translate(chosen: argparse.Namespace) -> None:
         beam=chosen.beam,
         length_penalty=chosen.length_penalty,
         alpha=chosen.alpha,
+        min_length=chosen.min_length,
         max_length=chosen.max_length,
         batch_sentences=chosen.batch,
     )

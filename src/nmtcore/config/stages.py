@@ -149,7 +149,7 @@ def _validation(run: RunSettings) -> dict[str, Any]:
     """Pick the settings with which validation translates and scores; none if it only computes perplexity."""
     if run.training.validation.metric == "perplexity":
         return {}
-    search = ["max_length_ratio", "max_length_extra", "max_length"]
+    search = ["min_length", "max_length_ratio", "max_length_extra", "max_length"]
     if run.training.validation.beam > 1:  # greedy search does not compare hypotheses of different lengths
         search += ["length_penalty", "alpha"]
     decoding = changed(run.decoding)

@@ -170,6 +170,9 @@ class DecodingSettings:
     et al. 2016); fairseq: n^alpha."""
     alpha: Exponent = 0.6
     """Exponent of the length penalty."""
+    min_length: Amount = 1
+    """Fewest subwords of a translation, to which limits by `max_length_ratio` are raised; twice as many with
+    interleaved tags. 0: translations may be empty."""
     max_length_ratio: Positive | None = 2.0
     """A translation has at most this many times the source's subwords, plus `max_length_extra`; no interleaved tags
     count, and with tags a translation may be twice as long. null: no such limit. This or `max_length` must be set."""
@@ -184,3 +187,8 @@ class DecodingSettings:
     def __post_init__(self) -> None:
         if self.max_length_ratio is None and self.max_length is None:
             raise ValueError("give max_length_ratio or max_length, or a search might never end")
+        if self.max_length is not None and self.min_length > self.max_length:
+            raise ValueError(
+                f"min_length ({self.min_length}) is above max_length ({self.max_length}): lower the one or raise the "
+                "other"
+            )

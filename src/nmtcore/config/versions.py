@@ -12,8 +12,8 @@ VERSIONS = {
     "annotation": 2,
     "segmentation": 2,
     "features": 2,
-    "training": 2,
-    "inference": 6,
+    "training": 3,
+    "inference": 7,
     "evaluation": 4,
     "reporting": 11,
 }

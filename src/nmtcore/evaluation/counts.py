@@ -107,6 +107,11 @@ def length_ratio(bleu: SentenceCounts) -> float:
     return float(length / reference) if reference else 0.0
 
 
+def empty_count(bleu: SentenceCounts) -> int:
+    """Count the translations without a token."""
+    return int((bleu.counts_BF[:, 0] == 0).sum())
+
+
 def checksum_of_test(sentences: Iterable[Any]) -> str:
     """Return a checksum of the references of a test, or of plain values that say what each sentence is."""
     return hashlib.sha256(json.dumps(list(sentences)).encode()).hexdigest()

@@ -19,6 +19,7 @@ from nmtcore.evaluation.counts import (
     bleu_of_counts,
     checksum_of_test,
     chrf_of_counts,
+    empty_count,
     length_ratio,
     share_of_counts,
 )
@@ -245,7 +246,7 @@ def score_translations(translations: Lines, references: Lines, evaluation: Evalu
 
 
 def bleu_scores(counts: Mapping[str, SentenceCounts]) -> dict[str, Any]:
-    """Return bleu and chrf (0 to 100) with their signatures, the lengths in BLEU's tokens, and the sentences.
+    """Return bleu and chrf (0 to 100) with their signatures, the lengths in BLEU's tokens, and numbers of sentences.
 
     `length_ratio` is the length of the translations divided by that of the references.
     """
@@ -258,6 +259,7 @@ def bleu_scores(counts: Mapping[str, SentenceCounts]) -> dict[str, Any]:
         "length": length,
         "reference_length": reference_length,
         "sentences": len(bleu),
+        "empty_translations": empty_count(bleu),
     }
 
 

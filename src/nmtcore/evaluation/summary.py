@@ -74,7 +74,7 @@ def run_lines(scores: Mapping[str, Any], folder: Path) -> list[str]:
             others = [group[split] for group in groups[1:]]
             metrics = [text for scores in (first, *others) for text in _format_metrics(scores)]
             counts = scores_by_measure(first)["uas"] if _is_of_parses(first) else first
-            sentences = f"{counts['sentences']:,} sentences{_in_train(first)}"
+            sentences = f"{counts['sentences']:,} sentences{_notes(first)}"
             lines.append(f"{folder} {split}{name}: {', '.join(metrics)} ({sentences})")
     return lines
 
@@ -84,7 +84,7 @@ def summary_lines(summary: Mapping[str, Any], path: Path) -> list[str]:
     seeds, splits = summary["seeds"], summary["splits"]
     seeds_text = f"seed{'' if len(seeds) == 1 else 's'} {', '.join(map(str, seeds))}"
     return [
-        f"{path} {split}{name}: {', '.join(_format_metrics(scores))} ({seeds_text}{_in_train(scores)})"
+        f"{path} {split}{name}: {', '.join(_format_metrics(scores))} ({seeds_text}{_notes(scores)})"
         for split in tests_of(splits)
         for name, scores in _shown_on_a_line(splits[split]).items()
     ]
@@ -140,8 +140,12 @@ def _shown(value: Any, digits: int = 1) -> str:
     return f"{value['mean']:.{digits}f}" + ("" if value["stdev"] is None else f" ± {value['stdev']:.{digits}f}")
 
 
-def _in_train(scores: Mapping[str, Any]) -> str:
-    """Say how many pairs of a test are also in train, if any are; a summary has the mean over seeds, all equal."""
-    number = scores.get("in_train", 0)
-    number = number["mean"] if isinstance(number, Mapping) else number
-    return f"; {number:,.0f} of its pairs also in train" if number else ""
+def _notes(scores: Mapping[str, Any]) -> str:
+    """Say how many pairs of a test are also in train, and how many translations are empty, if any.
+
+    The summary of a number over seeds is its mean; the number of pairs is the same for all.
+    """
+    notes = {"in_train": "{:,.6g} of its pairs also in train", "empty_translations": "empty translations: {:,.6g}"}
+    numbers = {key: scores.get(key, 0) for key in notes}
+    means = {key: own["mean"] if isinstance(own, Mapping) else own for key, own in numbers.items()}
+    return "".join(f"; {note.format(means[key])}" for key, note in notes.items() if means[key])

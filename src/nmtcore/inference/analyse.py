@@ -1,5 +1,6 @@
 """All that a model makes of sentences: translations with tags and gates, trees, and the attention of every head."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -130,9 +131,11 @@ def translate_and_write(
 
     `tags` is the file of its words' tags, `PREDICTED_TAGS_SCHEMA`, with a row per line; the model must predict tags
     (`check_predicts_tags`). `attention` is that of the weights of every head, `ATTENTION_SCHEMA`, without rows for a
-    line without words; `bundle` then comes from `load_observed_bundle`. The files appear after the last line. Raises
-    the errors of `Bundle.translate_chunks`, which takes the same `options`.
+    line without words; `bundle` then comes from `load_observed_bundle`. The files appear after the last line; then
+    standard error says how many lines that have words have an empty best translation, if any. Raises the errors of
+    `Bundle.translate_chunks`, which takes the same `options`.
     """
+    empty = counted = 0
     with ExitStack() as stack:
         tag_file = tags and stack.enter_context(row_writer(tags, PREDICTED_TAGS_SCHEMA))
         map_file = attention and stack.enter_context(row_writer(attention, ATTENTION_SCHEMA))
@@ -145,4 +148,9 @@ def translate_and_write(
             if map_file:
                 ids = np.array([chunk.sentences[part.line].number - 1 for part in chunk.parts], dtype=np.int64)
                 write_attention(map_file, bundle, replace(chunk.examples, id=ids), best)
-            yield from bundle.texts(chunk, translations)
+            for words, texts in zip(chunk.words, bundle.texts(chunk, translations), strict=True):
+                counted += bool(words)
+                empty += bool(words) and not texts[0].text
+                yield texts
+    if empty:
+        print(f"{empty:,} of {counted:,} lines have an empty translation.", file=sys.stderr)

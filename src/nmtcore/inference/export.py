@@ -72,17 +72,19 @@ def translate(sentences):
         longest = max(map(len, sources))
         limits.append(int(search["max_length_ratio"] * longest) + search["max_length_extra"])
     framed = [about["source_prefix"] + source + about["source_suffix"] for source in sources]
-    results = translator.translate_batch(framed, max_decoding_length=min(limits), **about["options"])
+    limit = max(min(limits), search["min_length"])
+    results = translator.translate_batch(framed, max_decoding_length=limit, **about["options"])
     outputs = [[piece for piece in result.hypotheses[0] if piece not in about["output_tags"]] for result in results]
     return [join(pieces) for pieces in outputs]
 ```
 
 ## The search
 
-`options` has the model's beam (1 is greedy search, whose output is that of nmtcore), allows empty translations and cuts
-no source. If `search.length_penalty` is `gnmt`, nmtcore divides the log-probability of a translation of n pieces,
-`</s>` included, by ((5 + n) / 6)^alpha, CTranslate2 by n^alpha: with a beam, some translations differ. The model reads
-and writes at most `longest` pieces unless it has relative positions.
+`options` has the model's beam (1 is greedy search, whose output is that of nmtcore) and the fewest pieces of a
+translation (0 allows empty ones), and cuts no source. Until a translation has them, CTranslate2 gives the probability
+of `</s>` to the other pieces, nmtcore to none. If `search.length_penalty` is `gnmt`, nmtcore divides the
+log-probability of a translation of n pieces, `</s>` included, by ((5 + n) / 6)^alpha, CTranslate2 by n^alpha: with a
+beam, some translations differ. The model reads and writes at most `longest` pieces unless it has relative positions.
 
 ## Licences
 
@@ -133,7 +135,7 @@ def describe(bundle: Bundle, *, library: str, licences: Sequence[Mapping[str, An
     words = {side: run.text_words(side) for side in SIDES}
     penalty = 0.0 if search.length_penalty == "none" else search.alpha
     longest = max(MAX_SUBWORDS + len(prefix) + len(suffix), *length_limits(search, [MAX_SUBWORDS]))
-    limits = ("beam", "length_penalty", "alpha", "max_length", "max_length_ratio", "max_length_extra")
+    limits = ("beam", "length_penalty", "alpha", "min_length", "max_length", "max_length_ratio", "max_length_extra")
     return {
         "format": EXPORT_FORMAT,
         "nmtcore": nmtcore.__version__,
@@ -154,11 +156,14 @@ def describe(bundle: Bundle, *, library: str, licences: Sequence[Mapping[str, An
         "output_tags": [entry for entry in bundle.target_vocabulary.entries if not bundle.transforms.strip([entry])],
         "search": {key: getattr(search, key) for key in limits},
         "options": {
-            "beam_size": search.beam, "length_penalty": penalty, "min_decoding_length": 0, "max_input_length": 0,
+            "beam_size": search.beam,
+            "length_penalty": penalty,
+            "min_decoding_length": search.min_length,
+            "max_input_length": 0,
         },
         "longest": 1 << longest.bit_length(),
         "licences": None if licences is None else [dict(entry) for entry in licences],
-    }  # fmt: skip
+    }
 
 
 def source_frame(bundle: Bundle) -> tuple[list[int], list[int]]:

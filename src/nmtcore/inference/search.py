@@ -76,8 +76,10 @@ def search_batch(
 ) -> list[list[Hypothesis]]:
     """Search for the best translations of encoded sentences.
 
-    `limits_B` (int64, on the model's device) is the largest number of tokens of each sentence, without `</s>`. A beam
-    that reaches it is finished with `</s>`, at the model's probability for it, even if another token is likelier.
+    `limits_B` (int64, on the model's device) is the largest number of tokens of each sentence, without `</s>`, as
+    `length_limits` computes it. A beam that reaches it is finished with `</s>`, at the model's probability for it, even
+    if another token is likelier. Before `settings.min_length` tokens, `</s>` is not generated, however likely it is;
+    the probabilities of other tokens stay as they are.
 
     Returns at most `n_best` different hypotheses per sentence, best first (fewer only if fewer exist). `beam: 1` is
     greedy search; without `scores`, it is faster, as the likeliest token is that of the largest logit. Raises
@@ -107,14 +109,14 @@ def length_penalty(settings: DecodingSettings, length: Number) -> Number:
 
 
 def length_limits(settings: DecodingSettings, source_lengths: Sequence[int]) -> list[int]:
-    """Compute the largest number of tokens per translation: the smallest of the configured limits.
+    """Compute the largest number of tokens per translation: the smallest of the limits, but at least `min_length`.
 
     Neither the limits nor `source_lengths` count `</s>`, and `source_lengths` do not count the tags of words.
     """
     longest, ratio = settings.max_length, settings.max_length_ratio
     if ratio is None:
         return [longest] * len(source_lengths)
-    by_ratio = [int(ratio * n) + settings.max_length_extra for n in source_lengths]
+    by_ratio = [max(int(ratio * n) + settings.max_length_extra, settings.min_length) for n in source_lengths]
     return by_ratio if longest is None else [min(longest, limit) for limit in by_ratio]
 
 
@@ -123,9 +125,10 @@ def log_probabilities(logits_RV: Tensor) -> Tensor:
     return torch.log_softmax(logits_RV, dim=1, dtype=torch.promote_types(logits_RV.dtype, torch.float32))
 
 
-def exclude_never_generated(values_RV: Tensor) -> Tensor:
-    """Set the columns of `NEVER_GENERATED` to -inf, in place."""
-    return values_RV.index_fill_(1, torch.tensor(NEVER_GENERATED, device=values_RV.device), -torch.inf)
+def exclude_tokens(values_RV: Tensor, *, end: bool) -> Tensor:
+    """Set the columns of `NEVER_GENERATED`, and with `end` that of `</s>`, to -inf, in place."""
+    excluded = (*NEVER_GENERATED, EOS) if end else NEVER_GENERATED
+    return values_RV.index_fill_(1, torch.tensor(excluded, device=values_RV.device), -torch.inf)
 
 
 def _diverged() -> DivergedError:
@@ -145,7 +148,8 @@ def _greedy(
     sentences, newest_R, length = list(range(len(limits))), torch.full_like(limits_B, BOS), 0
     while sentences:
         next_RV = model.step(newest_R, state)
-        next_RV = exclude_never_generated(log_probabilities(next_RV) if scores else next_RV)
+        next_RV = log_probabilities(next_RV) if scores else next_RV
+        next_RV = exclude_tokens(next_RV, end=length < settings.min_length)
         best_R, newest_R = next_RV.max(dim=1)
         columns = torch.stack([newest_R.double(), best_R.double(), next_RV[:, EOS].double()]).tolist()
         live = []
@@ -221,12 +225,14 @@ class _BeamSearch:
     def _extensions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Find the best extensions of the live beams, as `best_extensions`, on the host.
 
-        At its length limit a sentence has only those by `</s>`; the others are at -inf.
+        At its length limit a sentence has only those by `</s>`, before the minimum only others; the rest is at -inf.
         """
         newest_R = self._on_device(self.tokens_BMT[:, :, -1]).flatten()
-        next_RV = exclude_never_generated(log_probabilities(self.model.step(newest_R, self.state)))
+        length = self.tokens_BMT.shape[2] - 1
+        next_RV = log_probabilities(self.model.step(newest_R, self.state))
+        next_RV = exclude_tokens(next_RV, end=length < self.settings.min_length)
         next_BMV = next_RV.view(*self.log_probability_BM.shape, -1)
-        at_limit_B = self.limit_B == self.tokens_BMT.shape[2] - 1
+        at_limit_B = self.limit_B == length
         if at_limit_B.any():
             is_end_V = torch.arange(next_BMV.shape[2], device=self.device) == EOS
             next_BMV = next_BMV.masked_fill(self._on_device(at_limit_B)[:, None, None] & ~is_end_V, -math.inf)

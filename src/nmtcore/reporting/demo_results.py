@@ -7,11 +7,10 @@ from textwrap import fill
 from typing import Any
 
 from nmtcore.evaluation.compare import Difference, compare_systems
-from nmtcore.evaluation.counts import SentenceCounts, length_ratio, read_counts
+from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio, read_counts
 from nmtcore.evaluation.metrics import score_of
 from nmtcore.files import write_text
 from nmtcore.layout import Layout, file_name
-from nmtcore.reporting.empty_translations import empty_counts
 from nmtcore.reporting.terminal_table import difference_text, spread_text, terminal_table
 
 _COMMANDS = """\
@@ -64,7 +63,9 @@ def demo_text(
             differences[name, control] = compared.difference
         gain = difference_text(compared.difference)
         rows.append([name, control, spread_text(compared.scores), f"{length:.2f}", gain])
-        notes += empty_counts(runs[name], list(read[name]), name, split)
+        for seed, own in read[name].items():
+            if empty := empty_count(own):
+                notes.append(f"{name}, seed {seed}: {empty:,} of {len(own):,} translations are empty.")
     seeds = list(next(iter(read.values())))
     notes.append(meaning(differences, sentences=len(next(iter(runs.values()))[0]), seeds=len(seeds)))
     notes += [measured] * (len(seeds) == 1)

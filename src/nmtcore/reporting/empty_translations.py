@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nmtcore.config.planned_tables import PlannedTable
-from nmtcore.evaluation.counts import SentenceCounts
+from nmtcore.evaluation.counts import empty_count
 from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.evaluation.scores import output_files
 from nmtcore.files import read_lines
@@ -19,12 +19,6 @@ def mostly_empty(name: str, lines: Sequence[str]) -> Iterator[str]:
 def _mostly_empty(name: str, empty: int, lines: int) -> Iterator[str]:
     if 2 * empty > lines:
         yield f"{name}: {empty:,} of {lines:,} translations are empty."
-
-
-def empty_counts(bleu: Sequence[SentenceCounts], seeds: Sequence[int], runs: str, split: str) -> Iterator[str]:
-    """Yield a sentence for each seed of some runs whose translations mostly have no token, by the counts of BLEU."""
-    for seed, own in zip(seeds, bleu, strict=True):
-        yield from _mostly_empty(f"{runs}, seed {seed}, {split}", int((own.counts_BF[:, 0] == 0).sum()), len(own))
 
 
 def empty_outputs(outputs: SplitOutputs, dataset: str, split: str) -> Iterator[str]:
@@ -49,4 +43,5 @@ def empty_translations(table: PlannedTable) -> Iterator[str]:
     """Yield a sentence for each seed of a table's runs whose translations of a split of its cells are mostly empty."""
     tests = {(cell.runs, cell.split): cell.source for cell in table.cells if cell.source.get("column") == "bleu"}
     for (runs, split), source in tests.items():
-        yield from empty_counts(stored_counts(source), table.runs[runs].seeds, runs, split)
+        for seed, own in zip(table.runs[runs].seeds, stored_counts(source), strict=True):
+            yield from _mostly_empty(f"{runs}, seed {seed}, {split}", empty_count(own), len(own))

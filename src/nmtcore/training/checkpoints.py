@@ -26,7 +26,7 @@ from nmtcore.files import atomic_folder, read_json, sync_file, write_json
 from nmtcore.training.state import TrainingState
 from nmtcore.training.update import Adam
 
-VERSION = 3
+VERSION = 4
 """To be raised when a change of the code would make old checkpoints resume differently, or not at all."""
 
 KEPT = 2

@@ -71,7 +71,8 @@ class Interleave(Transform):
         """Double the limits of the length of a translation if targets have tags."""
         if self._side == "source":
             return settings
-        limits = {name: getattr(settings, name) for name in ("max_length", "max_length_ratio", "max_length_extra")}
+        names = ("min_length", "max_length", "max_length_ratio", "max_length_extra")
+        limits = {name: getattr(settings, name) for name in names}
         return replace(settings, **{name: 2 * limit for name, limit in limits.items() if limit is not None})
 
 
