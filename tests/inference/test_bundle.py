@@ -19,7 +19,7 @@ from nmtcore.errors import UserError
 from nmtcore.files import write_json
 from nmtcore.inference.bundle import load_bundle, load_initial_weights, save_bundle
 from nmtcore.model.build import build_model
-from nmtcore.planning.new_component import new_component_files
+from nmtcore.new.component import new_component_files
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 LINES = [

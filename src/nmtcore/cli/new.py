@@ -95,7 +95,7 @@ def _run_new_component(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_folder import project_of_folder
     from nmtcore.config.schema import write_schemas
     from nmtcore.files import write_texts
-    from nmtcore.planning.new_component import new_component_files
+    from nmtcore.new.component import new_component_files
 
     folder = _make_folder(chosen.folder)
     with chdir(folder):
@@ -120,9 +120,9 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_folder import own_folders, project_of_folder
     from nmtcore.config.schema import schema_texts
     from nmtcore.files import write_texts
-    from nmtcore.planning.dataset_file import dataset_text
-    from nmtcore.planning.new_dataset import NewDataset, check_new_name, draft_dataset, files_by_split, own_corpora
-    from nmtcore.reporting.dataset_report import survey_lines
+    from nmtcore.new.dataset import NewDataset, check_new_name, draft_dataset, files_by_split, own_corpora
+    from nmtcore.new.dataset_file import dataset_text
+    from nmtcore.new.dataset_report import survey_lines
 
     request = NewDataset(
         name=chosen.name,

@@ -13,13 +13,13 @@ from nmtcore.config.formats import FORMATS
 from nmtcore.config.language_codes import check_language_code
 from nmtcore.config.project import Project
 from nmtcore.config.yaml_files import yaml_files
-from nmtcore.corpus.survey import DatasetSurvey, survey_dataset
 from nmtcore.corpus.text_lines import Input
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME, RESERVED
-from nmtcore.planning.dataset_file import DatasetDraft, OwnCorpus, words_of
+from nmtcore.new.component import check_own_name
+from nmtcore.new.dataset_file import DatasetDraft, OwnCorpus, words_of
+from nmtcore.new.survey import DatasetSurvey, survey_dataset
 from nmtcore.planning.known_parsers import choose_parsers, parsers_to_compare
-from nmtcore.planning.new_component import check_own_name
 
 MOST_BAD = 0.01
 """From this share of lines that cannot be read on, a file must be corrected."""

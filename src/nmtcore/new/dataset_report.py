@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.corpus.sources import FileLocation
-from nmtcore.corpus.survey import (
+from nmtcore.new.survey import (
     ODD,
     SAMPLE_PAIRS,
     SHOWN_ROWS,

@@ -12,8 +12,8 @@ from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.sources import FileLocation, locate_file, missing_manual
-from nmtcore.corpus.survey import DatasetSurvey, survey_dataset
 from nmtcore.errors import UserError
+from nmtcore.new.survey import DatasetSurvey, survey_dataset
 from nmtcore.planning.known_parsers import parsed_sides
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from nmtcore.config.catalogue import full_form
 from nmtcore.corpus.filters import detect_language
-from nmtcore.corpus.survey import ODD, DatasetSurvey, SplitSurvey, judge_languages, percentile, survey_dataset
 from nmtcore.corpus.text_lines import Input
+from nmtcore.new.survey import ODD, DatasetSurvey, SplitSurvey, judge_languages, percentile, survey_dataset
 
 POOL = [
     "", "  ", "a", "one two", "one  two ", "the small dog sees the old cat .", "w " * 251, "w " * 250, "x" * 2501,
@@ -37,7 +37,7 @@ def dataset(tmp_path, texts, *, splits=None, limit=None, source="en", target="de
     splits = splits or {split: split for split in texts} | {"test": "dev"}
     settings = settings_of(corpora, splits, source=source, target=target, words=words)
     with pytest.MonkeyPatch.context() as patch:  # languages have tests of their own, and take long
-        patch.setattr("nmtcore.corpus.survey.judge_languages", lambda sample, languages: ({}, []))
+        patch.setattr("nmtcore.new.survey.judge_languages", lambda sample, languages: ({}, []))
         return survey_dataset(settings, inputs, limit=limit)
 
 
