@@ -437,7 +437,7 @@ def test_check_shows_the_settings_of_a_run_and_what_decides_them(text, capsys):
     main(["check", "small/mine/pascal"])
     rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines() if line}
     assert rows["segmentation.size"] == ["segmentation.size", "2000", "config/datasets/mine.yaml"]
-    assert rows["training.max_updates"][1:] == ["2500", "config/scales/small.yaml"]
+    assert rows["training.max_updates"][1:] == ["2500", "config/scales/small.yaml", "20000", "(config/recipes/small.yaml)"]
     assert rows["components.pascal.kind"][2:] == ["config/systems/bugliarello2020.yaml:", "pascal_heads_1"]
     assert rows["model.heads"][1:] == ["8", "default"]
     assert "smal/mine/pascal: unknown scale 'smal'. Did you mean small?" in mistake(
