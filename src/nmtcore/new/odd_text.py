@@ -17,7 +17,7 @@ PIECES = {
     "￭": (r"( ￭|￭ )\S", "sed 's/ ￭//g; s/￭ //g'"),
     "##": (r"\S ##\pL", "sed 's/ ##//g'"),
 }
-"""Marks of pieces (subword-nmt, SentencePiece, OpenNMT, WordPiece): how they are found, and the command to undo them."""
+"""Marks of pieces of subwords: how to find them, and the command that joins the pieces."""
 _SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Scripts in which zero-width spaces separate words."""
 
