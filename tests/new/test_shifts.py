@@ -51,11 +51,22 @@ def test_each_of_two_stretches_is_found():
     source = np.delete(source, 1000)
     target = np.delete(target, 2000)
     source, target = np.delete(source, [3000, 3001, 3002]), target[:-3]
-    found = find_shifts(source, target)
-    assert [shift.lines for shift in found] == [1, 3]
-    for shift, (first, end) in zip(found, [(1000, 2000), (3000, 3996)], strict=True):
+    shifts = find_shifts(source, target)
+    assert [shift.lines for shift in shifts] == [1, 3]
+    for shift, (first, end) in zip(shifts, [(1000, 2000), (3000, 3996)], strict=True):
         assert abs(shift.first - first) < 6
         assert abs(shift.end - end) < 6
+
+
+def test_a_shift_of_the_last_pairs_is_found():
+    (shift,) = find_shifts(*shifted(*made_up(1001, seed=5), 800, -1))
+    assert (shift.lines, abs(shift.first - 800) < 6, shift.end) == (-1, True, 1000)
+
+
+def test_blocks_of_few_lengths_tell_nothing():
+    """Text in blocks of one length each, whose translations begin another block earlier."""
+    source = np.repeat(np.random.default_rng(6).permutation(np.arange(20, 70, 5)), 150)
+    assert find_shifts(source, np.roll(source, -90)) == []
 
 
 def test_one_very_long_line_decides_nothing():
@@ -107,9 +118,9 @@ def test_real_text_is_sound_and_its_shifts_are_found(folder, shared):
         assert find_shifts(source, target) == []
         for lines_ in (1, -1, 4):
             place = draw.randrange(3 * len(source) // 4)
-            found = find_shifts(*shifted(source, target, place, lines_))
-            assert [shift.lines for shift in found] == [lines_]
-            assert abs(found[0].first - place) < 40
+            shifts = find_shifts(*shifted(source, target, place, lines_))
+            assert [shift.lines for shift in shifts] == [lines_]
+            assert abs(shifts[0].first - place) < 40
         first = draw.randrange(len(source) - 300)
         part = [own[first : first + 300] for own in (source, target)]
         assert find_shifts(*part) == []

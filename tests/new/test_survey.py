@@ -68,11 +68,15 @@ def random_pairs(count, seed):
     return [(draw.choice(POOL), draw.choice(POOL)) for _ in range(count)]
 
 
+def visible(text):
+    return text.replace("\u200b\ufeff", "")
+
+
 def oddities_by_a_loop(source, target):
     """Judge a pair without the code's shortcuts."""
     unspaced = re.compile("[぀-ヿ㐀-䶿一-鿿]")
     control = {chr(c) for c in (*range(0x20), *range(0x7F, 0xA0))} - {"\t"}
-    odd, words = set(), (source.replace("\u200b\ufeff", "").split(), target.replace("\u200b\ufeff", "").split())
+    odd, words = set(), (visible(source).split(), visible(target).split())
     odd |= {name for name, texts in ODD_TEXTS.items() if source in texts or target in texts}
     odd |= {"marks", "invisible"} if "\u200b\ufeff" in source + target else set()
     if len(words[0]) == 0 or len(words[1]) == 0:
@@ -116,8 +120,7 @@ def test_counts_of_a_split_are_those_of_a_plain_loop(tmp_path):
             assert split_survey.odd[name] == [f"{corpus}:{number}" for number in odd]
             assert [line.partition(": ")[0] for line in split_survey.shown[name]] == split_survey.odd[name][:5]
         for column, side in enumerate(("source", "target")):
-            visible = [pair[column].replace("\u200b\ufeff", "") for pair in pairs]
-            assert split_survey.sides[side].words.tolist() == [len(text.split()) for text in visible]
+            assert split_survey.sides[side].words.tolist() == [len(visible(pair[column]).split()) for pair in pairs]
             assert split_survey.sides[side].characters.tolist() == [len(pair[column]) for pair in pairs]
             assert split_survey.sides[side].unit == "words"
 
@@ -137,7 +140,7 @@ def test_overlaps_are_those_of_a_plain_loop(tmp_path):
     splits = {"train": "train", "dev": "dev", "test": "other"}
     survey = dataset(tmp_path, {split: both(pairs) for split, pairs in texts.items()}, splits=splits)
     normal = {
-        corpus: [tuple(" ".join(text.removeprefix("\ufeff" * (row == 0)).replace("\u200b\ufeff", "").split()) for text in pair)
+        corpus: [tuple(" ".join(visible(text.removeprefix("\ufeff" * (row == 0))).split()) for text in pair)
                  for row, pair in enumerate(pairs)]
         for corpus, pairs in texts.items()
     }  # fmt: skip
