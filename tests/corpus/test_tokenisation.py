@@ -149,6 +149,14 @@ def test_no_word_is_empty_or_contains_white_space(text, words_kind, language, no
         assert word.split() == [word]
 
 
+@pytest.mark.parametrize("words_kind", ["spaces", "moses", "mecab", "given"])
+@pytest.mark.parametrize("text", ["\u200b", "\ufeff", " \u200b\u2060\t\u00ad", "\u200d\u200e", "", "\u3000"])
+def test_a_text_of_characters_without_width_has_no_words(text, words_kind):
+    tokenizer = WordTokenizer(WordsSettings(kind=words_kind), "ja")
+    assert tokenizer.split(text) == []
+    assert tokenizer.split(f"{text}a{text}")
+
+
 def test_text_is_normalised_before_tokenisation_and_never_escaped():
     text = "„Ahoj“ – řekl (Petr) :\u00a0ano…"
     assert " ".join(make("cs", normalise=True).split(text)) == '" Ahoj " - řekl ( Petr ) : ano ...'

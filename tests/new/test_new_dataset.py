@@ -140,7 +140,7 @@ def test_what_it_sees_changes_what_it_writes(text, capsys):
     assert "text/train.en, line 8: is not valid UTF-8 (byte 1)" in content
     assert values["words"] == {"source": "spaces", "target": "mecab"}
     assert values["segmentation"]["joint"] is False
-    assert values["evaluation"]["tokenize"] == "ja"
+    assert values["evaluation"] == {"text": "detokenised", "tokenize": "ja", "roots": "one"}
     assert values["filters"][-1] == "held_out", "a filter by language is only shown"
     assert list(values["syntax"]) == ["source"]
     output = capsys.readouterr().out
@@ -157,6 +157,27 @@ def test_what_it_sees_changes_what_it_writes(text, capsys):
     path.write_text(content.replace("  # - langdetect", "  - langdetect"), encoding="utf-8")
     main(["check", "mine", "--folder", "mine"])
     assert "would drop" not in capsys.readouterr().out
+
+
+def test_text_that_is_cut_into_words_is_scored_as_such(text):
+    """The target decides: what is scored are translations."""
+    for split in ("train", "dev", "test"):
+        path = text / f"{split}.de"
+        path.write_text("".join(f"{line} .\n" for line in path.read_text(encoding="utf-8").splitlines()))
+    main(arguments())
+    content, values = written(text)
+    assert values["words"] == {"source": "moses", "target": "spaces"}
+    assert values["evaluation"] == {"text": "tokens", "tokenize": "13a", "roots": "one"}
+    assert "Signatures say so (text:tokens)" in content
+    run = project_of_folder(text.parent / "mine").run("mine", "transformer_base", "smoke", 1)
+    assert run.evaluation.text == "tokens"
+
+
+def test_words_of_czeng_are_scored_as_such(text, shared):
+    corpus = shared / "data/czeng_sample/data.export-format.0"
+    files = {split: [str(corpus)] for split in ("train", "dev", "test")}
+    main(arguments("--format", "czeng", source="cs", target="en", **files))
+    assert written(text)[1]["evaluation"]["text"] == "tokens"
 
 
 def test_several_tests_are_held_out_of_train(text):
@@ -437,7 +458,8 @@ def test_check_shows_the_settings_of_a_run_and_what_decides_them(text, capsys):
     main(["check", "small/mine/pascal"])
     rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines() if line}
     assert rows["segmentation.size"] == ["segmentation.size", "2000", "config/datasets/mine.yaml"]
-    assert rows["training.max_updates"][1:] == ["2500", "config/scales/small.yaml", "20000", "(config/recipes/small.yaml)"]
+    by_scale = ["2500", "config/scales/small.yaml", "20000", "(config/recipes/small.yaml)"]
+    assert rows["training.max_updates"][1:] == by_scale
     assert rows["components.pascal.kind"][2:] == ["config/systems/bugliarello2020.yaml:", "pascal_heads_1"]
     assert rows["model.heads"][1:] == ["8", "default"]
     assert "smal/mine/pascal: unknown scale 'smal'. Did you mean small?" in mistake(

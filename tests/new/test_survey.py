@@ -2,20 +2,34 @@
 
 import random
 import re
+import subprocess
+import unicodedata
 from itertools import product
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from nmtcore.config.catalogue import full_form
 from nmtcore.corpus.filters import detect_language
 from nmtcore.corpus.text_lines import Input
-from nmtcore.new.survey import ODD, DatasetSurvey, SplitSurvey, judge_languages, percentile, survey_dataset
+from nmtcore.new.survey import ODD, DatasetSurvey, SplitSurvey, judge_languages, oddities, percentile, survey_dataset
 
+ODD_TEXTS = {
+    "misread": ["Frau MÃ¼ller", "said â€œnoâ€"],
+    "entities": ["Tom &amp; Jerry", "&#8217;"],
+    "hyphens": ["state @-@ owned"],
+    "pieces": ["bro@@ ther", "bro@@", "▁bro ther"],
+    "marks": ["x \ufeff mark"],
+    "invisible": ["made \u200bto", "Auto\u00adfahrer"],
+    "decomposed": ["Ka\u0308se"],
+}
+"""Texts with one oddity each."""
 POOL = [
     "", "  ", "a", "one two", "one  two ", "the small dog sees the old cat .", "w " * 251, "w " * 250, "x" * 2501,
     "x" * 2500, "a b c d e f g h i j", "a b c d e f g h i", "bell \x07 here", "tab\there", "line\u2028end", "c1 \x85 x",
-    "wrong \ufffd mark", "日本語の文", "日本語 の 文 です", "\ufeff mark",
+    "wrong \ufffd mark", "日本語の文", "日本語 の 文 です", "\u200b\ufeff ",
+    *(text for texts in ODD_TEXTS.values() for text in texts),
 ]  # fmt: skip
 
 
@@ -54,11 +68,17 @@ def random_pairs(count, seed):
     return [(draw.choice(POOL), draw.choice(POOL)) for _ in range(count)]
 
 
+def visible(text):
+    return text.replace("\u200b\ufeff", "")
+
+
 def oddities_by_a_loop(source, target):
     """Judge a pair without the code's shortcuts."""
     unspaced = re.compile("[぀-ヿ㐀-䶿一-鿿]")
     control = {chr(c) for c in (*range(0x20), *range(0x7F, 0xA0))} - {"\t"}
-    odd, words = set(), (source.split(), target.split())
+    odd, words = set(), (visible(source).split(), visible(target).split())
+    odd |= {name for name, texts in ODD_TEXTS.items() if source in texts or target in texts}
+    odd |= {"marks", "invisible"} if "\u200b\ufeff" in source + target else set()
     if len(words[0]) == 0 or len(words[1]) == 0:
         odd.add("empty")
     else:
@@ -98,8 +118,9 @@ def test_counts_of_a_split_are_those_of_a_plain_loop(tmp_path):
             odd = [number for number, pair in enumerate(pairs, 1) if name in oddities_by_a_loop(*map(as_read, pair))]
             assert odd or split != "train"
             assert split_survey.odd[name] == [f"{corpus}:{number}" for number in odd]
+            assert [line.partition(": ")[0] for line in split_survey.shown[name]] == split_survey.odd[name][:5]
         for column, side in enumerate(("source", "target")):
-            assert split_survey.sides[side].words.tolist() == [len(pair[column].split()) for pair in pairs]
+            assert split_survey.sides[side].words.tolist() == [len(visible(pair[column]).split()) for pair in pairs]
             assert split_survey.sides[side].characters.tolist() == [len(pair[column]) for pair in pairs]
             assert split_survey.sides[side].unit == "words"
 
@@ -115,11 +136,11 @@ def test_percentiles_are_those_of_the_sorted_list(share):
 
 
 def test_overlaps_are_those_of_a_plain_loop(tmp_path):
-    texts = {"dev": random_pairs(60, 5), "other": random_pairs(40, 6), "train": random_pairs(25, 7)}
+    texts = {"dev": random_pairs(60, 5), "other": random_pairs(40, 6), "train": random_pairs(90, 7)}
     splits = {"train": "train", "dev": "dev", "test": "other"}
     survey = dataset(tmp_path, {split: both(pairs) for split, pairs in texts.items()}, splits=splits)
     normal = {
-        corpus: [tuple(" ".join(text.removeprefix("\ufeff" * (row == 0)).split()) for text in pair)
+        corpus: [tuple(" ".join(visible(text.removeprefix("\ufeff" * (row == 0))).split()) for text in pair)
                  for row, pair in enumerate(pairs)]
         for corpus, pairs in texts.items()
     }  # fmt: skip
@@ -236,3 +257,125 @@ def test_a_language_that_langdetect_does_not_know_is_left_out():
     shares, others = judge_languages([(ENGLISH[0], "Dźěći hrajkaja w zahrodźe.")], {"source": "en", "target": "hsb"})
     assert (list(shares), others) == (["source"], []), "the filter would refuse the language"
     assert (shares["source"].others, shares["source"].swapped) == (0, 0)
+
+
+GERMAN_TEXT, FRENCH, CZECH = "größer als früher, in Österreich", "Où est l’hôtel ? très près d’ici", "Příliš žluťoučký"
+RUSSIAN, GREEK, JAPANESE, TURKISH = "Съешь же ещё булок", "Η γρήγορη αλεπού", "日本語の文です", "Çok güzel bir akşam"
+WESTERN = [GERMAN_TEXT, FRENCH, CZECH, RUSSIAN, GREEK, JAPANESE, TURKISH]
+MISREAD = {"cp1252": WESTERN, "latin-1": WESTERN, "cp1250": [GERMAN_TEXT, FRENCH, CZECH], "cp1251": [RUSSIAN, GREEK],
+           "mac_roman": [GERMAN_TEXT, FRENCH], "cp850": [GERMAN_TEXT, FRENCH]}  # fmt: skip
+CLEAN = {
+    "misread": [*WESTERN, "«\u00a0le marché\u00a0»", "à\u00a0«\u00a0la", "„Mit Spaß“, ja", "”HYVÄ”…", "É… É»", "NÃO",
+                "MANHÃ", "Ăştia", "Вјетар у Србији", "СІРІ ВІВЦІ", "√π ± 2", "┌──┐│├─", "50 € – “no”", "Été à Évian"],
+    "entities": ["R&D; AT&T", "a & b;", "&c; &", "?a=1&b=2"],
+    "hyphens": ["me@-@you", "@ - @", "a-b"],
+    "pieces": ["a@@b", "@@", "x ## y", "▂▃▁", "# x", "## Title", "user@ host"],
+    "invisible": ["می\u200cخواهم", "\u0915\u094d\u200d\u0937", "ខ្ញុំ\u200bទៅ", "👩\u200d🚀"],
+    "decomposed": [*WESTERN, "\u0958\u093c", "की", "한국어", "שָׁלוֹם", "नमस्ते"],
+}  # fmt: skip
+"""Clean text that is like an oddity."""
+
+
+def is_odd(name, text):
+    columns = {"source": [text], "target": ["b"], "source_words": [text.split()], "target_words": [["b"]]}
+    return bool(oddities(pa.record_batch(columns))[name][0])
+
+
+@pytest.mark.parametrize(("encoding", "text"), [(name, text) for name, texts in MISREAD.items() for text in texts])
+def test_utf_8_that_was_read_as_another_encoding_is_odd(text, encoding):
+    assert is_odd("misread", text.encode().decode(encoding, "replace"))
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in CLEAN.items() for text in texts])
+def test_clean_text_is_not_odd(name, text):
+    assert not is_odd(name, text)
+
+
+@pytest.mark.parametrize("text", ["Ka\u0308se", "a\u030a", "\u1112\u1161\u11ab", "Pr\u030ci\u0301lis\u030c"])
+def test_letters_and_accents_apart_are_odd(text):
+    assert is_odd("decomposed", text)
+    assert not is_odd("decomposed", unicodedata.normalize("NFC", text))
+
+
+@pytest.mark.parametrize(
+    ("cut", "text"),
+    [
+        ("bro@@ ther allo@@ ws n@@", "brother allows n"),
+        ("▁The ▁bro ther ▁sees .", "The brother sees."),
+        ("bro ##ther see ##s", "brother sees"),
+        ("brother ￭'s car ￭.", "brother's car."),
+    ],
+)
+@pytest.mark.parametrize("side", [0, 1])
+def test_pieces_are_a_fault_with_a_command_that_undoes_them(cut, text, side, tmp_path):
+    clean = [(f"one {row}", f"zwei {row}") for row in range(20)]
+    pairs = [list(pair) for pair in clean]
+    for row in (3, 6, 9):
+        pairs[row][side] = cut
+    survey = dataset(tmp_path, {"train": both(pairs), "dev": both(clean)})
+    (fault,) = survey.faults
+    assert fault.startswith(f"train: 3 of 20 {('source', 'target')[side]} sentences are cut into pieces")
+    command = re.search(r"in all files: (.*) FILE > NEW", fault)[1]
+    undone = subprocess.run(["bash", "-c", command], input=f"{cut}\n", text=True, capture_output=True, check=True)
+    assert undone.stdout == f"{text}\n"
+    pairs[3][side] = pairs[6][side] = "few"
+    survey = dataset(tmp_path, {"train": both(pairs), "dev": both(clean)})
+    assert survey.faults == []
+    assert survey.splits["train"].odd["pieces"] == ["train:10"]
+
+
+def test_an_oddity_is_shown_where_it_is(tmp_path):
+    pairs = [("x" * 200 + " MÃ¼ller " + "y" * 200, "Ä" * 100 + " \u200b")] * 7
+    shown = dataset(tmp_path, {"train": both(pairs), "dev": both(pairs)}).splits["train"].shown
+    assert shown["misread"] == [
+        f"train:{row}: ...{'x' * 23} MÃ¼ller {'y' * 18}... ||| {'Ä' * 50}..." for row in range(1, 6)
+    ]
+    assert shown["invisible"][0].endswith(f" ||| ...{'Ä' * 25} \\u200b")
+
+
+def sentences(count, seed):
+    """Make pairs of sentences of different lengths."""
+    draw = random.Random(seed)
+    sources = [
+        " ".join(draw.choices(["a", "house", "behind", "the", "Michelin"], k=draw.randrange(3, 25)))
+        for _ in range(count)
+    ]
+    return [(source, source.upper() + " !") for source in sources]
+
+
+def shift(pairs, place):
+    """Delete a line of the source, and the last of the target."""
+    sources, targets = zip(*pairs, strict=True)
+    return list(zip(sources[:place] + sources[place + 1 :], targets[:-1], strict=True))
+
+
+def test_shifted_files_are_a_fault_with_the_line(tmp_path):
+    pairs, clean = sentences(400, 1), sentences(400, 2)
+    survey = dataset(tmp_path, {"train": both(shift(pairs, 10)), "dev": both(clean)})
+    (fault,) = survey.faults
+    line = int(re.match(r"train: from about line (\d+) of train on, ", fault)[1])
+    assert abs(line - 11) <= 2
+    assert "but with the target 1 line below they do (" in fault
+    assert "the source seems to lack 1 line there, or the target to have 1 line more." in fault
+
+
+def test_few_shifted_pairs_of_many_are_noted(tmp_path):
+    pairs = sentences(20_200, 3)
+    pairs = [*pairs[:9000], *shift(pairs[9000:9181], 0), *pairs[9181:]]
+    survey = dataset(tmp_path, {"train": both(pairs), "dev": both(sentences(5, 4))})
+    assert survey.faults == []
+    (note,) = survey.splits["train"].notes
+    assert abs(int(re.search(r"from about line (\d+) of train on", note)[1]) - 9001) < 5
+
+
+def test_sides_in_another_order_are_a_fault_if_they_are_sentences(tmp_path):
+    sources, targets = zip(*sentences(600, 5), strict=True)
+    unordered = list(zip(sources, random.Random(6).sample(targets, 600), strict=True))
+    formulas = [(f"{'on' * (row % 40)} {row}", f"{'aus' * (row * 7 % 40)} {row}") for row in range(600)]
+    few = unordered[:300]
+    survey = dataset(
+        tmp_path, {"train": both(unordered), "dev": both(formulas), "few": both(few), "all": both(sentences(600, 7))}
+    )
+    (fault,) = survey.faults
+    assert fault.startswith("train: the lengths of both sides hardly go together (correlation ")
+    assert [len(survey.splits[name].notes) for name in ("train", "dev", "few", "all")] == [0, 1, 0, 0]

@@ -17,6 +17,8 @@ from nmtcore.errors import UserError
 MAX_CHARACTERS = 50_000
 """Characters per call of MeCab, which fails on much longer lines. Cutting a longer line may split a word."""
 
+_INVISIBLE = re.compile("[\\s\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]*")
+"""White space and characters without width. A text of nothing else has no words."""
 _FINAL_STOP = re.compile(r"(.*[^.])\.", re.DOTALL)
 """A last word that sacremoses leaves with its full stop."""
 # These two begin with a character that is quickly found, and then look back.
@@ -43,6 +45,8 @@ class WordTokenizer:
 
     def split(self, text: str) -> list[str]:
         """Split a text into words, after its punctuation is normalised if the settings say so."""
+        if _INVISIBLE.fullmatch(text):
+            return []
         if self.settings.normalise:
             text = _moses("MosesPunctNormalizer", self.language).normalize(text)
         if self.settings.kind == "moses":

@@ -75,6 +75,7 @@ def _training_values(draft: DatasetDraft) -> dict[str, Any]:
     texts = {side: [pair[number] for pair in survey.sample] for number, side in enumerate(SIDES)}
     words = {side: words_of(draft.corpora["train"].format, draft.languages[side], texts[side]) for side in SIDES}
     same = len(set(words.values())) == 1
+    is_cut = words["target"] == "spaces" or draft.corpora["train"].format == "czeng"
     entry = "held_out" if len(tests) == 1 else f"{{name: held_out, splits: [{', '.join(['dev', *tests])}]}}"
     first, second = (main_script(texts[side]) for side in SIDES)
     return {
@@ -84,6 +85,7 @@ def _training_values(draft: DatasetDraft) -> dict[str, Any]:
         "scripts": "both sides are in one script" if first == second else "the sides are in different scripts",
         "joint": str(first == second).lower(),
         "size": next(size for most, size in _SIZES if most is None or survey.pairs <= most),
+        "text": "tokens" if is_cut else "detokenised",
         "tokenize": target if target in ("ja", "zh") else "13a",
     }
 

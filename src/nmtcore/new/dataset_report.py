@@ -69,8 +69,10 @@ def _odd_lines(split: str, survey: SplitSurvey) -> list[str]:
         lines += [f"  {sentence}" for sentence in survey.first_bad]
     for name, places in survey.odd.items():
         if places:
-            more = ", ..." if len(places) > SHOWN_ROWS else ""
-            lines.append(f"{split}: {_number(len(places))} {ODD[name]} ({', '.join(places[:SHOWN_ROWS])}{more})")
+            more = ", such as" if len(places) > SHOWN_ROWS else ":"
+            lines.append(f"{split}: {_number(len(places))} {ODD[name]}{more}")
+            lines += [f"  {pair}" for pair in survey.shown[name]]
+    lines += survey.notes
     if survey.separators:
         lines.append(f"{split}: {survey.separators:,} texts have separators of lines inside, which become spaces.")
     return lines

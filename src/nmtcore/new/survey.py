@@ -1,8 +1,9 @@
-"""Look at the text of a data set before anything is made of it: lengths, odd pairs, overlap of splits, a sample.
+"""Look at the text of a data set before anything is made of it: lengths, odd pairs, shifted files, overlap, a sample.
 
 The workflow's reading writes each split to a temporary file, over whose columns everything is counted.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,9 @@ from nmtcore.corpus.pairs import SIDES
 from nmtcore.corpus.read import read_split
 from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, unsegmented_warning
 from nmtcore.errors import UserError
-from nmtcore.parquet import read_batches
+from nmtcore.new.odd_text import PATTERNS, PIECES, excerpts
+from nmtcore.new.shifts import correlation, find_shifts
+from nmtcore.parquet import read_batches, read_rows
 
 LONG_WORDS, LONG_CHARACTERS = 250, 2_500
 """A longer side makes a pair very long."""
@@ -34,8 +37,17 @@ SAMPLE_PAIRS, SAMPLE_SEED = 1_000, 1
 """Pairs that are drawn from each split to identify their languages, and the seed of the draw."""
 SAMPLE_CHARACTERS = 1_000
 """Characters that a sample keeps of a text."""
-SHOWN_ROWS = 3
-"""Odd pairs whose numbers a survey keeps; all are counted."""
+SHOWN_ROWS = 5
+"""Pairs with an oddity that a survey shows; all are counted."""
+MOST_PIECES = 0.1
+"""From this share of texts with pieces of subwords on, a side was cut into them. Clean text has none."""
+MOST_SHIFTED = 0.01
+"""From this share of shifted pairs on, the files must be corrected."""
+LOW_TOGETHER, UNRELATED, LEAST_UNRELATED = 0.5, 0.2, 500
+"""Below the first correlation of lengths, the sides of so many pairs hardly go together; below the second, they are no
+translations of each other."""
+LEAST_TEXTS = 300
+"""Texts of a sample that must differ by more than numbers, for that; formulas differ less."""
 MOST_SWAPPED = 0.5
 """From this share of sentences in the language of the other side on, the sides are taken to be swapped."""
 ANY_NUMBER = 10**9
@@ -45,8 +57,8 @@ ODD = {
     "identical": "with both sides identical",
     "long": f"with a side of over {LONG_WORDS} words or {LONG_CHARACTERS:,} characters",
     "unbalanced": f"with one side over {HIGH_RATIO:g} times as long as the other",
-    "control": "with control characters",
-    "replaced": "with U+FFFD, the trace of an earlier wrong conversion",
+    **{name: description for name, (description, _) in PATTERNS.items()},
+    "decomposed": "with letters and their accents apart (NFD)",
 }
 """What is odd about a pair, by a short name."""
 _COLUMNS = ["origin", *SIDES, *(f"{side}_words" for side in SIDES)]
@@ -60,12 +72,16 @@ class SideSurvey:
     characters: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     unspaced: Counter = field(default_factory=Counter)
     """What `count_unspaced` counts."""
+    pieces: Counter = field(default_factory=Counter)
+    """Texts with each mark of `PIECES`."""
 
     def add(self, texts: pa.Array, words: pa.Array) -> None:
         """Count a batch of texts."""
         self.words = np.concatenate([self.words, pc.list_value_length(words)])
         self.characters = np.concatenate([self.characters, pc.utf8_length(texts)])
         self.unspaced += count_unspaced(texts, words)
+        for mark, (pattern, _) in PIECES.items():
+            self.pieces[mark] += pc.sum(pc.match_substring_regex(texts, pattern)).as_py() or 0
 
     @property
     def unit(self) -> str:
@@ -88,6 +104,8 @@ class SplitSurvey:
     """Pairs that can be read."""
     odd: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in ODD})
     """Where pairs with each oddity are (corpus and row, from 1)."""
+    shown: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in ODD})
+    """What the first of these look like."""
     bad: Counter[str] = field(default_factory=Counter)
     """Pairs that cannot be read, by reason."""
     first_bad: list[str] = field(default_factory=list)
@@ -99,7 +117,9 @@ class SplitSurvey:
     hashes: np.ndarray = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     """Hashes of the words of each source and of each pair, [2, N]; equal words have equal hashes in one process."""
     fault: str | None = None
-    """The error that ended reading, if there was one."""
+    """The error that ended reading, or a sentence that says that the sides do not belong together, if they do not."""
+    notes: list[str] = field(default_factory=list)
+    """Sentences on lengths that hardly go together."""
     is_cut: bool = False
     """Whether the survey ended after a given number of pairs."""
 
@@ -156,6 +176,8 @@ class DatasetSurvey:
     def faults(self) -> list[str]:
         """One sentence for each mistake in the text that would stop reading, or make training useless."""
         faults = [survey.fault for survey in self.splits.values() if survey.fault]
+        for split, survey in self.splits.items():
+            faults += [f"{split}: {fault}" for fault in _piece_faults(survey)]
         for split, shares in self.shares.items():
             for side, share in shares.items():
                 if share.texts and share.swapped > MOST_SWAPPED * share.texts:
@@ -225,7 +247,53 @@ def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inp
         drawn = draw.choice(report["kept"], min(report["kept"], SAMPLE_PAIRS), replace=False, shuffle=False)
         for batch in read_batches(raw, columns=_COLUMNS):
             _add_batch(survey, batch, drawn)
+        if len(survey.sides) == len(SIDES):
+            _compare_lengths(survey, dataset, split, raw)
     return survey
+
+
+def _compare_lengths(survey: SplitSurvey, dataset: DatasetSettings, split: str, raw: Path) -> None:
+    """Judge by the lengths of both sides whether they belong together. (Pairs whose ids differ were not read.)"""
+    lengths = [side.characters for side in survey.sides.values()]
+    for shift in find_shifts(*lengths):
+        (first,) = read_rows(raw, columns=["origin"], start=shift.first, stop=shift.first + 1)
+        corpus, _, row = first["origin"].rpartition(":")
+        unit = "line" if dataset.corpora[corpus].format in ("plain", "tsv", "czeng") else "pair"
+        lines = f"{abs(shift.lines)} {unit}{'' if abs(shift.lines) == 1 else 's'}"
+        missing, added = SIDES if shift.lines > 0 else SIDES[::-1]
+        sentence = (
+            f"{split}: from about {unit} {row} of {corpus} on, the lengths of both sides do not go together in "
+            f"{shift.end - shift.first:,} pairs (correlation {shift.correlation:.2f}), but with the target {lines} "
+            f"{'below' if shift.lines > 0 else 'above'} they do ({shift.shifted:.2f}): the {missing} seems to lack "
+            f"{lines} there, or the {added} to have {lines} more. Correct the files."
+        )
+        if shift.end - shift.first < MOST_SHIFTED * survey.pairs:
+            survey.notes.append(sentence)
+        else:
+            survey.fault = survey.fault or sentence
+    together = correlation(*lengths)
+    if survey.fault or together is None or survey.pairs < LEAST_UNRELATED or together >= LOW_TOGETHER:
+        return
+    sentence = (
+        f"{split}: the lengths of both sides hardly go together (correlation {together:.2f}; those of translations "
+        "above .7): are the files parallel, in the same order?"
+    )
+    texts = ({re.sub("[0-9]+", "0", text) for text in side} for side in zip(*survey.sample, strict=True))
+    if together < UNRELATED and min(map(len, texts)) >= LEAST_TEXTS:
+        survey.fault = sentence
+    else:
+        survey.notes.append(sentence)
+
+
+def _piece_faults(survey: SplitSurvey) -> list[str]:
+    """Return a sentence for each side that was cut into pieces of subwords."""
+    return [
+        f"{own.pieces[mark]:,} of {survey.pairs:,} {side} sentences are cut into pieces of subwords (`{mark}`), but "
+        f"nmtcore cuts words itself, and scores whole words. Undo this in all files: {undo} FILE > NEW"
+        for side, own in survey.sides.items()
+        for mark, (_, undo) in PIECES.items()
+        if own.pieces[mark] > MOST_PIECES * survey.pairs
+    ]
 
 
 def _settings(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs]) -> ReadingSettings:
@@ -251,7 +319,10 @@ def _add_batch(survey: SplitSurvey, batch: pa.RecordBatch, drawn: np.ndarray) ->
         side_survey.add(batch[side], batch[f"{side}_words"])
     if len(survey.sides) == len(SIDES):
         for name, is_odd in oddities(batch).items():
+            left = SHOWN_ROWS - len(survey.shown[name])
             survey.odd[name] += batch["origin"].filter(pa.array(is_odd)).to_pylist()
+            first = batch.take(pa.array(np.flatnonzero(is_odd)[:left]))
+            survey.shown[name] += excerpts(first, name)
     source, target = (pc.binary_join(batch[f"{side}_words"], " ") for side in SIDES)
     both = pc.binary_join_element_wise(source, target, "\n")
     hashes = np.array([[hash(text) for text in texts.to_pylist()] for texts in (source, both)], np.int64)
@@ -275,8 +346,8 @@ def oddities(batch: pa.RecordBatch) -> dict[str, np.ndarray]:
         "identical": not_empty & pc.equal(*joined).to_numpy(zero_copy_only=False),
         "long": (np.maximum(*words) > LONG_WORDS) | (np.maximum(*characters) > LONG_CHARACTERS),
         "unbalanced": not_empty & (lengths.max(0) > HIGH_RATIO * lengths.min(0)),
-        "control": _match(texts, r"[^\P{Cc}\t]"),
-        "replaced": _match(texts, "\ufffd"),
+        **{name: _match(texts, pattern) for name, (_, pattern) in PATTERNS.items()},
+        "decomposed": np.any([_is_decomposed(own) for own in texts], axis=0),
     }
 
 
@@ -284,6 +355,13 @@ def _match(texts: list[pa.Array], pattern: str) -> np.ndarray:
     """Say which pairs have a text that a regular expression matches."""
     source, target = (pc.match_substring_regex(own, pattern).to_numpy(zero_copy_only=False) for own in texts)
     return source | target
+
+
+def _is_decomposed(texts: pa.Array) -> np.ndarray:
+    """Say which texts have letters and accents apart that Unicode has together: composed, they are shorter."""
+    return pc.less(pc.utf8_length(pc.utf8_normalize(texts, "NFC")), pc.utf8_length(texts)).to_numpy(
+        zero_copy_only=False
+    )
 
 
 def judge_languages(
