@@ -21,7 +21,7 @@ GOOD = czeng_line("Pes|pes|N|1|2|Sb štěká|štěkat|V|2|0|Pred .|.|Z|3|0|AuxK"
 
 
 def test_tsv_columns_count_from_one(bench):
-    pairs = bench.file("pairs.tsv", "1\ta b\tx\n2\t\ty z\t\n")
+    pairs = bench.file("pairs.tsv", "1\ta b\tx\n2\t\ty z\n")
     dataset = bench.dataset(bench.corpus("tsv", {"source_column": 3, "target_column": 2}, pairs=pairs))
     rows, _ = bench.read(dataset)
     assert [(row["source"], row["target"]) for row in rows] == [("x", "a b"), ("y z", "")]

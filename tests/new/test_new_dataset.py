@@ -291,6 +291,9 @@ def test_one_language_on_both_sides_is_said(text, capsys):
     sentence = "Both sides are in 'en', as of paraphrases or simplifications: if they are not, correct the codes"
     main(arguments(target="de"))
     assert "Both sides" not in capsys.readouterr().out
+    for split in ("train", "dev", "test"):
+        rows = (text / f"{split}.en").read_text(encoding="utf-8")
+        (text / f"{split}.de").write_text(rows.replace("the", "this"), encoding="utf-8")
     main(arguments("--force", target="en"))
     assert sentence in capsys.readouterr().out
     main(["check", "mine", "--folder", "mine"])
@@ -437,7 +440,12 @@ def test_check_shows_the_settings_of_a_run_and_what_decides_them(text, capsys):
     main(["check", "small/mine/pascal"])
     rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines() if line}
     assert rows["segmentation.size"] == ["segmentation.size", "2000", "config/datasets/mine.yaml"]
-    assert rows["training.max_updates"][1:] == ["2500", "config/scales/small.yaml", "20000", "(config/recipes/small.yaml)"]
+    assert rows["training.max_updates"][1:] == [
+        "2500",
+        "config/scales/small.yaml",
+        "20000",
+        "(config/recipes/small.yaml)",
+    ]
     assert rows["components.pascal.kind"][2:] == ["config/systems/bugliarello2020.yaml:", "pascal_heads_1"]
     assert rows["model.heads"][1:] == ["8", "default"]
     assert "smal/mine/pascal: unknown scale 'smal'. Did you mean small?" in mistake(

@@ -3,6 +3,7 @@
 The workflow's reading writes each split to a temporary file, over whose columns everything is counted.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,14 +17,16 @@ import pyarrow.compute as pc
 from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import LangDetectSettings
+from nmtcore.config.formats import TsvOptions
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.filters import detect_language, detected_languages
+from nmtcore.corpus.formats.lines import describe_columns
 from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.pairs import SIDES
 from nmtcore.corpus.read import read_split
-from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, unsegmented_warning
-from nmtcore.errors import UserError
+from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, main_script, unsegmented_warning
+from nmtcore.errors import UserError, quoted
 from nmtcore.parquet import read_batches
 
 LONG_WORDS, LONG_CHARACTERS = 250, 2_500
@@ -38,6 +41,10 @@ SHOWN_ROWS = 3
 """Odd pairs whose numbers a survey keeps; all are counted."""
 MOST_SWAPPED = 0.5
 """From this share of sentences in the language of the other side on, the sides are taken to be swapped."""
+MOST_OTHERS = 0.9
+"""From this share of texts without letters, or in another language, on, a side is not what it is taken for."""
+FEWEST_JUDGED = 20
+"""Texts from which that can be told."""
 ANY_NUMBER = 10**9
 """Lines that cannot be read are counted, however many there are."""
 ODD = {
@@ -46,6 +53,7 @@ ODD = {
     "long": f"with a side of over {LONG_WORDS} words or {LONG_CHARACTERS:,} characters",
     "unbalanced": f"with one side over {HIGH_RATIO:g} times as long as the other",
     "control": "with control characters",
+    "tag": "with a side that begins with a tag, such as <b> or <2de>",
     "replaced": "with U+FFFD, the trace of an earlier wrong conversion",
 }
 """What is odd about a pair, by a short name."""
@@ -96,6 +104,8 @@ class SplitSurvey:
     """Texts with separators of lines, which become spaces."""
     sample: list[tuple[str, str]] = field(default_factory=list)
     """Pairs drawn at random, cut to `SAMPLE_CHARACTERS`."""
+    columns: str = ""
+    """What the columns of its table are, if it has one, and how to choose others."""
     hashes: np.ndarray = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     """Hashes of the words of each source and of each pair, [2, N]; equal words have equal hashes in one process."""
     fault: str | None = None
@@ -114,6 +124,8 @@ class LanguageShare:
     """Texts that the filter would drop."""
     swapped: int
     """Those that seem to be in the language of the other side."""
+    language: str | None = None
+    """The language that they are in together, if nearly all texts of pairs with two different sides are in others."""
 
     @property
     def share(self) -> float:
@@ -156,14 +168,27 @@ class DatasetSurvey:
     def faults(self) -> list[str]:
         """One sentence for each mistake in the text that would stop reading, or make training useless."""
         faults = [survey.fault for survey in self.splits.values() if survey.fault]
-        for split, shares in self.shares.items():
-            for side, share in shares.items():
-                if share.texts and share.swapped > MOST_SWAPPED * share.texts:
-                    faults.append(
-                        f"{split}: {share.swapped} of {share.texts} {side} sentences drawn seem to be in the language "
-                        f"of the other side, not in '{self.languages[side]}': are the files swapped?"
-                    )
+        for split, survey in self.splits.items():
+            for number, side in enumerate(SIDES):
+                texts = [pair[number] for pair in survey.sample]
+                if fault := _number_fault(texts, side) or self._language_fault(split, side):
+                    faults.append(f"{split}: {fault} {survey.columns}".strip())
         return faults
+
+    def _language_fault(self, split: str, side: str) -> str | None:
+        """Say that a side is in another language; it is a fault unless langdetect does not know it."""
+        share = self.shares.get(split, {}).get(side)
+        if share and share.texts and share.swapped > MOST_SWAPPED * share.texts:
+            return (
+                f"{share.swapped} of {share.texts} {side} sentences drawn seem to be in the language of the other "
+                f"side, not in '{self.languages[side]}': are the files swapped?"
+            )
+        if share and share.language:
+            return (
+                f"{share.others} of {share.texts} {side} sentences drawn seem to be in another language than "
+                f"'{self.languages[side]}', such as '{share.language}': correct the language code or the text."
+            )
+        return None
 
     @property
     def unsegmented(self) -> list[str]:
@@ -174,6 +199,16 @@ class DatasetSurvey:
             for side, own in sides
         )
         return [f"train: {warning}" for warning in warnings if warning]
+
+
+def _number_fault(texts: Sequence[str], side: str) -> str | None:
+    """Say that nearly all texts of a side have no letters, if so."""
+    texts = [text for text in texts if text.strip()]
+    numbers = [text for text in texts if not any(map(str.isalpha, text))]
+    if len(texts) < FEWEST_JUDGED or len(numbers) < MOST_OTHERS * len(texts):
+        return None
+    shown = quoted(numbers[0])
+    return f"{len(numbers)} of {len(texts)} {side} sentences drawn have no letters, such as {shown}: are they text?"
 
 
 def survey_dataset(
@@ -202,6 +237,7 @@ def survey_dataset(
 def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs], limit: int | None) -> SplitSurvey:
     """Survey a split; an error that ends reading, such as files of different lengths, is its fault."""
     survey = SplitSurvey(sides={side: SideSurvey() for side in dataset.sides(split)})
+    tables = [part.corpus for part in dataset.splits[split] if dataset.corpora[part.corpus].format == "tsv"]
     with TemporaryDirectory(prefix="nmtcore-") as folder:
         raw = Path(folder) / "raw.parquet"
         try:
@@ -217,6 +253,9 @@ def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inp
         except UserError as error:
             survey.fault = str(error)
             return survey
+        for table in tables[:1]:
+            separator = dataset.corpora[table].options.get("separator", TsvOptions.separator)
+            survey.columns = describe_columns(inputs[table]["pairs"][0], separator)
         survey.bad = Counter(report["dropped"])
         survey.first_bad = report["first_dropped"][:SHOWN_ROWS]
         survey.separators = sum(report["line_separators"].values())
@@ -276,6 +315,7 @@ def oddities(batch: pa.RecordBatch) -> dict[str, np.ndarray]:
         "long": (np.maximum(*words) > LONG_WORDS) | (np.maximum(*characters) > LONG_CHARACTERS),
         "unbalanced": not_empty & (lengths.max(0) > HIGH_RATIO * lengths.min(0)),
         "control": _match(texts, r"[^\P{Cc}\t]"),
+        "tag": _match(texts, r"^\s*</?[A-Za-z0-9][^<>]*>"),
         "replaced": _match(texts, "\ufffd"),
     }
 
@@ -301,7 +341,18 @@ def judge_languages(
             swapped = (
                 [*detected.values()].count(languages[SIDES[1 - number]]) if len(set(languages.values())) > 1 else 0
             )
-            shares[side] = LanguageShare(texts=len(detected), others=len(dropped), swapped=swapped)
+            others_of_pairs = [sample[row][number] for row in dropped if len({*sample[row]}) > 1]
+            most = MOST_OTHERS * sum(len({*sample[row]}) > 1 for row in detected)
+            language = None
+            if len(others_of_pairs) >= max(most, FEWEST_JUDGED * MOST_OTHERS):  # single words mislead langdetect
+                letters = "[A-Za-z]+" if main_script(others_of_pairs) != "LATIN" else "(?!)"  # such as names in Chinese
+                language = detect_language(re.sub(letters, "", " ".join(others_of_pairs)))
+            shares[side] = LanguageShare(
+                texts=len(detected),
+                others=len(dropped),
+                swapped=swapped,
+                language=None if language == languages[side] else language,
+            )
             others.update(dropped)
     is_judged = len(shares) == len(SIDES)
     return shares, [sample[row] for row in sorted(others) if is_judged and all(map(str.strip, sample[row]))]
