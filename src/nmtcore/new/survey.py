@@ -123,7 +123,7 @@ class LanguageShare:
     others: int
     """Texts that the filter would drop."""
     swapped: int
-    """Those that seem to be in the language of the other side."""
+    """Those that seem to be in the language of the other side, though the texts of both sides differ."""
     language: str | None = None
     """The language that they are in together, if nearly all texts of pairs with two different sides are in others."""
 
@@ -338,24 +338,29 @@ def judge_languages(
         if languages[side] in detected_languages():
             detected = {row: detect_language(pair[number]) for row, pair in enumerate(sample) if pair[number].strip()}
             dropped = [row for row, language in detected.items() if language != languages[side]]
-            swapped = (
-                [*detected.values()].count(languages[SIDES[1 - number]]) if len(set(languages.values())) > 1 else 0
-            )
-            others_of_pairs = [sample[row][number] for row in dropped if len({*sample[row]}) > 1]
-            most = MOST_OTHERS * sum(len({*sample[row]}) > 1 for row in detected)
-            language = None
-            if len(others_of_pairs) >= max(most, FEWEST_JUDGED * MOST_OTHERS):  # single words mislead langdetect
-                letters = "[A-Za-z]+" if main_script(others_of_pairs) != "LATIN" else "(?!)"  # such as names in Chinese
-                language = detect_language(re.sub(letters, "", " ".join(others_of_pairs)))
+            other = languages[SIDES[1 - number]] if len(set(languages.values())) > 1 else ""
+            parallel = [row for row in detected if len({*sample[row]}) > 1]
+            foreign = [sample[row][number] for row in parallel if detected[row] != languages[side]]
+            is_foreign = len(parallel) >= FEWEST_JUDGED and len(foreign) >= MOST_OTHERS * len(parallel)
             shares[side] = LanguageShare(
                 texts=len(detected),
                 others=len(dropped),
-                swapped=swapped,
-                language=None if language == languages[side] else language,
+                swapped=sum(detected[row] == other for row in parallel),
+                language=_common_language(foreign, languages[side]) if is_foreign else None,
             )
             others.update(dropped)
     is_judged = len(shares) == len(SIDES)
     return shares, [sample[row] for row in sorted(others) if is_judged and all(map(str.strip, sample[row]))]
+
+
+def _common_language(texts: Sequence[str], expected: str) -> str | None:
+    """Return the language that texts are in together, since langdetect is often wrong about single words.
+
+    It is None if they are in the expected language after all. Latin names and the like among other letters mislead it.
+    """
+    letters = "[A-Za-z]+" if main_script(texts) != "LATIN" else "(?!)"
+    language = detect_language(re.sub(letters, "", " ".join(texts)))
+    return None if language == expected else language
 
 
 def _overlap(survey: SplitSurvey, train: SplitSurvey) -> Overlap:
