@@ -88,7 +88,10 @@ SGM_FAULTS = {
     "end of a document": (SOURCE.replace("Zeile</seg>", "Zeile"), "line 7: .*before the tag in line 9"),
     "cut off": (SOURCE[: SOURCE.index("drei")], "line 11: this <seg> has no </seg>: is the file cut off"),
     "a comment without an end": (SOURCE.replace("<hl>", "<!-- "), "line 3: this comment does not end"),
-    "both sides": (SOURCE + reference(2), "line 21: a reference text in a file that began with a source text"),
+    "both sides": (
+        SOURCE + reference(2),
+        "line 21: a reference text in a file that began with a source text: use .* or this",
+    ),
 }
 
 
@@ -97,6 +100,36 @@ def test_malformed_sgml_raises_with_its_line(name, bench):
     data, sentence = SGM_FAULTS[name]
     with pytest.raises(LineError, match=rf"src\.sgm, {sentence}"):
         bench.read(sgm(bench, data, reference(6), max_bad_lines=99))
+
+
+WMT22 = """<?xml version='1.0' encoding='utf-8'?>
+<dataset id="wmttest2022"><collection id="general">
+<doc origlang="cs" id="a"><src lang="cs"><p><seg id="1">jeden</seg></p><p><seg id="2"/></p></src>
+<ref lang="en" translator="A"><p><seg id="1">one</seg></p><p><seg id="2">two</seg></p></ref>
+<ref lang="en" translator="B"><p><seg id="1">no</seg></p><p><seg id="2">no</seg></p></ref>
+<hyp system="X" lang="en"><p><seg id="1">no</seg></p><p><seg id="2"/></p></hyp></doc>
+<doc origlang="cs" id="b"><hyp system="X"><p><seg id="1">no</seg></p></hyp>
+<ref lang="en" translator="B"><p><seg id="1">three</seg></p></ref><src><p><seg id="1">tři</seg></p></src></doc>
+</collection></dataset>
+"""
+
+
+def both_sides(bench, text):
+    file = bench.file("wmt22.xml", text)
+    return bench.dataset(bench.corpus("sgm", source=file, target=file), max_bad_lines=9)
+
+
+def test_one_file_with_sources_and_references_is_that_of_both_sides(bench):
+    """Of each document, the first reference, wherever it is; no translation of a system."""
+    expected = [("jeden", "one"), ("", "two"), ("tři", "three")]
+    rows, report = bench.read(both_sides(bench, WMT22))
+    assert [(row["source"], row["target"]) for row in rows] == expected
+    assert report["dropped"] == {}
+    sets = f"{SOURCE}{SOURCE.replace('srcset', 'refset').replace('zwei', 'two')}"
+    rows, _ = bench.read(both_sides(bench, sets))
+    assert [(row["source"], row["target"]) for row in rows] == [(s, s.replace("zwei", "two")) for s in SOURCES]
+    with pytest.raises(UserError, match=r"wmt22\.xml has 3 segments of sources, but 2 of references\."):
+        bench.read(both_sides(bench, WMT22.replace('<seg id="1">three</seg>', "")))
 
 
 def test_other_numbers_of_segments_raise(bench):

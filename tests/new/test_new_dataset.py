@@ -308,10 +308,91 @@ def test_tables_archives_several_corpora_and_odd_paths(text, tmp_path, capsys):
     assert f"--test: both sides are the same file, {members[0]}: " in mistake(capsys, same)
 
 
+SEGMENTS = '<?xml version="1.0"?>\n<mteval><srcset setid="x"><doc docid="1"><url>http://x</url>\n{}</doc></srcset>\n'
+
+
+def segments_file(path, rows):
+    path.write_text(SEGMENTS.format("".join(f'<seg id="{n}">{row}</seg>\n' for n, row in enumerate(rows))))
+
+
+def test_the_format_of_each_file_is_its_own(text, capsys):
+    """Segments in .xml and without an ending, both sides in one file, a memory called .xml, an unknown ending."""
+    for side, rows in (("en", SOURCES), ("de", TARGETS)):
+        segments_file(text / f"tst.{side}.xml", rows)
+        segments_file(text / f"tst.{side}", rows)
+        shutil.copy(text / f"dev.{side}", text / f"dev.{side}.foo")
+    one = (
+        "<?xml version='1.0'?><dataset><doc id='1'><src><seg id='1'>{}</seg></src><ref><seg id='1'>{}</seg></ref></doc>"
+    )
+    (text / "wmt.xml").write_text(one.format(SOURCES[0], TARGETS[0]))
+    unit = (
+        "<?xml version='1.0'?><tmx><tu><tuv lang='en'><seg>{}</seg></tuv><tuv lang='de'><seg>{}</seg></tuv></tu></tmx>"
+    )
+    (text / "memory.xml").write_text(unit.format(SOURCES[1], TARGETS[1]))
+    (text / "more.tsv").write_text(f"{SOURCES[2]}\t{TARGETS[2]}\n" * 2)
+    tests = ["--test", "bare=text/tst.en,text/tst.de", "--test", "wmt=text/wmt.xml", "--train", "text/more.tsv"]
+    tests += ["--train", "text/memory.xml", "--train", "text/test.en", "text/test.de"]
+    main(arguments(*tests, dev=["text/dev.en.foo", "text/dev.de.foo"], test=["text/tst.en.xml", "text/tst.de.xml"]))
+    content, values = written(text)
+    formats = {name: own["format"] for name, own in values["corpora"].items()}
+    assert formats == {
+        **{"train": "plain", "train_tsv": "tsv", "train_tmx": "tmx", "dev": "plain"},
+        **dict.fromkeys(("test", "bare", "wmt"), "sgm"),
+    }
+    assert values["splits"]["train"] == ["train", "train_tsv", "train_tmx"]
+    assert len(values["corpora"]["train"]["files"]["source"]) == 2
+    assert values["corpora"]["wmt"]["files"] == dict.fromkeys(("source", "target"), "../../text/wmt.xml")
+    assert "a part of train, which has 66 pairs" in content
+    output = capsys.readouterr().out
+    for side in ("en", "de"):
+        assert f"dev: dev.{side}.foo is read as plain text, since its ending is of no format (--format dev=F" in output
+    assert re.search("test +en +3 .*\n.*\nbare +en +3 .*\n.*\nwmt +en +1 ", output)
+    main(["check", "mine", "--folder", "mine"])
+
+
+def test_the_format_of_a_split_can_be_given(text, capsys):
+    segments_file(text / "tst.en.html", SOURCES)
+    (text / "table.txt").write_text(
+        "".join(f"{n} | {s} | {t}\n" for n, s, t in zip("123", TARGETS, SOURCES, strict=True))
+    )
+    options = ["--format", "dev=tsv", "--columns", "3", "2", "--separator", " | ", "--format", "test=sgm"]
+    segments_file(text / "tst.de.html", TARGETS)
+    for side in ("en", "de"):  # its first bytes show nothing
+        path = text / f"tst.{side}.html"
+        path.write_text(f"x\n{path.read_text()}")
+    main(arguments(*options, dev=["text/table.txt"], test=["text/tst.en.html", "text/tst.de.html"]))
+    values = written(text)[1]
+    assert values["corpora"]["dev"]["options"] == {"source_column": 3, "target_column": 2, "separator": " | "}
+    assert (values["corpora"]["test"]["format"], values["corpora"]["train"]["format"]) == ("sgm", "plain")
+    assert "options" not in values["corpora"]["test"]
+    assert "no odd lines" in capsys.readouterr().out
+    fault = mistake(capsys, arguments("--force", *options[:2], "--header", dev=["text/table.txt"]))
+    assert "dev of mine has no pair that can be read" in fault.replace("The split 'dev'", "dev")
+
+
+def test_the_columns_of_a_table_are_shown_if_they_are_wrong(text, capsys):
+    rows = [f"{n}\t0.{n}\t{SOURCES[n % 3]}\t{TARGETS[n % 3]}\n" for n in range(40)]
+    (text / "train.tsv").write_text("".join(rows))
+    line = mistake(capsys, arguments(train=["text/train.tsv"]))
+    assert "train: 40 of 40 source sentences drawn have no letters, such as '0': are they text? " in line
+    assert f"The columns are 1 '0', 2 '0.0', 3 '{SOURCES[0]}', 4 '{TARGETS[0]}': choose others by" in line
+    assert "are the files swapped? " in mistake(capsys, arguments("--columns", "4", "3", train=["text/train.tsv"]))
+    (text / "train.tsv").write_text("id\tscore\ten\tde\n" + "".join(rows))
+    line = mistake(capsys, arguments("--columns", "3", "4", train=["text/train.tsv"]))
+    assert "train.tsv, line 1: this row names the columns: set `header: true`" in line
+    main(arguments("--columns", "3", "4", "--header", train=["text/train.tsv"]))
+    options = {"source_column": 3, "target_column": 4, "header": True}
+    assert written(text)[1]["corpora"]["train"]["options"] == options
+    assert re.search("train +en +40 ", capsys.readouterr().out)
+
+
 def test_one_language_on_both_sides_is_said(text, capsys):
     sentence = "Both sides are in 'en', as of paraphrases or simplifications: if they are not, correct the codes"
     main(arguments(target="de"))
     assert "Both sides" not in capsys.readouterr().out
+    for split in ("train", "dev", "test"):
+        rows = (text / f"{split}.en").read_text(encoding="utf-8")
+        (text / f"{split}.de").write_text(rows.replace("the", "this"), encoding="utf-8")
     main(arguments("--force", target="en"))
     assert sentence in capsys.readouterr().out
     main(["check", "mine", "--folder", "mine"])
@@ -349,6 +430,19 @@ def test_nothing_is_overwritten_without_force(name, text, capsys):
         ({"dev": ["/dev/null", "text/dev.de"]}, "--dev: /dev/null is not a regular file, and so cannot be read twice"),
         ({"dev": ["text/dev.en", "text"]}, "--dev: text is a folder, not a file."),
         ({"dev": ["text/dev.en"]}, "--dev has 1 file, but the format plain needs 2: write --dev SOURCE TARGET."),
+        ({"dev": ["text/dev.en"]}, "SOURCE TARGET. If it is a table, add --format dev=tsv."),
+        (
+            {"dev": ["text/dev.en", "text/x.tmx"]},
+            "--dev: text/dev.en is plain, but text/x.tmx is tmx: convert one of th",
+        ),
+        (
+            {"dev": ["text/dev.en", "text/dev.de", "--header"]},
+            "--header are for tables, but no file is one: add --form",
+        ),
+        (
+            {"dev": ["text/dev.en", "text/dev.de", "--format", "web=tsv"]},
+            "--format web=tsv: no files are given for web.",
+        ),
         ({"dev": ["text/dev.en", "text/test.de"]}, "dev.en has 4 lines, but "),
         (
             {"dev": ["text/dev.en", "text/../text/dev.en"]},
@@ -361,13 +455,14 @@ def test_nothing_is_overwritten_without_force(name, text, capsys):
     ],
 )
 def test_a_mistake_is_one_sentence(options, message, text, capsys):
+    (text / "x.tmx").touch()
     assert message in mistake(capsys, arguments(**options))
     assert not list((text.parent / "mine").rglob("datasets/*"))
 
 
 def test_text_without_spaces_between_words_must_be_segmented_first(text, capsys):
     for split, count in (("train", 60), ("dev", 4), ("test", 3)):
-        (text / f"{split}.de").write_text(f"两只{split}狗在草地上奔跑。\n" * count, encoding="utf-8")
+        (text / f"{split}.de").write_text(f"两只{split[0]}狗在草地上奔跑。\n" * count, encoding="utf-8")
     line = mistake(capsys, arguments(target="zh"))
     assert "train: The target side has `words: moses`, but the text looks unsegmented (average " in line
     assert line.endswith(" characters per word): segment it first, with spaces between words.")

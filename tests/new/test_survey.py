@@ -13,7 +13,16 @@ import pytest
 from nmtcore.config.catalogue import full_form
 from nmtcore.corpus.filters import detect_language
 from nmtcore.corpus.text_lines import Input
-from nmtcore.new.survey import ODD, DatasetSurvey, SplitSurvey, judge_languages, oddities, percentile, survey_dataset
+from nmtcore.new.survey import (
+    FEWEST_JUDGED,
+    ODD,
+    DatasetSurvey,
+    SplitSurvey,
+    judge_languages,
+    oddities,
+    percentile,
+    survey_dataset,
+)
 
 ODD_TEXTS = {
     "misread": ["Frau MÃ¼ller", "said â€œnoâ€"],
@@ -28,7 +37,7 @@ ODD_TEXTS = {
 POOL = [
     "", "  ", "a", "one two", "one  two ", "the small dog sees the old cat .", "w " * 251, "w " * 250, "x" * 2501,
     "x" * 2500, "a b c d e f g h i j", "a b c d e f g h i", "bell \x07 here", "tab\there", "line\u2028end", "c1 \x85 x",
-    "wrong \ufffd mark", "日本語の文", "日本語 の 文 です", "\u200b\ufeff ",
+    "wrong \ufffd mark", "日本語の文", "日本語 の 文 です", "<2de> Hello", "<3 x", "\u200b\ufeff ",
     *(text for texts in ODD_TEXTS.values() for text in texts),
 ]  # fmt: skip
 
@@ -39,7 +48,7 @@ def settings_of(corpora, splits, **others):
     return full_form("mine", values, {}, where="mine")
 
 
-def dataset(tmp_path, texts, *, splits=None, limit=None, source="en", target="de", words="moses"):
+def dataset(tmp_path, texts, *, splits=None, limit=None, source="en", target="de", words="moses", languages=False):
     """Write a file per split and side (bytes), and survey the splits."""
     inputs, corpora = {}, {}
     for split, sides in texts.items():
@@ -50,8 +59,9 @@ def dataset(tmp_path, texts, *, splits=None, limit=None, source="en", target="de
         corpora[split] = {"format": "plain", "files": {role: {"path": str(path)} for role, path in paths.items()}}
     splits = splits or {split: split for split in texts} | {"test": "dev"}
     settings = settings_of(corpora, splits, source=source, target=target, words=words)
-    with pytest.MonkeyPatch.context() as patch:  # languages have tests of their own, and take long
-        patch.setattr("nmtcore.new.survey.judge_languages", lambda sample, languages: ({}, []))
+    with pytest.MonkeyPatch.context() as patch:
+        if not languages:  # they take long
+            patch.setattr("nmtcore.new.survey.judge_languages", lambda sample, languages: ({}, []))
         return survey_dataset(settings, inputs, limit=limit)
 
 
@@ -93,6 +103,8 @@ def oddities_by_a_loop(source, target):
             odd.add("long")
         if set(text) & control:
             odd.add("control")
+        if re.match(" *</?[A-Za-z0-9]", text) and ">" in text.lstrip(" <"):
+            odd.add("tag")
         if "\ufffd" in text:
             odd.add("replaced")
     return odd
@@ -168,6 +180,42 @@ def test_faults_that_end_reading_are_told(source, target, fault, tmp_path):
     assert survey.splits["dev"].fault is None
 
 
+MANY_EN = [f"The old dog sees house number {n} and then goes home" for n in range(FEWEST_JUDGED)]
+MANY_DE = [f"Der alte Hund sieht das Haus Nummer {n} und geht dann heim" for n in range(FEWEST_JUDGED)]
+MANY_FR = [f"Le vieux chien voit la maison numéro {n} et puis il rentre" for n in range(FEWEST_JUDGED)]
+NUMBERS = [f"{n}.5" for n in range(FEWEST_JUDGED)]
+CHINESE = [f"两只{name}狗在草地上奔跑。" for name in ("train", "Linux", "Emacs", "Python")] * 5
+WRONG_SIDES = {
+    "numbers": (NUMBERS[:18] + MANY_EN[18:], MANY_DE, "18 of 20 source sentences drawn have no letters, such as '"),
+    "few numbers": (NUMBERS[:17] + MANY_EN[17:], MANY_DE, None),
+    "another language": (MANY_EN, MANY_FR[:18] + MANY_DE[18:], "18 of 20 target sentences drawn seem to be in another"),
+    "in part": (MANY_EN, MANY_FR[:17] + MANY_DE[17:], None),
+    "few": (MANY_EN[:19], MANY_FR[:19], None),
+    "swapped": (
+        MANY_EN,
+        [f"{text}!" for text in MANY_EN[:11]] + MANY_DE[11:],
+        "11 of 20 target sentences drawn seem to",
+    ),
+    "copied": (MANY_EN, MANY_EN[:19] + MANY_DE[19:], None),
+    "copied from a third one": (MANY_FR * 10 + MANY_EN, MANY_FR * 10 + MANY_DE, None),
+    "words that look like another language": (MANY_EN, ["Haus", "Hund", "Katze", "Maus", "alt"] * 4, None),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_SIDES)
+def test_a_side_of_numbers_or_in_another_language_is_a_fault(name, tmp_path):
+    *sides, fault = WRONG_SIDES[name]
+    survey = dataset(tmp_path, dict.fromkeys(("train", "dev"), both(list(zip(*sides, strict=True)))), languages=True)
+    assert [sentence.startswith(f"train: {fault}") for sentence in survey.faults[:1]] == ([True] if fault else [])
+
+
+def test_latin_names_do_not_hide_chinese(tmp_path):
+    texts = dict.fromkeys(("train", "dev"), both(list(zip(MANY_EN, CHINESE, strict=True))))
+    survey = dataset(tmp_path, texts, target="zh", languages=True)
+    assert survey.shares["train"]["target"].share > 0.5
+    assert survey.faults == []
+
+
 def test_a_limit_cuts_the_survey(tmp_path):
     splits = {"train": both([(f"a {n}", f"b {n}") for n in range(10)]), "dev": both([("a b", "c d")] * 3)}
     cut = dataset(tmp_path, splits, limit=4)
@@ -222,7 +270,7 @@ LANGUAGES = {"source": "en", "target": "de"}
 
 
 def test_shares_are_what_the_filter_drops():
-    sample = [*zip(ENGLISH, GERMAN, strict=True), (GERMAN[0], GERMAN[0]), ("", GERMAN[1]), ("123", "456")]
+    sample = [*zip(ENGLISH, GERMAN, strict=True), (GERMAN[0], GERMAN[1]), ("", GERMAN[1]), ("123", "456")]
     shares, others = judge_languages(sample, LANGUAGES)
     for column, side in enumerate(("source", "target")):
         texts = [pair[column] for pair in sample if pair[column]]

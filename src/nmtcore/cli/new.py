@@ -9,7 +9,7 @@ from contextlib import chdir
 from importlib.util import cache_from_source
 from pathlib import Path
 
-from nmtcore.cli.options import folder_path
+from nmtcore.cli.options import folder_path, positive_number
 
 _DATASET = "Look at parallel text of your own, say what is in it, and write the file of a data set that reads it."
 _FILES = {
@@ -18,6 +18,7 @@ _FILES = {
     "test": "the same; of several tests, each NAME=SOURCE,TARGET",
     "gold": "a treebank (CoNLL-U) to compare parsers with: NAME=SOURCE, NAME=SOURCE,TARGET or NAME=,TARGET",
 }
+_FORMATS = ("plain", "tsv", "tmx", "sgm", "conllu", "czeng")
 _COMPONENT = "Write the files of a component of your own: its code, a system that has it, and a test that fails."
 _COMPONENT_EXAMPLE = "Example: nmtcore new component root_vector --folder mine. docs/how-to/component.md leads on."
 _EXAMPLE = (
@@ -50,9 +51,22 @@ def add_new(commands: argparse._SubParsersAction) -> None:
     # The names are those of `config.formats` and `planning.known_parsers`, which would be slow to import here.
     dataset.add_argument(
         "--format",
-        choices=["plain", "tsv", "tmx", "sgm", "conllu", "czeng"],
-        help="format of all files but --gold [by the ending of the first of each option]",
+        type=_format,
+        action="append",
+        default=[],
+        metavar="[SPLIT=]FORMAT",
+        help=f"{', '.join(_FORMATS)}: format of the files of a split (test=sgm), or of all but --gold; may be repeated "
+        "[by the endings and first bytes of files]",
     )
+    dataset.add_argument(
+        "--columns",
+        nargs=2,
+        type=positive_number,
+        metavar=("SOURCE", "TARGET"),
+        help="columns of tables (tsv), which count from 1 [1 2]",
+    )
+    dataset.add_argument("--separator", metavar="TEXT", help="what is between the columns of tables [a tab]")
+    dataset.add_argument("--header", action="store_true", help="the first line of tables names the columns")
     dataset.add_argument(
         "--parser",
         choices=["stanza", "spacy", "udpipe", "corenlp", "none"],
@@ -70,6 +84,14 @@ def add_new(commands: argparse._SubParsersAction) -> None:
     dataset.add_argument("--force", action="store_true", help="replace a data set of this name")
 
     _add_component(things)
+
+
+def _format(text: str) -> tuple[str, str]:
+    """Split [SPLIT=]FORMAT; the split is "" for all."""
+    split, _, format = text.rpartition("=")
+    if format not in _FORMATS:
+        raise argparse.ArgumentTypeError(f"'{format}' is not one of {', '.join(_FORMATS)}")
+    return split, format
 
 
 def _add_component(things: argparse._SubParsersAction) -> None:
@@ -120,16 +142,27 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_folder import own_folders, project_of_folder
     from nmtcore.config.schema import schema_texts
     from nmtcore.files import write_texts
-    from nmtcore.new.dataset import NewDataset, check_new_name, draft_dataset, files_by_split, own_corpora
+    from nmtcore.new.dataset import (
+        NewDataset,
+        check_new_name,
+        draft_dataset,
+        files_by_split,
+        own_corpora,
+        unknown_endings,
+    )
     from nmtcore.new.dataset_file import dataset_text
     from nmtcore.new.dataset_report import survey_lines
 
+    source_column, target_column = chosen.columns or (None, None)
+    columns = {"source_column": source_column, "target_column": target_column}
+    columns |= {"separator": chosen.separator, "header": chosen.header}
     request = NewDataset(
         name=chosen.name,
         source=chosen.source,
         target=chosen.target or (chosen.source if chosen.gold and not chosen.train else ""),
         files=files_by_split(train=chosen.train, dev=chosen.dev, test=chosen.test, gold=chosen.gold),
-        format=chosen.format,
+        formats=dict(chosen.format),
+        columns={name: value for name, value in columns.items() if value},
         parser=chosen.parser,
     )
     corpora = own_corpora(request)
@@ -140,7 +173,7 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
         project = project_of_folder(folder, **changes)
         path = check_new_name(chosen.name, project, force=chosen.force)
         draft, survey = draft_dataset(request, corpora, project)
-        print("\n".join(survey_lines(survey)))
+        print("\n".join([*unknown_endings(request, corpora), *survey_lines(survey)]))
         schemas = path.parent.parent / "schemas"
         texts = {} if schemas.exists() else schema_texts(schemas)
         write_texts({path: dataset_text(draft, config=path.parent.parent), **texts})

@@ -20,6 +20,7 @@ from nmtcore.errors import UserError, explain_os_errors
 
 BLOCK = 1 << 16
 """Bytes read from a compressed file at a time."""
+_LFS = b"version https://git-lfs"
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
 """Exceptions, besides `OSError`, that reading truncated or damaged data raises."""
 _DAMAGED_DIRECTORY = (ValueError, RuntimeError, struct.error, OverflowError)
@@ -47,6 +48,8 @@ def open_stream(path: str | Path, member: str | None = None) -> Iterator[io.Buff
         if archive := _archive(stream):
             advice = "name the `member` to read" if member is None else "extract it from the outer archive by hand"
             raise UserError(f"{name} is a {archive} archive: {advice}.")
+        if stream.peek(len(_LFS)).startswith(_LFS):
+            raise UserError(f"{name} is a pointer of Git LFS, not the file itself: fetch the file (git lfs pull).")
         yield stream
 
 

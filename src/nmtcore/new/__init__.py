@@ -1,1 +1,1 @@
-"""`nmtcore new` and `nmtcore check`: files of one's own to begin with, and a look at data sets before their jobs start."""
+"""The commands `nmtcore new` and `nmtcore check`: files to begin with, and a look at text before it is used."""

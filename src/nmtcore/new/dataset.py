@@ -2,9 +2,10 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nmtcore.config.catalogue import full_form
 from nmtcore.config.corpora import SIDES
@@ -13,18 +14,20 @@ from nmtcore.config.formats import FORMATS
 from nmtcore.config.language_codes import check_language_code
 from nmtcore.config.project import Project
 from nmtcore.config.yaml_files import yaml_files
-from nmtcore.corpus.text_lines import Input
+from nmtcore.corpus.streams import open_stream
+from nmtcore.corpus.text_lines import SAMPLE, Input
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME, RESERVED
 from nmtcore.new.component import check_own_name
-from nmtcore.new.dataset_file import DatasetDraft, OwnCorpus, words_of
+from nmtcore.new.dataset_file import WITH_TREES, DatasetDraft, OwnCorpus, words_of
 from nmtcore.new.survey import DatasetSurvey, survey_dataset
 from nmtcore.planning.known_parsers import choose_parsers, parsers_to_compare
 
 MOST_BAD = 0.01
 """From this share of lines that cannot be read on, a file must be corrected."""
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
-_ENDINGS = {".tsv": "tsv", ".tmx": "tmx", ".sgm": "sgm", ".sgml": "sgm", ".conllu": "conllu"}
+_ENDINGS = {".tsv": "tsv", ".tmx": "tmx", ".sgm": "sgm", ".sgml": "sgm", ".xml": "sgm", ".conllu": "conllu"}
+_PLAIN_ENDINGS = ("", ".txt", ".text", ".src", ".tgt", ".trg", ".ref", ".tok", ".raw")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +40,10 @@ class NewDataset:
     """The source's, of a treebank of one language."""
     files: Mapping[str, Sequence[Sequence[str]]]
     """By split, the files of each corpus, as they were written: FILE, or ARCHIVE:MEMBER; "" for an absent side."""
-    format: str | None = None
-    """That of all files but treebanks; None: by the ending of the first file of each split."""
+    formats: Mapping[str, str] = field(default_factory=dict)
+    """By split, or "" for all splits but treebanks; else the files tell, by their endings and first bytes."""
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the format `tsv`."""
     parser: str | None = None
     """The tool to parse with; "none": no parser; None: the one that is here, or can be downloaded."""
 
@@ -98,27 +103,68 @@ def own_corpora(request: NewDataset) -> dict[str, OwnCorpus]:
         raise UserError("--target missing: only a treebank alone (--gold) has one language.")
     for option, code in (("--source", request.source), ("--target", request.target)):
         check_language_code(code, where=option)
-    return {split: _own_corpus(request, split) for split in request.files}
+    if others := [split for split in request.formats if split and split not in request.files]:
+        raise UserError(f"--format {others[0]}={request.formats[others[0]]}: no files are given for {others[0]}.")
+    corpora: dict[str, OwnCorpus] = {}
+    for split, groups in request.files.items():
+        for paths in groups:
+            own = _own_corpus(request, split, paths)
+            name = next((name for name, other in corpora.items() if other[:3] == own[:3]), None)
+            if name is None:
+                name = split
+                while name in corpora:
+                    name = f"{name}_{own.format}"
+                corpora[name] = own
+            else:
+                files = {role: [*corpora[name].files[role], *files] for role, files in own.files.items()}
+                corpora[name] = own._replace(files=files)
+    if request.columns and all(own.format != "tsv" for own in corpora.values()):
+        raise UserError("--columns, --separator and --header are for tables, but no file is one: add --format tsv.")
+    if len({own.format in WITH_TREES for own in corpora.values() if own.split == "train"}) > 1:
+        raise UserError("--train has files with trees and files without: make a data set of each sort.")
+    return corpora
 
 
-def _own_corpus(request: NewDataset, split: str) -> OwnCorpus:
-    corpora, is_gold = request.files[split], split.startswith(GOLD)
+def _own_corpus(request: NewDataset, split: str, paths: Sequence[str]) -> OwnCorpus:
+    """Return a corpus of the files that one option gives."""
+    is_gold = split.startswith(GOLD)
     option = f"--{split}" if split in (*REQUIRED_SPLITS, "test") else f"--test {split}"
     option = f"--gold {split.removeprefix(GOLD)}" if is_gold else option
-    name = "conllu" if is_gold else request.format or _format_of(corpora[0][0])
-    roles = SIDES[: len(corpora[0])] if is_gold else FORMATS[name].roles
-    files: dict[str, list[Input]] = {role: [] for role in roles}
-    for paths in corpora:
-        if len(paths) != len(roles):
-            needed = " ".join(("SOURCE", "TARGET") if len(roles) > 1 else ("FILE",))
-            given = f"{len(paths)} file{'' if len(paths) == 1 else 's'}"
-            raise UserError(f"{option} has {given}, but the format {name} needs {len(roles)}: write {option} {needed}.")
-        inputs = {role: _own_input(path, option=option) for role, path in zip(roles, paths, strict=True) if path}
-        if len(inputs) > 1 and _are_same(*inputs.values()):
-            raise UserError(f"{option}: both sides are the same file, {paths[0]}: write {option} SOURCE TARGET.")
-        for role, own in inputs.items():
-            files[role].append(own)
-    return OwnCorpus(name, {role: own for role, own in files.items() if own})
+    given = [_own_input(path, option=option) if path else None for path in paths]
+    chosen = "conllu" if is_gold else request.formats.get(split, request.formats.get(""))
+    formats = [chosen or _format_of(own, request) for own in given if own]
+    name, options = next(filter(None, formats), "plain"), {}
+    formats = [format or name for format in formats]
+    if {*formats} == {"conllu", "plain"}:
+        name, options = "conllu", {f"{SIDES[formats.index('plain')]}_format": "plain"}
+    elif len({*formats}) > 1:
+        raise UserError(f"{option}: {paths[0]} is {name}, but {paths[1]} is {formats[1]}: convert one of them.")
+    if name == "tsv":
+        options = dict(request.columns)
+    if name == "sgm" and len(given) == 1:  # sources and references in one file
+        given, paths = given * 2, (*paths, "")
+    roles = SIDES[: len(given)] if is_gold else FORMATS[name].roles
+    if len(given) != len(roles):
+        needed = " ".join(("SOURCE", "TARGET") if len(roles) > 1 else ("FILE",))
+        number = f"{len(given)} file{'' if len(given) == 1 else 's'}"
+        fault = f"{option} has {number}, but the format {name} needs {len(roles)}: write {option} {needed}."
+        table = f" If it is a table, add --format {split}=tsv." if name == "plain" and len(given) == 1 else ""
+        raise UserError(fault + table)
+    inputs = {role: own for role, own in zip(roles, given, strict=True) if own}
+    if len(inputs) > 1 and all(paths) and _are_same(*inputs.values()):
+        raise UserError(f"{option}: both sides are the same file, {paths[0]}: write {option} SOURCE TARGET.")
+    return OwnCorpus(split, name, options, {role: [own] for role, own in inputs.items()})
+
+
+def unknown_endings(request: NewDataset, corpora: Mapping[str, OwnCorpus]) -> Iterator[str]:
+    """Say which files are read as plain text though their endings are of no format."""
+    for own in corpora.values():
+        if own.format == "plain" and not {"", own.split} & request.formats.keys():
+            for file in (file for files in own.files.values() for file in files if _format_of(file, request) is None):
+                yield (
+                    f"{own.split}: {file.member or file.path.name} is read as plain text, since its ending is of no "
+                    f"format (--format {own.split}=FORMAT chooses another)."
+                )
 
 
 def draft_dataset(
@@ -133,9 +179,12 @@ def draft_dataset(
     if request.parser != "none":
         choose = choose_parsers if "train" in corpora else parsers_to_compare
         parsers = choose(project, languages, request.parser)
-    tests = [name for name in corpora if name not in REQUIRED_SPLITS and not name.startswith(GOLD)]
-    treebanks = {f"{GOLD}{name}": name for name in tests if corpora[name].format == "conllu"}
-    splits = {**{name: name for name in corpora}, **treebanks}
+    splits: dict[str, list[str]] = {}
+    for name, corpus in corpora.items():
+        splits.setdefault(corpus.split, []).append(name)
+    tests = [split for split in splits if split not in REQUIRED_SPLITS and not split.startswith(GOLD)]
+    are_trees = {split: {corpora[name].format == "conllu" for name in splits[split]} == {True} for split in tests}
+    splits |= {f"{GOLD}{split}": splits[split] for split in tests if are_trees[split]}
     dataset = _settings(request.name, languages, corpora, splits)
     survey = survey_dataset(dataset, {name: corpus.files for name, corpus in corpora.items()})
     for split, own in survey.splits.items():
@@ -156,12 +205,13 @@ def draft_dataset(
 
 
 def _settings(
-    name: str, languages: Mapping[str, str], corpora: Mapping[str, OwnCorpus], splits: Mapping[str, str]
+    name: str, languages: Mapping[str, str], corpora: Mapping[str, OwnCorpus], splits: Mapping[str, Sequence[str]]
 ) -> DatasetSettings:
     """Build settings with which the files can be read."""
     read = {
         own: {
             "format": corpus.format,
+            "options": dict(corpus.options),
             "files": {role: [_entry(file) for file in files] for role, files in corpus.files.items()},
         }
         for own, corpus in corpora.items()
@@ -204,8 +254,17 @@ def _are_same(first: Input, second: Input) -> bool:
     return first.member == second.member and os.path.samefile(first.path, second.path)
 
 
-def _format_of(path: str) -> str:
-    name = path.lower()
-    for ending in _COMPRESSED:
-        name = name.removesuffix(ending)
-    return _ENDINGS.get(os.path.splitext(name)[1], "plain")
+def _format_of(file: Input, request: NewDataset) -> str | None:
+    """Return the format that a file's ending or its first bytes show; None if neither does."""
+    name = (file.member or file.path.name).lower()
+    for compressed in _COMPRESSED:
+        name = name.removesuffix(compressed)
+    ending = os.path.splitext(name)[1]
+    with open_stream(file.path, file.member) as stream:
+        start = stream.read(SAMPLE).lstrip(b"\xef\xbb\xbf \r\n").lower()
+    if start.startswith(b"<") and ending not in (".sgm", ".sgml"):
+        for tag, format in ((b"<tmx", "tmx"), (b"<seg", "sgm")):
+            if tag in start:
+                return format
+    codes = {f".{request.source}", f".{request.target}"}
+    return _ENDINGS.get(ending, "plain" if ending in (*_PLAIN_ENDINGS, *codes) else None)

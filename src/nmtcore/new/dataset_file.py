@@ -24,7 +24,11 @@ _SIZES = ((10_000, 2_000), (100_000, 6_000), (1_000_000, 16_000), (None, 32_000)
 class OwnCorpus(NamedTuple):
     """A corpus of the user's own."""
 
+    split: str
+    """The split that it is of, or is a part of."""
     format: str
+    options: Mapping[str, Any]
+    """Those of the format."""
     files: Mapping[str, Sequence[Input]]
     """By role of the format."""
 
@@ -37,9 +41,9 @@ class DatasetDraft:
     languages: Mapping[str, str]
     """Language codes by side."""
     corpora: Mapping[str, OwnCorpus]
-    """By name, which is that of the split that it makes up."""
-    splits: Mapping[str, str]
-    """The corpus of each split; a treebank may be a test and a `gold_` split."""
+    """By name; that of the first one of a split is the split's."""
+    splits: Mapping[str, Sequence[str]]
+    """The corpora of each split; a treebank may be a test and a `gold_` split."""
     surveys: Mapping[str, SplitSurvey]
     """By split."""
     parsers: Mapping[str, Sequence[KnownParser]]
@@ -61,7 +65,7 @@ def dataset_text(draft: DatasetDraft, *, config: Path) -> str:
         source=_scalar(source),
         target=_scalar(target) if is_trained or target != source else None,
         corpora="\n".join(_corpora(draft, config)),
-        splits=", ".join(f"{split}: {corpus}" for split, corpus in draft.splits.items()),
+        splits=", ".join(f"{split}: {_list(names)}" for split, names in draft.splits.items()),
         main_test=tests[0] if tests and "test" not in tests else None,
         bad_lines="".join(f"{line}\n" for line in _bad_lines(draft)),
         training=_training_values(draft) if is_trained else None,
@@ -96,13 +100,20 @@ def _tests(draft: DatasetDraft) -> list[str]:
 
 def _corpora(draft: DatasetDraft, config: Path) -> Iterator[str]:
     for name, corpus in draft.corpora.items():
-        survey = draft.surveys[name]
-        yield _commented(f"  {name}:", f"{survey.pairs + survey.bad.total():,} pairs")
+        survey, is_whole = draft.surveys[corpus.split], len(draft.splits[corpus.split]) == 1
+        pairs = f"{survey.pairs + survey.bad.total():,} pairs"
+        yield _commented(f"  {name}:", pairs if is_whole else f"a part of {corpus.split}, which has {pairs}")
         yield f"    format: {corpus.format}"
+        if corpus.options:
+            yield f"    options: {json.dumps(corpus.options, ensure_ascii=False)}"
         yield "    files:"
         for role, files in corpus.files.items():
             entries = [_file(file.path, file.member, config) for file in files]
-            yield f"      {role}: " + (entries[0] if len(entries) == 1 else f"[{', '.join(entries)}]")
+            yield f"      {role}: {_list(entries)}"
+
+
+def _list(entries: Sequence[str]) -> str:
+    return entries[0] if len(entries) == 1 else f"[{', '.join(entries)}]"
 
 
 def _bad_lines(draft: DatasetDraft) -> list[str]:

@@ -49,6 +49,7 @@ def _misread() -> str:
 
 PATTERNS = {
     "control": ("with control characters", r"[^\P{Cc}\t]"),
+    "tag": ("with a side that begins with a tag, such as <b> or <2de>", r"^\s*</?[A-Za-z0-9][^<>]*>"),
     "replaced": ("with U+FFFD, the trace of an earlier wrong conversion", "\ufffd"),
     "misread": ("with UTF-8 that was read as another encoding (`MÃ¼ller`)", _misread()),
     "entities": (

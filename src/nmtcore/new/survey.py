@@ -17,14 +17,16 @@ import pyarrow.compute as pc
 from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import LangDetectSettings
+from nmtcore.config.formats import TsvOptions
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.filters import detect_language, detected_languages
+from nmtcore.corpus.formats.lines import describe_columns
 from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.pairs import SIDES
 from nmtcore.corpus.read import read_split
-from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, unsegmented_warning
-from nmtcore.errors import UserError
+from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, main_script, unsegmented_warning
+from nmtcore.errors import UserError, quoted
 from nmtcore.new.odd_text import PATTERNS, PIECES, excerpts
 from nmtcore.new.shifts import correlation, find_shifts
 from nmtcore.parquet import read_batches, read_rows
@@ -50,6 +52,10 @@ LEAST_TEXTS = 300
 """Texts of a sample that must differ by more than numbers, for that; formulas differ less."""
 MOST_SWAPPED = 0.5
 """From this share of sentences in the language of the other side on, the sides are taken to be swapped."""
+MOST_OTHERS = 0.9
+"""From this share of texts without letters, or in another language, on, a side is not what it is taken for."""
+FEWEST_JUDGED = 20
+"""Texts from which that can be told."""
 ANY_NUMBER = 10**9
 """Lines that cannot be read are counted, however many there are."""
 ODD = {
@@ -114,6 +120,8 @@ class SplitSurvey:
     """Texts with separators of lines, which become spaces."""
     sample: list[tuple[str, str]] = field(default_factory=list)
     """Pairs drawn at random, cut to `SAMPLE_CHARACTERS`."""
+    columns: str = ""
+    """What the columns of its table are, if it has one, and how to choose others."""
     hashes: np.ndarray = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     """Hashes of the words of each source and of each pair, [2, N]; equal words have equal hashes in one process."""
     fault: str | None = None
@@ -133,7 +141,9 @@ class LanguageShare:
     others: int
     """Texts that the filter would drop."""
     swapped: int
-    """Those that seem to be in the language of the other side."""
+    """Those that seem to be in the language of the other side, though the texts of both sides differ."""
+    language: str | None = None
+    """The language that they are in together, if nearly all texts of pairs with two different sides are in others."""
 
     @property
     def share(self) -> float:
@@ -178,14 +188,26 @@ class DatasetSurvey:
         faults = [survey.fault for survey in self.splits.values() if survey.fault]
         for split, survey in self.splits.items():
             faults += [f"{split}: {fault}" for fault in _piece_faults(survey)]
-        for split, shares in self.shares.items():
-            for side, share in shares.items():
-                if share.texts and share.swapped > MOST_SWAPPED * share.texts:
-                    faults.append(
-                        f"{split}: {share.swapped} of {share.texts} {side} sentences drawn seem to be in the language "
-                        f"of the other side, not in '{self.languages[side]}': are the files swapped?"
-                    )
+            for number, side in enumerate(SIDES):
+                texts = [pair[number] for pair in survey.sample]
+                if fault := _number_fault(texts, side) or self._language_fault(split, side):
+                    faults.append(f"{split}: {fault} {survey.columns}".strip())
         return faults
+
+    def _language_fault(self, split: str, side: str) -> str | None:
+        """Say that a side is in another language; it is a fault unless langdetect does not know it."""
+        share = self.shares.get(split, {}).get(side)
+        if share and share.texts and share.swapped > MOST_SWAPPED * share.texts:
+            return (
+                f"{share.swapped} of {share.texts} {side} sentences drawn seem to be in the language of the other "
+                f"side, not in '{self.languages[side]}': are the files swapped?"
+            )
+        if share and share.language:
+            return (
+                f"{share.others} of {share.texts} {side} sentences drawn seem to be in another language than "
+                f"'{self.languages[side]}', such as '{share.language}': correct the language code or the text."
+            )
+        return None
 
     @property
     def unsegmented(self) -> list[str]:
@@ -196,6 +218,16 @@ class DatasetSurvey:
             for side, own in sides
         )
         return [f"train: {warning}" for warning in warnings if warning]
+
+
+def _number_fault(texts: Sequence[str], side: str) -> str | None:
+    """Say that nearly all texts of a side have no letters, if so."""
+    texts = [text for text in texts if text.strip()]
+    numbers = [text for text in texts if not any(map(str.isalpha, text))]
+    if len(texts) < FEWEST_JUDGED or len(numbers) < MOST_OTHERS * len(texts):
+        return None
+    shown = quoted(numbers[0])
+    return f"{len(numbers)} of {len(texts)} {side} sentences drawn have no letters, such as {shown}: are they text?"
 
 
 def survey_dataset(
@@ -224,6 +256,7 @@ def survey_dataset(
 def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs], limit: int | None) -> SplitSurvey:
     """Survey a split; an error that ends reading, such as files of different lengths, is its fault."""
     survey = SplitSurvey(sides={side: SideSurvey() for side in dataset.sides(split)})
+    tables = [part.corpus for part in dataset.splits[split] if dataset.corpora[part.corpus].format == "tsv"]
     with TemporaryDirectory(prefix="nmtcore-") as folder:
         raw = Path(folder) / "raw.parquet"
         try:
@@ -239,6 +272,9 @@ def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inp
         except UserError as error:
             survey.fault = str(error)
             return survey
+        for table in tables[:1]:
+            separator = dataset.corpora[table].options.get("separator", TsvOptions.separator)
+            survey.columns = describe_columns(inputs[table]["pairs"][0], separator)
         survey.bad = Counter(report["dropped"])
         survey.first_bad = report["first_dropped"][:SHOWN_ROWS]
         survey.separators = sum(report["line_separators"].values())
@@ -376,13 +412,29 @@ def judge_languages(
         if languages[side] in detected_languages():
             detected = {row: detect_language(pair[number]) for row, pair in enumerate(sample) if pair[number].strip()}
             dropped = [row for row, language in detected.items() if language != languages[side]]
-            swapped = (
-                [*detected.values()].count(languages[SIDES[1 - number]]) if len(set(languages.values())) > 1 else 0
+            other = languages[SIDES[1 - number]] if len(set(languages.values())) > 1 else ""
+            parallel = [row for row in detected if len({*sample[row]}) > 1]
+            foreign = [sample[row][number] for row in parallel if detected[row] != languages[side]]
+            is_foreign = len(parallel) >= FEWEST_JUDGED and len(foreign) >= MOST_OTHERS * len(parallel)
+            shares[side] = LanguageShare(
+                texts=len(detected),
+                others=len(dropped),
+                swapped=sum(detected[row] == other for row in parallel),
+                language=_common_language(foreign, languages[side]) if is_foreign else None,
             )
-            shares[side] = LanguageShare(texts=len(detected), others=len(dropped), swapped=swapped)
             others.update(dropped)
     is_judged = len(shares) == len(SIDES)
     return shares, [sample[row] for row in sorted(others) if is_judged and all(map(str.strip, sample[row]))]
+
+
+def _common_language(texts: Sequence[str], expected: str) -> str | None:
+    """Return the language that texts are in together, since langdetect is often wrong about single words.
+
+    It is None if they are in the expected language after all. Latin names and the like among other letters mislead it.
+    """
+    letters = "[A-Za-z]+" if main_script(texts) != "LATIN" else "(?!)"
+    language = detect_language(re.sub(letters, "", " ".join(texts)))
+    return None if language == expected else language
 
 
 def _overlap(survey: SplitSurvey, train: SplitSurvey) -> Overlap:

@@ -17,7 +17,15 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from nmtcore.corpus.formats.rows import Format, Inputs, Row, check_same_ids, pair_pieces, replace_separators
+from nmtcore.corpus.formats.rows import (
+    Format,
+    Inputs,
+    Row,
+    check_same_ids,
+    pair_pieces,
+    plain_lines,
+    replace_separators,
+)
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines, natural_number
 from nmtcore.errors import quoted
@@ -37,7 +45,7 @@ class Conllu(Format):
 
     def rows(self, inputs: Inputs) -> Iterator[Row]:
         """Yield (source sentence, target sentence); None for a side without files."""
-        readers = {side: sentences if self._is_conllu(side) else lines for side in SIDES}
+        readers = {side: sentences if self._is_conllu(side) else plain_lines for side in SIDES}
         if all(inputs.get(side) for side in SIDES):
             return pair_pieces(inputs, readers, unit="sentences")
         return (

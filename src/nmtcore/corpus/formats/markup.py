@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from nmtcore.corpus.formats.rows import Format, Inputs, Row, check_same_ids, collapse_spaces, pair_pieces
@@ -16,13 +17,14 @@ _COMMENT = re.compile("<!--.*?-->", re.DOTALL)
 _ATTRIBUTE = re.compile(rb"""(?<![^\s"'])([^\s"'=<>]++)\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,9}|#[xX][0-9a-fA-F]{1,8}|\w+);")
 _ROLE_OF_TAG = {b"srcset": "source", b"src": "source", b"refset": "reference", b"ref": "reference"}
+_SIDE_ROLES = ("source", "reference")
 _ROLE_OF_TAG |= dict.fromkeys((b"tstset", b"hyp"), "system")
 CODES = ("bpt", "ept", "ph", "it", "ut")
 """Elements of TMX that contain codes of other programs, not text."""
 
 
 class Sgm(Format):
-    """One sentence per `<seg>`, and one file per side.
+    """One sentence per `<seg>`, and one file per side, or one with sources and references that is both sides' file.
 
     The structure around the sentences (sets, documents, paragraphs) is ignored: both sides have the same documents in
     the same order, so the sentences are parallel; ids of documents and segments that both sides have must agree.
@@ -34,7 +36,10 @@ class Sgm(Format):
 
     def rows(self, inputs: Inputs) -> Iterator[Row]:
         """Yield (source segment, target segment)."""
-        return pair_pieces(inputs, dict.fromkeys(SIDES, segments), unit="segments")
+        readers = dict.fromkeys(SIDES, segments)
+        if inputs["source"] == inputs["target"]:
+            readers = {side: partial(segments, role=role) for side, role in zip(SIDES, _SIDE_ROLES, strict=True)}
+        return pair_pieces(inputs, readers, unit="segments")
 
     def parse(self, row: Row) -> tuple[Side, Side]:
         """Decode both segments. Raises `BadRow` if one is not UTF-8 or their ids differ."""
@@ -48,20 +53,26 @@ def _segment_text(piece: Piece) -> str:
     return collapse_spaces(_REFERENCE.sub(lambda reference: html.unescape(reference[0]), text))
 
 
-def segments(file: Input) -> Iterator[Piece]:
-    """Yield the text between each `<seg>` and `</seg>`. Raises `LineError` if the tags are not paired."""
+def segments(file: Input, *, role: str | None = None) -> Iterator[Piece]:
+    """Yield the text between each `<seg>` and `</seg>`. Raises `LineError` if the tags are not paired.
+
+    A file with texts of several roles has the segments of one `role` (source or reference): of each document, those of
+    its first text with this role.
+    """
     path = str(file.path)
     with open_stream(file.path, file.member) as stream:
         data = stream.read()
     check_encoding(data, path)
-    role = document = ""
+    current = document = ""
     has_ids, opened, ids = False, None, ("", "")
+    is_wanted, has_text = role is None, False
     for line, tag in _tags(data, path):
         name, is_end = tag[2].lower(), bool(tag[1])
         if opened is not None and name == b"seg" and is_end:
             text = data[opened[1].end() : tag.start()]
             cut_at = file.max_line_bytes if len(text) > file.max_line_bytes else 0
-            yield Piece(path, opened[0], b"" if cut_at else text, cut_at, ids)
+            if is_wanted:
+                yield Piece(path, opened[0], b"" if cut_at else text, cut_at, ids)
             opened = None
         elif opened is not None and name in (b"seg", b"doc"):
             raise LineError(path, opened[0], f"this <seg> has no </seg> before the tag in line {line}.")
@@ -75,15 +86,20 @@ def segments(file: Input) -> Iterator[Piece]:
             ids = (document, segment or ("(no id)" if has_ids else ""))
             opened = (line, tag)
             if tag[3].endswith(b"/"):
-                yield Piece(path, line, b"", ids=ids)
+                if is_wanted:
+                    yield Piece(path, line, b"", ids=ids)
                 opened = None
         elif name == b"doc":
             document = "" if is_end else _id(tag[3], b"docid") or _id(tag[3], b"id")
+            has_text = False
         elif not is_end:
-            if role not in ("", _ROLE_OF_TAG[name]):
-                fault = f"a {_ROLE_OF_TAG[name]} text in a file that began with a {role} text: use one file per side."
-                raise LineError(path, line, fault)
-            role = _ROLE_OF_TAG[name]
+            other, current = current, _ROLE_OF_TAG[name]
+            if role is not None:
+                is_wanted = current == role and not has_text
+                has_text |= is_wanted
+            elif other not in ("", current):
+                fault = f"a {current} text in a file that began with a {other} text: use one file per side, or this one"
+                raise LineError(path, line, f"{fault} for both.")
     if opened is not None:
         raise LineError(path, opened[0], "this <seg> has no </seg>: is the file cut off?")
 
