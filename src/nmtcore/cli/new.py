@@ -9,7 +9,7 @@ from contextlib import chdir
 from importlib.util import cache_from_source
 from pathlib import Path
 
-from nmtcore.cli.options import folder_path
+from nmtcore.cli.options import folder_path, whole_number
 
 _DATASET = "Look at parallel text of your own, say what is in it, and write the file of a data set that reads it."
 _FILES = {
@@ -52,6 +52,12 @@ def add_new(commands: argparse._SubParsersAction) -> None:
         "--format",
         choices=["plain", "tsv", "tmx", "sgm", "conllu", "czeng"],
         help="format of all files but --gold [by the ending of the first of each option]",
+    )
+    dataset.add_argument(
+        "--max-bad-lines",
+        type=whole_number,
+        metavar="N",
+        help="drop and count up to N lines of each split that cannot be read [1 %% of them]",
     )
     dataset.add_argument(
         "--parser",
@@ -130,6 +136,7 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
         target=chosen.target or (chosen.source if chosen.gold and not chosen.train else ""),
         files=files_by_split(train=chosen.train, dev=chosen.dev, test=chosen.test, gold=chosen.gold),
         format=chosen.format,
+        max_bad_lines=chosen.max_bad_lines,
         parser=chosen.parser,
     )
     corpora = own_corpora(request)

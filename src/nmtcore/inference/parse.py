@@ -191,9 +191,12 @@ def _join_heads(parts: Sequence[tuple[TextPart, Sequence[int]]]) -> list[int]:
 def conllu_block(sentence: InputSentence, words: Sequence[str], heads: Sequence[int]) -> str:
     """Write the heads of a sentence in CoNLL-U, with the empty line after it.
 
-    A line of raw text has comments with its number and its text; without words it has only these. Of a sentence of a
-    treebank, only the heads of the words change: comments, multiword tokens and empty nodes stay.
+    A line of raw text has comments with its number and its text; without words it is "", since CoNLL-U has no such
+    sentences. Of a sentence of a treebank, only the heads of the words change: comments, multiword tokens and empty
+    nodes stay.
     """
+    if not words:
+        return ""
     if not sentence.block:
         return conllu_sentence(words, Annotation(head=heads), sent_id=sentence.number, text=sentence.text)
     lines, remaining = [], iter(heads)

@@ -189,9 +189,7 @@ def units(file: Input) -> Iterator[Unit]:
                 raise
     with open_stream(file.path, file.member) as stream:
         if fault is not None:
-            yield from _sound_units(
-                stream, file, LineError(path, fault.line, f"{_damage(fault)}: correct or replace the file.")
-            )
+            yield from _sound_units(stream, file, _refusal(path, fault))
             return
         events = etree.iterparse(stream, tag="{*}tu", **options)
         try:
@@ -202,7 +200,7 @@ def units(file: Input) -> Iterator[Unit]:
                     del element.getparent()[0]
         except etree.XMLSyntaxError as error:
             if fault := _first_fault(events):  # a prefix that is not declared is none
-                raise LineError(path, fault.line, f"{_damage(fault)}: correct or replace the file.") from error
+                raise _refusal(path, fault) from error
 
 
 class _NoTree:
@@ -219,6 +217,10 @@ def _first_fault(parser: Any) -> Any:
 
 def _damage(fault: Any) -> str:
     return f"the XML is damaged ({shortened(_LINE_OF_TAG.sub('', fault.message.strip()))})"
+
+
+def _refusal(path: str, fault: Any) -> LineError:
+    return LineError(path, fault.line, f"{_damage(fault)}: correct or replace the file.")
 
 
 def _sound_units(stream: BinaryIO, file: Input, first: LineError) -> Iterator[Unit]:
