@@ -8,7 +8,8 @@ one side may be missing; it is then empty, without a tree.
 
 A sentence is refused if its words do not count from 1, its ranges of multiword tokens overlap or are out of place, or
 its `# text` differs from the words by more than white space. If both sides have a `# sent_id`, they must agree, apart
-from a zone: the language code of the side at the end (`s1/en`).
+from what tells the sides apart (`s1/en`, `en_lines-1`; see `comparable_ids`). If one file has more sentences than the
+other, those whose ids both have are paired, and the others are left out and counted.
 
 Spaces inside a form (Czech "10 000") become no-break spaces, because words contain no ASCII white space.
 """
@@ -26,7 +27,7 @@ from nmtcore.corpus.formats.rows import (
     pair_pieces,
     replace_separators,
 )
-from nmtcore.corpus.formats.sentence_ids import NO_ID, comparable_ids, shared_ids
+from nmtcore.corpus.formats.sentence_ids import NO_ID, comparable_ids, is_count, shared_ids
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines, natural_number
 from nmtcore.errors import quoted
@@ -72,9 +73,8 @@ class Conllu(Format):
         shared = set() if all(map(is_count, own_ids)) else shared_ids(ids)
         if not shared:
             raise not_parallel(files, counts, unit="sentences")
-        parts = (
-            f"{count - len(shared):,} of {count:,} in {file.path}" for count, file in zip(counts, files, strict=True)
-        )
+        places = zip(counts, files, strict=True)
+        parts = (f"{count - len(shared):,} of {count:,} in {file.path}" for count, file in places)
         self.left_out.append(f"Sentences whose ids the other file lacks are left out: {', '.join(parts)}.")
         targets = {piece.ids[0]: piece for piece in target if piece.ids[0] in shared}
         return ((piece, targets[piece.ids[0]]) for piece in source if piece.ids[0] in shared)

@@ -42,15 +42,13 @@ def comparable_ids(ids: Sequence[Sequence[str]], languages: Sequence[str]) -> li
 
 
 def shared_ids(ids: Sequence[Sequence[str]]) -> set[str]:
-    """Return the ids that both files have once; none if they only count the sentences of each file."""
-    if all(_is_count(own) for own in ids):
-        return set()
+    """Return the ids that both files have once."""
     once = ({id_ for id_, count in Counter(own).items() if count == 1} for own in ids)
     return set.intersection(*once) - {"", NO_ID}
 
 
-def _is_count(ids: Sequence[str]) -> bool:
-    """Return whether ids are 0, 1, 2... or 1, 2, 3..."""
+def is_count(ids: Sequence[str]) -> bool:
+    """Return whether ids are 0, 1, 2... or 1, 2, 3...: they only count the sentences of their file."""
     return [natural_number(id_) for id_ in ids] in (list(range(first, first + len(ids))) for first in (0, 1))
 
 
