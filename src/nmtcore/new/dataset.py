@@ -144,8 +144,8 @@ def draft_dataset(
         bad, pairs = own.bad.total(), own.bad.total() + own.pairs
         if bad > (MOST_BAD * pairs if request.max_bad_lines is None else request.max_bad_lines):
             raise UserError(
-                f"{bad:,} of {pairs:,} pairs of {split} cannot be read: correct the files, or drop these pairs with "
-                f"--max-bad-lines {bad}. The first one: {own.first_bad[0]}"
+                f"{bad:,} of {pairs:,} pairs of {split} cannot be read. The first one: {own.first_bad[0]}. Correct the "
+                f"files, or drop these pairs with --max-bad-lines {bad}."
             )
     if faults := survey.faults + survey.unsegmented:
         raise UserError(faults[0])
