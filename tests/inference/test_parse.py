@@ -125,6 +125,13 @@ def test_every_line_has_a_block(bundle, method):
         assert heads_of_block(block) == getattr(next(expected), method).tolist()
 
 
+def test_the_text_is_that_of_the_words(treebank):
+    """Tokenisers drop control characters, and a reader of CoNLL-U compares the text with the words."""
+    (sentence,) = read_text(["the\x02 cat\u2028 dog"])
+    treebank.write_text(conllu_block(sentence, ["the", "cat", "dog"], [0, 1, 1]))
+    assert [own.text for own in read_treebank(treebank)] == ["the cat dog"]
+
+
 def test_the_parts_of_a_long_line_form_one_forest(bundle, monkeypatch, capsys):
     monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 3)
     line = "the cab the cab abcdegh the dog"
