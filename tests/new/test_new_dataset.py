@@ -481,6 +481,22 @@ def test_many_lines_that_cannot_be_read_are_a_mistake(text, capsys):
     assert "text/dev.en, line 1: is not valid UTF-8 (byte 4)" in line
 
 
+def test_max_bad_lines_drops_more_of_them(text, capsys):
+    (text / "train.en").write_bytes(b"\xe9\n" * 2 + "".join(f"a {row}\n" for row in range(58)).encode())
+    assert mistake(capsys, arguments()).endswith("Correct the files, or drop these pairs with --max-bad-lines 2.")
+    assert "2 of 60 pairs" in mistake(capsys, arguments("--max-bad-lines", "1"))
+    main(arguments("--max-bad-lines", "2"))
+    assert written(text)[1]["max_bad_lines"] == 2
+
+
+def test_sentences_that_only_one_treebank_has_are_named(text, capsys):
+    for side, numbers in (("en", range(60)), ("de", range(3, 60))):
+        (text / f"{side}.conllu").write_text("".join(f"# sent_id = {side}_x-{n}\n{TREES}" for n in numbers))
+    main(arguments("--gold", "x=text/en.conllu,text/de.conllu"))
+    (said,) = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
+    assert said.startswith("gold_x: Sentences whose ids the other file lacks are left out: 3 of 60 in ")
+
+
 def test_check_names_all_that_would_stop_the_workflow(text, capsys):
     main(arguments())
     path = text.parent / "mine/config/datasets/mine.yaml"

@@ -9,7 +9,7 @@ from contextlib import chdir
 from importlib.util import cache_from_source
 from pathlib import Path
 
-from nmtcore.cli.options import folder_path, positive_number
+from nmtcore.cli.options import folder_path, positive_number, whole_number
 
 _DATASET = "Look at parallel text of your own, say what is in it, and write the file of a data set that reads it."
 _FILES = {
@@ -67,6 +67,12 @@ def add_new(commands: argparse._SubParsersAction) -> None:
     )
     dataset.add_argument("--separator", metavar="TEXT", help="what is between the columns of tables [a tab]")
     dataset.add_argument("--header", action="store_true", help="the first line of tables names the columns")
+    dataset.add_argument(
+        "--max-bad-lines",
+        type=whole_number,
+        metavar="N",
+        help="drop and count up to N lines of each split that cannot be read [1 %% of them]",
+    )
     dataset.add_argument(
         "--parser",
         choices=["stanza", "spacy", "udpipe", "corenlp", "none"],
@@ -163,6 +169,7 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
         files=files_by_split(train=chosen.train, dev=chosen.dev, test=chosen.test, gold=chosen.gold),
         formats=dict(chosen.format),
         columns={name: value for name, value in columns.items() if value},
+        max_bad_lines=chosen.max_bad_lines,
         parser=chosen.parser,
     )
     corpora = own_corpora(request)

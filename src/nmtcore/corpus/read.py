@@ -62,9 +62,10 @@ def read_split(
     processes = available_cores() if processes is None else processes
     counts: Counter = Counter()
     bad: list[BadLine] = []
+    left_out: list[str] = []
     dropped = 0
     with row_writer(output, RAW_SCHEMA) as writer:
-        rows = islice(_split_rows(settings, downloads, dataset=dataset, split=split), limit)
+        rows = islice(_split_rows(settings, downloads, left_out, dataset=dataset, split=split), limit)
         chunks = enumerate(batched(rows, ROWS_PER_CHUNK))
         batches = ordered_map(read_chunk, chunks, processes=processes)
         # Small chunks balance the load of the worker processes; the file's row groups are larger.
@@ -78,7 +79,7 @@ def read_split(
         if not any(name == "kept" for name, *_ in counts):
             first = "".join(f" {path}, line {line}: {fault}." for path, line, fault in bad[:1])
             raise UserError(f"The split '{split}' of {dataset} has no pair that can be read.{first}")
-    facts = _report(settings, counts, bad)
+    facts = _report(settings, counts, bad, list(dict.fromkeys(left_out)))
     write_json(report, facts)
     return facts
 
@@ -97,7 +98,10 @@ NumberedRow = tuple[CorpusReader, int, Row]
 """What reads a row, the number of the row in its corpus (from 1), and the row."""
 
 
-def _split_rows(settings: ReadingSettings, downloads: Path, *, dataset: str, split: str) -> Iterator[NumberedRow]:
+def _split_rows(
+    settings: ReadingSettings, downloads: Path, left_out: list[str], *, dataset: str, split: str
+) -> Iterator[NumberedRow]:
+    """Yield the rows of a split; add what the formats leave out of the files to `left_out`."""
     tokenizers = {side: WordTokenizer(settings.words[side], settings.languages[side]) for side in SIDES}
     for part in settings.parts:
         corpus = settings.corpora[part.corpus]
@@ -107,6 +111,7 @@ def _split_rows(settings: ReadingSettings, downloads: Path, *, dataset: str, spl
                 f"split called gold_... or treebank_...), not the split '{split}'."
             )
         format, inputs = open_corpus(settings, part.corpus, dataset=dataset, downloads=downloads)
+        format.left_out = left_out
         reader = CorpusReader(corpus=part.corpus, format_name=corpus.format, format=format, tokenizers=tokenizers)
         for number, row in _part_rows(format, inputs, part, where=f"{dataset}: splits.{split}"):
             yield reader, number, row
@@ -280,7 +285,7 @@ def _check_bad_lines(bad: Sequence[BadLine], before: int, most: int) -> None:
         raise LineError(path, line, f"{fault}{already}: correct the file, or raise max_bad_lines to drop the pair.")
 
 
-def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine]) -> dict:
+def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine], left_out: Sequence[str]) -> dict:
     """Return the counts as written to the JSON report."""
 
     def by(*name: str) -> dict[str, int]:
@@ -306,5 +311,6 @@ def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine]) 
         "first_dropped": [f"{path}, line {line}: {fault}" for path, line, fault in bad],
         **{name: {side: counts[name, side] for side in SIDES} for name in names},
         "null_annotations": {side: by("null_annotations", side) for side in SIDES},
-        "warnings": list(filter(None, warnings)),
+        "warnings": [*left_out, *filter(None, warnings)],
+        **({"left_out": left_out} if left_out else {}),
     }

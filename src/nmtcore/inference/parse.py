@@ -191,11 +191,16 @@ def _join_heads(parts: Sequence[tuple[TextPart, Sequence[int]]]) -> list[int]:
 def conllu_block(sentence: InputSentence, words: Sequence[str], heads: Sequence[int]) -> str:
     """Write the heads of a sentence in CoNLL-U, with the empty line after it.
 
-    A line of raw text has comments with its number and its text; without words it has only these. Of a sentence of a
+    A line of raw text has comments with its number and its text; without words it is "", since CoNLL-U has no such
+    sentences; if the words lack characters, such as controls, the text is that of the words. Of a sentence of a
     treebank, only the heads of the words change: comments, multiword tokens and empty nodes stay.
     """
+    if not words:
+        return ""
     if not sentence.block:
-        return conllu_sentence(words, Annotation(head=heads), sent_id=sentence.number, text=sentence.text)
+        is_whole = "".join(sentence.text.split()) == "".join("".join(words).split())
+        text = sentence.text if is_whole else " ".join(words)
+        return conllu_sentence(words, Annotation(head=heads), sent_id=sentence.number, text=text)
     lines, remaining = [], iter(heads)
     for line in sentence.block.split("\n"):
         columns = line.split("\t")

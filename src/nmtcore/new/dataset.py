@@ -24,7 +24,7 @@ from nmtcore.new.survey import DatasetSurvey, survey_dataset
 from nmtcore.planning.known_parsers import choose_parsers, parsers_to_compare
 
 MOST_BAD = 0.01
-"""From this share of lines that cannot be read on, a file must be corrected."""
+"""From this share of lines that cannot be read on, a file must be corrected, or --max-bad-lines given."""
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _ENDINGS = {".tsv": "tsv", ".tmx": "tmx", ".sgm": "sgm", ".sgml": "sgm", ".xml": "sgm", ".conllu": "conllu"}
 _PLAIN_ENDINGS = ("", ".txt", ".text", ".src", ".tgt", ".trg", ".ref", ".tok", ".raw")
@@ -44,6 +44,8 @@ class NewDataset:
     """By split, or "" for all splits but treebanks; else the files tell, by their endings and first bytes."""
     columns: Mapping[str, Any] = field(default_factory=dict)
     """Options of the format `tsv`."""
+    max_bad_lines: int | None = None
+    """Lines of a split that may be unreadable; None: `MOST_BAD` of them."""
     parser: str | None = None
     """The tool to parse with; "none": no parser; None: the one that is here, or can be downloaded."""
 
@@ -189,8 +191,11 @@ def draft_dataset(
     survey = survey_dataset(dataset, {name: corpus.files for name, corpus in corpora.items()})
     for split, own in survey.splits.items():
         bad, pairs = own.bad.total(), own.bad.total() + own.pairs
-        if bad > MOST_BAD * pairs:
-            raise UserError(f"{bad:,} of {pairs:,} pairs of {split} cannot be read. The first one: {own.first_bad[0]}")
+        if bad > (MOST_BAD * pairs if request.max_bad_lines is None else request.max_bad_lines):
+            raise UserError(
+                f"{bad:,} of {pairs:,} pairs of {split} cannot be read. The first one: {own.first_bad[0]}. Correct the "
+                f"files, or drop these pairs with --max-bad-lines {bad}."
+            )
     if faults := survey.faults + survey.unsegmented:
         raise UserError(faults[0])
     draft = DatasetDraft(

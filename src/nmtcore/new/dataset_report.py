@@ -63,6 +63,7 @@ def _odd_lines(split: str, survey: SplitSurvey) -> list[str]:
     lines = []
     if survey.is_cut:
         lines.append(f"{split}: only the first {survey.pairs + survey.bad.total():,} pairs were read.")
+    lines += [f"{split}: {sentence}" for sentence in survey.left_out]
     if bad := survey.bad.total():
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in survey.bad.most_common())
         lines.append(f"{split}: {_number(bad)} cannot be read ({reasons}):")

@@ -116,6 +116,8 @@ class SplitSurvey:
     """Pairs that cannot be read, by reason."""
     first_bad: list[str] = field(default_factory=list)
     """The first of these, with file and line."""
+    left_out: Sequence[str] = ()
+    """What was left out of the files, such as sentences of a treebank whose ids the other side lacks."""
     separators: int = 0
     """Texts with separators of lines, which become spaces."""
     sample: list[tuple[str, str]] = field(default_factory=list)
@@ -277,6 +279,7 @@ def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inp
             survey.columns = describe_columns(inputs[table]["pairs"][0], separator)
         survey.bad = Counter(report["dropped"])
         survey.first_bad = report["first_dropped"][:SHOWN_ROWS]
+        survey.left_out = report.get("left_out", ())
         survey.separators = sum(report["line_separators"].values())
         survey.is_cut = report["pairs"] == limit
         draw = np.random.default_rng(SAMPLE_SEED)

@@ -54,6 +54,8 @@ class Format:
     def __init__(self, options: FormatOptions, context: ReadingContext) -> None:
         self.options = options
         self.context = context
+        self.left_out: list[str] = []
+        """What `rows` leaves out of the files, in sentences for reports."""
 
     def rows(self, inputs: Inputs) -> Iterator[Row]:
         """Yield the lines of all files, one after the other."""
@@ -130,7 +132,12 @@ def pair_pieces(
         if counts[0] != counts[1]:
             if source == target:
                 raise UserError(f"{source.path} has {counts[0]} {unit} of sources, but {counts[1]} of references.")
-            raise UserError(
-                f"{source.path} has {counts[0]} {unit}, but {target.path} has {counts[1]}: the files are not parallel,"
-                " so correct them."
-            )
+            raise not_parallel((source, target), counts, unit=unit)
+
+
+def not_parallel(files: Sequence[Input], counts: Sequence[int], *, unit: str) -> UserError:
+    """Return the error about two files that have not as many lines or other pieces."""
+    (source, *_), (target, *_) = files
+    return UserError(
+        f"{source} has {counts[0]} {unit}, but {target} has {counts[1]}: the files are not parallel, so correct them."
+    )
