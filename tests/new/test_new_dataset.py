@@ -482,7 +482,9 @@ def test_many_lines_that_cannot_be_read_are_a_mistake(text, capsys):
 
 
 def test_max_bad_lines_drops_more_of_them(text, capsys):
-    (text / "train.en").write_bytes(b"\xe9\n" * 2 + "".join(f"a {row}\n" for row in range(58)).encode())
+    (text / "train.en").write_bytes(
+        b"\xe9\n" * 2 + "".join(f"{SOURCES[row % 3]} {row}\n" for row in range(58)).encode()
+    )
     assert mistake(capsys, arguments()).endswith("Correct the files, or drop these pairs with --max-bad-lines 2.")
     assert "2 of 60 pairs" in mistake(capsys, arguments("--max-bad-lines", "1"))
     main(arguments("--max-bad-lines", "2"))
