@@ -53,10 +53,11 @@ def round_trip(
 
 
 def _difference(old: str, new: str, around: int = 20) -> tuple[str, str]:
-    """Cut two texts to the place where they begin to differ."""
+    """Cut two texts to the place where they begin to differ, between words if there are any."""
     same = next((at for at, letters in enumerate(zip(old, new, strict=False)) if len({*letters}) > 1), len(old))
-    start = old.rfind(" ", 0, max(0, same - around // 2)) + 1
-    return old[start : same + around], new[start : same + around]
+    start = max(old.rfind(" ", 0, max(0, same - around // 2)) + 1, same - 2 * around)
+    ends = (max(f"{text} ".rfind(" ", 0, same + around), min(len(text), same + around // 2)) for text in (old, new))
+    return old[start : next(ends)], new[start : next(ends)]
 
 
 def bleu_tokeniser(texts: Sequence[str], language: str) -> str:
