@@ -45,9 +45,8 @@ def test_stray_line_separators_become_spaces(bench):
 
 def test_composed_text_is_stored_with_its_words_and_trees(bench):
     """Also of a treebank, whose words and trees stay otherwise as they are; no text counts as one with separators."""
-    nfc = {
-        side: WordsSettings(kind=kind, normalise="nfc") for side, kind in (("source", "moses"), ("target", "spaces"))
-    }
+    settings_of = lambda words: WordsSettings(kind=words, normalise="nfc")
+    nfc = {"source": settings_of("moses"), "target": settings_of("spaces")}
     plain = bench.plain("Ka\u0308se\n", "e\u0301te\u0301 x\n")
     (row,), report = bench.read(bench.dataset(plain, words=nfc))
     assert (row["source"], row["source_words"]) == ("Käse", ["Käse"])
@@ -58,7 +57,7 @@ def test_composed_text_is_stored_with_its_words_and_trees(bench):
 
     tree = "# text = Ka\u0308se\n1\tKa\u0308se\tKäse\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n\n"
     files = {role: bench.file(f"{role}.conllu", tree) for role in ("source", "target")}
-    given = dict.fromkeys(nfc, WordsSettings(kind="given", normalise="nfc"))
+    given = dict.fromkeys(nfc, settings_of("given"))
     for words in (nfc, given):
         (row,), _ = bench.read(bench.dataset(bench.corpus("conllu", **files), words=words))
         assert (row["source"], row["source_words"]) == ("Käse", ["Käse"])

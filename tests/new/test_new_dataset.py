@@ -139,7 +139,8 @@ def test_what_it_sees_changes_what_it_writes(text, capsys):
     assert values["max_bad_lines"] == 1
     assert "text/train.en, line 8: is not valid UTF-8 (byte 1)" in content
     assert values["words"] == {
-        side: {"kind": kind, "normalise": "nfc"} for side, kind in (("source", "spaces"), ("target", "mecab"))
+        "source": {"kind": "spaces", "normalise": "nfc"},
+        "target": {"kind": "mecab", "normalise": "nfc"},
     }
     assert values["segmentation"]["joint"] is False
     assert values["evaluation"]["tokenize"] == "ja"

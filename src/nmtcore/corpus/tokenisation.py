@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-import regex
-
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.writing_systems import NO_SPACES
 from nmtcore.errors import UserError
@@ -76,7 +74,7 @@ class WordTokenizer:
             case "mecab":
                 return mecab_words(text)
             case "characters":
-                return [SPACE if word.isspace() else word for word in regex.findall(CHARACTERS, text.strip())]
+                return [SPACE if word.isspace() else word for word in _pattern(CHARACTERS).findall(text.strip())]
             case "spacy":
                 return spacy_words(text, self.settings.language or self.language)
         return text.split()
@@ -92,8 +90,8 @@ class WordTokenizer:
                 rules = word_rules(self.settings, self.language)
                 if "space" in rules:
                     return " ".join("".join(words).replace(SPACE, " ").split())
-                text = regex.sub(CLOSING, "", moses_text(words, self.language))
-                return regex.sub(QUOTED, r"\1\2\3", text) if "quoted" in rules else text
+                text = _pattern(CLOSING).sub("", moses_text(words, self.language))
+                return _pattern(QUOTED).sub(r"\1\2\3", text) if "quoted" in rules else text
         return " ".join(words)
 
 
@@ -122,8 +120,8 @@ def moses_words(text: str, language: str) -> list[str]:
 
 def kept_words(text: str, language: str) -> list[str]:
     """Split a text as Moses does, but leave apostrophes and other marks within words."""
-    marks = iter(regex.findall(WITHIN, text))
-    words = moses_words(regex.sub(WITHIN, WITHIN_MARK, text), language)
+    marks = iter(_pattern(WITHIN).findall(text))
+    words = moses_words(_pattern(WITHIN).sub(WITHIN_MARK, text), language)
     return ["".join(next(marks) if letter == WITHIN_MARK else letter for letter in word) for word in words]
 
 
@@ -178,6 +176,13 @@ def spacy_words(text: str, language: str) -> list[str]:
 
 def _is_latin(character: str) -> bool:
     return character.isalnum() and unicodedata.east_asian_width(character) not in "WFH"
+
+
+@cache
+def _pattern(expression: str) -> Any:
+    import regex
+
+    return regex.compile(expression)
 
 
 @cache
