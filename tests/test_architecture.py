@@ -22,7 +22,7 @@ BASE = {"syntax", "config", "layout", "errors", "files"}
 """Modules that syntax and config may import."""
 PLANNING = {"planning", "measures", "config", "layout", "corpus", "annotation", "errors", "files"}
 """Modules that planning may import."""
-NEW = {*PLANNING, "planning", "reporting", "parquet", "new"}
+NEW = {*PLANNING, "planning", "evaluation", "reporting", "parquet", "new"}
 """Modules that `nmtcore new` and `nmtcore check` may import."""
 BOTH = "measures"
 """The stage that says what planning reads and computes it, which imports planning."""

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nmtcore.config.corpora import FileSettings, PartSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus import read
 from nmtcore.corpus.formats.lines import Plain
 from nmtcore.corpus.pairs import Side
@@ -44,6 +45,27 @@ def test_stray_line_separators_become_spaces(bench):
 
 WITHOUT_WIDTH = "\xad\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff"
 """A text of these characters and white space alone has no words."""
+
+
+def test_composed_text_is_stored_with_its_words_and_trees(bench):
+    """Also of a treebank, whose words and trees stay otherwise as they are; no text counts as one with separators."""
+    settings_of = lambda words: WordsSettings(kind=words, normalise="nfc")
+    nfc = {"source": settings_of("moses"), "target": settings_of("spaces")}
+    plain = bench.plain("Ka\u0308se\n", "e\u0301te\u0301 x\n")
+    (row,), report = bench.read(bench.dataset(plain, words=nfc))
+    assert (row["source"], row["source_words"]) == ("Käse", ["Käse"])
+    assert (row["target"], row["target_words"]) == ("été x", ["été", "x"])
+    assert report["line_separators"] == {"source": 0, "target": 0}
+    (row,), _ = bench.read(bench.dataset(plain))
+    assert row["source"] == "Ka\u0308se"
+
+    tree = "# text = Ka\u0308se\n1\tKa\u0308se\tKäse\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n\n"
+    files = {role: bench.file(f"{role}.conllu", tree) for role in ("source", "target")}
+    given = dict.fromkeys(nfc, settings_of("given"))
+    for words in (nfc, given):
+        (row,), _ = bench.read(bench.dataset(bench.corpus("conllu", **files), words=words))
+        assert (row["source"], row["source_words"]) == ("Käse", ["Käse"])
+        assert (row["source_annotation"]["head"], row["source_annotation"]["reason"]) == ([0], None)
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_the_written_file_says_what_it_chooses(text, root, capsys):
             for split in ("train", "dev", "test")
         },
         "splits": {"train": "train", "dev": "dev", "test": "test"},
-        "words": "moses",
+        "words": {"kind": "moses", "normalise": "nfc"},
         "filters": ["empty", {"name": "length", "most": 100}, {"name": "ratio", "most": 9}, "duplicates", "held_out"],
         "annotators": {name: {"tool": "stanza", "model": name} for name in ("stanza_en", "stanza_de")},
         "syntax": {
@@ -138,7 +138,10 @@ def test_what_it_sees_changes_what_it_writes(text, capsys):
     content, values = written(text)
     assert values["max_bad_lines"] == 1
     assert "text/train.en, line 8: is not valid UTF-8 (byte 1)" in content
-    assert values["words"] == {"source": "spaces", "target": "mecab"}
+    assert values["words"] == {
+        "source": {"kind": "spaces", "normalise": "nfc"},
+        "target": {"kind": "mecab", "normalise": "nfc"},
+    }
     assert values["segmentation"]["joint"] is False
     assert values["evaluation"] == {"text": "detokenised", "tokenize": "ja", "roots": "one"}
     assert values["filters"][-1] == "held_out", "a filter by language is only shown"
@@ -166,7 +169,10 @@ def test_text_that_is_cut_into_words_is_scored_as_such(text):
         path.write_text("".join(f"{line} .\n" for line in path.read_text(encoding="utf-8").splitlines()))
     main(arguments())
     content, values = written(text)
-    assert values["words"] == {"source": "moses", "target": "spaces"}
+    assert values["words"] == {
+        "source": {"kind": "moses", "normalise": "nfc"},
+        "target": {"kind": "spaces", "normalise": "nfc"},
+    }
     assert values["evaluation"] == {"text": "tokens", "tokenize": "13a", "roots": "one"}
     assert "Signatures say so (text:tokens)" in content
     run = project_of_folder(text.parent / "mine").run("mine", "transformer_base", "smoke", 1)
@@ -178,6 +184,61 @@ def test_words_of_czeng_are_scored_as_such(text, shared):
     files = {split: [str(corpus)] for split in ("train", "dev", "test")}
     main(arguments("--format", "czeng", source="cs", target="en", **files))
     assert written(text)[1]["evaluation"]["text"] == "tokens"
+
+
+TURKISH = ["Ankara'da yağmur yağıyor.", "Bugün İstanbul'a gidiyorum!", "Ali'nin evi Boğaz'da mı?"]
+
+
+def rewritten(text, sentences, splits=("train", "dev", "test")):
+    """Write other text to the target side."""
+    for split in splits:
+        path = text / f"{split}.de"
+        rows = len(path.read_text(encoding="utf-8").splitlines())
+        path.write_text("".join(f"{sentences[row % len(sentences)]}\n" for row in range(rows)), encoding="utf-8")
+
+
+def test_words_are_chosen_by_what_can_be_joined_again(text, capsys):
+    rewritten(text, TURKISH)
+    main(arguments(target="tr"))
+    content, values = written(text)
+    assert values["words"]["target"] == {"kind": "moses", "normalise": "nfc", "apostrophes": "keep"}
+    kept = "joined again score against themselves: dev 100.0 BLEU, test 100.0 BLEU.\n"
+    assert kept in capsys.readouterr().out
+    main(["check", "mine", "--folder", "mine"])
+    output = capsys.readouterr().out
+    assert kept in output
+    assert "about the most that a system can reach" not in output
+
+    path = text.parent / "mine/config/datasets/mine.yaml"
+    path.write_text(re.sub(r"(?m)^words: .*", "words: moses", content), encoding="utf-8")
+    main(["check", "mine", "--folder", "mine"])
+    output = capsys.readouterr().out
+    said = re.search(r"  test: these (\d+\.\d) BLEU are about the most that a system can reach. For example,\n", output)
+    assert float(said[1]) < 98
+    examples, *_ = output[said.end() :].partition("    Other `words` may lose less: ")
+    assert len(examples.splitlines()) == 3
+    assert "    Ankara'da yağmur yağıyor. becomes Ankara 'da yağmur\n" in examples
+    assert "Nothing here would stop the workflow." in output
+    path.write_text(content.replace("text: detokenised", "text: tokens"), encoding="utf-8")
+    main(["check", "mine", "--folder", "mine"])
+    assert "joined again" not in capsys.readouterr().out, "of tokens nothing is joined"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "language", "tokenize"),
+    [("他站在街上，穿着一件红色的夹克。", "zh", "zh"), ("ผู้ชายในเสื้อแจ็คเก็ตสีแดงยืนอยู่ บนถนน 2", "th", "char"),
+     ("ຜູ້ຊາຍໃສ່ເສື້ອສີແດງຢືນຢູ່ຖະໜົນ", "lo", "char"), ("បុរសម្នាក់ពាក់អាវក្រហមឈរនៅលើផ្លូវ", "km", "char"),
+     ("အနီရောင်အင်္ကျီဝတ်ထားတဲ့အမျိုးသား လမ်းပေါ်မှာရပ်နေတယ်။", "my", "char")],
+)  # fmt: skip
+def test_text_without_spaces_becomes_characters(sentence, language, tokenize, text, capsys):
+    rewritten(text, [sentence])
+    main(arguments(target=language))
+    values = written(text)[1]
+    assert values["words"]["target"] == {"kind": "characters", "normalise": "nfc"}
+    assert values["evaluation"]["tokenize"] == tokenize
+    assert "themselves: dev 100.0 BLEU, test 100.0 BLEU." in capsys.readouterr().out
+    main(["check", "mine", "--folder", "mine"])
+    assert "looks unsegmented" not in capsys.readouterr().out
 
 
 def test_several_tests_are_held_out_of_train(text):
@@ -264,7 +325,7 @@ def test_without_a_parser_systems_that_need_trees_say_so(text, capsys):
     assert re.search(
         r"Systems at the scale paper: \d+ of \d+ can be planned; ask for results/mine/SYSTEM.bleu:\n", output
     )
-    assert len(output.splitlines()) <= 24, "a screen"
+    assert len(output.splitlines()) <= 25, "a screen"
     assert r"mine.yaml: a \x1b[2J\u202e b" in output
     assert not any(map(is_hidden, output)), "control characters of a data set do not reach the terminal"
     assert output.endswith("\nNothing here would stop the workflow.\n")
@@ -458,14 +519,6 @@ def test_a_mistake_is_one_sentence(options, message, text, capsys):
     (text / "x.tmx").touch()
     assert message in mistake(capsys, arguments(**options))
     assert not list((text.parent / "mine").rglob("datasets/*"))
-
-
-def test_text_without_spaces_between_words_must_be_segmented_first(text, capsys):
-    for split, count in (("train", 60), ("dev", 4), ("test", 3)):
-        (text / f"{split}.de").write_text(f"两只{split[0]}狗在草地上奔跑。\n" * count, encoding="utf-8")
-    line = mistake(capsys, arguments(target="zh"))
-    assert "train: The target side has `words: moses`, but the text looks unsegmented (average " in line
-    assert line.endswith(" characters per word): segment it first, with spaces between words.")
 
 
 @pytest.mark.parametrize(("folder", "message"), [("text/dev.en", "exists already"), ("/proc/no", "/proc/no does not")])

@@ -239,7 +239,7 @@ def test_unsegmented_text_is_named_unless_it_will_be_segmented(words, sides, tmp
     survey = dataset(tmp_path, texts, source="ja", target="zh", words=words)
     assert survey.faults == []
     assert [sentence.partition(" side")[0] for sentence in survey.unsegmented] == [f"train: The {s}" for s in sides]
-    assert "(average 11 characters per word): segment it first" in survey.unsegmented[-1]
+    assert "(average 11 characters per word): write `characters`, " in survey.unsegmented[-1]
     segmented = [("これ は 日本 語 の 長い 文 です", "这 是 一个 没有 空格 的 句子"), ("", "")]
     texts = dict.fromkeys(("train", "dev"), both(segmented))
     assert dataset(tmp_path, texts, source="ja", target="zh", words=words).unsegmented == []

@@ -22,10 +22,10 @@ def add_score(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument(
         "--tokenize",
-        choices=["13a", "none", "intl", "ja", "zh"],
+        choices=["13a", "none", "intl", "ja", "zh", "char"],
         default="13a",
         help="sacreBLEU's tokeniser for BLEU and RIBES; ja: KyTea's words if it is installed, else MeCab's; "
-        "zh: Chinese characters (default: %(default)s)",
+        "zh: Chinese characters; char: all characters, for Thai and the like (default: %(default)s)",
     )
     command.add_argument("--lowercase", action="store_true", help="ignore case")
     command.add_argument(

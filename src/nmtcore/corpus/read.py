@@ -218,7 +218,7 @@ def read_chunk(numbered: tuple[int, Sequence[NumberedRow]]) -> RawBatch:
         for name, side in zip(SIDES, sides, strict=True):
             _check_line_breaks(side, reader, name, number, row)
             _append_side(columns, name, _with_words(side, reader, name), counts)
-            counts["line_separators", name] += columns[name][-1] != side.text
+            counts["line_separators", name] += replace_separators(side.text) != side.text
     arrays = [pa.array(columns[name], type=RAW_SCHEMA.field(name).type) for name in RAW_SCHEMA.names]
     pairs = pa.RecordBatch.from_arrays(arrays, schema=RAW_SCHEMA)
     for name in SIDES:
@@ -250,8 +250,9 @@ def _with_words(side: Side, reader: CorpusReader, name: str) -> Side:
 
     A treebank keeps the words of its format, even if the data set tokenises other text differently.
     """
-    text, words, annotation = replace_separators(side.text), side.words, side.annotation
-    tokenizer = reader.tokenizers[name]
+    tokenizer, annotation = reader.tokenizers[name], side.annotation
+    text = tokenizer.compose(replace_separators(side.text))
+    words = None if side.words is None else list(map(tokenizer.compose, side.words))
     if tokenizer.settings.kind == "given" and words is None:
         raise UserError(
             f"The {name} side has `words: given`, but the format {reader.format_name} of corpus '{reader.corpus}' has"

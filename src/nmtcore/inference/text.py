@@ -264,7 +264,8 @@ class TextReader:
 
     def read(self, texts: Sequence[InputSentence]) -> Chunk:
         """Make examples of sentences, with the run's transforms applied."""
-        words = [self._tokenizer.split(own.text) if own.words is None else list(own.words) for own in texts]
+        split, compose = self._tokenizer.split, self._tokenizer.compose
+        words = [split(own.text) if own.words is None else list(map(compose, own.words)) for own in texts]
         parts = [part for line, own in enumerate(words) for part in self._parts(line, own)]
         annotations = {name: self._annotate(name, texts, parts) for name in self._annotators}
         words_of_subwords = Ragged.from_lists([part.word_of_subword for part in parts], np.int32)

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ from nmtcore.errors import UserError
 from nmtcore.layout import NAME, RESERVED
 from nmtcore.new.component import check_own_name
 from nmtcore.new.dataset_file import WITH_TREES, DatasetDraft, OwnCorpus, words_of
-from nmtcore.new.survey import DatasetSurvey, survey_dataset
+from nmtcore.new.round_trip import bleu_tokeniser
+from nmtcore.new.survey import DatasetSurvey, add_round_trips, survey_dataset
 from nmtcore.planning.known_parsers import choose_parsers, parsers_to_compare
 
 MOST_BAD = 0.01
@@ -196,14 +197,23 @@ def draft_dataset(
                 f"{bad:,} of {pairs:,} pairs of {split} cannot be read. The first one: {own.first_bad[0]}. Correct the "
                 f"files, or drop these pairs with --max-bad-lines {bad}."
             )
-    if faults := survey.faults + survey.unsegmented:
-        raise UserError(faults[0])
+    if survey.faults:
+        raise UserError(survey.faults[0])
+    if "train" in corpora:
+        columns = dict(zip(SIDES, zip(*survey.splits["train"].sample, strict=True), strict=False))
+        format = corpora["train"].format
+        survey.words = {side: words_of(format, languages[side], columns.get(side, ())) for side in SIDES}
+        tokenize = bleu_tokeniser(columns.get("target", ()), languages["target"])
+        add_round_trips(survey, dataset.tests, replace(dataset.evaluation, tokenize=tokenize))
+    if survey.unsegmented:
+        raise UserError(survey.unsegmented[0])
     draft = DatasetDraft(
         name=request.name,
         languages=languages,
         corpora=corpora,
         splits=splits,
         surveys=survey.splits,
+        words=survey.words,
         parsers=parsers,
     )
     return draft, survey
@@ -229,7 +239,7 @@ def _settings(
         "corpora": read,
         "splits": splits,
         "main_test": tests[0],
-        "words": {side: words_of(format, languages[side], ()) for side in SIDES},
+        "words": "given" if format in WITH_TREES else "spaces",
         "segmentation": {"kind": "bpe", "size": 1},
         "recipe": "small",
     }

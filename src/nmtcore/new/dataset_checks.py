@@ -13,7 +13,7 @@ from nmtcore.config.project import Project
 from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.sources import FileLocation, locate_file, missing_manual
 from nmtcore.errors import UserError
-from nmtcore.new.survey import DatasetSurvey, survey_dataset
+from nmtcore.new.survey import DatasetSurvey, add_round_trips, survey_dataset
 from nmtcore.planning.known_parsers import parsed_sides
 
 
@@ -62,11 +62,12 @@ def check_dataset(project: Project, name: str, *, limit: int | None = None) -> D
     """
     dataset = project.dataset(name, where=str(project.folders[0]))
     locations = locate_corpora(project, dataset)
-    inputs = _inputs_here(locations)
+    survey = survey_dataset(dataset, _inputs_here(locations), limit=limit)
+    add_round_trips(survey, dataset.tests, dataset.evaluation)
     check = DatasetCheck(
         dataset=dataset,
         locations=locations,
-        survey=survey_dataset(dataset, inputs, limit=limit),
+        survey=survey,
         annotators=_annotator_states(project, dataset),
     )
     _plan_systems(project, check)

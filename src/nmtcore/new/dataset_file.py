@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import GOLD, REQUIRED_SPLITS
+from nmtcore.config.segmentation import WordsSettings
+from nmtcore.config.typed import changed
 from nmtcore.corpus.text_lines import Input
-from nmtcore.corpus.writing_systems import looks_tokenised, main_script
+from nmtcore.corpus.writing_systems import main_script
+from nmtcore.new.round_trip import bleu_tokeniser, choose_words
 from nmtcore.new.survey import SplitSurvey, percentile
 from nmtcore.new.templates import filled
 from nmtcore.planning.known_parsers import KnownParser
@@ -46,6 +49,8 @@ class DatasetDraft:
     """The corpora of each split; a treebank may be a test and a `gold_` split."""
     surveys: Mapping[str, SplitSurvey]
     """By split."""
+    words: Mapping[str, WordsSettings]
+    """By side."""
     parsers: Mapping[str, Sequence[KnownParser]]
     """By side."""
 
@@ -75,22 +80,25 @@ def dataset_text(draft: DatasetDraft, *, config: Path) -> str:
 
 def _training_values(draft: DatasetDraft) -> dict[str, Any]:
     """Choose what only a data set to train on has."""
-    survey, tests, target = draft.surveys["train"], _tests(draft), draft.languages["target"]
+    survey, tests = draft.surveys["train"], _tests(draft)
     texts = {side: [pair[number] for pair in survey.sample] for number, side in enumerate(SIDES)}
-    words = {side: words_of(draft.corpora["train"].format, draft.languages[side], texts[side]) for side in SIDES}
+    words = {side: _flow(draft.words[side]) for side in SIDES}
     same = len(set(words.values())) == 1
-    is_cut = words["target"] == "spaces" or draft.corpora["train"].format == "czeng"
+    is_cut = draft.words["target"].kind == "spaces" or draft.corpora["train"].format == "czeng"
     entry = "held_out" if len(tests) == 1 else f"{{name: held_out, splits: [{', '.join(['dev', *tests])}]}}"
+    lengths = [
+        own.characters if draft.words[side].kind == "characters" else own.words for side, own in survey.sides.items()
+    ]
     first, second = (main_script(texts[side]) for side in SIDES)
     return {
         "words": words["source"] if same else f"{{source: {words['source']}, target: {words['target']}}}",
-        "most": 250 if max(percentile(survey.sides[side].words, 0.99) for side in SIDES) > 80 else 100,
+        "most": 250 if max(percentile(own, 0.99) for own in lengths) > 80 else 100,
         "held_out": _commented(f"  - {entry}", "pairs that are also in dev or a test"),
         "scripts": "both sides are in one script" if first == second else "the sides are in different scripts",
         "joint": str(first == second).lower(),
         "size": next(size for most, size in _SIZES if most is None or survey.pairs <= most),
         "text": "tokens" if is_cut else "detokenised",
-        "tokenize": target if target in ("ja", "zh") else "13a",
+        "tokenize": bleu_tokeniser(texts["target"], draft.languages["target"]),
     }
 
 
@@ -134,13 +142,17 @@ def _file(path: Path, member: str | None, config: Path) -> str:
     return _scalar(text) if member is None else f"{{path: {_scalar(text)}, member: {_scalar(member)}}}"
 
 
-def words_of(format: str, language: str, texts: Sequence[str]) -> str:
-    """Choose how text becomes words: text that is cut into words already is left so."""
-    if format in WITH_TREES:
-        return "given"
-    if looks_tokenised(texts):
-        return "spaces"
-    return "mecab" if language == "ja" else "moses"
+def words_of(format: str, language: str, texts: Sequence[str]) -> WordsSettings:
+    """Choose how text becomes words; a corpus with trees has its own."""
+    return WordsSettings(kind="given") if format in WITH_TREES else choose_words(texts, language)
+
+
+def _flow(words: WordsSettings) -> str:
+    """Write settings of words in YAML, inside braces or brackets."""
+    entries = {"kind": words.kind, **changed(words)}
+    if len(entries) == 1:
+        return words.kind
+    return f"{{{', '.join(f'{key}: {value}' for key, value in entries.items())}}}"
 
 
 def _parsers(draft: DatasetDraft) -> list[str]:

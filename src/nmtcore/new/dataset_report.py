@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.corpus.sources import FileLocation
+from nmtcore.new.round_trip import LEAST_BLEU, RoundTrip
 from nmtcore.new.survey import (
     ODD,
     SAMPLE_PAIRS,
@@ -40,7 +41,8 @@ def survey_lines(survey: DatasetSurvey) -> list[str]:
             f"Both sides are in '{survey.languages['source']}', as of paraphrases or simplifications: if they are not, "
             "correct the codes `source` and `target`."
         )
-    return lines + survey.unsegmented + _overlap_lines(survey) + _language_lines(survey)
+    lines += survey.unsegmented + _overlap_lines(survey) + _language_lines(survey)
+    return lines + list(_round_trip_lines(survey))
 
 
 def _rows(survey: DatasetSurvey, split: str) -> Iterable[list[str]]:
@@ -87,6 +89,21 @@ def _overlap_lines(survey: DatasetSurvey) -> list[str]:
         for split, own in shared.items()
     ]
     return lines + ([f"{', '.join(others)}: no pair or source is also in train."] if others else [])
+
+
+def _round_trip_lines(survey: DatasetSurvey) -> Iterable[str]:
+    """Say what references score against themselves after they are words and text again, with examples if it is low."""
+    scores = {split: own for split, own in survey.round_trips.items() if isinstance(own, RoundTrip)}
+    if scores:
+        figures = ", ".join(f"{split} {own.bleu:.1f} BLEU" for split, own in scores.items())
+        yield f"References taken apart into words and joined again score against themselves: {figures}."
+    for split, own in survey.round_trips.items():
+        if isinstance(own, str):
+            yield f"{split}: the references could not be taken apart into words: {own}"
+        elif own.bleu < LEAST_BLEU:
+            yield f"{split}: these {own.bleu:.1f} BLEU are about the most that a system can reach. For example,"
+            yield from (f"  {before} becomes {after}" for before, after in own.examples)
+            yield "  Other `words` may lose less: the repository's config/README.md lists them."
 
 
 def _language_lines(survey: DatasetSurvey) -> list[str]:

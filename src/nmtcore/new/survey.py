@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nmtcore.config.corpora import FileSettings
-from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.datasets import DatasetSettings, EvaluationSettings
 from nmtcore.config.filters import LangDetectSettings
 from nmtcore.config.formats import TsvOptions
 from nmtcore.config.segmentation import WordsSettings
@@ -28,6 +28,7 @@ from nmtcore.corpus.read import read_split
 from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, main_script, unsegmented_warning
 from nmtcore.errors import UserError, quoted
 from nmtcore.new.odd_text import PATTERNS, PIECES, excerpts
+from nmtcore.new.round_trip import RoundTrip, round_trip
 from nmtcore.new.shifts import correlation, find_shifts
 from nmtcore.parquet import read_batches, read_rows
 
@@ -171,8 +172,8 @@ class DatasetSurvey:
 
     languages: Mapping[str, str]
     """Language codes, by side."""
-    words: Mapping[str, str]
-    """How text becomes words (kinds of `WordsSettings`), by side."""
+    words: Mapping[str, WordsSettings]
+    """How text becomes words, by side."""
     splits: dict[str, SplitSurvey]
     """In the order of the data set."""
     drops_languages: bool = False
@@ -181,6 +182,8 @@ class DatasetSurvey:
     """Sentences in other languages, by side."""
     others: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     """Of each sample, the pairs that the filter langdetect would drop; empty if it does not know the languages."""
+    round_trips: dict[str, RoundTrip | str] = field(default_factory=dict)
+    """What the references drawn from splits that are translated score against themselves, or why that is not known."""
     overlaps: dict[str, Overlap] = field(default_factory=dict)
     """Pairs of development and test splits that are in the training split."""
 
@@ -216,7 +219,7 @@ class DatasetSurvey:
         """One sentence for each side whose training text has no spaces between words, which its `words` expect."""
         sides = self.splits["train"].sides.items() if "train" in self.splits else ()
         warnings = (
-            unsegmented_warning(own.unspaced, side, words_kind=self.words[side], language=self.languages[side])
+            unsegmented_warning(own.unspaced, side, words_kind=self.words[side].kind, language=self.languages[side])
             for side, own in sides
         )
         return [f"train: {warning}" for warning in warnings if warning]
@@ -242,7 +245,7 @@ def survey_dataset(
     judged = {split: judge_languages(surveys[split].sample, languages) for split in known}
     return DatasetSurvey(
         languages=languages,
-        words={side: words.kind for side, words in dataset.words.items()},
+        words=dataset.words,
         splits=surveys,
         drops_languages=any(isinstance(own, LangDetectSettings) for own in dataset.filters),
         shares={split: shares for split, (shares, _) in judged.items()},
@@ -253,6 +256,16 @@ def survey_dataset(
             if {split, "train"} <= surveys.keys()
         },
     )
+
+
+def add_round_trips(survey: DatasetSurvey, tests: Sequence[str], evaluation: EvaluationSettings) -> None:
+    """Take the references of dev and tests apart and join them, unless only tokens are scored or words are given."""
+    words = survey.words["target"]
+    if evaluation.text == "tokens" or words.kind == "given":
+        return
+    for split in dict.fromkeys(("dev", *tests)):
+        if split in survey.splits and (texts := [target for _, target in survey.splits[split].sample if target]):
+            survey.round_trips[split] = round_trip(texts, words, survey.languages["target"], evaluation)
 
 
 def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs], limit: int | None) -> SplitSurvey:
