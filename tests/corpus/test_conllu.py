@@ -213,6 +213,18 @@ def test_ids_of_other_texts_are_not_joined(source, target, bench):
         bench.read(dataset(bench, treebank(ids[0]), treebank(ids[1][1:])))
 
 
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        (["cat-1", "cow-1", "cow-2"], ["dat-1", "dow-1"]),  # "c" and "d" are no words
+        ([f"cs-{n}" for n in range(10, 30)], [f"en-{n}" for n in range(21, 40)]),  # fewer than half are equal
+    ],
+)
+def test_a_constant_part_is_a_word_that_most_ids_agree_without(source, target, bench):
+    with pytest.raises(UserError, match="the files are not parallel"):
+        bench.read(dataset(bench, treebank(enumerate(source)), treebank(enumerate(target))))
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_numbers_of_sentences_join_no_files(first, bench):
     """A number that is missing shows that they are ids."""
