@@ -174,6 +174,33 @@ def test_several_tests_are_held_out_of_train(text):
     assert (dataset.tests, dataset.held_out) == (("news", "web", "dev"), ("dev", "news", "web"))
 
 
+def test_tests_without_a_name_are_several_tests(text):
+    main(arguments("--test", "text/dev.en", "text/dev.de", "--test", "news=text/test.en,text/test.de"))
+    values = written(text)[1]
+    assert list(values["splits"]) == ["train", "dev", "test", "test2", "news"]
+    assert values["corpora"]["test2"]["files"] == {"source": "../../text/dev.en", "target": "../../text/dev.de"}
+
+
+def test_a_blind_test_and_the_training_text_as_test_are_mistakes_before_training(text, capsys):
+    main(arguments())
+    for name in ("train.en", "train.de"):
+        shutil.copy(text / name, text / name.replace("train", "test"))
+    assert ": train: all its pairs have a blank side or are also in t" in mistake(capsys, arguments("--force"))
+    for blind, fault in (
+        (
+            None,
+            "  train: all its pairs have a blank side or are also in test or dev, so nothing is left to train on: are",
+        ),
+        ("\n" * 60, "  The split 'test' of mine has only blank lines on its target side: give a file with text; text "),
+    ):
+        if blind:
+            (text / "test.de").write_text(blind)
+        with pytest.raises(SystemExit, match="1"):
+            main(["check", "mine", "--folder", "mine"])
+        assert fault in capsys.readouterr().out
+    assert "scored, but `nmtcore translate MODEL < FILE` translates it." in mistake(capsys, arguments("--force"))
+
+
 TREES = """\
 1	A	a	DET	DT	_	2	det	_	_
 2	dog	dog	NOUN	NN	_	3	nsubj	_	_
@@ -334,7 +361,12 @@ def test_nothing_is_overwritten_without_force(name, text, capsys):
             "--dev: both sides are the same file, text/dev.en: write --dev S",
         ),
         ({"test": ["train=text/dev.en,text/dev.de"]}, "--test train: the name means another sort of split: choose"),
+        ({"test": ["no=text/dev.en,text/dev.de"]}, "'no' means something else in YAML: choose another name."),
+        ({"test": ["2014=text/dev.en,text/dev.de"]}, "'2014' cannot be the name of a test: a name has small letters"),
+        ({"test": ["text/test.en", "text/test.de", "--gold", "My=a"]}, "'gold_My' cannot be the name of a treebank: "),
+        ({"test": ["text/test.en=1.tsv"]}, "--test: text/test.en=1.tsv does not exist."),
         ({"test": ["more=text/dev.en"]}, "--test more has 1 file, but the format plain needs 2: write --test more S"),
+        ({"test": ["text/dev.en"]}, "TARGET; text without references cannot be scored, but `nmtcore translate MODEL < "),
         ({"test": ["text/test.en", "text/test.de", "--gold", "b"]}, "--gold b: write NAME=SOURCE, NAME=SOURCE,TARGET"),
         ({"dev": ["text/dev.de", "text/dev.en"]}, "seem to be in the language of the other side"),
     ],
@@ -437,7 +469,12 @@ def test_check_shows_the_settings_of_a_run_and_what_decides_them(text, capsys):
     main(["check", "small/mine/pascal"])
     rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines() if line}
     assert rows["segmentation.size"] == ["segmentation.size", "2000", "config/datasets/mine.yaml"]
-    assert rows["training.max_updates"][1:] == ["2500", "config/scales/small.yaml", "20000", "(config/recipes/small.yaml)"]
+    assert rows["training.max_updates"][1:] == [
+        "2500",
+        "config/scales/small.yaml",
+        "20000",
+        "(config/recipes/small.yaml)",
+    ]
     assert rows["components.pascal.kind"][2:] == ["config/systems/bugliarello2020.yaml:", "pascal_heads_1"]
     assert rows["model.heads"][1:] == ["8", "default"]
     assert "smal/mine/pascal: unknown scale 'smal'. Did you mean small?" in mistake(

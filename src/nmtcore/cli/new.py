@@ -15,7 +15,7 @@ _DATASET = "Look at parallel text of your own, say what is in it, and write the 
 _FILES = {
     "train": "source and target file, one sentence per line, or one file with both sides (tsv, tmx)",
     "dev": "the same",
-    "test": "the same; of several tests, each NAME=SOURCE,TARGET",
+    "test": "the same; NAME=SOURCE,TARGET gives one of several tests a name",
     "gold": "a treebank (CoNLL-U) to compare parsers with: NAME=SOURCE, NAME=SOURCE,TARGET or NAME=,TARGET",
 }
 _COMPONENT = "Write the files of a component of your own: its code, a system that has it, and a test that fails."

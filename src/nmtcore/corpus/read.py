@@ -57,7 +57,8 @@ def read_split(
     both sides, and counted by reason; one more raises `LineError`. Ids count the rows of the split, dropped rows
     included: a pair's id does not depend on which rows were dropped, and may be larger than its row in `output`.
     `processes` (None: one per core) does not change the result; only the first `limit` rows are read (None: all). The
-    report's `warnings` name likely mistakes. Raises `UserError` if no pair is left.
+    report's `warnings` name likely mistakes. Raises `UserError` if no pair is left, or if a side of dev
+    or a test is blank in all of them.
     """
     processes = available_cores() if processes is None else processes
     counts: Counter = Counter()
@@ -79,6 +80,12 @@ def read_split(
             first = "".join(f" {path}, line {line}: {fault}." for path, line, fault in bad[:1])
             raise UserError(f"The split '{split}' of {dataset} has no pair that can be read.{first}")
     facts = _report(settings, counts, bad)
+    blank = [side for side, empty in facts["empty"].items() if empty == facts["kept"]]
+    if blank and split != "train" and not settings.treebank and facts["pairs"] != limit:
+        raise UserError(
+            f"The split '{split}' of {dataset} has only blank lines on its {blank[0]} side: give a file with text"
+            f"{advice_on_blind(split)}."
+        )
     write_json(report, facts)
     return facts
 
@@ -104,7 +111,7 @@ def _split_rows(settings: ReadingSettings, downloads: Path, *, dataset: str, spl
         if not settings.treebank and len(corpus.sides) < len(SIDES):
             raise UserError(
                 f"{dataset}: corpora.{part.corpus} has only a {corpus.sides[0]} side, so it can only be a treebank (a "
-                f"split called gold_... or treebank_...), not the split '{split}'."
+                f"split called gold_... or treebank_...), not the split '{split}'{advice_on_blind(split)}."
             )
         format, inputs = open_corpus(settings, part.corpus, dataset=dataset, downloads=downloads)
         reader = CorpusReader(corpus=part.corpus, format_name=corpus.format, format=format, tokenizers=tokenizers)
@@ -278,6 +285,12 @@ def _check_bad_lines(bad: Sequence[BadLine], before: int, most: int) -> None:
         path, line, fault = bad[most - before]
         already = f" ({most} bad lines were already dropped, as max_bad_lines allows)" if most else ""
         raise LineError(path, line, f"{fault}{already}: correct the file, or raise max_bad_lines to drop the pair.")
+
+
+def advice_on_blind(split: str) -> str:
+    """Say what to do with text without references that was to be a split, to go on after a fault; of tests only."""
+    known = "; text without references cannot be scored, but `nmtcore translate MODEL < FILE` translates it"
+    return "" if split in ("train", "dev") else known
 
 
 def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine]) -> dict:

@@ -1,7 +1,6 @@
 """A data set of the user's own: its files, checked and surveyed, and the file that describes it."""
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,10 @@ from nmtcore.config.formats import FORMATS
 from nmtcore.config.language_codes import check_language_code
 from nmtcore.config.project import Project
 from nmtcore.config.yaml_files import yaml_files
+from nmtcore.corpus.read import advice_on_blind
 from nmtcore.corpus.text_lines import Input
 from nmtcore.errors import UserError
-from nmtcore.layout import NAME, RESERVED
+from nmtcore.layout import RESERVED
 from nmtcore.new.component import check_own_name
 from nmtcore.new.dataset_file import DatasetDraft, OwnCorpus, words_of
 from nmtcore.new.survey import DatasetSurvey, survey_dataset
@@ -66,12 +66,17 @@ def files_by_split(
 ) -> dict[str, list[Sequence[str]]]:
     """Return the files of the corpora of each split, from the options of the command line.
 
-    A test may be called NAME=SOURCE,TARGET; a treebank is NAME=SOURCE, NAME=SOURCE,TARGET or NAME=,TARGET. Raises
-    `UserError` if a name cannot be that of such a split, or if a split is missing.
+    A test may be called NAME=SOURCE,TARGET; those without a name are test, test2 and so on. A treebank is NAME=SOURCE,
+    NAME=SOURCE,TARGET or NAME=,TARGET. Raises `UserError` if a name cannot be that of such a split, or if a split is
+    missing.
     """
     files = {"train": [*train], "dev": [*dev]}
+    unnamed = 0
     for words in test:
-        name, paths = _named(words) if len(words) == 1 else ("test", words)
+        name, paths = _named(words[0], noun="test") if len(words) == 1 else ("", words)
+        if not name:
+            unnamed += 1
+            name = "test" if unnamed == 1 else f"test{unnamed}"
         if name in REQUIRED_SPLITS or name.startswith((GOLD, TREEBANK, CONTRAST)):
             raise UserError(f"--test {name}: the name means another sort of split: choose another name.")
         files.setdefault(name, []).append(paths)
@@ -79,17 +84,20 @@ def files_by_split(
     if absent and (len(absent) < 3 or not gold):
         raise UserError(f"{', '.join(absent)} missing: only a treebank alone (--gold) needs no such text.")
     for word in gold:
-        name, paths = _named([word])
-        if len(paths) > 2 or not any(paths) or paths == [word]:
+        name, paths = _named(word, noun="treebank", prefix=GOLD)
+        if len(paths) > 2 or not any(paths) or not name:
             raise UserError(f"--gold {word}: write NAME=SOURCE, NAME=SOURCE,TARGET or NAME=,TARGET (files of CoNLL-U).")
         files[f"{GOLD}{name}"] = [paths]
     return {split: corpora for split, corpora in files.items() if corpora}
 
 
-def _named(words: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """Split NAME=FILE,FILE; without a name, the files are those of `test`."""
-    match = re.fullmatch(f"({NAME})=(.+)", words[0])
-    return (match[1], match[2].split(",")) if match and not os.path.exists(words[0]) else ("test", words)
+def _named(word: str, *, noun: str, prefix: str = "") -> tuple[str, Sequence[str]]:
+    """Split NAME=FILE,FILE; the name is empty if there is none. Raises `UserError` if it cannot be that of a split."""
+    name, sign, paths = word.partition("=")
+    if not sign or os.path.exists(word) or {"/", ":"} & set(name):
+        return "", [word]
+    check_own_name(prefix + name, noun=noun)
+    return name, paths.split(",")
 
 
 def own_corpora(request: NewDataset) -> dict[str, OwnCorpus]:
@@ -112,7 +120,8 @@ def _own_corpus(request: NewDataset, split: str) -> OwnCorpus:
         if len(paths) != len(roles):
             needed = " ".join(("SOURCE", "TARGET") if len(roles) > 1 else ("FILE",))
             given = f"{len(paths)} file{'' if len(paths) == 1 else 's'}"
-            raise UserError(f"{option} has {given}, but the format {name} needs {len(roles)}: write {option} {needed}.")
+            fault = f"{option} has {given}, but the format {name} needs {len(roles)}: write {option} {needed}"
+            raise UserError(f"{fault}{advice_on_blind(split) if len(paths) < len(roles) else ''}.")
         inputs = {role: _own_input(path, option=option) for role, path in zip(roles, paths, strict=True) if path}
         if len(inputs) > 1 and _are_same(*inputs.values()):
             raise UserError(f"{option}: both sides are the same file, {paths[0]}: write {option} SOURCE TARGET.")

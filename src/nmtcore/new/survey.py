@@ -38,6 +38,8 @@ SHOWN_ROWS = 3
 """Odd pairs whose numbers a survey keeps; all are counted."""
 MOST_SWAPPED = 0.5
 """From this share of sentences in the language of the other side on, the sides are taken to be swapped."""
+MOST_SHARED = 0.1
+"""Share of the smaller one of dev and a test that may be in both before it is said."""
 ANY_NUMBER = 10**9
 """Lines that cannot be read are counted, however many there are."""
 ODD = {
@@ -123,14 +125,14 @@ class LanguageShare:
 
 @dataclass(frozen=True, kw_only=True)
 class Overlap:
-    """Pairs of a development or test split that the training split has too."""
+    """Pairs of a split that another split has too."""
 
     compared: int
     """Pairs of the split."""
     pairs: int
-    """Those of which both sides are a training pair."""
+    """Those of which both sides are a pair of the other split."""
     sources: int
-    """Those of which the source is the source of a training pair."""
+    """Those of which the source is a source of the other split."""
 
 
 @dataclass(kw_only=True)
@@ -151,6 +153,8 @@ class DatasetSurvey:
     """Of each sample, the pairs that the filter langdetect would drop; empty if it does not know the languages."""
     overlaps: dict[str, Overlap] = field(default_factory=dict)
     """Pairs of development and test splits that are in the training split."""
+    shared_with_dev: dict[str, Overlap] = field(default_factory=dict)
+    """Pairs of tests that are in dev, of tests that share more than `MOST_SHARED`."""
 
     @property
     def faults(self) -> list[str]:
@@ -163,7 +167,21 @@ class DatasetSurvey:
                         f"{split}: {share.swapped} of {share.texts} {side} sentences drawn seem to be in the language "
                         f"of the other side, not in '{self.languages[side]}': are the files swapped?"
                     )
+        if self._has_nothing_of_its_own():
+            faults.append(
+                f"train: all its pairs have a blank side or are also in {' or '.join(self.overlaps)}, so nothing is "
+                "left to train on: are these the right files?"
+            )
         return faults
+
+    def _has_nothing_of_its_own(self) -> bool:
+        """Return whether no training pair with text on both sides is missing from dev and the tests."""
+        train = self.splits.get("train")
+        if not self.overlaps or train.is_cut:
+            return False
+        others = np.concatenate([self.splits[split].hashes[1] for split in self.overlaps])
+        has_text = np.all([side.words > 0 for side in train.sides.values()], axis=0)
+        return train.pairs > 0 and not (has_text & ~np.isin(train.hashes[1], others)).any()
 
     @property
     def unsegmented(self) -> list[str]:
@@ -196,6 +214,7 @@ def survey_dataset(
             for split in dataset.tests
             if {split, "train"} <= surveys.keys()
         },
+        shared_with_dev=_shared_with_dev(surveys, [split for split in dataset.tests if split in surveys]),
     )
 
 
@@ -307,8 +326,16 @@ def judge_languages(
     return shares, [sample[row] for row in sorted(others) if is_judged and all(map(str.strip, sample[row]))]
 
 
-def _overlap(survey: SplitSurvey, train: SplitSurvey) -> Overlap:
-    sources, pairs = (int(np.isin(*hashes).sum()) for hashes in zip(survey.hashes, train.hashes, strict=True))
+def _shared_with_dev(surveys: Mapping[str, SplitSurvey], tests: Sequence[str]) -> dict[str, Overlap]:
+    if "dev" not in tests:
+        return {}
+    overlaps = {split: _overlap(surveys[split], surveys["dev"]) for split in tests if split != "dev"}
+    most = {split: MOST_SHARED * min(surveys[split].pairs, surveys["dev"].pairs) for split in overlaps}
+    return {split: own for split, own in overlaps.items() if own.pairs > most[split]}
+
+
+def _overlap(survey: SplitSurvey, other: SplitSurvey) -> Overlap:
+    sources, pairs = (int(np.isin(*hashes).sum()) for hashes in zip(survey.hashes, other.hashes, strict=True))
     return Overlap(compared=survey.pairs, pairs=pairs, sources=sources)
 
 
