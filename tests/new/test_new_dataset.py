@@ -366,7 +366,10 @@ def test_nothing_is_overwritten_without_force(name, text, capsys):
         ({"test": ["text/test.en", "text/test.de", "--gold", "My=a"]}, "'gold_My' cannot be the name of a treebank: "),
         ({"test": ["text/test.en=1.tsv"]}, "--test: text/test.en=1.tsv does not exist."),
         ({"test": ["more=text/dev.en"]}, "--test more has 1 file, but the format plain needs 2: write --test more S"),
-        ({"test": ["text/dev.en"]}, "TARGET; text without references cannot be scored, but `nmtcore translate MODEL < "),
+        (
+            {"test": ["text/dev.en"]},
+            "TARGET; text without references cannot be scored, but `nmtcore translate MODEL < ",
+        ),
         ({"test": ["text/test.en", "text/test.de", "--gold", "b"]}, "--gold b: write NAME=SOURCE, NAME=SOURCE,TARGET"),
         ({"dev": ["text/dev.de", "text/dev.en"]}, "seem to be in the language of the other side"),
     ],
