@@ -23,7 +23,7 @@ from nmtcore.corpus.formats.rows import Format, Inputs, ReadingContext, Row, rep
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES, Side
 from nmtcore.corpus.parallel import available_cores, batched, ordered_map
 from nmtcore.corpus.sources import member_to_read
-from nmtcore.corpus.text_lines import BadRow, Input, Piece
+from nmtcore.corpus.text_lines import BadRow, Input, Piece, how_to_convert
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.writing_systems import count_unspaced, unsegmented_warning
 from nmtcore.errors import LineError, UserError, quoted
@@ -77,7 +77,7 @@ def read_split(
                 counts.update(batch.counts)
             writer.write_batch(pa.Table.from_batches([batch.pairs for batch in group]))
         if not any(name == "kept" for name, *_ in counts):
-            first = "".join(f" {path}, line {line}: {fault}." for path, line, fault in bad[:1])
+            first = "".join(f" {path}, line {line}: {fault}.{how_to_convert(fault)}" for path, line, fault in bad[:1])
             raise UserError(f"The split '{split}' of {dataset} has no pair that can be read.{first}")
     facts = _report(settings, counts, bad)
     blank = [side for side, empty in facts["empty"].items() if empty == facts["kept"]]
@@ -284,7 +284,8 @@ def _check_bad_lines(bad: Sequence[BadLine], before: int, most: int) -> None:
     if before + len(bad) > most:
         path, line, fault = bad[most - before]
         already = f" ({most} bad lines were already dropped, as max_bad_lines allows)" if most else ""
-        raise LineError(path, line, f"{fault}{already}: correct the file, or raise max_bad_lines to drop the pair.")
+        advice = f"correct the file, or raise max_bad_lines to drop the pair.{how_to_convert(fault)}"
+        raise LineError(path, line, f"{fault}{already}: {advice}")
 
 
 def advice_on_blind(split: str) -> str:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from nmtcore.config.catalogue import full_form
 from nmtcore.config.corpora import SIDES
@@ -13,8 +14,8 @@ from nmtcore.config.language_codes import check_language_code
 from nmtcore.config.project import Project
 from nmtcore.config.yaml_files import yaml_files
 from nmtcore.corpus.read import advice_on_blind
-from nmtcore.corpus.text_lines import Input
-from nmtcore.errors import UserError
+from nmtcore.corpus.text_lines import Input, how_to_convert
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.layout import RESERVED
 from nmtcore.new.component import check_own_name
 from nmtcore.new.dataset_file import DatasetDraft, OwnCorpus, words_of
@@ -44,7 +45,10 @@ class NewDataset:
 
 
 def check_new_name(name: str, project: Project, *, force: bool) -> Path:
-    """Return the path of the new file; raise `UserError` if the name is not valid or, without `force`, is taken."""
+    """Return the path of the new file; raise `UserError` if the name is not valid or, without `force`, is taken.
+
+    Its folder is made, to see that it can be written to.
+    """
     folder = project.folders[0] / "datasets"
     check_own_name(name, noun="data set")
     if name in project.scale_files or name in RESERVED:
@@ -54,6 +58,9 @@ def check_new_name(name: str, project: Project, *, force: bool) -> Path:
     if taken is not None and not force:
         effect = "overwrites it" if taken == path else "writes one that is used in its place"
         raise UserError(f"{taken} is a data set of that name: choose another name (--force {effect}).")
+    with explain_os_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=path.parent).close()
     return path
 
 
@@ -150,7 +157,9 @@ def draft_dataset(
     for split, own in survey.splits.items():
         bad, pairs = own.bad.total(), own.bad.total() + own.pairs
         if bad > MOST_BAD * pairs:
-            raise UserError(f"{bad:,} of {pairs:,} pairs of {split} cannot be read. The first one: {own.first_bad[0]}")
+            first = own.first_bad[0]
+            counted = f"{bad:,} of {pairs:,} pairs of {split} cannot be read. The first one: {first}"
+            raise UserError(f"{counted}.{how_to_convert(first)}")
     if faults := survey.faults + survey.unsegmented:
         raise UserError(faults[0])
     draft = DatasetDraft(
