@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from nmtcore.config.datasets import MAX_LINE_BYTES
 from nmtcore.corpus.streams import open_stream
-from nmtcore.errors import LineError, UserError, explain_os_errors
+from nmtcore.errors import LineError, UserError
 
 SAMPLE = 1 << 12
 """Bytes from which an encoding is guessed."""
@@ -101,8 +101,8 @@ def check_length(piece: Piece) -> None:
 
 
 def read_text_lines(path: str | Path) -> list[str]:
-    """Read the lines of a text file; raises the errors of `clean_lines`."""
-    with explain_os_errors(path), open(path, "rb") as file:
+    """Read the lines of a text file, which may be compressed; raises the errors of `clean_lines` and `open_stream`."""
+    with open_stream(path) as file:
         return list(clean_lines(file, where=str(path)))
 
 
