@@ -169,7 +169,7 @@ def test_text_without_spaces_needs_a_tokeniser(sentence, advice, tmp_path, monke
     monkeypatch.chdir(tmp_path)
     write_lines(tmp_path / "ref.txt", [f"{sentence}{number}" for number in range(9)])
     called = call_nmtcore("score", "ref.txt", "ref.txt")
-    said = f"ref.txt: BLEU is of words between spaces, and this text has none: {advice}.\n"
+    said = f"ref.txt: the text has no spaces, which BLEU's words need: {advice}.\n"
     assert (called.code, called.errors) == (0, said if advice else "")
     for more in (["--tokenize", "13a"], ["--tokens"]):
         assert call_nmtcore("score", "ref.txt", "ref.txt", *more).errors == ""

@@ -73,7 +73,5 @@ def _run_score(chosen: argparse.Namespace) -> None:
     needed = None if chosen.tokenize or chosen.tokens else tokeniser_needed(outputs.references)
     if needed is not None:
         advice = f"add --tokenize {needed}" if needed else "compare chrF"
-        print(
-            f"{chosen.references}: BLEU is of words between spaces, and this text has none: {advice}.", file=sys.stderr
-        )
+        print(f"{chosen.references}: the text has no spaces, which BLEU's words need: {advice}.", file=sys.stderr)
     write_output(score_report(outputs, evaluation, metrics=metrics, tests=chosen.tests, every=chosen.all))

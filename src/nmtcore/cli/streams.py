@@ -17,8 +17,9 @@ def standard_input() -> BinaryIO:
 
 def escape_unprintable() -> None:
     """Let both standard streams write characters that the locale's encoding lacks as escapes (`\\u011b`)."""
-    for stream in filter(None, (sys.stdout, sys.stderr)):
-        stream.reconfigure(errors="backslashreplace")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # not if it is closed, or a StringIO
+            stream.reconfigure(errors="backslashreplace")
 
 
 def prepare_output() -> None:
