@@ -356,6 +356,14 @@ def test_utf_16_and_utf_32_raise_with_their_name(text, encoding, mark, name, ben
         bench.read(bench.dataset(bench.corpus("plain", source=file, target=bench.file("x", "x\n"))))
 
 
+def test_lines_that_end_with_carriage_returns_alone_raise_with_the_remedy(bench):
+    sentence = r"text\.cs ends its lines with \\r alone: convert it \(tr '\\r' '\\n' < OLD > NEW\)\."
+    with pytest.raises(UserError, match=sentence):
+        bench.read(bench.dataset(bench.plain(b"a\rb\rc\r", b"x\ry\rz\r")))
+    rows, _ = bench.read(bench.dataset(bench.plain(b"a\rb\nc\rd", b"x\r\ny")))
+    assert [row["source"] for row in rows] == ["a b", "c d"]
+
+
 def test_some_nul_bytes_are_not_taken_for_utf_16(bench):
     data = bytearray(TEXTS["cs"].encode() * 20)
     data[1:161:8] = bytes(20)

@@ -256,6 +256,33 @@ def test_several_tests_are_held_out_of_train(text):
     assert (dataset.tests, dataset.held_out) == (("news", "web", "dev"), ("dev", "news", "web"))
 
 
+def test_tests_without_a_name_are_several_tests(text):
+    main(arguments("--test", "text/dev.en", "text/dev.de", "--test", "news=text/test.en,text/test.de"))
+    values = written(text)[1]
+    assert list(values["splits"]) == ["train", "dev", "test", "test2", "news"]
+    assert values["corpora"]["test2"]["files"] == {"source": "../../text/dev.en", "target": "../../text/dev.de"}
+
+
+def test_a_blind_test_and_the_training_text_as_test_are_mistakes_before_training(text, capsys):
+    main(arguments())
+    for name in ("train.en", "train.de"):
+        shutil.copy(text / name, text / name.replace("train", "test"))
+    assert ": train: all its pairs have a blank side or are also in t" in mistake(capsys, arguments("--force"))
+    for blind, fault in (
+        (
+            None,
+            "  train: all its pairs have a blank side or are also in test or dev, so nothing is left to train on: are",
+        ),
+        ("\n" * 60, "  The split 'test' of mine has only blank lines on its target side: give a file with text; text "),
+    ):
+        if blind:
+            (text / "test.de").write_text(blind)
+        with pytest.raises(SystemExit, match="1"):
+            main(["check", "mine", "--folder", "mine"])
+        assert fault in capsys.readouterr().out
+    assert "scored, but `nmtcore translate MODEL < FILE` translates it." in mistake(capsys, arguments("--force"))
+
+
 TREES = """\
 1	A	a	DET	DT	_	2	det	_	_
 2	dog	dog	NOUN	NN	_	3	nsubj	_	_
@@ -487,6 +514,8 @@ def test_nothing_is_overwritten_without_force(name, text, capsys):
         ({"source": "english"}, "--source: 'english' is no language code: write the two letters of ISO 639-1"),
         ({"target": ""}, "--target missing: only a treebank alone (--gold) has one language."),
         ({"target": "ger"}, "if a language has no two). Did you mean de?"),
+        ({"source": "cz"}, "if a language has no two). Did you mean cs?"),
+        ({"target": "jp_JP"}, "if a language has no two). Did you mean ja?"),
         ({"dev": ["text/dev.en", "text/no.de"]}, "--dev: text/no.de does not exist."),
         ({"dev": ["/dev/null", "text/dev.de"]}, "--dev: /dev/null is not a regular file, and so cannot be read twice"),
         ({"dev": ["text/dev.en", "text"]}, "--dev: text is a folder, not a file."),
@@ -510,7 +539,15 @@ def test_nothing_is_overwritten_without_force(name, text, capsys):
             "--dev: both sides are the same file, text/dev.en: write --dev S",
         ),
         ({"test": ["train=text/dev.en,text/dev.de"]}, "--test train: the name means another sort of split: choose"),
+        ({"test": ["no=text/dev.en,text/dev.de"]}, "'no' means something else in YAML: choose another name."),
+        ({"test": ["2014=text/dev.en,text/dev.de"]}, "'2014' cannot be the name of a test: a name has small letters"),
+        ({"test": ["text/test.en", "text/test.de", "--gold", "My=a"]}, "'gold_My' cannot be the name of a treebank: "),
+        ({"test": ["text/test.en=1.tsv"]}, "--test: text/test.en=1.tsv does not exist."),
         ({"test": ["more=text/dev.en"]}, "--test more has 1 file, but the format plain needs 2: write --test more S"),
+        (
+            {"test": ["text/dev.en"]},
+            "TARGET; text without references cannot be scored, but `nmtcore translate MODEL < ",
+        ),
         ({"test": ["text/test.en", "text/test.de", "--gold", "b"]}, "--gold b: write NAME=SOURCE, NAME=SOURCE,TARGET"),
         ({"dev": ["text/dev.de", "text/dev.en"]}, "seem to be in the language of the other side"),
     ],
@@ -527,11 +564,61 @@ def test_a_folder_that_cannot_be_made_is_a_mistake(folder, message, text, capsys
     assert message in mistake(capsys, ["new", "component", "mine", "--folder", folder])
 
 
+def test_a_folder_that_cannot_be_written_to_is_noticed_before_the_text_is_read(text, capsys):
+    (text.parent / "mine/config").mkdir(parents=True)
+    (text.parent / "mine/config/datasets").write_text("")
+    (text / "dev.en").write_text("one line too few\n")
+    assert "/mine/config/datasets exists already, but is not a folder" in mistake(capsys, arguments())
+
+
+@pytest.mark.parametrize("before", [None, "by hand"])
+def test_a_file_that_is_not_valid_does_not_stay(before, text, capsys, monkeypatch):
+    path = text.parent / "mine/config/datasets/mine.yaml"
+    path.parent.mkdir(parents=True)
+    if before:
+        path.write_text(before)
+    monkeypatch.setattr("nmtcore.new.dataset_file.filled", lambda *_, **values: "recipe: 1\n")
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments("--force"))
+    assert "mine.yaml: " in capsys.readouterr().err
+    assert [own.read_text() for own in path.parent.iterdir()] == [before] * (before is not None)
+
+
+PARSER = """
+from nmtcore.annotation.base import Annotator
+from nmtcore.config.annotators import AnnotatorSettings
+from nmtcore.config.ranges import settings_class
+
+
+@settings_class
+class ChainSettings(AnnotatorSettings):
+    gives = ("dependencies",)
+
+
+class Chain(Annotator):
+    def parse(self, sentences):
+        return []
+"""
+
+
+def test_check_names_a_parser_of_ones_own(text, capsys):
+    main(arguments("--parser", "none"))
+    folder = text.parent / "mine/config"
+    (folder / "annotators").mkdir()
+    (folder / "annotators/chain.py").write_text(f'"""Chains."""\n{PARSER}')
+    with (folder / "datasets/mine.yaml").open("a") as file:
+        file.write("annotators: {own: {tool: chain}}\nsyntax: {source: {dependencies: own}}\n")
+    capsys.readouterr()
+    main(["check", "mine", "--folder", "mine"])
+    assert "\n  own: chain; it is your own, and needs no model\n" in capsys.readouterr().out
+
+
 def test_many_lines_that_cannot_be_read_are_a_mistake(text, capsys):
     (text / "dev.en").write_bytes(b"caf\xe9\nb\nc\nd\n")
     line = mistake(capsys, arguments())
     assert "1 of 4 pairs of dev cannot be read. The first one: " in line
-    assert "text/dev.en, line 1: is not valid UTF-8 (byte 4)" in line
+    latin_1 = " If it is Latin-1: iconv -f ISO-8859-1 -t UTF-8 OLD > NEW."
+    assert line.endswith(f"text/dev.en, line 1: is not valid UTF-8 (byte 4).{latin_1}")
 
 
 def test_max_bad_lines_drops_more_of_them(text, capsys):
@@ -571,7 +658,7 @@ def test_check_names_all_that_would_stop_the_workflow(text, capsys):
     for start in (
         f"  There is no file {text}/dev.en: correct its `path`",
         f"  {text}/test.en has 3 lines, but {text}/test.de has 4",
-        "  train: 20 pairs cannot be read, but `max_bad_lines` allows only 0.",
+        "  train: 20 pairs cannot be read, but `max_bad_lines` allows only 0. If it is Latin-1: iconv -f ISO",
         "  The annotator stanza_en cannot run: there is no stanza model 'stanza_none'",
     ):
         assert [fault for fault in faults if fault.startswith(start)], start

@@ -13,6 +13,7 @@ import pytest
 from nmtcore.config.catalogue import full_form
 from nmtcore.corpus.filters import detect_language
 from nmtcore.corpus.text_lines import Input
+from nmtcore.new.dataset_report import survey_lines
 from nmtcore.new.survey import (
     FEWEST_JUDGED,
     ODD,
@@ -165,6 +166,59 @@ def test_overlaps_are_those_of_a_plain_loop(tmp_path):
         assert overlap.pairs < overlap.sources
 
 
+def numbered(numbers):
+    return both([(f"source {number}", f"target {number}") for number in numbers])
+
+
+@pytest.mark.parametrize(("dev", "test", "shared"), [(40, 300, 3), (300, 40, 5), (40, 40, 4), (40, 40, 40)])
+def test_tests_that_share_more_than_a_tenth_with_dev_are_named(dev, test, shared, tmp_path):
+    """A tenth of the smaller one of the two."""
+    texts = {"train": range(1000, 1040), "dev": range(dev), "test": range(dev - shared, dev - shared + test)}
+    splits = {split: split for split in texts}
+    survey = dataset(tmp_path, {split: numbered(numbers) for split, numbers in texts.items()}, splits=splits)
+    said = [line for line in survey_lines(survey) if line.startswith("test: ") and "dev" in line]
+    assert (survey.faults, list(survey.shared_with_dev)) == ([], ["test"] * (shared > 4))
+    assert [line.partition(", so")[0] for line in said] == [
+        f"test: {shared} of {test} pairs are also in dev" for _ in survey.shared_with_dev
+    ]
+
+
+@pytest.mark.parametrize(("test", "is_fault"), [(range(40), True), (range(1, 40), False), (range(90), True)])
+def test_train_must_have_a_pair_that_is_not_in_dev_or_a_test(test, is_fault, tmp_path):
+    """Pairs with an empty side do not count. Of a part of train, nobody knows."""
+    texts = {"train": numbered(range(40)), "dev": numbered(range(90, 95)), "test": numbered(test)}
+    texts["train"] = {side: content + b"\n" for side, content in texts["train"].items()}
+    fault = (
+        "train: all its pairs have a blank side or are also in test or dev, so nothing is left to train on: are these "
+        "the right files?"
+    )
+    splits = {split: split for split in texts}
+    assert dataset(tmp_path, texts, splits=splits).faults == [fault] * is_fault
+    assert dataset(tmp_path, texts, splits=splits, limit=30).faults == []
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+def test_a_side_that_is_blank_is_a_fault(split, side, tmp_path):
+    """Blank lines among others are counted; of a part of a file, nobody knows."""
+    texts = {"train": numbered(range(40)), "dev": numbered(range(50, 55)), "test": numbered(range(60, 65))}
+    blank = b"\n \n\t\n\xc2\xa0\n" * (len(texts[split][side].splitlines()) // 4) + b"\n" * (split != "train")
+    splits = {own: own for own in texts}
+    count = len(blank.splitlines())
+    some = texts | {split: texts[split] | {side: blank[:-1] + b"word\n"}}
+    survey = dataset(tmp_path, some, splits=splits)
+    assert (survey.faults, len(survey.splits[split].odd["empty"])) == ([], count - 1)
+    blind = texts | {split: texts[split] | {side: blank}}
+    (fault,) = dataset(tmp_path, blind, splits=splits).faults
+    assert fault.startswith(
+        "train: all its pairs have a blank side or"
+        if split == "train"
+        else f"The split '{split}' of mine has only blank lines on its {side} side: give a file with text"
+    )
+    assert ("`nmtcore translate MODEL < FILE` translates it" in fault) == (split == "test")
+    assert dataset(tmp_path, blind, splits=splits, limit=3).faults == []
+
+
 @pytest.mark.parametrize(
     ("source", "target", "fault"),
     [
@@ -235,7 +289,8 @@ def test_scripts_without_spaces_are_measured_in_characters(tmp_path):
     ("words", "sides"), [("moses", ["source", "target"]), ({"source": "mecab", "target": "spaces"}, ["target"])]
 )
 def test_unsegmented_text_is_named_unless_it_will_be_segmented(words, sides, tmp_path):
-    texts = dict.fromkeys(("train", "dev"), both([("これは日本語の長い文です", "这是一个没有空格的句子")] * 2))
+    pairs = [(f"これは日本語の長い文です{number}", "这是一个没有空格的句子") for number in range(4)]
+    texts = {"train": both(pairs[:2]), "dev": both(pairs[2:])}
     survey = dataset(tmp_path, texts, source="ja", target="zh", words=words)
     assert survey.faults == []
     assert [sentence.partition(" side")[0] for sentence in survey.unsegmented] == [f"train: The {s}" for s in sides]

@@ -15,7 +15,7 @@ _DATASET = "Look at parallel text of your own, say what is in it, and write the 
 _FILES = {
     "train": "source and target file, one sentence per line, or one file with both sides (tsv, tmx)",
     "dev": "the same",
-    "test": "the same; of several tests, each NAME=SOURCE,TARGET",
+    "test": "the same; NAME=SOURCE,TARGET gives one of several tests a name",
     "gold": "a treebank (CoNLL-U) to compare parsers with: NAME=SOURCE, NAME=SOURCE,TARGET or NAME=,TARGET",
 }
 _FORMATS = ("plain", "tsv", "tmx", "sgm", "conllu", "czeng")
@@ -183,8 +183,13 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
         print("\n".join([*unknown_endings(request, corpora), *survey_lines(survey)]))
         schemas = path.parent.parent / "schemas"
         texts = {} if schemas.exists() else schema_texts(schemas)
+        before = path.read_text(encoding="utf-8") if path.exists() else None
         write_texts({path: dataset_text(draft, config=path.parent.parent), **texts})
-        project_of_folder(folder, **changes).dataset(chosen.name)  # raises an error if the file is not valid
+        try:
+            project_of_folder(folder, **changes).dataset(chosen.name)  # raises an error if the file is not valid
+        except BaseException:
+            path.unlink() if before is None else write_texts({path: before})
+            raise
     print("\n" + "\n".join(_next_steps(chosen, chosen.folder / path.relative_to(folder))))
 
 

@@ -23,7 +23,7 @@ from nmtcore.corpus.formats.rows import Format, Inputs, ReadingContext, Row, rep
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES, Side
 from nmtcore.corpus.parallel import available_cores, batched, ordered_map
 from nmtcore.corpus.sources import member_to_read
-from nmtcore.corpus.text_lines import BadRow, Input, Piece
+from nmtcore.corpus.text_lines import BadRow, Input, Piece, how_to_convert
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.writing_systems import count_unspaced, unsegmented_warning
 from nmtcore.errors import LineError, UserError, quoted
@@ -57,7 +57,8 @@ def read_split(
     both sides, and counted by reason; one more raises `LineError`. Ids count the rows of the split, dropped rows
     included: a pair's id does not depend on which rows were dropped, and may be larger than its row in `output`.
     `processes` (None: one per core) does not change the result; only the first `limit` rows are read (None: all). The
-    report's `warnings` name likely mistakes. Raises `UserError` if no pair is left.
+    report's `warnings` name likely mistakes. Raises `UserError` if no pair is left, or if a side of dev
+    or a test is blank in all of them.
     """
     processes = available_cores() if processes is None else processes
     counts: Counter = Counter()
@@ -77,9 +78,15 @@ def read_split(
                 counts.update(batch.counts)
             writer.write_batch(pa.Table.from_batches([batch.pairs for batch in group]))
         if not any(name == "kept" for name, *_ in counts):
-            first = "".join(f" {path}, line {line}: {fault}." for path, line, fault in bad[:1])
+            first = "".join(f" {path}, line {line}: {fault}.{how_to_convert(fault)}" for path, line, fault in bad[:1])
             raise UserError(f"The split '{split}' of {dataset} has no pair that can be read.{first}")
     facts = _report(settings, counts, bad, list(dict.fromkeys(left_out)))
+    blank = [side for side, empty in facts["empty"].items() if empty == facts["kept"]]
+    if blank and split != "train" and not settings.treebank and facts["pairs"] != limit:
+        raise UserError(
+            f"The split '{split}' of {dataset} has only blank lines on its {blank[0]} side: give a file with text"
+            f"{advice_on_blind(split)}."
+        )
     write_json(report, facts)
     return facts
 
@@ -108,7 +115,7 @@ def _split_rows(
         if not settings.treebank and len(corpus.sides) < len(SIDES):
             raise UserError(
                 f"{dataset}: corpora.{part.corpus} has only a {corpus.sides[0]} side, so it can only be a treebank (a "
-                f"split called gold_... or treebank_...), not the split '{split}'."
+                f"split called gold_... or treebank_...), not the split '{split}'{advice_on_blind(split)}."
             )
         format, inputs = open_corpus(settings, part.corpus, dataset=dataset, downloads=downloads)
         format.left_out = left_out
@@ -283,7 +290,14 @@ def _check_bad_lines(bad: Sequence[BadLine], before: int, most: int) -> None:
     if before + len(bad) > most:
         path, line, fault = bad[most - before]
         already = f" ({most} bad lines were already dropped, as max_bad_lines allows)" if most else ""
-        raise LineError(path, line, f"{fault}{already}: correct the file, or raise max_bad_lines to drop the pair.")
+        advice = f"correct the file, or raise max_bad_lines to drop the pair.{how_to_convert(fault)}"
+        raise LineError(path, line, f"{fault}{already}: {advice}")
+
+
+def advice_on_blind(split: str) -> str:
+    """Say what to do with text without references that was to be a split, to go on after a fault; of tests only."""
+    known = "; text without references cannot be scored, but `nmtcore translate MODEL < FILE` translates it"
+    return "" if split in ("train", "dev") else known
 
 
 def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine], left_out: Sequence[str]) -> dict:

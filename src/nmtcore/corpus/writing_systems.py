@@ -66,6 +66,16 @@ def main_script(texts: Iterable[str]) -> str | None:
     return max(scripts, key=lambda script: scripts[script], default=None)
 
 
+def tokeniser_needed(texts: Sequence[str]) -> str | None:
+    """Name BLEU's tokeniser for texts without spaces: zh, ja or char; None if most texts have spaces between words."""
+    letters = "".join(filter(str.isalpha, "".join(texts)))
+    if 2 * len(re.findall(NO_SPACES, letters)) <= len(letters) or looks_tokenised(texts):
+        return None
+    if 2 * sum(bool(re.search("[\u3040-\u30ff]", text)) for text in texts) > len(texts):
+        return "ja"
+    return "zh" if main_script(texts) == "CJK" else "char"
+
+
 def looks_tokenised(texts: Sequence[str]) -> bool:
     """Return whether most texts that end in a full stop, or the like, have a space before it.
 

@@ -1,10 +1,10 @@
 """A data set of the user's own: its files, checked and surveyed, and the file that describes it."""
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from nmtcore.config.catalogue import full_form
@@ -14,10 +14,11 @@ from nmtcore.config.formats import FORMATS
 from nmtcore.config.language_codes import check_language_code
 from nmtcore.config.project import Project
 from nmtcore.config.yaml_files import yaml_files
+from nmtcore.corpus.read import advice_on_blind
 from nmtcore.corpus.streams import open_stream
-from nmtcore.corpus.text_lines import SAMPLE, Input
-from nmtcore.errors import UserError
-from nmtcore.layout import NAME, RESERVED
+from nmtcore.corpus.text_lines import SAMPLE, Input, how_to_convert
+from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.layout import RESERVED
 from nmtcore.new.component import check_own_name
 from nmtcore.new.dataset_file import WITH_TREES, DatasetDraft, OwnCorpus, words_of
 from nmtcore.new.round_trip import bleu_tokeniser
@@ -52,7 +53,10 @@ class NewDataset:
 
 
 def check_new_name(name: str, project: Project, *, force: bool) -> Path:
-    """Return the path of the new file; raise `UserError` if the name is not valid or, without `force`, is taken."""
+    """Return the path of the new file; raise `UserError` if the name is not valid or, without `force`, is taken.
+
+    Its folder is made, to see that it can be written to.
+    """
     folder = project.folders[0] / "datasets"
     check_own_name(name, noun="data set")
     if name in project.scale_files or name in RESERVED:
@@ -62,6 +66,9 @@ def check_new_name(name: str, project: Project, *, force: bool) -> Path:
     if taken is not None and not force:
         effect = "overwrites it" if taken == path else "writes one that is used in its place"
         raise UserError(f"{taken} is a data set of that name: choose another name (--force {effect}).")
+    with explain_os_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=path.parent).close()
     return path
 
 
@@ -74,12 +81,17 @@ def files_by_split(
 ) -> dict[str, list[Sequence[str]]]:
     """Return the files of the corpora of each split, from the options of the command line.
 
-    A test may be called NAME=SOURCE,TARGET; a treebank is NAME=SOURCE, NAME=SOURCE,TARGET or NAME=,TARGET. Raises
-    `UserError` if a name cannot be that of such a split, or if a split is missing.
+    A test may be called NAME=SOURCE,TARGET; those without a name are test, test2 and so on. A treebank is NAME=SOURCE,
+    NAME=SOURCE,TARGET or NAME=,TARGET. Raises `UserError` if a name cannot be that of such a split, or if a split is
+    missing.
     """
     files = {"train": [*train], "dev": [*dev]}
+    unnamed = 0
     for words in test:
-        name, paths = _named(words) if len(words) == 1 else ("test", words)
+        name, paths = _named(words[0], noun="test") if len(words) == 1 else ("", words)
+        if not name:
+            unnamed += 1
+            name = "test" if unnamed == 1 else f"test{unnamed}"
         if name in REQUIRED_SPLITS or name.startswith((GOLD, TREEBANK, CONTRAST)):
             raise UserError(f"--test {name}: the name means another sort of split: choose another name.")
         files.setdefault(name, []).append(paths)
@@ -87,17 +99,20 @@ def files_by_split(
     if absent and (len(absent) < 3 or not gold):
         raise UserError(f"{', '.join(absent)} missing: only a treebank alone (--gold) needs no such text.")
     for word in gold:
-        name, paths = _named([word])
-        if len(paths) > 2 or not any(paths) or paths == [word]:
+        name, paths = _named(word, noun="treebank", prefix=GOLD)
+        if len(paths) > 2 or not any(paths) or not name:
             raise UserError(f"--gold {word}: write NAME=SOURCE, NAME=SOURCE,TARGET or NAME=,TARGET (files of CoNLL-U).")
         files[f"{GOLD}{name}"] = [paths]
     return {split: corpora for split, corpora in files.items() if corpora}
 
 
-def _named(words: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """Split NAME=FILE,FILE; without a name, the files are those of `test`."""
-    match = re.fullmatch(f"({NAME})=(.+)", words[0])
-    return (match[1], match[2].split(",")) if match and not os.path.exists(words[0]) else ("test", words)
+def _named(word: str, *, noun: str, prefix: str = "") -> tuple[str, Sequence[str]]:
+    """Split NAME=FILE,FILE; the name is empty if there is none. Raises `UserError` if it cannot be that of a split."""
+    name, sign, paths = word.partition("=")
+    if not sign or os.path.exists(word) or {"/", ":"} & set(name):
+        return "", [word]
+    check_own_name(prefix + name, noun=noun)
+    return name, paths.split(",")
 
 
 def own_corpora(request: NewDataset) -> dict[str, OwnCorpus]:
@@ -150,9 +165,10 @@ def _own_corpus(request: NewDataset, split: str, paths: Sequence[str]) -> OwnCor
     if len(given) != len(roles):
         needed = " ".join(("SOURCE", "TARGET") if len(roles) > 1 else ("FILE",))
         number = f"{len(given)} file{'' if len(given) == 1 else 's'}"
-        fault = f"{option} has {number}, but the format {name} needs {len(roles)}: write {option} {needed}."
+        fault = f"{option} has {number}, but the format {name} needs {len(roles)}: write {option} {needed}"
+        blind = advice_on_blind(split) if len(given) < len(roles) else ""
         table = f" If it is a table, add --format {split}=tsv." if name == "plain" and len(given) == 1 else ""
-        raise UserError(fault + table)
+        raise UserError(f"{fault}{blind}.{table}")
     inputs = {role: own for role, own in zip(roles, given, strict=True) if own}
     if len(inputs) > 1 and all(paths) and _are_same(*inputs.values()):
         raise UserError(f"{option}: both sides are the same file, {paths[0]}: write {option} SOURCE TARGET.")
@@ -193,9 +209,10 @@ def draft_dataset(
     for split, own in survey.splits.items():
         bad, pairs = own.bad.total(), own.bad.total() + own.pairs
         if bad > (MOST_BAD * pairs if request.max_bad_lines is None else request.max_bad_lines):
+            first = own.first_bad[0]
             raise UserError(
-                f"{bad:,} of {pairs:,} pairs of {split} cannot be read. The first one: {own.first_bad[0]}. Correct the "
-                f"files, or drop these pairs with --max-bad-lines {bad}."
+                f"{bad:,} of {pairs:,} pairs of {split} cannot be read. The first one: {first}. Correct the files, or "
+                f"drop these pairs with --max-bad-lines {bad}.{how_to_convert(first)}"
             )
     if survey.faults:
         raise UserError(survey.faults[0])

@@ -88,6 +88,11 @@ def _overlap_lines(survey: DatasetSurvey) -> list[str]:
         f"{split}: {own.pairs:,} of {_number(own.compared)} and {own.sources:,} of its sources are also in train."
         for split, own in shared.items()
     ]
+    lines += [
+        f"{split}: {own.pairs:,} of {_number(own.compared)} are also in dev, so the checkpoint is chosen by sentences "
+        "that it is scored on: use others."
+        for split, own in survey.shared_with_dev.items()
+    ]
     return lines + ([f"{', '.join(others)}: no pair or source is also in train."] if others else [])
 
 

@@ -57,6 +57,8 @@ MOST_OTHERS = 0.9
 """From this share of texts without letters, or in another language, on, a side is not what it is taken for."""
 FEWEST_JUDGED = 20
 """Texts from which that can be told."""
+MOST_SHARED = 0.1
+"""Share of the smaller one of dev and a test that may be in both before it is said."""
 ANY_NUMBER = 10**9
 """Lines that cannot be read are counted, however many there are."""
 ODD = {
@@ -156,14 +158,14 @@ class LanguageShare:
 
 @dataclass(frozen=True, kw_only=True)
 class Overlap:
-    """Pairs of a development or test split that the training split has too."""
+    """Pairs of a split that another split has too."""
 
     compared: int
     """Pairs of the split."""
     pairs: int
-    """Those of which both sides are a training pair."""
+    """Those of which both sides are a pair of the other split."""
     sources: int
-    """Those of which the source is the source of a training pair."""
+    """Those of which the source is a source of the other split."""
 
 
 @dataclass(kw_only=True)
@@ -186,6 +188,8 @@ class DatasetSurvey:
     """What the references drawn from splits that are translated score against themselves, or why that is not known."""
     overlaps: dict[str, Overlap] = field(default_factory=dict)
     """Pairs of development and test splits that are in the training split."""
+    shared_with_dev: dict[str, Overlap] = field(default_factory=dict)
+    """Pairs of tests that are in dev, of tests that share more than `MOST_SHARED`."""
 
     @property
     def faults(self) -> list[str]:
@@ -197,6 +201,11 @@ class DatasetSurvey:
                 texts = [pair[number] for pair in survey.sample]
                 if fault := _number_fault(texts, side) or self._language_fault(split, side):
                     faults.append(f"{split}: {fault} {survey.columns}".strip())
+        if self._has_nothing_of_its_own():
+            faults.append(
+                f"train: all its pairs have a blank side or are also in {' or '.join(self.overlaps)}, so nothing is "
+                "left to train on: are these the right files?"
+            )
         return faults
 
     def _language_fault(self, split: str, side: str) -> str | None:
@@ -213,6 +222,15 @@ class DatasetSurvey:
                 f"'{self.languages[side]}', such as '{share.language}': correct the language code or the text."
             )
         return None
+
+    def _has_nothing_of_its_own(self) -> bool:
+        """Return whether no training pair with text on both sides is missing from dev and the tests."""
+        train = self.splits.get("train")
+        if not self.overlaps or train.is_cut:
+            return False
+        others = np.concatenate([self.splits[split].hashes[1] for split in self.overlaps])
+        has_text = np.all([side.words > 0 for side in train.sides.values()], axis=0)
+        return train.pairs > 0 and not (has_text & ~np.isin(train.hashes[1], others)).any()
 
     @property
     def unsegmented(self) -> list[str]:
@@ -255,6 +273,7 @@ def survey_dataset(
             for split in dataset.tests
             if {split, "train"} <= surveys.keys()
         },
+        shared_with_dev=_shared_with_dev(surveys, [split for split in dataset.tests if split in surveys]),
     )
 
 
@@ -453,8 +472,16 @@ def _common_language(texts: Sequence[str], expected: str) -> str | None:
     return None if language == expected else language
 
 
-def _overlap(survey: SplitSurvey, train: SplitSurvey) -> Overlap:
-    sources, pairs = (int(np.isin(*hashes).sum()) for hashes in zip(survey.hashes, train.hashes, strict=True))
+def _shared_with_dev(surveys: Mapping[str, SplitSurvey], tests: Sequence[str]) -> dict[str, Overlap]:
+    if "dev" not in tests:
+        return {}
+    overlaps = {split: _overlap(surveys[split], surveys["dev"]) for split in tests if split != "dev"}
+    most = {split: MOST_SHARED * min(surveys[split].pairs, surveys["dev"].pairs) for split in overlaps}
+    return {split: own for split, own in overlaps.items() if own.pairs > most[split]}
+
+
+def _overlap(survey: SplitSurvey, other: SplitSurvey) -> Overlap:
+    sources, pairs = (int(np.isin(*hashes).sum()) for hashes in zip(survey.hashes, other.hashes, strict=True))
     return Overlap(compared=survey.pairs, pairs=pairs, sources=sources)
 
 
