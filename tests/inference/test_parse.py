@@ -133,18 +133,19 @@ def test_the_text_is_that_of_the_words(treebank):
 
 
 def test_the_parts_of_a_long_line_form_one_forest(bundle, monkeypatch, capsys):
-    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 3)
+    monkeypatch.setattr("nmtcore.features.sources.MAX_SUBWORDS", 3)
     line = "the cab the cab abcdegh the dog"
     (block,) = parse_text(bundle, [line], method="one_root")
     heads = heads_of_block(block)
     assert tree_fault(heads) is None
     assert "standard input, line 1: very long, parsed in" in capsys.readouterr().err
     read = bundle.reader.read(list(read_text([line])))
-    assert sum(part.words == ["abcdegh"] for part in read.parts) > 1
+    assert read.sources.first_P.tolist().count(4) > 1
     expected = {}
-    for part, parse in zip(read.parts, parse_examples(bundle.model, read.examples), strict=True):
+    parses = parse_examples(bundle.model, read.examples)
+    for first, parse in zip(read.sources.first_P.tolist(), parses, strict=True):
         for word, head in enumerate(parse.one_root.tolist()):
-            expected.setdefault(part.first + word, head and head + part.first)
+            expected.setdefault(first + word, head and head + first)
     assert heads == [expected[word] for word in range(len(line.split()))]
 
 

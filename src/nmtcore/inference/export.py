@@ -19,11 +19,11 @@ from nmtcore.corpus.tokenisation import word_rules
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
+from nmtcore.features.sources import MAX_SUBWORDS
 from nmtcore.files import atomic_folder, write_json, write_text
 from nmtcore.inference.bundle import Bundle, load_bundle, segmentation_files
 from nmtcore.inference.ctranslate2_model import check_exportable, write_model
 from nmtcore.inference.search import length_limits
-from nmtcore.inference.text import MAX_SUBWORDS
 from nmtcore.segmentation.segmenter import SEPARATOR, codes_name
 from nmtcore.segmentation.vocabulary import EOS, SPECIALS
 
