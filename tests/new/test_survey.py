@@ -259,12 +259,13 @@ WRONG_SIDES = {
 @pytest.mark.parametrize("name", WRONG_SIDES)
 def test_a_side_of_numbers_or_in_another_language_is_a_fault(name, tmp_path):
     *sides, fault = WRONG_SIDES[name]
-    survey = dataset(tmp_path, dict.fromkeys(("train", "dev"), both(list(zip(*sides, strict=True)))), languages=True)
+    texts = {"train": both(list(zip(*sides, strict=True))), "dev": both([("a b", "c d")])}
+    survey = dataset(tmp_path, texts, languages=True)
     assert [sentence.startswith(f"train: {fault}") for sentence in survey.faults[:1]] == ([True] if fault else [])
 
 
 def test_latin_names_do_not_hide_chinese(tmp_path):
-    texts = dict.fromkeys(("train", "dev"), both(list(zip(MANY_EN, CHINESE, strict=True))))
+    texts = {"train": both(list(zip(MANY_EN, CHINESE, strict=True))), "dev": both([("a b", "两只狗")])}
     survey = dataset(tmp_path, texts, target="zh", languages=True)
     assert survey.shares["train"]["target"].share > 0.5
     assert survey.faults == []
