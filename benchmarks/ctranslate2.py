@@ -38,7 +38,7 @@ from nmtcore.features.ragged import Ragged
 from nmtcore.inference.bundle import Bundle, load_bundle
 from nmtcore.inference.ctranslate2_model import check_exportable, write_model
 from nmtcore.inference.search import length_limits, translate_examples
-from nmtcore.inference.text import TextReader, read_text
+from nmtcore.inference.text import read_text
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import SPECIALS
 
@@ -75,15 +75,14 @@ class Task:
 def trained_task(bundle: Bundle, lines: list[bytes]) -> Task:
     """Read the sources of a trained model."""
     search = bundle.search_settings(bundle.decoding_settings())
-    with TextReader(bundle) as reader:
-        examples = reader.read(list(read_text(lines))).examples
+    examples = bundle.reader.read(list(read_text(lines))).examples
     return Task(
         model=bundle.model,
         examples=examples,
         entries=(bundle.source_vocabulary.entries, bundle.target_vocabulary.entries),
         limits=length_limits(search, examples.source.subword_counts.tolist()),
         search=search,
-        text=lambda entries: bundle.text(bundle.target_vocabulary.ids(entries)),
+        text=lambda entries: bundle.output.text(bundle.target_vocabulary.ids(entries)),
     )
 
 

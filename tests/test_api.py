@@ -128,7 +128,7 @@ def test_attention_is_that_of_the_translations(model, folder):
     expected = list(chain.from_iterable(attention_rows(bundle, read.examples, tokens)))
     first, none, last = model.attention(LINES)
     assert none == {}
-    assert [bundle.text(own) for own in tokens] == [own for own in model.translate(LINES) if own]
+    assert [bundle.output.text(own) for own in tokens] == [own for own in model.translate(LINES) if own]
     for own, rows in zip((first, last), expected, strict=True):
         names = [f"{row['attention']}.{row['layer']}.{row['head']}" for row in rows]
         assert list(own) == names

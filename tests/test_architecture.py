@@ -22,6 +22,8 @@ BASE = {"syntax", "config", "layout", "errors", "files"}
 """Modules that syntax and config may import."""
 PLANNING = {"planning", "measures", "config", "layout", "corpus", "annotation", "errors", "files"}
 """Modules that planning may import."""
+NEW = {*PLANNING, "planning", "evaluation", "reporting", "parquet", "new"}
+"""Modules that `nmtcore new` and `nmtcore check` may import."""
 BOTH = "measures"
 """The stage that says what planning reads and computes it, which imports planning."""
 ABOVE = {"experiment", "cli", "job", "api", "unfinished", "written"}
@@ -75,6 +77,8 @@ def allowed_parts(own):
         return {*STAGES[: STAGES.index(own) + 1], *SHARED, *(["planning"] if own == BOTH else [])}
     if own == "planning":
         return PLANNING
+    if own == "new":
+        return NEW
     assert own in SHARED, f"{own} is missing in the order of the packages"
     return BASE if own in ("syntax", "config") else {"errors", "files", "parquet"}
 

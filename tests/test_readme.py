@@ -10,7 +10,7 @@ from nmtcore.config.own_folder import project_of_folder
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines
-from nmtcore.planning.deciding_files import shown_settings
+from nmtcore.new.deciding_files import shown_settings
 from nmtcore.planning.runs import seed_scores
 
 ROOT = Path(__file__).parents[1]

@@ -165,7 +165,9 @@ class Model:
         best = translate_examples(self.bundle.model, read.examples, self.bundle.search_settings(), scores=False)
         tokens = [hypotheses[0].tokens for hypotheses in best]
         rows = chain.from_iterable(attention_rows(self._observed, read.examples, tokens))
-        return [SentenceAttention(map(AttentionMap.of, chain.from_iterable(own))) for own in read.by_sentence(rows)]
+        return [
+            SentenceAttention(map(AttentionMap.of, chain.from_iterable(own))) for own in read.sources.by_sentence(rows)
+        ]
 
     @cached_property
     def _observed(self) -> "Bundle":

@@ -6,7 +6,7 @@ from multiprocessing import get_context
 import pytest
 from campaigns.run import MEMORY, run_campaign
 
-CASES = {"corpora": 100, "configuration": 15, "bundles": 40, "disk": 40, "intermediates": 12}
+CASES = {"corpora": 100, "configuration": 15, "bundles": 40, "disk": 40, "intermediates": 12, "odd_text": 10}
 
 
 @pytest.mark.parametrize(

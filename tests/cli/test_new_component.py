@@ -10,6 +10,8 @@ from forked import call_forked
 from full_disk import largest_file
 
 from nmtcore.cli import main
+from nmtcore.config.features import FEATURES
+from nmtcore.model.testing import RANDOM_LABELS
 
 BEFORE = "        return embedded_BSD\n"
 AFTER = "        return embedded_BSD + self.settings.strength * self.vector_D.to(embedded_BSD.dtype)\n"
@@ -62,6 +64,16 @@ def test_the_test_fails_until_the_component_is_written(folder):
         assert len(failed) == len(failing), (name, failed)
         assert all(any(part in test for test in failed) for part in failing), (name, failed)
         assert sentence in output
+
+
+def test_components_can_look_for_labels_and_a_page_lists_all_columns(root):
+    """The small models of the generated test have the labels of Universal Dependencies."""
+    assert {"VERB", "NOUN"} < set(RANDOM_LABELS["source"]["upos"])
+    assert {"nsubj", "root"} < set(RANDOM_LABELS["target"]["deprel"])
+    rows = [line.split("|") for line in (root / "docs/how-to/component.md").read_text("utf-8").splitlines()]
+    listed = {name: row[3].strip(" `") for row in rows if len(row) == 5 for name in re.findall("`(\\w+)`", row[1])}
+    columns = {column: name for name, feature in FEATURES.items() for column in feature.columns}
+    assert listed == columns
 
 
 @pytest.mark.parametrize("name", ["my_vector", "a_component_whose_name_is_as_long_as_nobody_would_write_it"])

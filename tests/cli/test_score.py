@@ -1,5 +1,6 @@
 """`nmtcore score`: tables, signatures and notes, and its errors."""
 
+import gzip
 import re
 
 import pytest
@@ -150,3 +151,36 @@ def test_systems_are_not_compared_on_one_sentence(tmp_path, monkeypatch):
         write_lines(tmp_path / name, ["a b"])
     assert score("a").startswith("1 sentence\n")
     assert "cannot be compared on a single sentence" in call_nmtcore("score", "ref.txt", "a", "b").errors
+
+
+@pytest.mark.parametrize(
+    ("sentence", "advice"),
+    [
+        ("两只狗在草地上奔跑。", "add --tokenize zh"),
+        ("犬が二匹、草地を走っています。", "add --tokenize ja"),
+        ("สุนัขสองตัววิ่งบนหญ้า", "add --tokenize char"),
+        ("两 只 狗 在 草地 上 奔跑 。", None),
+        ("two dogs 狗 run", None),
+        ("개 두 마리가 풀밭을 달린다.", None),
+    ],
+)
+def test_text_without_spaces_needs_a_tokeniser(sentence, advice, tmp_path, monkeypatch):
+    """The advice makes BLEU of equal texts 100, and is given only where nobody has chosen."""
+    monkeypatch.chdir(tmp_path)
+    write_lines(tmp_path / "ref.txt", [f"{sentence}{number}" for number in range(9)])
+    called = call_nmtcore("score", "ref.txt", "ref.txt")
+    said = f"ref.txt: the text has no spaces, which BLEU's words need: {advice}.\n"
+    assert (called.code, called.errors) == (0, said if advice else "")
+    for more in (["--tokenize", "13a"], ["--tokens"]):
+        assert call_nmtcore("score", "ref.txt", "ref.txt", *more).errors == ""
+    if advice and "--tokenize" in advice:
+        called = call_nmtcore("score", "ref.txt", "ref.txt", *advice.split()[1:])
+        assert (row_of(called.output, "ref.txt")[1], called.errors) == ("100.0", "")
+
+
+def test_compressed_files_are_scored(texts, tmp_path):
+    for name in ("ref", "base/seed1"):
+        path = tmp_path / f"{name}.txt"
+        path.with_suffix(".gz").write_bytes(gzip.compress(path.read_bytes()))
+    compressed = call_nmtcore("score", "ref.gz", "x=base/seed1.gz").output
+    assert compressed == score("x=base/seed1.txt") != ""

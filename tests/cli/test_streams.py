@@ -11,6 +11,7 @@ from full_disk import largest_file
 from inference.tiny import write_bundle
 from reporting.recorded_runs import layout_of, write_run
 
+from nmtcore.cli import main
 from nmtcore.cli.streams import end_output, prepare_output, write_output
 from nmtcore.errors import UserError
 
@@ -81,3 +82,20 @@ def test_the_output_is_the_same_without_a_buffer(folder):
     for name, unbuffered in (("buffered", ""), ("unbuffered", "1")):
         assert ended(folder, "results", folder / name, PYTHONUNBUFFERED=unbuffered) == (0, "")
     assert (folder / "buffered").read_bytes() == (folder / "unbuffered").read_bytes() != b""
+
+
+def test_what_the_locale_cannot_write_is_escaped_and_translations_are_utf_8(tmp_path, monkeypatch):
+    """Commands print names of files and sentences of corpora; only `write_output` has an encoding of its own."""
+    monkeypatch.chdir(tmp_path)
+    streams = {name: io.TextIOWrapper(io.BytesIO(), encoding="latin-1") for name in ("stdout", "stderr")}
+    for name, stream in streams.items():
+        monkeypatch.setattr(sys, name, stream)
+    main(["new", "component", "own", "--folder", "kůň"])
+    with pytest.raises(SystemExit, match="2"):
+        main(["score", "kůň.txt", "kůň.txt"])
+    write_output(f"{os.fsdecode(bytes([0xFF]))} kůň")
+    sys.stderr.flush()
+    output, errors = (stream.buffer.getvalue() for stream in streams.values())
+    assert output.startswith(rb"Made the folder k\u016f\u0148.")
+    assert output.endswith(rb"\udcff " + "kůň".encode())
+    assert rb"k\u016f\u0148.txt" in errors

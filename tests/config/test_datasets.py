@@ -239,7 +239,7 @@ def test_codes_of_two_letters_or_of_three_without_two(code):
 @pytest.mark.parametrize(
     ("code", "hint"),
     [
-        *[("EN", "en"), ("de-DE", "de"), ("en_GB", "en"), ("eng", "en"), ("ger", "de"), ("cz", None), ("xx", None)],
+        *[("EN", "en"), ("de-DE", "de"), ("en_GB", "en"), ("eng", "en"), ("ger", "de"), ("cz", "cs"), ("xx", None)],
         *[("", None), ("german", None), ("é", None), ("../cs", None), ("e n", None)],
     ],
 )

@@ -14,7 +14,7 @@ from nmtcore.config.stages import FilteringSettings, ScoringSettings, difference
 from nmtcore.config.typed import changed
 from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import METRICS, metric_labels
-from nmtcore.planning.new_component import new_component_files
+from nmtcore.new.component import new_component_files
 from nmtcore.planning.runs import seed_scores
 
 FILTER = '''"""A filter."""

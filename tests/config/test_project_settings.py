@@ -56,7 +56,9 @@ def test_null_can_be_given_where_it_is_a_choice(key):
     assert getattr(read_project_settings(parse_config([f"{key}=null"]), where="config.yaml"), key) is None
 
 
-@pytest.mark.parametrize(("key", "typed", "value"), [("seeds", "3", (3,)), ("datasets", "demo_en2de", ("demo_en2de",))])
+@pytest.mark.parametrize(
+    ("key", "typed", "value"), [("systems", "pascal", ("pascal",)), ("datasets", "demo_en2de", ("demo_en2de",))]
+)
 def test_a_single_value_becomes_a_list(key, typed, value):
     assert getattr(read_project_settings(parse_config([f"{key}={typed}"]), where="config.yaml"), key) == value
 
@@ -67,6 +69,7 @@ def test_a_single_value_becomes_a_list(key, typed, value):
         ("seeds=[1,x]", r"config.yaml: seeds\[1\]: expected a whole number, found 'x'"),
         ("seeds=[1,01]", "config.yaml: seeds must be a list of different numbers"),
         ("seeds=[1,-2]", r"config.yaml: seeds\[1\] must be at least 0, not '-2'"),
+        ("seeds=3", r"^config.yaml: seeds: write a list, \[3\] for one run with this seed, \[1, 2, 3\] for three runs"),
         ("seeds=", "config.yaml: seeds: expected a list, found nothing"),
         ("paths={results: [a]}", "config.yaml: paths: results: expected a string"),
     ],

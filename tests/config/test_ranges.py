@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import pytest
 from pydantic.fields import FieldInfo
 from settings_classes import settings_classes
-from snakemake.cli import parse_config
 
 from nmtcore.config.project_settings import read_project_settings
 from nmtcore.config.ranges import hints_of
@@ -41,7 +40,7 @@ def test_every_number_has_a_range():
 @pytest.mark.parametrize(("seed", "bound"), [(-1, "at least 0"), (2**32, "at most 4294967295")])
 def test_seeds_that_torch_cannot_take(project, seed, bound):
     with pytest.raises(UserError, match=rf"^config.yaml: seeds\[0\] must be {bound}, not {seed}\.$"):
-        read_project_settings(parse_config([f"seeds={seed}"]), where="config.yaml")
+        read_project_settings({"seeds": [seed]}, where="config.yaml")
     with pytest.raises(UserError, match=f": seed must be {bound}, not {seed}"):
         project.run("demo_en2de", "transformer_base", "smoke", seed)
 

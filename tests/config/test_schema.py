@@ -56,7 +56,7 @@ DEMO = {
 @pytest.mark.parametrize(
     ("schema", "values"),
     [
-        ("config", {"systems": "pascal", "seeds": 3, "datasets": ["demo_*"]}),
+        ("config", {"systems": "pascal", "seeds": [3], "datasets": ["demo_*"]}),
         ("datasets", DEMO),
         ("datasets", {**DEMO, "words": "given", "filters": ["empty", {"name": "length", "most": 9}]}),
         ("datasets", {**DEMO, "words": {"source": "moses", "target": {"kind": "mecab"}}, "published": None}),

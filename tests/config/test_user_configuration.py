@@ -1,11 +1,13 @@
 """A user's own configuration files next to the repository's: broken, duplicate, misnamed or hiding other files."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import configured_runs
 
@@ -35,6 +37,19 @@ def test_a_system_that_extends_one_in_a_broken_file_names_that_file(own_project)
     project = own_project({"systems/broken": "parent: 3\n", "systems/mine": "mine: {extends: parent}\n"})
     with pytest.raises(UserError, match=r"mine.yaml: mine: extends: unknown system 'parent'.*Not read: .*broken.yaml"):
         project.run("demo_en2de", "mine", "smoke", 1)
+
+
+def test_names_that_a_folder_without_config_cannot_know_name_the_folder(root, tmp_path):
+    """As after `snakemake -d FOLDER`, with a FOLDER that is not the one that was meant."""
+    project = Project([tmp_path / "nowhere/config", root / "config"], {})
+    here = re.escape(f"{tmp_path}/nowhere has no config/, so there are none of your own: is it the right folder?")
+    with pytest.raises(UserError, match=f"unknown system 'mine'.* {here}$"):
+        project.run("demo_en2de", "mine", "smoke", 1)
+    with pytest.raises(UserError, match=f"unknown data set 'mine'.* {here}$"):
+        project.dataset("mine")
+    (tmp_path / "nowhere/config").mkdir(parents=True)
+    with pytest.raises(UserError, match=r"unknown data set 'mine'. Valid are .* others.$"):
+        Project([tmp_path / "nowhere/config", root / "config"], {}).dataset("mine")
 
 
 def test_a_system_in_two_files_is_an_error_that_names_both(own_project, tmp_path):

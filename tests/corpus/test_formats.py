@@ -6,6 +6,8 @@ import re
 import pytest
 
 from nmtcore.config.yaml_files import read_yaml
+from nmtcore.corpus.formats.lines import FEWEST_ROWS
+from nmtcore.corpus.formats.rows import FIRST_LINES
 from nmtcore.demo import generate
 from nmtcore.errors import LineError, UserError
 from nmtcore.syntax.annotation import tree_fault
@@ -21,7 +23,7 @@ GOOD = czeng_line("Pes|pes|N|1|2|Sb štěká|štěkat|V|2|0|Pred .|.|Z|3|0|AuxK"
 
 
 def test_tsv_columns_count_from_one(bench):
-    pairs = bench.file("pairs.tsv", "1\ta b\tx\n2\t\ty z\t\n")
+    pairs = bench.file("pairs.tsv", "1\ta b\tx\n2\t\ty z\n")
     dataset = bench.dataset(bench.corpus("tsv", {"source_column": 3, "target_column": 2}, pairs=pairs))
     rows, _ = bench.read(dataset)
     assert [(row["source"], row["target"]) for row in rows] == [("x", "a b"), ("y z", "")]
@@ -35,6 +37,103 @@ def test_tsv_with_too_few_columns_raises_or_is_dropped(bench):
     assert report["dropped"] == {"columns": 1}
     with pytest.raises(UserError, match="source_column must be at least 1, not 0"):
         bench.read(bench.dataset(bench.corpus("tsv", {"source_column": 0}, pairs=bench.file("pairs.tsv", "a\tb\n"))))
+
+
+def test_a_row_with_another_number_of_columns_than_most_cannot_be_read(bench):
+    """By the first 1,000 lines of each file; a tab inside a sentence must not make a pair of its halves."""
+    first = "".join(f"a {row}\tb {row}\n" for row in range(FIRST_LINES // 2)) + "\na\tb\tc\n" * (FIRST_LINES // 5)
+    files = [bench.file("1", first + "d\te\tf\n" * FIRST_LINES + "g\th"), bench.file("2", "i\tj\t1\nk\tl\t2\n")]
+    rows, report = bench.read(bench.dataset(bench.corpus("tsv", pairs=files), max_bad_lines=3000))
+    assert [row["source"] for row in rows] == [f"a {row}" for row in range(FIRST_LINES // 2)] + ["g", "i", "k"]
+    assert report["dropped"] == {"columns": 2 * FIRST_LINES // 5 + FIRST_LINES}
+    fault = f"1, line {FIRST_LINES // 2 + 2}: has 3 columns, but most of the file's first 1,000 lines have 2"
+    with pytest.raises(LineError, match=fault):
+        bench.read(bench.dataset(bench.corpus("tsv", pairs=files), max_bad_lines=1))
+
+
+NUMBERED = "".join(f"{row}\t0.{row}\tHund {row}\tdog {row}\n" for row in range(12))
+HEADERS = {
+    "source\ttarget\n": "Hund\tdog\n",
+    "CS\ten\n": "pes\tdog\n",
+    "text_1\tText (English)\textra\n": "pes\tdog\tx\n",
+    "A\tB\tC\tD\n": NUMBERED,
+}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_row_that_names_columns_is_no_pair(header, bench):
+    pairs = bench.file("x.tsv", header + HEADERS[header])
+    with pytest.raises(
+        LineError, match=r"x.tsv, line 1: this row names the columns: .*--header\)\. The columns are 1 '"
+    ):
+        bench.read(bench.dataset(bench.corpus("tsv", pairs=pairs)))
+    rows, _ = bench.read(bench.dataset(bench.corpus("tsv", {"header": True}, pairs=[pairs, pairs])))
+    assert [row["source"] for row in rows] == [line.split("\t")[0] for line in HEADERS[header].splitlines()] * 2
+
+
+@pytest.mark.parametrize("first", ["Go.\tJeď.", "Text\tText", "source\tzdroj", "English\tangličtina", "1\t2", "a1\tb"])
+def test_a_first_pair_is_no_header(first, bench):
+    text = "".join(f"\n1{row}\tb {row}" for row in range(FEWEST_ROWS - 1))
+    rows, _ = bench.read(bench.dataset(bench.corpus("tsv", pairs=bench.file("x.tsv", first + text))))
+    assert (rows[0]["source"], rows[0]["target"]) == tuple(first.split("\t"))
+
+
+def test_a_table_with_quotes_is_refused(bench):
+    quoted = "".join(f'"pes {row}","dog, {row}"\n'.replace(",", "\t", 1) for row in range(FEWEST_ROWS))
+    with pytest.raises(
+        LineError, match=r"x\.csv, line 1: the columns are in quotes, as in CSV: write them without quotes"
+    ):
+        bench.read(bench.dataset(bench.corpus("tsv", pairs=bench.file("x.csv", quoted))))
+    some = quoted.replace('"', "", 2).replace('"', "", 1)
+    bench.read(bench.dataset(bench.corpus("tsv", pairs=bench.file("x.csv", some + "a\tb\n"))))
+
+
+NOT_PLAIN = {
+    "<!DOCTYPE HTML>\n<p>not found": "line 1: this is an HTML page",
+    "\n <html>": "line 2: this is an HTML page",
+    "\ufeff<?xml version='1.0'?>\n<xliff>": "line 1: this is XML or SGML, not plain text: write `format: sgm`",
+    '<srcset setid="x" srclang="en">': "line 1: this is XML or SGML",
+    "<!DOCTYPE tmx>": "line 1: this is XML or SGML",
+    "<url>http://x</url>\n<title>A talk</title>\nThank you.": "line 1: this is a tag, no sentence: .* train.tags",
+    '<doc docid="1">\n<url>http://x</url>': "line 1: this is a tag",
+    '{"cs": "pes", "en": "dog"}': "line 1: this is JSON",
+    "[\n {": "line 1: this is JSON",
+    "{\n": "line 1: this is JSON",
+    "# sent_id = 1\n1\ta": "line 1: this is CoNLL-U",
+    'a\n<seg id="1">b</seg>\n<SEG id="2">c</SEG>': "line 2: most lines begin with a tag",
+    "a\n<p>\nb\n</p>\n<p>c</p>": "line 4: most lines begin with a tag",
+}
+
+
+@pytest.mark.parametrize("text", NOT_PLAIN)
+def test_text_that_is_not_plain_is_refused(text, bench):
+    good = bench.file("good", "a\n" * (text.count("\n") + 1))
+    text_file = bench.file("x", text)
+    for corpus in (
+        bench.corpus("plain", source=good, target=text_file),
+        bench.corpus("copied", text=text_file),
+        bench.corpus("tsv", pairs=text_file),
+        bench.corpus("conllu", {"source_format": "plain", "target_format": "plain"}, source=text_file, target=good),
+    ):
+        with pytest.raises(LineError, match=f"x, {NOT_PLAIN[text]}"):
+            bench.read(bench.dataset(corpus, max_bad_lines=9))
+
+
+PLAIN = ["{0} files", "{count} file(s)", '["Jingle Bells" playing]', "[Applause]", "<2de> Hello", "<b>A</b> b",
+         "<3 you", "# heading", "<s> a </s>\n</s>\nb\nc", "{\\an8}Hello", "a < b > c\n< d >\n< e >"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_text_with_tags_and_braces_is_plain(text, bench):
+    rows, _ = bench.read(bench.dataset(bench.plain(text, text)))
+    assert [row["source"] for row in rows] == text.split("\n")
+
+
+def test_a_pointer_of_git_lfs_is_refused(bench):
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+    for corpus in (bench.plain(pointer, pointer), bench.corpus("tmx", pairs=bench.file("text.cs", pointer))):
+        with pytest.raises(UserError, match=r"text\.cs is a pointer of Git LFS, not the file itself: fetch the file"):
+            bench.read(bench.dataset(corpus))
 
 
 def test_tsv_with_a_custom_separator(bench):

@@ -88,7 +88,10 @@ SGM_FAULTS = {
     "end of a document": (SOURCE.replace("Zeile</seg>", "Zeile"), "line 7: .*before the tag in line 9"),
     "cut off": (SOURCE[: SOURCE.index("drei")], "line 11: this <seg> has no </seg>: is the file cut off"),
     "a comment without an end": (SOURCE.replace("<hl>", "<!-- "), "line 3: this comment does not end"),
-    "both sides": (SOURCE + reference(2), "line 21: a reference text in a file that began with a source text"),
+    "both sides": (
+        SOURCE + reference(2),
+        "line 21: a reference text in a file that began with a source text: use .* or this",
+    ),
 }
 
 
@@ -97,6 +100,36 @@ def test_malformed_sgml_raises_with_its_line(name, bench):
     data, sentence = SGM_FAULTS[name]
     with pytest.raises(LineError, match=rf"src\.sgm, {sentence}"):
         bench.read(sgm(bench, data, reference(6), max_bad_lines=99))
+
+
+WMT22 = """<?xml version='1.0' encoding='utf-8'?>
+<dataset id="wmttest2022"><collection id="general">
+<doc origlang="cs" id="a"><src lang="cs"><p><seg id="1">jeden</seg></p><p><seg id="2"/></p></src>
+<ref lang="en" translator="A"><p><seg id="1">one</seg></p><p><seg id="2">two</seg></p></ref>
+<ref lang="en" translator="B"><p><seg id="1">no</seg></p><p><seg id="2">no</seg></p></ref>
+<hyp system="X" lang="en"><p><seg id="1">no</seg></p><p><seg id="2"/></p></hyp></doc>
+<doc origlang="cs" id="b"><hyp system="X"><p><seg id="1">no</seg></p></hyp>
+<ref lang="en" translator="B"><p><seg id="1">three</seg></p></ref><src><p><seg id="1">tři</seg></p></src></doc>
+</collection></dataset>
+"""
+
+
+def both_sides(bench, text):
+    file = bench.file("wmt22.xml", text)
+    return bench.dataset(bench.corpus("sgm", source=file, target=file), max_bad_lines=9)
+
+
+def test_one_file_with_sources_and_references_is_that_of_both_sides(bench):
+    """Of each document, the first reference, wherever it is; no translation of a system."""
+    expected = [("jeden", "one"), ("", "two"), ("tři", "three")]
+    rows, report = bench.read(both_sides(bench, WMT22))
+    assert [(row["source"], row["target"]) for row in rows] == expected
+    assert report["dropped"] == {}
+    sets = f"{SOURCE}{SOURCE.replace('srcset', 'refset').replace('zwei', 'two')}"
+    rows, _ = bench.read(both_sides(bench, sets))
+    assert [(row["source"], row["target"]) for row in rows] == [(s, s.replace("zwei", "two")) for s in SOURCES]
+    with pytest.raises(UserError, match=r"wmt22\.xml has 3 segments of sources, but 2 of references\."):
+        bench.read(both_sides(bench, WMT22.replace('<seg id="1">three</seg>', "")))
 
 
 def test_other_numbers_of_segments_raise(bench):
@@ -203,6 +236,62 @@ def test_bad_units_raise_or_are_dropped(reason, bad, fault, bench):
     rows, report = bench.read(tmx(bench, document(GOOD, bad, GOOD), max_line_bytes=1000, max_bad_lines=1))
     assert [(row["id"], row["origin"]) for row in rows] == [(0, "c:1"), (2, "c:3")]
     assert report["dropped"] == {reason: 1}
+
+
+DAMAGED = [
+    (unit(cs="a&nbsp;b", en="x"), 0, r"\(Entity 'nbsp' not defined\)"),
+    (unit(cs="a & b", en="x"), 0, "xmlParseEntityRef: no name"),
+    (unit(cs="a", en="AT&T"), 0, "expecting ';'"),
+    (unit(cs="a&#x1F;b", en="x"), 0, "invalid xmlChar value 31"),
+    (unit(cs="a\x02b", en="x"), 0, "invalid Char value 2"),
+    (unit(cs="a\udce9b", en="x"), 0, "Invalid bytes in character encoding"),
+    (unit(cs="a\n < b", en="x"), 1, "invalid element name"),
+    (unit(cs="<bpt>a", en="x"), 0, r"\(Opening and ending tag mismatch: bpt and seg\)"),
+    (unit(cs="a</hi>", en="x"), 0, "mismatch: seg and hi"),
+    (GOOD.replace("</tu>", ""), 1, "mismatch: tu and tmx"),
+    (GOOD.replace("<tu>", "<tu tuid=1>"), 0, "AttValue"),
+]
+
+
+@pytest.mark.parametrize(("bad", "line", "fault"), DAMAGED)
+@pytest.mark.parametrize("root", ["tmx", 'tmx xmlns="http://www.lisa.org/tmx14"'])
+def test_units_that_are_not_well_formed_are_bad_rows(bad, line, fault, root, bench):
+    """With text of over 32 kB, a comment with tags of units, and no document type, so that entities are not defined."""
+    head = f'<?xml version="1.0" encoding="UTF-8"?>\n<{root} version="1.4"><header/>\n<body><!-- <tu> -->\n'
+    units = [unit(cs=f"s{i}", en="word " * 5000) for i in range(7)]
+    text = head + "".join([*units, bad, "<!-- </tu> -->", bad, *units]) + TAIL
+    data = text.encode(errors="surrogateescape")
+    with pytest.raises(LineError, match=rf"memory\.tmx, line {11 + line}: the XML is damaged .*{fault}.*: correct the"):
+        bench.read(tmx(bench, data))
+    rows, report = bench.read(tmx(bench, data, max_bad_lines=2))
+    assert [row["source"] for row in rows] == [f"s{i}" for i in range(7)] * 2
+    assert [row["id"] for row in rows] == [*range(7), *range(9, 16)]
+    assert report["dropped"] == {"xml": 2}
+
+
+def test_a_damaged_file_in_utf_16_is_read_unit_by_unit(bench):
+    text = document(GOOD, unit(cs="a & b", en="x"), GOOD.replace(">a<", ">é語<")).replace("UTF-8", "utf-16")
+    rows, _ = bench.read(tmx(bench, text.encode("utf-16"), max_bad_lines=1))
+    assert [(row["id"], row["source"]) for row in rows] == [(0, "a"), (2, "é語")]
+
+
+def test_a_namespace_or_an_undeclared_prefix_is_no_fault(bench):
+    text = document(GOOD, unit(cs="<x:ph>c</x:ph><ph>d</ph>", en="e"))
+    for root in ('tmx xmlns="http://www.lisa.org/tmx14"', "tmx"):
+        rows, _ = bench.read(tmx(bench, text.replace("<tmx", f"<{root}")))
+        assert [(row["source"], row["target"]) for row in rows] == [("a", "b"), ("c", "e")]
+
+
+@pytest.mark.parametrize("bad", ["", unit(cs="a & b", en="x")])
+@pytest.mark.parametrize("end", ["<tu><tuv", "", "<tu>", "</body>"])
+def test_only_a_file_that_is_cut_off_is_to_be_fetched_again(bad, end, bench):
+    text = document(GOOD, bad, GOOD)
+    with pytest.raises(LineError, match=r"line \d+: the file ends before </tmx>: is it cut off\? Fetch it again\."):
+        bench.read(tmx(bench, text.removesuffix(TAIL) + end, max_bad_lines=9))
+    with pytest.raises(
+        LineError, match=r"line \d+: [^:]*(damaged|not well-formed)[^:]*: correct (or replace )?the file"
+    ):
+        bench.read(tmx(bench, text + "more", max_bad_lines=9))
 
 
 BOMB = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10 if i else "ha"}">\n' for i in range(12))

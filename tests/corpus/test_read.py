@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nmtcore.config.corpora import FileSettings, PartSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus import read
 from nmtcore.corpus.formats.lines import Plain
 from nmtcore.corpus.pairs import Side
@@ -40,6 +41,31 @@ def test_stray_line_separators_become_spaces(bench):
     rows, report = bench.read(bench.dataset(bench.plain(stray, "x\ny\n")))
     assert [row["source"].split(" ") for row in rows] == [["a", "b"], ["c", "", "d", "", "e", "f", "g"]]
     assert report["line_separators"] == {"source": 2, "target": 0}
+
+
+WITHOUT_WIDTH = "\xad\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff"
+"""A text of these characters and white space alone has no words."""
+
+
+def test_composed_text_is_stored_with_its_words_and_trees(bench):
+    """Also of a treebank, whose words and trees stay otherwise as they are; no text counts as one with separators."""
+    settings_of = lambda words: WordsSettings(kind=words, normalise="nfc")
+    nfc = {"source": settings_of("moses"), "target": settings_of("spaces")}
+    plain = bench.plain("Ka\u0308se\n", "e\u0301te\u0301 x\n")
+    (row,), report = bench.read(bench.dataset(plain, words=nfc))
+    assert (row["source"], row["source_words"]) == ("Käse", ["Käse"])
+    assert (row["target"], row["target_words"]) == ("été x", ["été", "x"])
+    assert report["line_separators"] == {"source": 0, "target": 0}
+    (row,), _ = bench.read(bench.dataset(plain))
+    assert row["source"] == "Ka\u0308se"
+
+    tree = "# text = Ka\u0308se\n1\tKa\u0308se\tKäse\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n\n"
+    files = {role: bench.file(f"{role}.conllu", tree) for role in ("source", "target")}
+    given = dict.fromkeys(nfc, settings_of("given"))
+    for words in (nfc, given):
+        (row,), _ = bench.read(bench.dataset(bench.corpus("conllu", **files), words=words))
+        assert (row["source"], row["source_words"]) == ("Käse", ["Käse"])
+        assert (row["source_annotation"]["head"], row["source_annotation"]["reason"]) == ([0], None)
 
 
 @pytest.mark.parametrize(
@@ -251,9 +277,13 @@ def test_arbitrary_texts_are_read_in_order(bench, monkeypatch, pairs, chunk):
     monkeypatch.setattr(read, "ROWS_PER_CHUNK", chunk)
     source, target = ("".join(text + "\n" for text in side) for side in zip(*pairs, strict=True))
     rows, _ = bench.read(bench.dataset(bench.plain(source, target)))
+
+    def words(text, row):
+        own = text.removeprefix("\ufeff" if row == 0 else "").split()
+        return own if set("".join(own)) - set(WITHOUT_WIDTH) else []
+
     assert [(row["source_words"], row["target_words"]) for row in rows] == [
-        (left.removeprefix("\ufeff" if i == 0 else "").split(), right.removeprefix("\ufeff" if i == 0 else "").split())
-        for i, (left, right) in enumerate(pairs)
+        (words(left, i), words(right, i)) for i, (left, right) in enumerate(pairs)
     ]
 
 
@@ -324,6 +354,14 @@ def test_utf_16_and_utf_32_raise_with_their_name(text, encoding, mark, name, ben
     file = bench.file("archive.tar", tar(("a.cs", wide)), member="a.cs")
     with pytest.raises(UserError, match=rf"archive\.tar, member a\.cs, is {name}, not UTF-8"):
         bench.read(bench.dataset(bench.corpus("plain", source=file, target=bench.file("x", "x\n"))))
+
+
+def test_lines_that_end_with_carriage_returns_alone_raise_with_the_remedy(bench):
+    sentence = r"text\.cs ends its lines with \\r alone: convert it \(tr '\\r' '\\n' < OLD > NEW\)\."
+    with pytest.raises(UserError, match=sentence):
+        bench.read(bench.dataset(bench.plain(b"a\rb\rc\r", b"x\ry\rz\r")))
+    rows, _ = bench.read(bench.dataset(bench.plain(b"a\rb\nc\rd", b"x\r\ny")))
+    assert [row["source"] for row in rows] == ["a b", "c d"]
 
 
 def test_some_nul_bytes_are_not_taken_for_utf_16(bench):

@@ -54,6 +54,16 @@ def read(path, member=None) -> bytes:
         return stream.read()
 
 
+@pytest.mark.parametrize("outer", COMPRESSIONS)
+@pytest.mark.parametrize("inner", COMPRESSIONS)
+def test_a_file_compressed_twice_is_read(inner, outer, tmp_path):
+    path = tmp_path / "twice"
+    path.write_bytes(PACKERS[outer](PACKERS[inner](TEXT)))
+    assert read(path) == TEXT
+    path.write_bytes(tar(("a", path.read_bytes())))
+    assert read(path, "a") == TEXT
+
+
 WRAPPINGS = {
     "the file itself": lambda data: (data, None),
     "in a tar": lambda data: (tar(("before", b"no"), ("./a/b", data), ("after", b"no")), "a/b"),

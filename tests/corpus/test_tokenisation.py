@@ -3,6 +3,7 @@
 The expected texts of the rules below were derived by hand from detokenizer.perl.
 """
 
+import re
 import sys
 
 import pytest
@@ -27,7 +28,7 @@ STRAY = "\u2028\u2029\x85\x0b\x0c\r\t\x1c\x00\x01\u00a0\u3000"
 TEXTS = st.text(st.sampled_from("abcXYZ áßčЖ漢. ,-'\"&|<>[]@…!?19" + STRAY) | st.characters(codec="utf-8"), max_size=60)
 
 
-def make(language: str, words_kind: str = "moses", **values: bool) -> WordTokenizer:
+def make(language: str, words_kind: str = "moses", **values: bool | str) -> WordTokenizer:
     return WordTokenizer(WordsSettings(kind=words_kind, **values), language)
 
 
@@ -149,6 +150,14 @@ def test_no_word_is_empty_or_contains_white_space(text, words_kind, language, no
         assert word.split() == [word]
 
 
+@pytest.mark.parametrize("words_kind", ["spaces", "moses", "mecab", "given"])
+@pytest.mark.parametrize("text", ["\u200b", "\ufeff", " \u200b\u2060\t\u00ad", "\u200d\u200e", "", "\u3000"])
+def test_a_text_of_characters_without_width_has_no_words(text, words_kind):
+    tokenizer = WordTokenizer(WordsSettings(kind=words_kind), "ja")
+    assert tokenizer.split(text) == []
+    assert tokenizer.split(f"{text}a{text}")
+
+
 def test_text_is_normalised_before_tokenisation_and_never_escaped():
     text = "„Ahoj“ – řekl (Petr) :\u00a0ano…"
     assert " ".join(make("cs", normalise=True).split(text)) == '" Ahoj " - řekl ( Petr ) : ano ...'
@@ -209,6 +218,74 @@ def test_very_long_japanese_lines_are_cut_without_loss():
     assert all(len(word) <= tokenisation.MAX_CHARACTERS for word in words)
 
 
+# Marks within words, characters, spaCy
+
+KEPT = {
+    "apostrophes": ("tr", "Ankara'da, Ali’nin 'evi' 2015'te.", "Ankara'da , Ali’nin ' evi ' 2015'te ."),
+    "a letter for an apostrophe": ("uk", "Пʼять м'ячів «м’яч».", "Пʼять м'ячів « м’яч » ."),
+    "a middle dot": ("ca", "L'home col·lecciona · res.", "L'home col·lecciona · res ."),
+    "joiners": ("fa", "می\u200cروم، خانه؟", "می\u200cروم ، خانه ؟"),
+    "vowel signs, and a full stop of another script": ("hi", "वह क्\u200dया है।", "वह क्\u200dया है ।"),
+    "marks after letters": ("de", "Ka\u0308se Kraft\u00adwagen.", "Ka\u0308se Kraft\u00adwagen ."),
+    "the letter that stands for them": ("ca", "\ua78ca'b \ua78c l·l", "\ua78ca'b \ua78c l·l"),
+}
+
+
+@pytest.mark.parametrize("rule", KEPT)
+def test_marks_within_words_are_kept(rule):
+    language, text, words = KEPT[rule]
+    kept = make(language, apostrophes="keep")
+    assert kept.split(text) == words.split()
+    if rule != "apostrophes":  # Moses' quotation marks
+        assert make(language, apostrophes="keep").join(words.split()) == text
+    assert make(language).split("a b, c.") == kept.split("a b, c.")
+
+
+@given(TEXTS, st.sampled_from(["tr", "en", "fr", "cs"]))
+def test_keeping_marks_loses_no_letter(text, language):
+    kept, split = (make(language, apostrophes=choice).split(text) for choice in ("keep", "split"))
+    assert "".join(kept) == "".join(split)
+    assert all(word.split() == [word] for word in kept)
+
+
+def test_guillemets_are_joined_as_they_open_and_close():
+    kept = make("uk", apostrophes="keep")
+    assert kept.join(["«", "а", "»", "і", "«", "б", "»", "."]) == "«а» і «б»."
+    assert kept.join(["»", "а", "«", "і", "»", "б", "«", "."]) == "»а« і »б«."
+    assert make("fr", apostrophes="keep").join(["«", "a", "»", "."]) == "« a »."
+
+
+def test_composed_text_and_words_are_those_of_composed_input():
+    decomposed = "Ka\u0308se"
+    assert make("de", normalise="nfc").split(decomposed) == make("de").split("Käse") == ["Käse"]
+    assert make("de", normalise="nfc").compose(decomposed) == "Käse"
+    assert make("de").compose(decomposed) == make("de", normalise=True).compose(decomposed) == decomposed
+
+
+@given(TEXTS | st.text(st.sampled_from("他在ไทยยืกြမ်។ab 9,\u200b"), max_size=30), st.sampled_from(["zh", "th"]))
+def test_characters_are_joined_without_loss(text, language):
+    words = make(language, "characters").split(text)
+    assert all(word.split() == [word] for word in words)
+    is_visible = not re.fullmatch("[\\s\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]*", text)
+    assert make(language, "characters").join(words) == " ".join(text.replace("▁", " ").split()) * is_visible
+
+
+def test_characters_leave_other_words_whole():
+    assert make("zh", "characters").split("他买了 iPhone 12。") == [*"他买了", "▁", "iPhone", "▁", "12", "。"]
+    assert make("th", "characters").split("ที่ กับ") == ["ที่", "▁", "กั", "บ"]
+
+
+def test_words_of_spacy():
+    words = make("de", "spacy").split("Das  ist z.B. (sehr) gut.")
+    assert words == ["Das", "ist", "z.B.", "(", "sehr", ")", "gut", "."]
+    assert make("de", "spacy").join(words) == "Das ist z.B. (sehr) gut."
+    chinese = WordTokenizer(WordsSettings(kind="spacy", language="zh"), "yue")
+    assert chinese.split("他买 了。") == ["他", "买", "▁", "了", "。"]
+    assert chinese.join(["他", "买", "▁", "了", "。"]) == "他买 了。"
+    with pytest.raises(UserError, match="spaCy cannot split 'km' into words: "):
+        make("km", "spacy").split("a")
+
+
 # Mistakes
 
 
@@ -217,6 +294,10 @@ def test_mistakes_are_sentences(monkeypatch):
         build(WordsSettings, {"kind": "mosse"}, where="words")
     with pytest.raises(UserError, match=r"mine\.yaml: the key 'truecase' is gone\. Delete it: words keep their case\."):
         build(WordsSettings, {"truecase": True}, where="mine.yaml")
+    with pytest.raises(UserError, match=r"`apostrophes: keep` is of `kind: moses`, not of `kind: spaces`: delete it"):
+        build(WordsSettings, {"kind": "spaces", "apostrophes": "keep"}, where="words")
+    with pytest.raises(UserError, match=r"`language` is of `kind: spacy`, not of `kind: moses`: delete it"):
+        build(WordsSettings, {"language": "zh"}, where="words")
     with pytest.raises(UserError, match=r"'mecab' are Japanese \(ja\), but this side's language is 'en'"):
         make("en", "mecab")
     monkeypatch.setitem(sys.modules, "ipadic", None)

@@ -36,7 +36,9 @@ def test_unsegmented_japanese_gets_one_warning(words, bench, monkeypatch):
 @pytest.mark.parametrize(("text", "language"), [(CHINESE, "zh"), (THAI, "th")])
 def test_unsegmented_chinese_and_thai_get_their_own_warning(text, language, bench):
     (warning,) = warnings(bench, text * 3, language=language)
-    assert warning.endswith(" characters per word): segment it first, with spaces between words.")
+    spacy = ", `{kind: spacy, language: zh}`" if language == "zh" else ""
+    advice = f"write `characters`{spacy}, or segment it first, with spaces between words."
+    assert warning.endswith(f" characters per word): {advice}")
 
 
 def test_segmented_text_and_other_scripts_get_no_warning(bench):
@@ -57,6 +59,12 @@ def test_text_that_is_cut_into_words_is_noticed(text):
     assert looks_tokenised([f"{sentence} 。" for sentence in cut])
     assert not looks_tokenised(sentences)
     assert not looks_tokenised([" ".join(sentences)] * 3)
+
+
+def test_thai_that_is_cut_into_words_is_noticed():
+    """Its words are longer than Chinese ones."""
+    assert looks_tokenised(["ผู้ชาย ใน เสื้อ แจ็คเก็ต สีแดง ยืน อยู่ บน ถนน"])
+    assert not looks_tokenised([THAI])
 
 
 def test_text_that_is_cut_into_words_has_a_space_before_full_stops():

@@ -77,7 +77,10 @@ def test_files_from_anywhere_are_systems_and_their_seeds(tmp_path, monkeypatch):
         (["x=one", "x=two"], "The system x is given twice"),
         (["empty"], "empty is empty: provide one line per sentence."),
         (["short"], "short has 1 lines, but the references ref have 2: provide one line for each."),
-        (["latin"], "latin, line 2: is not valid UTF-8 (byte 3)"),
+        (
+            ["latin"],
+            "latin, line 2: is not valid UTF-8 (byte 3): correct the text. If it is Latin-1: iconv -",
+        ),
         (["wide"], "wide is UTF-16, not UTF-8: convert it (iconv"),
     ],
 )

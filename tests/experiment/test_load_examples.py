@@ -55,7 +55,7 @@ def test_a_limit_counts_pairs_even_if_each_yields_two_examples(folder: Path, run
     examples = load(folder, run)
     assert examples.id.tolist() == expected
     assert len(examples.source) == len(examples.target) == len(expected)
-    sources = load_sources(run, transforms_of(folder, run), folder, "dev")
+    sources = load_sources(run, transforms_of(folder, run), folder, "dev").examples
     assert sources.id.tolist() == [i for i in expected if i >= 0]
     assert sources.target is None
     assert sources.source.ids.lengths.tolist() == [4 if run.transforms else 2] * len(sources)

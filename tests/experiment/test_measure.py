@@ -9,6 +9,7 @@ from factories import run_settings
 from inference.tiny import RECURRENT, write_bundle, write_tokens
 from pair_files import write_corpus
 
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings
 from nmtcore.config.runs import SentencesSettings
 from nmtcore.corpus.contrasts import CONTRASTS_SCHEMA
@@ -17,16 +18,17 @@ from nmtcore.evaluation.induction import gold_tree, score_induction
 from nmtcore.evaluation.scores import output_files, read_gold_trees
 from nmtcore.experiment.inference import parse_gold
 from nmtcore.experiment.load_examples import load_sources
-from nmtcore.experiment.measure import ModelOnSplit, measure_attention, measure_contrasts, measure_heads
+from nmtcore.experiment.measure import ModelOnSplit, measure_attention, measure_contrasts, measure_gates, measure_heads
 from nmtcore.files import read_json
 from nmtcore.inference.analyse import translate_and_write
 from nmtcore.inference.attention import load_observed_bundle
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.parse import make_parser
+from nmtcore.inference.parse import join_heads, make_parser
 from nmtcore.inference.schemas import ATTENTION_SCHEMA, read_contrast_scores
 from nmtcore.inference.scoring import score_text_pairs
 from nmtcore.inference.text import read_text
 from nmtcore.parquet import open_file, read_rows, write_rows
+from nmtcore.syntax.annotation import Annotation
 
 SENTENCES = [["the", "cat", "dog", "."], ["dog"], ["the", "dog", "a", "cat"], []]
 RUNS = {"transformer": run_settings(), "recurrent": run_settings(HeadSelectionSettings(), **RECURRENT)}
@@ -111,6 +113,34 @@ def test_a_scale_limits_the_sources_and_a_list_of_other_pairs_is_refused(tmp_pat
         contrasts_of(tmp_path, [(0, 0, 5, "p", None)])
 
 
+def test_very_long_contrasts_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("nmtcore.features.sources.MAX_SUBWORDS", 1)
+    with pytest.raises(UserError, match=r"contrast_x, sentence pair 0: a side has more than .* subwords: shorten it\."):
+        contrasts_of(tmp_path)
+
+
+@pytest.mark.parametrize("with_tags", [False, True])
+def test_gates_leave_out_very_long_pairs_and_name_them(tmp_path, monkeypatch, capsys, with_tags):
+    """The other pairs have the norms that they have without it."""
+    run, tags = run_settings(HeadSelectionSettings(), **RECURRENT), None
+    write_bundle(tmp_path / "model", run)
+    for side in ("source", "target"):
+        write_tokens(tmp_path / f"features/test.{side}.parquet", SENTENCES, step=3)
+    if with_tags:
+        tags, tagged = tmp_path / "tags", [Annotation(upos=[f"T{len(own)}"] * len(own)) for own in SENTENCES]
+        write_rows(tags, ANNOTATION_SCHEMA, (annotation_row(3 * i, own) for i, own in enumerate(tagged)))
+    measure_gates(model_on(tmp_path, run, "test"), tags=tags, output=tmp_path / "all")
+    lengths = [len(own) for own in SENTENCES]
+    monkeypatch.setattr("nmtcore.features.sources.MAX_SUBWORDS", 3)
+    measure_gates(model_on(tmp_path, run, "test"), tags=tags, output=tmp_path / "short")
+    expected = [row for row, length in zip(read_rows(tmp_path / "all"), lengths, strict=True) if length <= 3]
+    for row, other in zip(read_rows(tmp_path / "short"), expected, strict=True):
+        assert row.pop("norms") == pytest.approx(other.pop("norms"), rel=1e-4)
+        assert row == other
+    said = [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()]
+    assert said == ["test, line 1", "test, line 7"]
+
+
 TREES = [([2, 3, 0, 3], ["DET", "NOUN", "NOUN", "PUNCT"]), (None, None), ([2, 0, 4, 2], None), ([], [])]
 
 
@@ -136,7 +166,7 @@ def scores_of_heads(folder, treebank):
 def test_heads_have_the_scores_of_each_head_as_a_parser(tmp_path, treebank):
     result = scores_of_heads(tmp_path, treebank)
     bundle = load_observed_bundle(tmp_path / "model")
-    examples = load_sources(RUN, bundle.transforms, tmp_path / "features", "gold_a")
+    sources = load_sources(RUN, bundle.transforms, tmp_path / "features", "gold_a")
     gold = [
         heads and gold_tree(heads, words, upos) for (heads, upos), words in zip(TREES[:3], SENTENCES[:3], strict=True)
     ]
@@ -146,7 +176,7 @@ def test_heads_have_the_scores_of_each_head_as_a_parser(tmp_path, treebank):
     assert list(result["baselines"]) == ["left", "right", "random"]
     for name, values in result["heads"].items():
         layer, head = map(int, name.split("."))
-        trees = make_parser(bundle, "one_root", attention=(layer, head))(examples)
+        trees = join_heads(sources, make_parser(bundle, "one_root", attention=(layer, head))(sources.examples))
         expected = score_induction([*gold, gold_tree([], [], [])], {"mine": trees})
         assert values == expected["mine"]
         assert values["scored_words"] == 5

@@ -178,7 +178,8 @@ def test_supertags_of_a_corpus_are_not_in_a_treebank(tmp_path, gold):
 
 
 def test_sentences_that_are_too_much_are_named(parser, monkeypatch):
-    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 5)
+    for module in ("features.sources", "inference.text"):
+        monkeypatch.setattr(f"nmtcore.{module}.MAX_SUBWORDS", 5)
     with pytest.raises(UserError, match=r"^standard input, line 3: the sentence has more than 5 subwords: split it\.$"):
         analysed(parser, ["the", "", "the cat the dog the the"])
     monkeypatch.setattr(analyse, "MAX_WEIGHTS", 50)

@@ -19,7 +19,7 @@ from nmtcore.errors import UserError
 from nmtcore.files import write_json
 from nmtcore.inference.bundle import load_bundle, load_initial_weights, save_bundle
 from nmtcore.model.build import build_model
-from nmtcore.planning.new_component import new_component_files
+from nmtcore.new.component import new_component_files
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 LINES = [
@@ -173,8 +173,8 @@ def test_every_line_has_one_translation_whatever_the_chunks_and_the_other_lines(
 def test_text_is_detokenised_by_the_settings_of_words(tmp_path):
     bundle = load_bundle(write_bundle(tmp_path / "model", run_settings(words="moses")))
     tokens = bundle.target_vocabulary.ids(["the", "ca@@", "t", "."])
-    assert bundle.text(tokens) == "the cat."
-    assert bundle.text(tokens, tokens[:1]) == "the cat. the"
+    assert bundle.output.text(tokens) == "the cat."
+    assert bundle.output.text(tokens, tokens[:1]) == "the cat. the"
 
 
 def test_initial_weights_come_from_a_bundle_with_the_same_vocabularies(tmp_path):

@@ -78,7 +78,7 @@ def test_translations_have_no_tags_whatever_the_line(tmp_path, sides):
         for (best,) in translations:
             seen |= set(bundle.target_vocabulary.tokens(best.tokens)) & {tag_entry("x|root"), tag_entry("x|x")}
             words = [word.word for word in bundle.transforms.locate_words(best.tokens, *target)]
-            assert " ".join(words) == bundle.text(best.tokens)
+            assert " ".join(words) == bundle.output.text(best.tokens)
             assert all(word and not word.startswith(" ") for word in words)
     assert seen, "no hypothesis had a tag"
 

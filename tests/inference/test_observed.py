@@ -140,7 +140,7 @@ def test_every_map_matches_the_oracle(attending, tmp_path, monkeypatch, cells):
         assert source[-1] == target[-1] == "</s>"
         source_ids = [attending.source_vocabulary.entries.index(piece) for piece in source]
         target_ids = [attending.target_vocabulary.entries.index(piece) for piece in target[:-1]]
-        assert attending.text(target_ids) == texts[line][0].text
+        assert attending.output.text(target_ids) == texts[line][0].text
         pieces = source[len(prefix) : -1]
         words = [sum(not piece.endswith("@@") for piece in pieces[:i]) for i in range(len(pieces))]
         expected = maps_by_hand(attending, source_ids, [BOS, *target_ids])
@@ -153,7 +153,7 @@ def test_every_map_matches_the_oracle(attending, tmp_path, monkeypatch, cells):
 
 
 def test_lines_and_parts_of_very_long_lines_are_numbered_across_chunks(attending, tmp_path, monkeypatch):
-    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 3)
+    monkeypatch.setattr("nmtcore.features.sources.MAX_SUBWORDS", 3)
     monkeypatch.setattr("nmtcore.inference.text.MAX_CHARACTERS", 5)
     rows, _ = written(attending, tmp_path, "attention", ["cat", "", "the " * 7, "dog"])
     numbers = list(dict.fromkeys((row["id"], row["part"]) for row in rows))
@@ -212,7 +212,7 @@ def test_tags_equal_a_double_loop(tagging, monkeypatch, tokens_per_batch):
     predicted = predict_tags(tagging, examples_of(side(sources)), translations)
     names = []
     for source, tokens, words in zip(sources, translations, predicted, strict=True):
-        assert " ".join(word.word for word in words) == tagging.text(tokens)
+        assert " ".join(word.word for word in words) == tagging.output.text(tokens)
         for word, (text, tag, probability) in zip(words, by_prefixes(tagging, source, tokens), strict=True):
             assert (word.word, word.tag) == (text, tag)
             assert word.probability == (None if tag is None else pytest.approx(probability, rel=1e-4))
@@ -235,7 +235,7 @@ def test_every_line_has_a_row_with_the_tags_of_its_best_translation(tagging, tmp
 
 
 def test_the_tags_of_a_very_long_line_are_those_of_its_parts(tagging, tmp_path, monkeypatch):
-    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 4)
+    monkeypatch.setattr("nmtcore.features.sources.MAX_SUBWORDS", 4)
     whole, _ = written(tagging, tmp_path, "tags", ["the", " ".join(["the cat dog a"] * 3), "cat"])
     parts, _ = written(tagging, tmp_path, "tags", ["the", *["the cat dog a"] * 3, "cat"])
     for key in ("words", "tags"):
@@ -274,7 +274,7 @@ def written_gates(tmp_path, annotations, *, ids=(0, 1)):
     if annotations is not None:
         write_rows(upos, ANNOTATION_SCHEMA, map(annotation_row, ids, annotations))
     files = {"tokens": tmp_path / "tokens.parquet", "tags": None if annotations is None else upos}
-    write_gates(tmp_path / "gates.parquet", examples, norms, Vocabulary.of(PIECES), **files)
+    write_gates(tmp_path / "gates.parquet", examples, dict(enumerate(norms)), Vocabulary.of(PIECES), **files)
     assert pq.read_schema(tmp_path / "gates.parquet").equals(GATES_SCHEMA)
     return list(read_rows(tmp_path / "gates.parquet"))
 

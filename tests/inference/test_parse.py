@@ -115,26 +115,37 @@ def test_every_line_has_a_block(bundle, method):
     blocks = parse_text(bundle, ["\ufeff" + LINES[0], *LINES[1:]], method=method, chunk=4)
     expected = iter(parse_examples(bundle.model, examples_of_text(bundle, LINES)))
     for number, (line, block) in enumerate(zip(LINES, blocks, strict=True), start=1):
-        rows = [row.split("\t") for row in block.removesuffix("\n\n").split("\n")]
         words = line.split()
+        if not words:  # CoNLL-U has no sentence without words
+            assert block == ""
+            continue
+        rows = [row.split("\t") for row in block.removesuffix("\n\n").split("\n")]
         assert rows[:2] == [[f"# sent_id = {number}"], [" ".join(["# text =", *words])]]
         assert [row[:2] for row in rows[2:]] == [[str(k), word] for k, word in enumerate(words, start=1)]
-        assert heads_of_block(block) == (getattr(next(expected), method).tolist() if words else [])
+        assert heads_of_block(block) == getattr(next(expected), method).tolist()
+
+
+def test_the_text_is_that_of_the_words(treebank):
+    """Tokenisers drop control characters, and a reader of CoNLL-U compares the text with the words."""
+    (sentence,) = read_text(["the\x02 cat\u2028 dog"])
+    treebank.write_text(conllu_block(sentence, ["the", "cat", "dog"], [0, 1, 1]))
+    assert [own.text for own in read_treebank(treebank)] == ["the cat dog"]
 
 
 def test_the_parts_of_a_long_line_form_one_forest(bundle, monkeypatch, capsys):
-    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 3)
+    monkeypatch.setattr("nmtcore.features.sources.MAX_SUBWORDS", 3)
     line = "the cab the cab abcdegh the dog"
     (block,) = parse_text(bundle, [line], method="one_root")
     heads = heads_of_block(block)
     assert tree_fault(heads) is None
     assert "standard input, line 1: very long, parsed in" in capsys.readouterr().err
     read = bundle.reader.read(list(read_text([line])))
-    assert sum(part.words == ["abcdegh"] for part in read.parts) > 1
+    assert read.sources.first_P.tolist().count(4) > 1
     expected = {}
-    for part, parse in zip(read.parts, parse_examples(bundle.model, read.examples), strict=True):
+    parses = parse_examples(bundle.model, read.examples)
+    for first, parse in zip(read.sources.first_P.tolist(), parses, strict=True):
         for word, head in enumerate(parse.one_root.tolist()):
-            expected.setdefault(part.first + word, head and head + part.first)
+            expected.setdefault(first + word, head and head + first)
     assert heads == [expected[word] for word in range(len(line.split()))]
 
 
@@ -158,8 +169,12 @@ def test_only_the_heads_of_a_treebank_are_replaced(bundle, treebank, end):
 
 def test_the_command_writes_the_output_of_the_functions(folder, bundle, treebank):
     called = call_nmtcore("parse", folder, text="".join(f"{line}\n" for line in LINES))
-    assert (called.code, called.errors) == (0, "")
+    left_out = "left out, since CoNLL-U has no sentence without words.\n"
+    assert (called.code, called.errors) == (0, "".join(f"standard input, line {n}: {left_out}" for n in (2, 3)))
     assert called.output == "".join(parse_text(bundle, LINES, method="one_root"))
+    treebank.write_text(called.output)
+    assert [own.text.split() for own in read_treebank(treebank)] == [line.split() for line in LINES if line.split()]
+    treebank.write_text(GOLD)
     called = call_nmtcore("parse", folder, "--conllu", treebank, "--roots", "many")
     parses = list(parse_sentences(bundle, read_treebank(treebank), make_parser(bundle, "many_roots")))
     assert called.output == "".join(conllu_block(*parsed) for parsed in parses)

@@ -4,11 +4,8 @@ import gc
 from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from factories import run_settings
-from hypothesis import given
-from hypothesis import strategies as st
 from inference.tiny import PIECES, write_segmentation
 
 from nmtcore.annotation.base import Annotator
@@ -18,7 +15,7 @@ from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.features.transforms.parsing_task import TRANSLATE
-from nmtcore.inference.text import TextReader, part_ranges, read_text
+from nmtcore.inference.text import TextReader, read_text
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import UNK, Vocabulary, tag_entry
 from nmtcore.syntax.annotation import Annotation, failed
@@ -74,7 +71,7 @@ def reader(tmp_path, *components, **values):
 def examples_of(opened, texts):
     """Make examples of lines; also return the line of each."""
     chunk = opened.read(list(read_text(texts)))
-    return chunk.examples, [part.line for part in chunk.parts]
+    return chunk.examples, chunk.sources.row_P.tolist()
 
 
 def test_lines_become_examples_and_empty_lines_none(tmp_path):
@@ -91,7 +88,7 @@ def test_lines_become_examples_and_empty_lines_none(tmp_path):
 
 def test_text_is_enclosed_in_the_tags_of_its_task(tmp_path, monkeypatch):
     """A tag in a line is text; every part of a very long line is enclosed."""
-    monkeypatch.setattr("nmtcore.inference.text.MAX_SUBWORDS", 4)
+    monkeypatch.setattr("nmtcore.features.sources.MAX_SUBWORDS", 4)
     tag = tag_entry(TRANSLATE)
     read = reader(tmp_path, transforms={"parsing_task": ParsingTaskSettings()})
     vocabulary = read._bundle.source_vocabulary
@@ -105,7 +102,7 @@ def test_text_is_enclosed_in_the_tags_of_its_task(tmp_path, monkeypatch):
     assert vocabulary.tokens(ids[2]) == [tag, "the", tag]
     assert [vocabulary.tokens(row)[1:-1] for row in ids[3:]] == [["the", "a", "the", "a"], ["the", "ca@@", "b"]]
     assert words[3:] == [[0, 1, 2, 3, 4, 5], [0, 1, 2, 2, 3]]
-    assert np.array_equal(examples.id, np.arange(5))
+    assert examples.id.tolist() == lines
 
 
 def test_text_is_parsed_if_translation_needs_trees(tmp_path, monkeypatch):
@@ -114,7 +111,7 @@ def test_text_is_parsed_if_translation_needs_trees(tmp_path, monkeypatch):
     read = reader(tmp_path, TREES, **SYNTAX)
     examples, _ = examples_of(read, ["the cab", "a dog", "a b c d e g h"])
     syntax = examples.source.features
-    assert examples_of(read, ["", ""])[0].source.features == {}
+    assert [len(column) for column in examples_of(read, ["", ""])[0].source.features.values()] == [0, 0, 0]
     assert [row.tolist() for row in syntax["governor"]] == [[-1, 0], [-2, -2], [-2] * 7]
     assert set(syntax) == {"governor", "deprel", "parent_position"}
     assert syntax["parent_position"][0].tolist() == [0.0, 0.0]
@@ -154,18 +151,6 @@ def test_each_feature_comes_from_its_annotator(tmp_path, monkeypatch):
         "xpos": [[0, 0], [0, 0]],
         "dg_a": [[2, 3], [0, 0]],
     }
-
-
-@given(st.lists(st.integers(1, 9), max_size=12), st.integers(1, 7))
-def test_parts_cover_all_subwords_and_split_only_words_that_are_too_long(sizes, longest):
-    word_of = [word for word, size in enumerate(sizes) for _ in range(size)]
-    ranges = list(part_ranges(word_of, longest=longest))
-    assert [i for start, stop in ranges for i in range(start, stop)] == list(range(len(word_of)))
-    for start, stop in ranges:
-        assert 0 < stop - start <= longest
-        if stop < len(word_of) and word_of[stop] == word_of[stop - 1]:
-            assert len({*word_of[start:stop]}) == 1
-            assert stop - start == longest
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.corpus import filter_threads, filtering_settings, held_out_splits, raw_files
+from nmtcore.planning.corpus import filter_threads, filtering_settings, held_out_splits, own_files_read, raw_files
 
 
 def own_file(**paths):
@@ -32,6 +32,17 @@ def test_missing_own_files_are_an_error_until_the_split_has_been_read(make_proje
     read.parent.mkdir(parents=True)
     read.touch()
     assert raw_files(project, dataset="mine", split="train") == [str(tmp_path / "mine.en"), str(tmp_path / "mine.de")]
+
+
+def test_files_whose_names_have_braces_are_parameters_alone(make_project, tmp_path):
+    """Snakemake would look for another file, or for a wildcard that no rule has."""
+    paths = {"source": str(tmp_path / "{split}.en"), "target": str(tmp_path / "{x}/mine.de")}
+    (tmp_path / "{x}").mkdir()
+    for path in paths.values():
+        Path(path).touch()
+    project = make_project(mine=own_file(**paths))
+    assert raw_files(project, dataset="mine", split="train") == []
+    assert list(own_files_read(project, dataset="mine", split="train")) == list(paths.values())
 
 
 def test_only_the_training_split_depends_on_filters(make_project):

@@ -174,6 +174,29 @@ def test_long_pairs_are_left_out_and_counted():
     assert messages_of(tiny.settings(batch={"max_length": None}), tiny.examples(60, longest=300), dev) == []
 
 
+def test_very_long_dev_pairs_are_named_and_left_out_of_the_losses(monkeypatch):
+    """Ids of dev are those of its lines, from 0; those of rows that a transform adds are negative."""
+    for module in ("features.sources", "training.data"):
+        monkeypatch.setattr(f"nmtcore.{module}.MAX_SUBWORDS", 7)
+    run, train, dev = tiny.settings(), tiny.examples(20), tiny.examples(20, seed=1)
+    dev = replace(dev, id=np.where(np.arange(20) % 2, dev.id, -1 - dev.id))
+    short = np.flatnonzero(dev.source.ids.lengths <= 7)
+    lines = [row + 1 for row in range(20) if row not in short]
+    assert 0 < len(lines) <= 5
+    messages = []
+    data = prepare_training_data(run, tiny.model_of(run), train, dev, messages.append)
+    assert messages == [
+        f"{len(lines)} of 20 dev examples have more than 7 subwords on a side: left out of the losses of validations "
+        f"(dev, line {', '.join(map(str, lines))})."
+    ]
+    assert data.dev.id.tolist() == dev.id[short].tolist()
+    assert sorted(np.concatenate(data.dev_batches).tolist()) == list(range(len(short)))
+    assert messages_of(run, train, data.dev) == []
+    long = dev.take(np.setdiff1d(np.arange(20), short))
+    with pytest.raises(UserError, match=r"have more than 7 subwords on a side: there is nothing to validate on"):
+        messages_of(run, train, long)
+
+
 @pytest.mark.parametrize(
     ("longest", "train", "dev", "sentence"),
     [

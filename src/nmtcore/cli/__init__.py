@@ -18,7 +18,7 @@ from nmtcore.cli.results import add_results
 from nmtcore.cli.schema import add_schema
 from nmtcore.cli.score import add_score
 from nmtcore.cli.show import add_show
-from nmtcore.cli.streams import end_output, prepare_output
+from nmtcore.cli.streams import end_output, escape_unprintable, prepare_output
 from nmtcore.cli.translate import add_translate
 from nmtcore.errors import UserError, explain_missing_packages, explain_os_errors
 from nmtcore.memory import keep_freed_memory
@@ -39,6 +39,7 @@ GONE = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command. A `UserError` is printed to standard error, with exit status 2."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    escape_unprintable()
     if instead := GONE.get(next(iter(arguments), "")):
         print(f"nmtcore {arguments[0]} is gone: {instead}", file=sys.stderr)
         sys.exit(2)

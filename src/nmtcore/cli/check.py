@@ -44,8 +44,8 @@ def add_check(commands: argparse._SubParsersAction) -> None:
 
 def _run_check(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_folder import own_folders, project_of_folder
-    from nmtcore.planning.dataset_checks import check_dataset
-    from nmtcore.reporting.dataset_report import location_lines, survey_lines, system_lines
+    from nmtcore.new.dataset_checks import check_dataset
+    from nmtcore.new.dataset_report import location_lines, survey_lines, system_lines
 
     folder, folders = chosen.folder.resolve(), own_folders(mirrors=chosen.mirrors, models=chosen.models)
     with explain_os_errors(chosen.folder), chdir(folder):  # as Snakemake does: folders in config.yaml start there
@@ -78,7 +78,7 @@ def _run_check(chosen: argparse.Namespace) -> None:
 
 def _show_run(project: "Project", name: str, folder: Path) -> None:
     """Print the settings of a run, each with the file that decides it."""
-    from nmtcore.planning.deciding_files import shown_settings
+    from nmtcore.new.deciding_files import shown_settings
     from nmtcore.reporting.terminal_table import terminal_table
 
     if name.count("/") != 2:

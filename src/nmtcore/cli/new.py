@@ -9,15 +9,16 @@ from contextlib import chdir
 from importlib.util import cache_from_source
 from pathlib import Path
 
-from nmtcore.cli.options import folder_path
+from nmtcore.cli.options import folder_path, positive_number, whole_number
 
 _DATASET = "Look at parallel text of your own, say what is in it, and write the file of a data set that reads it."
 _FILES = {
     "train": "source and target file, one sentence per line, or one file with both sides (tsv, tmx)",
     "dev": "the same",
-    "test": "the same; of several tests, each NAME=SOURCE,TARGET",
+    "test": "the same; NAME=SOURCE,TARGET gives one of several tests a name",
     "gold": "a treebank (CoNLL-U) to compare parsers with: NAME=SOURCE, NAME=SOURCE,TARGET or NAME=,TARGET",
 }
+_FORMATS = ("plain", "tsv", "tmx", "sgm", "conllu", "czeng")
 _COMPONENT = "Write the files of a component of your own: its code, a system that has it, and a test that fails."
 _COMPONENT_EXAMPLE = "Example: nmtcore new component root_vector --folder mine. docs/how-to/component.md leads on."
 _EXAMPLE = (
@@ -50,8 +51,27 @@ def add_new(commands: argparse._SubParsersAction) -> None:
     # The names are those of `config.formats` and `planning.known_parsers`, which would be slow to import here.
     dataset.add_argument(
         "--format",
-        choices=["plain", "tsv", "tmx", "sgm", "conllu", "czeng"],
-        help="format of all files but --gold [by the ending of the first of each option]",
+        type=_format,
+        action="append",
+        default=[],
+        metavar="[SPLIT=]FORMAT",
+        help=f"{', '.join(_FORMATS)}: format of the files of a split (test=sgm), or of all but --gold; may be repeated "
+        "[by the endings and first bytes of files]",
+    )
+    dataset.add_argument(
+        "--columns",
+        nargs=2,
+        type=positive_number,
+        metavar=("SOURCE", "TARGET"),
+        help="columns of tables (tsv), which count from 1 [1 2]",
+    )
+    dataset.add_argument("--separator", metavar="TEXT", help="what is between the columns of tables [a tab]")
+    dataset.add_argument("--header", action="store_true", help="the first line of tables names the columns")
+    dataset.add_argument(
+        "--max-bad-lines",
+        type=whole_number,
+        metavar="N",
+        help="drop and count up to N lines of each split that cannot be read [1 %% of them]",
     )
     dataset.add_argument(
         "--parser",
@@ -70,6 +90,14 @@ def add_new(commands: argparse._SubParsersAction) -> None:
     dataset.add_argument("--force", action="store_true", help="replace a data set of this name")
 
     _add_component(things)
+
+
+def _format(text: str) -> tuple[str, str]:
+    """Split [SPLIT=]FORMAT; the split is "" for all."""
+    split, _, format = text.rpartition("=")
+    if format not in _FORMATS:
+        raise argparse.ArgumentTypeError(f"'{format}' is not one of {', '.join(_FORMATS)}")
+    return split, format
 
 
 def _add_component(things: argparse._SubParsersAction) -> None:
@@ -95,7 +123,7 @@ def _run_new_component(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_folder import project_of_folder
     from nmtcore.config.schema import write_schemas
     from nmtcore.files import write_texts
-    from nmtcore.planning.new_component import new_component_files
+    from nmtcore.new.component import new_component_files
 
     folder = _make_folder(chosen.folder)
     with chdir(folder):
@@ -120,16 +148,28 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_folder import own_folders, project_of_folder
     from nmtcore.config.schema import schema_texts
     from nmtcore.files import write_texts
-    from nmtcore.planning.dataset_file import dataset_text
-    from nmtcore.planning.new_dataset import NewDataset, check_new_name, draft_dataset, files_by_split, own_corpora
-    from nmtcore.reporting.dataset_report import survey_lines
+    from nmtcore.new.dataset import (
+        NewDataset,
+        check_new_name,
+        draft_dataset,
+        files_by_split,
+        own_corpora,
+        unknown_endings,
+    )
+    from nmtcore.new.dataset_file import dataset_text
+    from nmtcore.new.dataset_report import survey_lines
 
+    source_column, target_column = chosen.columns or (None, None)
+    columns = {"source_column": source_column, "target_column": target_column}
+    columns |= {"separator": chosen.separator, "header": chosen.header}
     request = NewDataset(
         name=chosen.name,
         source=chosen.source,
         target=chosen.target or (chosen.source if chosen.gold and not chosen.train else ""),
         files=files_by_split(train=chosen.train, dev=chosen.dev, test=chosen.test, gold=chosen.gold),
-        format=chosen.format,
+        formats=dict(chosen.format),
+        columns={name: value for name, value in columns.items() if value},
+        max_bad_lines=chosen.max_bad_lines,
         parser=chosen.parser,
     )
     corpora = own_corpora(request)
@@ -140,11 +180,16 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
         project = project_of_folder(folder, **changes)
         path = check_new_name(chosen.name, project, force=chosen.force)
         draft, survey = draft_dataset(request, corpora, project)
-        print("\n".join(survey_lines(survey)))
+        print("\n".join([*unknown_endings(request, corpora), *survey_lines(survey)]))
         schemas = path.parent.parent / "schemas"
         texts = {} if schemas.exists() else schema_texts(schemas)
+        before = path.read_text(encoding="utf-8") if path.exists() else None
         write_texts({path: dataset_text(draft, config=path.parent.parent), **texts})
-        project_of_folder(folder, **changes).dataset(chosen.name)  # raises an error if the file is not valid
+        try:
+            project_of_folder(folder, **changes).dataset(chosen.name)  # raises an error if the file is not valid
+        except BaseException:
+            path.unlink() if before is None else write_texts({path: before})
+            raise
     print("\n" + "\n".join(_next_steps(chosen, chosen.folder / path.relative_to(folder))))
 
 

@@ -72,7 +72,12 @@ def folder_path(text: str) -> Path:
 
 def positive_number(text: str) -> int:
     """Convert an argument to a whole number above 0."""
+    return whole_number(text, least=1)
+
+
+def whole_number(text: str, *, least: int = 0) -> int:
+    """Convert an argument to a whole number that is not negative."""
     number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    if number < least:
+        raise argparse.ArgumentTypeError(f"{text} is less than {least}")
     return number

@@ -52,8 +52,10 @@ def _run_parse(chosen: argparse.Namespace) -> None:
     if chosen.conllu is None:
         chunk = 1 if standard_input().isatty() else LINES_PER_CHUNK
         texts = read_text(standard_input())
-        for parsed in parse_sentences(bundle, texts, parser, chunk=chunk):
-            write_output(conllu_block(*parsed))
+        for sentence, words, heads in parse_sentences(bundle, texts, parser, chunk=chunk):
+            write_output(conllu_block(sentence, words, heads))
+            if not words:
+                print(f"{sentence.where}: left out, since CoNLL-U has no sentence without words.", file=sys.stderr)
         return
     parses = list(parse_sentences(bundle, read_treebank(chosen.conllu), parser))
     if not parses:

@@ -15,6 +15,13 @@ def standard_input() -> BinaryIO:
     return sys.stdin.buffer
 
 
+def escape_unprintable() -> None:
+    """Let both standard streams write characters that the locale's encoding lacks as escapes (`\\u011b`)."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # not if it is closed, or a StringIO
+            stream.reconfigure(errors="backslashreplace")
+
+
 def prepare_output() -> None:
     """Let standard output write all that it is given, or raise an error. Raises `UserError` if it is closed.
 
@@ -30,10 +37,12 @@ def prepare_output() -> None:
 def write_output(text: str) -> None:
     """Write text to standard output in UTF-8, whatever the locale; a terminal shows it at once.
 
+    Bytes of a file name that are not UTF-8 are escaped; no sentence has any.
+
     Raises `UserError` if the disk is full or the file would become too large.
     """
     with explain_os_errors("the output"):
-        sys.stdout.buffer.write(text.encode("utf-8"))
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
         if sys.stdout.line_buffering:
             sys.stdout.buffer.flush()
 

@@ -88,6 +88,7 @@ class Catalogue:
         """The systems by name. Raises `UserError` if two files define the same system."""
         systems = Systems("system")
         systems.unread |= self._system_files.unread
+        systems.absent = self._system_files.absent
         for path in self._system_files.values():
             try:
                 values = read_yaml(path)

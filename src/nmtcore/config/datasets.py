@@ -38,9 +38,9 @@ class EvaluationSettings:
 
     text: Literal["detokenised", "tokens"] = "detokenised"
     """detokenised: detokenised output against raw references; tokens: tokens joined by spaces on both sides."""
-    tokenize: Literal["13a", "none", "intl", "ja", "zh"] = "13a"
+    tokenize: Literal["13a", "none", "intl", "ja", "zh", "char"] = "13a"
     """sacreBLEU's tokeniser; ja: KyTea's words if KyTea is installed, else MeCab's (the signature says which); zh:
-    Chinese characters."""
+    Chinese characters; char: all characters, for Thai and other scripts without spaces."""
     lowercase: bool = False
     """Whether case is ignored."""
     roots: Literal["one", "many"] = "one"

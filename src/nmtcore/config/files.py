@@ -22,6 +22,8 @@ class NamedFiles(dict[str, Path]):
         """The word for one of them in messages, such as "data set"."""
         self.unread: dict[str, str] = {}
         """A sentence about each file or entry that is left out."""
+        self.absent: str | None = None
+        """A sentence about a folder that would have files of the user's own, and is not there."""
         self.hidden: list[str] = []
         """A sentence about each file that is used in place of another one."""
         self._values: dict[str, dict[str, Any]] = {}
@@ -45,13 +47,20 @@ class NamedFiles(dict[str, Path]):
         return self._values[name]
 
     def check(self, name: str, *, where: str) -> str:
-        """Return the name. Raises `UserError` if it is unknown; the message also says what is not read."""
+        """Return the name. Raises `UserError` if it is unknown; the message also says what is not read or there."""
         try:
             return choose(name, self, noun=self.noun, where=where)
         except UserError as error:
-            if not self.unread:
-                raise
-            raise UserError(" ".join([str(error), "Not read:", *self.unread.values()])) from error
+            unread = ["Not read:", *self.unread.values()] if self.unread else []
+            raise UserError(" ".join([str(error), *filter(None, [self.absent]), *unread])) from error
+
+
+def absent_folder(folders: Sequence[Path]) -> str | None:
+    """Say that the first of several folders, that of the working folder, is not there; None if it is."""
+    if len(folders) == 1 or folders[0].is_dir():
+        return None
+    folder, name = folders[0].absolute().parent, folders[0].name
+    return f"{folder} has no {name}/, so there are none of your own: is it the right folder?"
 
 
 def named_files(folders: Sequence[Path], subfolder: str, *, noun: str, entries: bool = False) -> NamedFiles:
@@ -61,6 +70,7 @@ def named_files(folders: Sequence[Path], subfolder: str, *, noun: str, entries: 
     same name in them.
     """
     files = NamedFiles(noun)
+    files.absent = absent_folder(folders)
     for folder in reversed(folders):
         own: dict[str, Path] = {}
         for stem, path in yaml_files(folder / subfolder).items():

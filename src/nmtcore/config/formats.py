@@ -32,7 +32,10 @@ class PlainOptions(FormatOptions):
 
 @settings_class
 class TsvOptions(FormatOptions):
-    """One file with one pair per line, in columns that count from 1."""
+    """One file with one pair per line, in columns that count from 1.
+
+    A line with another number of columns than most of the file's first 1,000 lines cannot be read.
+    """
 
     roles: ClassVar[tuple[str, ...]] = ("pairs",)
 
@@ -42,6 +45,8 @@ class TsvOptions(FormatOptions):
     """Column of the target side."""
     separator: str = "\t"
     """Text between columns; a tab, unless set (ASPEC: " ||| ")."""
+    header: bool = False
+    """Whether the first line of each file names the columns; it is no pair."""
     delete_from_target: str | None = None
     """A regular expression, as Python has them, whose matches are deleted from the target column; null: none."""
 
@@ -58,7 +63,10 @@ class TsvOptions(FormatOptions):
 
 @settings_class
 class SgmOptions(FormatOptions):
-    """Two SGML or XML files of a WMT test: one sentence per `<seg>`, the same documents in the same order."""
+    """Two SGML or XML files of a WMT or IWSLT test: one sentence per `<seg>`, the same documents in the same order.
+
+    An XML file with sources and references is the file of both sides; it gives the first reference of each document.
+    """
 
 
 @settings_class

@@ -19,17 +19,18 @@ ara:ar bul:bg cat:ca ces:cs cze:cs chi:zh zho:zh dan:da deu:de ger:de dut:nl nld
 fas:fa per:fa fin:fi fra:fr fre:fr gle:ga heb:he hin:hi hrv:hr hun:hu ice:is isl:is ita:it jpn:ja kor:ko lav:lv lit:lt
 nob:nb nor:no pol:pl por:pt ron:ro rum:ro rus:ru slk:sk slo:sk slv:sl spa:es srp:sr swe:sv tur:tr ukr:uk vie:vi
 """
-_SHORTER = dict(pair.split(":") for pair in _THREE_FOR_TWO.split())
-"""Codes of three letters that are often written in place of two."""
+_OF_COUNTRIES = "cn:zh cz:cs dk:da gr:el jp:ja ua:uk vn:vi"
+_MEANT = dict(pair.split(":") for pair in f"{_THREE_FOR_TWO} {_OF_COUNTRIES}".split())
+"""The codes of two letters that are meant by codes of three, and by those of countries that are no language's."""
 
 
 def check_language_code(code: str, *, where: str) -> None:
     """Raise `UserError` unless `code` has two letters of ISO 639-1, or three that stand for no such code."""
-    if code in TWO_LETTERS or (re.fullmatch("[a-z]{3}", code) and code not in _SHORTER):
+    if code in TWO_LETTERS or (re.fullmatch("[a-z]{3}", code) and code not in _MEANT):
         return
     start = re.split("[-_]", code.lower())[0]
-    shorter = _SHORTER.get(start, start)
-    hint = f" Did you mean {shorter}?" if shorter in TWO_LETTERS else ""
+    meant = _MEANT.get(start, start)
+    hint = f" Did you mean {meant}?" if meant in TWO_LETTERS else ""
     raise UserError(
         f"{where}: '{code}' is no language code: write the two letters of ISO 639-1, such as en or cs (or three of ISO"
         f" 639-3, if a language has no two).{hint}"

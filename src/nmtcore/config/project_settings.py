@@ -11,6 +11,7 @@ from nmtcore.config.own_code import own_names
 from nmtcore.config.ranges import Count, Listed, Seed, settings_class
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import build
+from nmtcore.errors import UserError
 from nmtcore.layout import MODELS, Layout
 
 
@@ -85,7 +86,7 @@ class ProjectSettings:
 
     scale: str = "paper"
     """Scale of the target rules: a file of `scales/`."""
-    seeds: Annotated[tuple[Seed, ...], Listed()] = (1,)
+    seeds: tuple[Seed, ...] = (1,)
     """A run is trained once per seed; scores are the mean and spread over seeds."""
     datasets: Annotated[tuple[str, ...], Listed()] = ()
     """Data sets of the target rules: names or patterns (`rehearsal_*`) of files of `datasets/`."""
@@ -157,6 +158,8 @@ class ProjectSettings:
 
 def read_project_settings(values: Mapping[str, Any], *, where: str) -> ProjectSettings:
     """Build the settings of config.yaml, with the command line's changes; used by planning and by jobs."""
+    if isinstance(seed := values.get("seeds"), int | str):
+        raise UserError(f"{where}: seeds: write a list, [{seed}] for one run with this seed, [1, 2, 3] for three runs.")
     return build(ProjectSettings, _with_nulls(values), where=where)
 
 

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from nmtcore.config.ranges import Count, settings_class
 
-WordsKind = Literal["moses", "spaces", "given", "mecab"]
+WordsKind = Literal["moses", "spaces", "given", "mecab", "characters", "spacy"]
 
 
 @settings_class
@@ -14,13 +14,26 @@ class WordsSettings:
 
     kind: WordsKind = "moses"
     """moses: Moses' tokeniser; spaces: text that is tokenised already; given: words that come with the corpus (czeng,
-    conllu, demo); mecab: MeCab with the IPA dictionary, for Japanese."""
-    normalise: bool = False
-    """Whether Moses' normalisation of punctuation comes first."""
+    conllu, demo); mecab: MeCab with the IPA dictionary, for Japanese; characters: those of scripts without spaces
+    (Chinese, Thai...); spacy: the tokeniser of spaCy's empty pipeline."""
+    normalise: Literal[False, True, "nfc"] = False
+    """true: Moses' normalisation of punctuation comes before words are split; nfc: texts, references and words are in
+    Unicode's composed form (NFC)."""
+    apostrophes: Literal["split", "keep"] = "split"
+    """keep, for moses: apostrophes within words stay there (`Ankara'da`), as do other marks (`col·legi`, vowel signs,
+    joiners), and punctuation of other scripts is joined to words like Latin punctuation."""
+    language: str | None = None
+    """For spacy: the language of the pipeline, if spaCy has another code for it than the data set."""
 
     REMOVED: ClassVar = {
         "truecase": "Delete it: words keep their case. Moses' scripts can truecase the corpus before it is read."
     }
+
+    def __post_init__(self) -> None:
+        if self.apostrophes == "keep" and self.kind != "moses":
+            raise ValueError(f"`apostrophes: keep` is of `kind: moses`, not of `kind: {self.kind}`: delete it")
+        if self.language is not None and self.kind != "spacy":
+            raise ValueError(f"`language` is of `kind: spacy`, not of `kind: {self.kind}`: delete it")
 
 
 @settings_class

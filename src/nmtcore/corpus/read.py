@@ -23,7 +23,7 @@ from nmtcore.corpus.formats.rows import Format, Inputs, ReadingContext, Row, rep
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES, Side
 from nmtcore.corpus.parallel import available_cores, batched, ordered_map
 from nmtcore.corpus.sources import member_to_read
-from nmtcore.corpus.text_lines import BadRow, Input, Piece
+from nmtcore.corpus.text_lines import BadRow, Input, Piece, how_to_convert
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.writing_systems import count_unspaced, unsegmented_warning
 from nmtcore.errors import LineError, UserError, quoted
@@ -57,14 +57,16 @@ def read_split(
     both sides, and counted by reason; one more raises `LineError`. Ids count the rows of the split, dropped rows
     included: a pair's id does not depend on which rows were dropped, and may be larger than its row in `output`.
     `processes` (None: one per core) does not change the result; only the first `limit` rows are read (None: all). The
-    report's `warnings` name likely mistakes. Raises `UserError` if no pair is left.
+    report's `warnings` name likely mistakes. Raises `UserError` if no pair is left, or if a side of dev
+    or a test is blank in all of them.
     """
     processes = available_cores() if processes is None else processes
     counts: Counter = Counter()
     bad: list[BadLine] = []
+    left_out: list[str] = []
     dropped = 0
     with row_writer(output, RAW_SCHEMA) as writer:
-        rows = islice(_split_rows(settings, downloads, dataset=dataset, split=split), limit)
+        rows = islice(_split_rows(settings, downloads, left_out, dataset=dataset, split=split), limit)
         chunks = enumerate(batched(rows, ROWS_PER_CHUNK))
         batches = ordered_map(read_chunk, chunks, processes=processes)
         # Small chunks balance the load of the worker processes; the file's row groups are larger.
@@ -76,9 +78,15 @@ def read_split(
                 counts.update(batch.counts)
             writer.write_batch(pa.Table.from_batches([batch.pairs for batch in group]))
         if not any(name == "kept" for name, *_ in counts):
-            first = "".join(f" {path}, line {line}: {fault}." for path, line, fault in bad[:1])
+            first = "".join(f" {path}, line {line}: {fault}.{how_to_convert(fault)}" for path, line, fault in bad[:1])
             raise UserError(f"The split '{split}' of {dataset} has no pair that can be read.{first}")
-    facts = _report(settings, counts, bad)
+    facts = _report(settings, counts, bad, list(dict.fromkeys(left_out)))
+    blank = [side for side, empty in facts["empty"].items() if empty == facts["kept"]]
+    if blank and split != "train" and not settings.treebank and facts["pairs"] != limit:
+        raise UserError(
+            f"The split '{split}' of {dataset} has only blank lines on its {blank[0]} side: give a file with text"
+            f"{advice_on_blind(split)}."
+        )
     write_json(report, facts)
     return facts
 
@@ -97,16 +105,20 @@ NumberedRow = tuple[CorpusReader, int, Row]
 """What reads a row, the number of the row in its corpus (from 1), and the row."""
 
 
-def _split_rows(settings: ReadingSettings, downloads: Path, *, dataset: str, split: str) -> Iterator[NumberedRow]:
+def _split_rows(
+    settings: ReadingSettings, downloads: Path, left_out: list[str], *, dataset: str, split: str
+) -> Iterator[NumberedRow]:
+    """Yield the rows of a split; add what the formats leave out of the files to `left_out`."""
     tokenizers = {side: WordTokenizer(settings.words[side], settings.languages[side]) for side in SIDES}
     for part in settings.parts:
         corpus = settings.corpora[part.corpus]
         if not settings.treebank and len(corpus.sides) < len(SIDES):
             raise UserError(
                 f"{dataset}: corpora.{part.corpus} has only a {corpus.sides[0]} side, so it can only be a treebank (a "
-                f"split called gold_... or treebank_...), not the split '{split}'."
+                f"split called gold_... or treebank_...), not the split '{split}'{advice_on_blind(split)}."
             )
         format, inputs = open_corpus(settings, part.corpus, dataset=dataset, downloads=downloads)
+        format.left_out = left_out
         reader = CorpusReader(corpus=part.corpus, format_name=corpus.format, format=format, tokenizers=tokenizers)
         for number, row in _part_rows(format, inputs, part, where=f"{dataset}: splits.{split}"):
             yield reader, number, row
@@ -213,7 +225,7 @@ def read_chunk(numbered: tuple[int, Sequence[NumberedRow]]) -> RawBatch:
         for name, side in zip(SIDES, sides, strict=True):
             _check_line_breaks(side, reader, name, number, row)
             _append_side(columns, name, _with_words(side, reader, name), counts)
-            counts["line_separators", name] += columns[name][-1] != side.text
+            counts["line_separators", name] += replace_separators(side.text) != side.text
     arrays = [pa.array(columns[name], type=RAW_SCHEMA.field(name).type) for name in RAW_SCHEMA.names]
     pairs = pa.RecordBatch.from_arrays(arrays, schema=RAW_SCHEMA)
     for name in SIDES:
@@ -245,8 +257,9 @@ def _with_words(side: Side, reader: CorpusReader, name: str) -> Side:
 
     A treebank keeps the words of its format, even if the data set tokenises other text differently.
     """
-    text, words, annotation = replace_separators(side.text), side.words, side.annotation
-    tokenizer = reader.tokenizers[name]
+    tokenizer, annotation = reader.tokenizers[name], side.annotation
+    text = tokenizer.compose(replace_separators(side.text))
+    words = None if side.words is None else list(map(tokenizer.compose, side.words))
     if tokenizer.settings.kind == "given" and words is None:
         raise UserError(
             f"The {name} side has `words: given`, but the format {reader.format_name} of corpus '{reader.corpus}' has"
@@ -277,10 +290,17 @@ def _check_bad_lines(bad: Sequence[BadLine], before: int, most: int) -> None:
     if before + len(bad) > most:
         path, line, fault = bad[most - before]
         already = f" ({most} bad lines were already dropped, as max_bad_lines allows)" if most else ""
-        raise LineError(path, line, f"{fault}{already}: correct the file, or raise max_bad_lines to drop the pair.")
+        advice = f"correct the file, or raise max_bad_lines to drop the pair.{how_to_convert(fault)}"
+        raise LineError(path, line, f"{fault}{already}: {advice}")
 
 
-def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine]) -> dict:
+def advice_on_blind(split: str) -> str:
+    """Say what to do with text without references that was to be a split, to go on after a fault; of tests only."""
+    known = "; text without references cannot be scored, but `nmtcore translate MODEL < FILE` translates it"
+    return "" if split in ("train", "dev") else known
+
+
+def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine], left_out: Sequence[str]) -> dict:
     """Return the counts as written to the JSON report."""
 
     def by(*name: str) -> dict[str, int]:
@@ -306,5 +326,6 @@ def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine]) 
         "first_dropped": [f"{path}, line {line}: {fault}" for path, line, fault in bad],
         **{name: {side: counts[name, side] for side in SIDES} for name in names},
         "null_annotations": {side: by("null_annotations", side) for side in SIDES},
-        "warnings": list(filter(None, warnings)),
+        "warnings": [*left_out, *filter(None, warnings)],
+        **({"left_out": left_out} if left_out else {}),
     }

@@ -20,6 +20,7 @@ from nmtcore.errors import UserError, explain_os_errors
 
 BLOCK = 1 << 16
 """Bytes read from a compressed file at a time."""
+_LFS = b"version https://git-lfs"
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
 """Exceptions, besides `OSError`, that reading truncated or damaged data raises."""
 _DAMAGED_DIRECTORY = (ValueError, RuntimeError, struct.error, OverflowError)
@@ -30,7 +31,8 @@ _DAMAGED_DIRECTORY = (ValueError, RuntimeError, struct.error, OverflowError)
 def open_stream(path: str | Path, member: str | None = None) -> Iterator[io.BufferedReader]:
     """Yield the decompressed bytes of `path`, or of its archive member `member`.
 
-    Archives are tar (compressed or not) and zip. The archive must contain the member exactly once, as a regular file,
+    A file may be compressed twice, as by a server that compresses what it sends. Archives are tar (compressed or not)
+    and zip. The archive must contain the member exactly once, as a regular file,
     which may itself be compressed; names in an archive never become paths. Raises `UserError` for anything else,
     including data that turns out to be damaged or truncated while it is read.
     """
@@ -43,10 +45,12 @@ def open_stream(path: str | Path, member: str | None = None) -> Iterator[io.Buff
                 raw = stack.enter_context(_member(raw, member, stack))
             except _DAMAGED_DIRECTORY as error:
                 raise UserError(_damaged(path, error)) from error
-        stream = stack.enter_context(_decompressed(raw))
+        stream = stack.enter_context(_decompressed(stack.enter_context(_decompressed(raw))))
         if archive := _archive(stream):
             advice = "name the `member` to read" if member is None else "extract it from the outer archive by hand"
             raise UserError(f"{name} is a {archive} archive: {advice}.")
+        if stream.peek(len(_LFS)).startswith(_LFS):
+            raise UserError(f"{name} is a pointer of Git LFS, not the file itself: fetch the file (git lfs pull).")
         yield stream
 
 

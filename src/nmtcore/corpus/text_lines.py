@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from nmtcore.config.datasets import MAX_LINE_BYTES
 from nmtcore.corpus.streams import open_stream
-from nmtcore.errors import LineError, UserError, explain_os_errors
+from nmtcore.errors import LineError, UserError
 
 SAMPLE = 1 << 12
 """Bytes from which an encoding is guessed."""
@@ -18,6 +18,7 @@ _BYTE_ORDER_MARKS = {
     b"\xfe\xff": "UTF-16",
 }
 _TOO_LONG = f"the line has more than {MAX_LINE_BYTES:,} bytes: is it text, with one sentence per line? Split the line."
+_NOT_UTF_8 = "is not valid UTF-8"
 _LONGEST_NUMBER = 18
 """Digits; Python refuses to read a number of 5,000."""
 
@@ -65,7 +66,8 @@ def natural_number(text: str) -> int | None:
 def lines(file: Input) -> Iterator[Piece]:
     """Yield each line without its end (`\\n` or `\\r\\n`) and without a byte order mark.
 
-    A line of more than the file's `max_line_bytes` is cut. Raises `UserError` if the file is in UTF-16 or UTF-32.
+    A line of more than the file's `max_line_bytes` is cut. Raises `UserError` if the file is in UTF-16 or UTF-32, or if
+    its lines end with `\\r` alone.
     """
     path = str(file.path)
     with open_stream(file.path, file.member) as stream:
@@ -84,7 +86,12 @@ def decode(piece: Piece) -> str:
     except UnicodeDecodeError as error:
         column = error.start - piece.data.rfind(b"\n", 0, error.start)
         line = piece.data.count(b"\n", 0, error.start)
-        raise BadRow("not utf-8", piece, f"is not valid UTF-8 (byte {column})", line=line) from error
+        raise BadRow("not utf-8", piece, f"{_NOT_UTF_8} (byte {column})", line=line) from error
+
+
+def how_to_convert(fault: str) -> str:
+    """Write a sentence, after one with a fault, that converts the most frequent other encoding; empty for others."""
+    return " If it is Latin-1: iconv -f ISO-8859-1 -t UTF-8 OLD > NEW." if _NOT_UTF_8 in fault else ""
 
 
 def check_length(piece: Piece) -> None:
@@ -94,8 +101,8 @@ def check_length(piece: Piece) -> None:
 
 
 def read_text_lines(path: str | Path) -> list[str]:
-    """Read the lines of a text file; raises the errors of `clean_lines`."""
-    with explain_os_errors(path), open(path, "rb") as file:
+    """Read the lines of a text file, which may be compressed; raises the errors of `clean_lines` and `open_stream`."""
+    with open_stream(path) as file:
         return list(clean_lines(file, where=str(path)))
 
 
@@ -120,7 +127,7 @@ def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
     """Decode lines, and strip line ends and a leading byte order mark.
 
     Raises `LineError` for a line that is longer than `MAX_LINE_BYTES`, is not UTF-8 or contains a NUL, and `UserError`
-    for a text in UTF-16 or UTF-32.
+    for a text in UTF-16 or UTF-32, or whose lines end with `\\r` alone.
     """
     start, pieces = b"", _pieces(lines, where, MAX_LINE_BYTES)
     for piece in pieces:
@@ -130,7 +137,7 @@ def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
         except BadRow as error:
             following = islice(pieces, 50)  # a short line may not show the encoding
             check_encoding(b"\n".join([start[:-1], *(line.data for line in following)]), where)
-            fault = _TOO_LONG if piece.cut_at else f"{error.fault}: correct the text, or convert it (see `iconv`)."
+            fault = _TOO_LONG if piece.cut_at else f"{error.fault}: correct the text.{how_to_convert(error.fault)}"
             raise LineError(where, error.line, fault) from error
 
 
@@ -138,6 +145,8 @@ def _pieces(lines: Iterable[str | bytes], path: str, limit: int) -> Iterator[Pie
     """Yield lines without their ends and a leading byte order mark; those of more than `limit` bytes are cut."""
     for number, line in enumerate(lines, start=1):
         data = line.encode(errors="surrogatepass") if isinstance(line, str) else line
+        if number == 1 and isinstance(line, bytes) and b"\r" in data and b"\n" not in data:
+            raise UserError(f"{path} ends its lines with \\r alone: convert it (tr '\\r' '\\n' < OLD > NEW).")
         data = data.removesuffix(b"\n").removesuffix(b"\r")
         if number == 1:
             data = data.removeprefix(b"\xef\xbb\xbf")

@@ -13,18 +13,20 @@ MAX_CHARACTERS_PER_WORD = 8
 """Average above which text in a script without spaces is taken for unsegmented: Japanese and Chinese words have 2
 characters, Thai and Burmese words 4 to 7."""
 MAX_CHARACTERS_PER_CUT_WORD = 4
-"""Average up to which such text is taken to be cut into words: between spaces of uncut Japanese there are clauses."""
+"""Average up to which Chinese or Japanese text is taken to be cut into words: between spaces of uncut text there are
+clauses."""
 SEGMENTED_BY_SPACES = ("spaces", "moses")
 """Kinds of words that do not segment scripts without spaces."""
-_NO_SPACES = (
+NO_SPACES = (
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"  # Kana, Han
 )
+"""A character of a script without spaces, as a regular expression."""
 
 
 def has_unspaced(texts: pa.Array) -> np.ndarray:
     """Return for each text whether it has characters of a script without spaces."""
-    return pc.match_substring_regex(texts, _NO_SPACES).to_numpy(zero_copy_only=False)
+    return pc.match_substring_regex(texts, NO_SPACES).to_numpy(zero_copy_only=False)
 
 
 def count_unspaced(texts: pa.Array, words: pa.Array) -> Counter:
@@ -48,7 +50,9 @@ def unsegmented_warning(counts: Counter, side: str, *, words_kind: str, language
     is_segmented = counts["characters"] <= MAX_CHARACTERS_PER_WORD * counts["words"]
     if words_kind not in SEGMENTED_BY_SPACES or is_rare or is_segmented:
         return None
-    advice = "did you mean `mecab`?" if language == "ja" else "segment it first, with spaces between words."
+    spacy = ", `{kind: spacy, language: zh}`" if language == "zh" else ""
+    others = f"write `characters`{spacy}, or segment it first, with spaces between words."
+    advice = "did you mean `mecab`?" if language == "ja" else others
     average = f"average {counts['characters'] / counts['words']:.0f} characters per word"
     return f"The {side} side has `words: {words_kind}`, but the text looks unsegmented ({average}): {advice}"
 
@@ -62,15 +66,27 @@ def main_script(texts: Iterable[str]) -> str | None:
     return max(scripts, key=lambda script: scripts[script], default=None)
 
 
+def tokeniser_needed(texts: Sequence[str]) -> str | None:
+    """Name BLEU's tokeniser for texts without spaces: zh, ja or char; None if most texts have spaces between words."""
+    letters = "".join(filter(str.isalpha, "".join(texts)))
+    if 2 * len(re.findall(NO_SPACES, letters)) <= len(letters) or looks_tokenised(texts):
+        return None
+    if 2 * sum(bool(re.search("[\u3040-\u30ff]", text)) for text in texts) > len(texts):
+        return "ja"
+    return "zh" if main_script(texts) == "CJK" else "char"
+
+
 def looks_tokenised(texts: Sequence[str]) -> bool:
     """Return whether most texts that end in a full stop, or the like, have a space before it.
 
     Of a script without spaces: whether most texts have spaces, and as many as there are words.
     """
-    unspaced = [words for text in texts if (words := [word for word in text.split() if re.search(_NO_SPACES, word)])]
+    unspaced = [words for text in texts if (words := [word for word in text.split() if re.search(NO_SPACES, word)])]
     if 2 * len(unspaced) > len(texts):
         several = sum(len(words) > 1 for words in unspaced)
         characters = sum(len(word) for words in unspaced for word in words)
-        return 2 * several > len(unspaced) and characters <= MAX_CHARACTERS_PER_CUT_WORD * sum(map(len, unspaced))
+        is_cjk = main_script(texts) in ("CJK", "HIRAGANA", "KATAKANA")
+        most = MAX_CHARACTERS_PER_CUT_WORD if is_cjk else MAX_CHARACTERS_PER_WORD
+        return 2 * several > len(unspaced) and characters <= most * sum(map(len, unspaced))
     ends = [text.rstrip()[-2:] for text in texts if text.rstrip().endswith((".", "?", "!"))]
     return bool(ends) and 2 * sum(end.startswith(" ") for end in ends) > len(ends)

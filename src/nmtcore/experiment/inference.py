@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import torch
 
 from nmtcore.config.runs import RunSettings
-from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import UserError
 from nmtcore.evaluation.outputs import read_references
 from nmtcore.evaluation.scores import make_output_files
@@ -17,27 +17,19 @@ from nmtcore.features.transforms.chain import Transforms
 from nmtcore.files import write_lines
 from nmtcore.inference.batches import device_of
 from nmtcore.inference.bundle import Bundle, load_bundle, new_model, to_device
-from nmtcore.inference.parse import parse_examples, translate_and_parse
+from nmtcore.inference.parse import join_parses, parse_examples, translate_and_parse
 from nmtcore.inference.schemas import write_parses, write_predicted_tags
-from nmtcore.inference.search import Hypothesis, translate_examples
+from nmtcore.inference.search import translate_examples
 from nmtcore.inference.tags import predict_tags
+from nmtcore.inference.text import TextOutput
 from nmtcore.model.device import choose_device
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 
-class TextOutput:
-    """Turns the ids of a hypothesis into the text that is scored; `read_references` has references in that form."""
-
-    def __init__(self, run: RunSettings, vocabulary: Vocabulary, segmenter: Segmenter, transforms: Transforms) -> None:
-        self._run, self._vocabulary, self._segmenter, self._transforms = run, vocabulary, segmenter, transforms
-        self._words = WordTokenizer(run.text_words("target"), run.target)
-
-    def text(self, hypothesis: Hypothesis) -> str:
-        """Detokenise a hypothesis, or join its tokens by spaces, as the data set's evaluation says."""
-        words = self._transforms.words(hypothesis.tokens, self._vocabulary, self._segmenter)
-        detokenised = self._run.evaluation.text == "detokenised"
-        return self._words.join(words) if detokenised else " ".join(words)
+def scored_output(run: RunSettings, vocabulary: Vocabulary, segmenter: Segmenter, transforms: Transforms) -> TextOutput:
+    """Return what makes the text that is scored, of which `read_references` has references in the same form."""
+    return TextOutput(run, vocabulary, segmenter, transforms, detokenised=run.evaluation.text == "detokenised")
 
 
 def translate_split(
@@ -53,26 +45,31 @@ def translate_split(
 ) -> None:
     """Translate a test split of a run; parse it if the system parses, and tag the translations if it predicts tags.
 
+    A source without words has an empty translation and an empty parse.
+
     Write the `output_files` of the folder `hypotheses`, with references from the file `corpus`. If
     `evaluation.greedy_dev` asks for it, dev is translated by greedy search too, as in validation.
     """
     torch.set_num_threads(threads)
     bundle = load_run(run, model, device)
-    output = TextOutput(run, bundle.target_vocabulary, bundle.target_segmenter, bundle.transforms)
+    output = scored_output(run, bundle.target_vocabulary, bundle.target_segmenter, bundle.transforms)
     files = make_output_files(hypotheses)
-    examples = load_sources(run, bundle.transforms, features, split)
+    sources = load_sources(run, bundle.transforms, features, split)
+    examples = sources.examples
     translations, parses = translate_and_parse(bundle.model, examples, bundle.search_settings(run.decoding))
-    write_lines(files.translations, [output.text(nbest[0]) for nbest in translations])
-    write_lines(files.references, read_references(run, corpus, len(examples)))
+    best = [nbest[0].tokens for nbest in translations]
+    write_lines(files.translations, output.texts(sources, best))
+    write_lines(files.references, read_references(run, corpus, len(sources)))
     if parses is not None:
-        write_parses(files.parses, examples.id, parses)
+        joined = join_parses(sources, parses, to_root=bundle.model.parser.points_to_root)
+        write_parses(files.parses, sources.ids, joined)
     if run.predicted_tags is not None:
-        tagged = predict_tags(bundle, examples, [nbest[0].tokens for nbest in translations])
-        write_predicted_tags(files.predicted_tags, examples.id, tagged)
+        tagged = sources.by_sentence(predict_tags(bundle, examples, best))
+        write_predicted_tags(files.predicted_tags, sources.ids, map(chain.from_iterable, tagged))
     if split == DEV and run.evaluation.greedy_dev:
         greedy_settings = bundle.search_settings(replace(run.decoding, beam=1))
         greedy = translate_examples(bundle.model, examples, greedy_settings, scores=False)
-        write_lines(files.greedy_translations, [output.text(nbest[0]) for nbest in greedy])
+        write_lines(files.greedy_translations, output.texts(sources, [nbest[0].tokens for nbest in greedy]))
 
 
 def parse_gold(
@@ -89,10 +86,11 @@ def parse_gold(
         untrained = new_model(bundle.run, bundle.vocabularies, bundle.labels, seed=run.seed)
         models["untrained_parses"] = to_device(untrained, device_of(bundle.model))
     files = make_output_files(parses)
-    examples = load_sources(run, bundle.transforms, features, split)
-    for file_type, parser in models.items():
-        trees = parse_examples(parser, examples, batch_sentences=run.decoding.batch_sentences)
-        write_parses(getattr(files, file_type), examples.id, trees)
+    sources = load_sources(run, bundle.transforms, features, split)
+    for file_type, own in models.items():
+        trees = parse_examples(own, sources.examples, batch_sentences=run.decoding.batch_sentences)
+        joined = join_parses(sources, trees, to_root=own.parser.points_to_root)
+        write_parses(getattr(files, file_type), sources.ids, joined)
 
 
 def load_run(run: RunSettings, folder: Path, device: str, *, load: Callable[..., Bundle] = load_bundle) -> Bundle:

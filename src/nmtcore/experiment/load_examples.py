@@ -19,6 +19,7 @@ from nmtcore.features.examples import (
 )
 from nmtcore.features.mapped import KEY_DIGITS, map_blocks
 from nmtcore.features.schema import labels_of
+from nmtcore.features.sources import Sources, cut_sources
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.layout import file_name
 from nmtcore.parquet import content_key, row_count
@@ -85,9 +86,22 @@ def _load_block(
     return pairs, linearised_parses
 
 
-def load_sources(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
-    """Load the examples of a split that a run translates or parses: one example per pair, without targets."""
-    return transforms.for_translation(load_split(run, folder, split, stop=run.sentences.of(split), target=False))
+def load_sources(
+    run: RunSettings,
+    transforms: Transforms,
+    folder: Path,
+    split: str,
+    *,
+    sentences: int | None = None,
+    log: Callable[[str], None] = print,
+) -> Sources:
+    """Load the sources of a split, or its first `sentences`, that a run translates or parses; `log` names the long."""
+    limits = [limit for limit in (run.sentences.of(split), sentences) if limit is not None]
+    pairs = load_split(run, folder, split, stop=min(limits, default=None), target=False)
+    sources = cut_sources(pairs, transforms)
+    for row, parts in sources.long.items():
+        log(f"{split}, line {sources.ids[row] + 1}: very long, read in {parts} parts.")
+    return sources
 
 
 def load_run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str | Path]]) -> dict[str, dict[str, list[str]]]:

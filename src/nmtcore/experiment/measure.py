@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from nmtcore.config.runs import RunSettings
@@ -12,10 +13,11 @@ from nmtcore.evaluation.induction import BASELINES, score_induction
 from nmtcore.evaluation.scores import read_gold_trees
 from nmtcore.experiment.inference import load_run
 from nmtcore.experiment.load_examples import load_sources, load_split
+from nmtcore.features.sources import MAX_SUBWORDS, long_pairs
 from nmtcore.files import write_json
 from nmtcore.inference.attention import load_observed_bundle, write_attention
 from nmtcore.inference.bundle import Bundle, load_bundle
-from nmtcore.inference.parse import parse_with_heads
+from nmtcore.inference.parse import join_heads, parse_with_heads
 from nmtcore.inference.schemas import ATTENTION_SCHEMA, write_contrast_scores
 from nmtcore.inference.scoring import gate_norms, score_contrasts, write_gates
 from nmtcore.inference.search import translate_examples
@@ -49,10 +51,8 @@ def measure_attention(measured: ModelOnSplit, *, sentences: int, output: Path) -
     generated; `id` is that of the pair. The weights are rounded (`write_attention`).
     """
     run, bundle = measured.run, measured.load(observed=True)
-    limit = run.sentences.of(measured.split)
-    stop = sentences if limit is None else min(sentences, limit)
-    pairs = load_split(run, measured.features, measured.split, stop=stop, target=False)
-    examples = bundle.transforms.for_translation(pairs)
+    sources = load_sources(run, bundle.transforms, measured.features, measured.split, sentences=sentences)
+    examples = sources.examples
     translations = translate_examples(bundle.model, examples, bundle.search_settings(run.decoding), scores=False)
     with row_writer(output, ATTENTION_SCHEMA) as writer:
         write_attention(writer, bundle, examples, [hypotheses[0].tokens for hypotheses in translations])
@@ -61,21 +61,24 @@ def measure_attention(measured: ModelOnSplit, *, sentences: int, output: Path) -
 def measure_gates(measured: ModelOnSplit, *, tags: Path | None, output: Path) -> None:
     """Write the gate norms of a run on the references of a split as `GATES_SCHEMA`.
 
-    `tags` is the annotation of the target side, if there is any.
+    `tags` is the annotation of the target side, if there is any. Very long pairs are left out.
     """
     run, split, bundle = measured.run, measured.split, measured.load()
     pairs = load_split(run, measured.features, split, stop=run.sentences.of(split))
-    pairs = bundle.transforms.for_translation(pairs)
+    long = long_pairs(pairs)
+    for id in pairs.id[long].tolist():
+        print(f"{split}, line {id + 1}: a side has more than {MAX_SUBWORDS:,} subwords: left out.")
+    pairs, rows = bundle.transforms.for_translation(pairs), np.delete(np.arange(len(pairs)), long)
     tokens = measured.features / file_name("tokens", split=split, side="target")
-    norms = gate_norms(bundle.model, pairs)
+    norms = dict(zip(rows.tolist(), gate_norms(bundle.model, pairs.take(rows)), strict=True))
     write_gates(output, pairs, norms, bundle.target_vocabulary, tokens=tokens, tags=tags)
 
 
 def measure_contrasts(measured: ModelOnSplit, *, contrasts: Path, output: Path) -> None:
     """Score the contrastive pairs that `contrasts` lists of a split, and write them as `CONTRAST_SCORES_SCHEMA`.
 
-    The scale's number of test sentences counts sources. Raises `UserError` if the features lack sentence
-    pairs of the list.
+    The scale's number of test sentences counts sources. Raises `UserError` if the features lack sentence pairs of the
+    list, or if one is very long.
     """
     run, split, bundle = measured.run, measured.split, measured.load()
     pairs = read_contrast_list(contrasts, entries=run.sentences.of(split))
@@ -85,6 +88,8 @@ def measure_contrasts(measured: ModelOnSplit, *, contrasts: Path, output: Path) 
             f"{contrasts} lists sentence pairs that the features of {split} lack: delete the older ones and run the "
             "workflow again."
         )
+    for id in examples.id[long_pairs(examples)].tolist():
+        raise UserError(f"{split}, sentence pair {id}: a side has more than {MAX_SUBWORDS:,} subwords: shorten it.")
     examples = bundle.transforms.for_translation(replace(examples, target=replace(examples.target, features={})))
     write_contrast_scores(output, score_contrasts(bundle.model, examples, pairs))
 
@@ -97,10 +102,10 @@ def measure_heads(measured: ModelOnSplit, *, corpus: Path, trees: Path, output: 
     name.
     """
     run, bundle = measured.run, measured.load(observed=True)
-    examples = load_sources(run, bundle.transforms, measured.features, measured.split)
-    parses = parse_with_heads(bundle, examples, method="one_root")
-    predicted = {f"{layer}.{head}": heads for (layer, head), heads in parses.items()}
-    results = score_induction(read_gold_trees(corpus, trees, len(examples)), predicted)
+    sources = load_sources(run, bundle.transforms, measured.features, measured.split)
+    parses = parse_with_heads(bundle, sources.examples, method="one_root")
+    predicted = {f"{layer}.{head}": join_heads(sources, heads) for (layer, head), heads in parses.items()}
+    results = score_induction(read_gold_trees(corpus, trees, len(sources)), predicted)
     write_json(
         output,
         {

@@ -1,7 +1,7 @@
 """Training jobs: a run trained from its feature files into a bundle."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from torch import nn
 from nmtcore.config.runs import RunSettings, run_from_json
 from nmtcore.evaluation.metrics import score_translations
 from nmtcore.evaluation.outputs import read_references
-from nmtcore.experiment.inference import TextOutput
+from nmtcore.experiment.inference import scored_output
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
 from nmtcore.features.examples import concatenate
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
@@ -97,7 +97,7 @@ def train_run(job: TrainingJob) -> None:
             treebank=concatenate(treebanks) if treebanks else None,
             log_folder=run_folder,
             checkpoint_folder=folder,
-            validate=_validator(run, vocabularies, transforms, job),
+            validate=_validator(run, vocabularies, transforms, job, log=log),
             device=device,
         )
         if is_main:
@@ -107,32 +107,38 @@ def train_run(job: TrainingJob) -> None:
 
 
 def _validator(
-    run: RunSettings, vocabularies: Mapping[str, Vocabulary], transforms: Transforms, job: TrainingJob
+    run: RunSettings,
+    vocabularies: Mapping[str, Vocabulary],
+    transforms: Transforms,
+    job: TrainingJob,
+    *,
+    log: Callable[[str], None] = print,
 ) -> Callable[[nn.Module], dict[str, float]] | None:
     """Make the function that translates and scores the dev set; return None if the metric is perplexity.
 
-    The translation of a sentence whose trees do not fit into memory counts as empty.
+    The translation of a sentence, or of a part of a very long one, whose trees do not fit into memory counts as empty.
     """
     if run.training.validation.metric == "perplexity":
         return None
     segmenter = Segmenter.load(job.segmentation, run.segmentation, "target")
-    output = TextOutput(run, vocabularies["target"], segmenter, transforms)
-    dev = load_sources(run, transforms, Path(job.features), "dev")
+    output = scored_output(run, vocabularies["target"], segmenter, transforms)
+    dev = load_sources(run, transforms, Path(job.features), "dev", log=log)
+    examples = dev.examples
     references = read_references(run, Path(job.dev_corpus), len(dev))
     settings = transforms.search_settings(replace(run.decoding, beam=run.training.validation.beam))
 
-    def translations(model: nn.Module, rows: np.ndarray) -> dict[int, str]:
-        hypotheses = translate_examples(model, dev.take(rows), settings, scores=False)
-        return {row: output.text(best) for row, (best, *_) in zip(rows.tolist(), hypotheses, strict=True)}
+    def translations(model: nn.Module, rows: np.ndarray) -> dict[int, Sequence[int]]:
+        hypotheses = translate_examples(model, examples.take(rows), settings, scores=False)
+        return {row: best.tokens for row, (best, *_) in zip(rows.tolist(), hypotheses, strict=True)}
 
     def validate(model: nn.Module) -> dict[str, float]:
         try:
-            texts = translations(model, np.arange(len(dev)))
+            best = translations(model, np.arange(len(examples)))
         except trees.TooLongForTrees as error:
             longest = trees.LONGEST_ELIMINATED
             print(f"A validation translates no sentence of more than {longest} subwords: {error.problem}.")
-            texts = translations(model, np.flatnonzero(dev.source.ids.lengths <= longest))
-        all_texts = [texts.get(row, "") for row in range(len(dev))]
-        return {"bleu": score_translations(all_texts, references, run.evaluation)["bleu"]}
+            best = translations(model, np.flatnonzero(examples.source.ids.lengths <= longest))
+        texts = output.texts(dev, [best.get(row, ()) for row in range(len(examples))])
+        return {"bleu": score_translations(texts, references, run.evaluation)["bleu"]}
 
     return validate

@@ -99,18 +99,18 @@ def _label_column(words: AnnotatedWords, column: str) -> np.ndarray:
     return words.per_word(lookup_label_ids(lists, words.labels[column]), fill=NO_LABEL)
 
 
-def _parent_position(words: AnnotatedWords) -> np.ndarray:
+def governor_positions(word_of_subword: Ragged, governor_W: np.ndarray) -> np.ndarray:
     """Compute the mean position of each governor's subwords, float64.
 
     The parent of a root, or of a word without a governor, is the word itself (bugliarello2020, section 3.1: the root's
     parent is itself).
     """
-    subwords, total = words.word_of_subword, int(words.offsets[-1])
-    _, position_J = subwords.rows_and_columns()
-    word_J = np.repeat(words.offsets[:-1], subwords.lengths) + subwords.values
+    words_B, total = words_per_sentence(word_of_subword), len(governor_W)
+    first_B = np.cumsum(words_B) - words_B
+    _, position_J = word_of_subword.rows_and_columns()
+    word_J = np.repeat(first_B, word_of_subword.lengths) + word_of_subword.values
     mean_W = np.bincount(word_J, weights=position_J, minlength=total) / np.bincount(word_J, minlength=total)
-    first_W = np.repeat(words.offsets[:-1], words.words_B)
-    return mean_W[np.where(words.governor_W >= 0, first_W + words.governor_W, np.arange(total))]
+    return mean_W[np.where(governor_W >= 0, np.repeat(first_B, words_B) + governor_W, np.arange(total))]
 
 
 def _random_column(words: AnnotatedWords) -> np.ndarray:
@@ -125,7 +125,7 @@ def _random_column(words: AnnotatedWords) -> np.ndarray:
 
 COLUMNS: dict[str, Callable[[AnnotatedWords], np.ndarray]] = {
     "governor": lambda words: words.governor_W,
-    "parent_position": _parent_position,
+    "parent_position": lambda words: governor_positions(words.word_of_subword, words.governor_W),
     "random": _random_column,
 }
 """The functions that compute the columns other than labels."""

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -59,16 +58,16 @@ def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: 
     trees = parse_with_heads(bundle, examples, method=tree_method).values()
     heads: list[AttentionHead] = []
     analysed = []
-    for row, (maps, part) in enumerate(zip(_maps(bundle, examples, tokens), read.parts, strict=True)):
-        sentence = chosen[part.line]
+    for row, (maps, line) in enumerate(zip(_maps(bundle, examples, tokens), read.sources.row_P.tolist(), strict=True)):
+        sentence = chosen[line]
         heads = [_head(bundle, own) for own in maps]
-        annotations = {name: own[row] for name, own in read.annotations.items() if own[row].head is not None}
+        annotations = {name: own[line] for name, own in read.annotations.items() if own[line].head is not None}
         pieces = bundle.target_vocabulary.tokens(tokens[row])
         analysed.append(
             AnalysedSentence(
                 number=sentence.number,
                 text=sentence.text,
-                words=read.words[part.line],
+                words=read.words[line],
                 gold=None if sentence.gold is None else LabelledTree(sentence.gold.head, sentence.gold.deprel),
                 gold_is_read=not annotations.keys().isdisjoint(reader.given_by),
                 annotations={
@@ -77,7 +76,7 @@ def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: 
                     if name not in reader.given_by
                 },
                 parse=None if parses is None else getattr(parses[row], method).tolist(),
-                translation=bundle.text(tokens[row]),
+                translation=bundle.output.text(tokens[row]),
                 tags=None if tags is None else tags[row],
                 gates=None if gates is None else GatedSentence(pieces, gates[row][:-1]),
                 source_tokens=maps[0]["keys"],
@@ -142,12 +141,11 @@ def translate_and_write(
         for chunk, translations in bundle.translate_chunks(lines, settings, **options):
             best = [hypotheses[0].tokens for hypotheses in translations]
             if tag_file:
-                tagged = chunk.by_sentence(predict_tags(bundle, chunk.examples, best))
+                tagged = chunk.sources.by_sentence(predict_tags(bundle, chunk.examples, best))
                 for sentence, parts in zip(chunk.sentences, tagged, strict=True):
                     tag_file.write(tag_row(sentence.number - 1, chain.from_iterable(parts)))
             if map_file:
-                ids = np.array([chunk.sentences[part.line].number - 1 for part in chunk.parts], dtype=np.int64)
-                write_attention(map_file, bundle, replace(chunk.examples, id=ids), best)
+                write_attention(map_file, bundle, chunk.examples, best)
             for words, texts in zip(chunk.words, bundle.texts(chunk, translations), strict=True):
                 counted += bool(words)
                 empty += bool(words) and not texts[0].text

@@ -15,14 +15,15 @@ from typing import Any
 
 import nmtcore
 from nmtcore.config.corpora import SIDES
+from nmtcore.corpus.tokenisation import word_rules
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
+from nmtcore.features.sources import MAX_SUBWORDS
 from nmtcore.files import atomic_folder, write_json, write_text
 from nmtcore.inference.bundle import Bundle, load_bundle, segmentation_files
 from nmtcore.inference.ctranslate2_model import check_exportable, write_model
 from nmtcore.inference.search import length_limits
-from nmtcore.inference.text import MAX_SUBWORDS
 from nmtcore.segmentation.segmenter import SEPARATOR, codes_name
 from nmtcore.segmentation.vocabulary import EOS, SPECIALS
 
@@ -38,13 +39,17 @@ is particular to it.
 
 1. Make words of the source as `words.source` says: `moses` is Moses' `tokenizer.perl -no-escape -l LANGUAGE`, after its
    punctuation normalisation if `normalise` is true; `spaces` splits at white space; `mecab` is MeCab with the IPA
-   dictionary.
+   dictionary; `spacy` is `spacy.blank(LANGUAGE).make_doc(text)`; `characters` are the matches of `characters`, as all
+   regular expressions here one for the Python package regex. If `normalise` is `nfc`, compose the text in Unicode's NFC
+   first. What `within` matches, if it is there, is a part of words: Moses' tokeniser gets `within_mark` in its place.
 2. If `segmentation.kind` is `bpe`, cut the words with `subword-nmt apply-bpe --codes FILE`: pieces within a word end in
    `@@`. Otherwise words stay whole; those that are not in the vocabulary are `<unk>`.
 3. Replace text that is one of `reserved` by `<unk>`, and put `source_prefix` before the pieces, `source_suffix` after
    them. The model adds `</s>` to the source by itself.
 4. Translate, drop the entries of `output_tags`, and join pieces that end in `@@` with those after them.
-5. Join the words as `words.target` says: with Moses' detokeniser, with spaces, or, if MeCab's, without spaces.
+5. Join the words as `words.target` says: with Moses' detokeniser (also spaCy's words), with spaces, or, if MeCab's,
+   without spaces. Then leave out what `closing` matches, replace matches of `quoted` by their three groups, or, if
+   `space` is there, join without spaces and write one for each `space`.
 
 In Python, from lists of words to lists of words, started in this folder:
 
@@ -143,6 +148,7 @@ def describe(bundle: Bundle, *, library: str, licences: Sequence[Mapping[str, An
         **{key: getattr(run, key) for key in ("system", "dataset", "source", "target")},
         "words": {
             side: {"language": getattr(run, side), "tokeniser": own.kind, "normalise": own.normalise}
+            | word_rules(own, getattr(run, side))
             for side, own in words.items()
         },
         "segmentation": {

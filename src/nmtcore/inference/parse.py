@@ -12,12 +12,13 @@ import torch
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import DivergedError, UserError
 from nmtcore.features.examples import Examples
+from nmtcore.features.sources import Sources
 from nmtcore.inference.attention import Observed, observe
 from nmtcore.inference.batches import in_batches
 from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.schemas import PARSE_METHODS, Parse, ParseMethod
 from nmtcore.inference.search import Hypothesis, translate_examples
-from nmtcore.inference.text import LINES_PER_CHUNK, InputSentence, TextPart
+from nmtcore.inference.text import LINES_PER_CHUNK, InputSentence
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, pool_words, with_root_scores
 from nmtcore.model.components.base import Component
@@ -81,6 +82,29 @@ def translate_and_parse(
     translations = translate_examples(model, examples, settings, scores=False)
     parses = parse_examples(model, examples, batch_sentences=settings.batch_sentences) if model.parser else None
     return translations, parses
+
+
+def join_parses(sources: Sources, parses: Sequence[Parse], *, to_root: bool) -> list[Parse]:
+    """Return the parse of each sentence, given those of all parts, which are of words with the root if `to_root`."""
+    without_words = parse_of(np.zeros((0, 1)), to_root=to_root)
+    methods = [method for method in PARSE_METHODS if getattr(without_words, method) is not None]
+    joined = zip(*(join_heads(sources, [getattr(own, method) for own in parses]) for method in methods), strict=True)
+    return [Parse(**dict(zip(methods, heads, strict=True))) for heads in joined]
+
+
+def join_heads(sources: Sources, heads: Iterable[Sequence[int]]) -> list[np.ndarray]:
+    """Return the heads of each sentence, given those of all parts, with the roots of each part.
+
+    A word that continues in the next part has the head from its first part.
+    """
+    joined = []
+    for parts in sources.by_sentence(zip(sources.first_P.tolist(), map(np.asarray, heads), strict=True)):
+        sentence_W = np.zeros(0, dtype=np.int64)
+        for first, heads_W in parts:
+            moved_W = np.where(heads_W == HEAD_OF_ROOT, HEAD_OF_ROOT, heads_W + first)
+            sentence_W = np.concatenate([sentence_W, moved_W[len(sentence_W) - first :]])
+        joined.append(sentence_W)
+    return joined
 
 
 def layer_and_head(text: str) -> tuple[int, int]:
@@ -169,33 +193,29 @@ def parse_sentences(
 ) -> Iterator[tuple[InputSentence, list[str], list[int]]]:
     """Yield sentences, in order, with their words and the heads of these (1-based, 0 = root).
 
-    A sentence of more than `text.MAX_SUBWORDS` subwords is parsed in parts, each with its own root, and standard error
+    A sentence of more than `MAX_SUBWORDS` subwords is parsed in parts, each with its own root, and standard error
     says so. Raises the errors of `sentences`.
     """
     for read in bundle.reader.chunks(sentences, chunk):
         for place, parts in read.long.items():
             print(f"{place}: very long, parsed in {parts} parts with a root each.", file=sys.stderr)
-        parsed_parts = read.by_sentence(zip(read.parts, parser(read.examples), strict=True))
-        yield from zip(read.sentences, read.words, map(_join_heads, parsed_parts), strict=True)
-
-
-def _join_heads(parts: Sequence[tuple[TextPart, Sequence[int]]]) -> list[int]:
-    """Join the heads of a line's parts; a word that continues in the next part has the head from its first part."""
-    line_heads: list[int] = []
-    for part, heads in parts:
-        new = heads[len(line_heads) - part.first :]
-        line_heads += [HEAD_OF_ROOT if head == HEAD_OF_ROOT else int(head) + part.first for head in new]
-    return line_heads
+        heads = join_heads(read.sources, parser(read.examples))
+        yield from zip(read.sentences, read.words, (own.tolist() for own in heads), strict=True)
 
 
 def conllu_block(sentence: InputSentence, words: Sequence[str], heads: Sequence[int]) -> str:
     """Write the heads of a sentence in CoNLL-U, with the empty line after it.
 
-    A line of raw text has comments with its number and its text; without words it has only these. Of a sentence of a
+    A line of raw text has comments with its number and its text; without words it is "", since CoNLL-U has no such
+    sentences; if the words lack characters, such as controls, the text is that of the words. Of a sentence of a
     treebank, only the heads of the words change: comments, multiword tokens and empty nodes stay.
     """
+    if not words:
+        return ""
     if not sentence.block:
-        return conllu_sentence(words, Annotation(head=heads), sent_id=sentence.number, text=sentence.text)
+        is_whole = "".join(sentence.text.split()) == "".join("".join(words).split())
+        text = sentence.text if is_whole else " ".join(words)
+        return conllu_sentence(words, Annotation(head=heads), sent_id=sentence.number, text=text)
     lines, remaining = [], iter(heads)
     for line in sentence.block.split("\n"):
         columns = line.split("\t")

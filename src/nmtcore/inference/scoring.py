@@ -7,7 +7,8 @@ without any length penalty. Contrastive pairs are compared as whole sentences, w
 LingEval97 (Sennrich 2017).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -19,10 +20,11 @@ from nmtcore.corpus.contrasts import ContrastEntry, ContrastRows, contrast_rows
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import DivergedError, UserError
 from nmtcore.features.examples import NO_WORD, Examples, check_ids
+from nmtcore.features.sources import MAX_SUBWORDS
 from nmtcore.inference.batches import MAX_TOKENS, in_batches, with_targets
 from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.schemas import GATES_SCHEMA, ContrastScore
-from nmtcore.inference.text import LINES_PER_CHUNK, MAX_SUBWORDS, Chunk, InputSentence, grouped
+from nmtcore.inference.text import LINES_PER_CHUNK, Chunk, InputSentence, grouped
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.recurrent import Recurrent
@@ -119,7 +121,7 @@ def score_text_pairs(
     pairs = _paired(source, target)
     for group in grouped(pairs, LINES_PER_CHUNK, characters=lambda pair: sum(len(own.text) for own in pair)):
         chunk = _read_pairs(bundle, group)
-        for score in chunk.by_sentence(score_targets(bundle.model, chunk.examples)):
+        for score in chunk.sources.by_sentence(score_targets(bundle.model, chunk.examples)):
             yield score[0] if score else None
 
 
@@ -146,8 +148,8 @@ def _read_pairs(bundle: Bundle, pairs: Sequence[tuple[InputSentence, InputSenten
             f"{place}: the line has more than {MAX_SUBWORDS:,} subwords: shorten it, or split the sentence on both "
             "sides."
         )
-    ids = [bundle.target_vocabulary.ids(targets[part.line].pieces) for part in chunk.parts]
-    return chunk._replace(examples=with_targets(chunk.examples, ids))
+    ids = [bundle.target_vocabulary.ids(targets[row].pieces) for row in chunk.sources.row_P]
+    return chunk._replace(sources=replace(chunk.sources, examples=with_targets(chunk.examples, ids)))
 
 
 def score_entries(bundle: Bundle, entries: Iterable[ContrastEntry], *, where: Path) -> Iterator[ContrastScore]:
@@ -163,9 +165,8 @@ def score_entries(bundle: Bundle, entries: Iterable[ContrastEntry], *, where: Pa
             for pair in entry.pairs
         ]
         chunk = _read_pairs(bundle, pairs)
-        lengths = zip(chunk.parts, chunk.examples.target.ids.lengths, strict=True)
-        with_words = {part.line for part, length in lengths if length}
-        for line in sorted(set(range(len(pairs))) - with_words)[:1]:
+        with_words = chunk.sources.row_P[chunk.examples.target.ids.lengths > 0].tolist()
+        for line in sorted(set(range(len(pairs))).difference(with_words))[:1]:
             raise UserError(f"{pairs[line][0].where}: a source or a translation has no words: correct it.")
         yield from score_contrasts(bundle.model, chunk.examples, list(contrast_rows(group)))
 
@@ -190,7 +191,7 @@ def gate_norms(model: Recurrent, examples: Examples) -> list[np.ndarray]:
 def write_gates(
     path: Path,
     examples: Examples,
-    norms: Sequence[np.ndarray],
+    norms: Mapping[int, np.ndarray],
     vocabulary: Vocabulary,
     *,
     tokens: Path,
@@ -198,8 +199,9 @@ def write_gates(
 ) -> None:
     """Write the gate norms of sentence pairs as `GATES_SCHEMA`.
 
-    `norms` has one array per pair, with `</s>`. `tokens` is the file of the targets' subwords, and `tags` the
-    annotation of the target side, if there is any. Raises `UserError` if the annotation has other pairs.
+    `norms` has an array for each row of `examples` that is written, with `</s>`. `tokens` is the file of the targets'
+    subwords, and `tags` the annotation of the target side, if there is any. Raises `UserError` if the annotation has
+    other pairs.
     """
     tags_of_words = [None] * len(examples)
     if tags is not None:
@@ -207,7 +209,10 @@ def write_gates(
         check_ids(examples.id, np.array([row["id"] for row in annotated], dtype=np.int64), tokens, tags)
         tags_of_words = [row["upos"] for row in annotated]
     target = examples.target
-    columns = zip(examples.id, target.ids, target.word_of_subword, tags_of_words, norms, strict=True)
+    columns = (
+        (examples.id[row], target.ids[row], target.word_of_subword[row], tags_of_words[row], norms_T)
+        for row, norms_T in norms.items()
+    )
     rows = (
         {
             "id": int(id),

@@ -6,7 +6,6 @@ that translation needs.
 
 import sys
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,6 +29,7 @@ from nmtcore.errors import LineError, UserError
 from nmtcore.features.examples import Examples, SideExamples, group_by_annotator
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import columns_of
+from nmtcore.features.sources import MAX_SUBWORDS, Sources, cut_sources
 from nmtcore.features.syntax import AnnotatedWords, column_of
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.search import Hypothesis, translate_examples
@@ -42,8 +42,6 @@ T = TypeVar("T")
 
 LINES_PER_CHUNK = 2000
 """Sentences of a text that are read, sorted and translated at once."""
-MAX_SUBWORDS = 1000
-"""Subwords per example; longer lines are cut into parts."""
 MAX_CHARACTERS = 1 << 20
 """Characters of a group after which no more sentences are added, so that very long lines take little memory."""
 
@@ -96,35 +94,20 @@ def grouped(items: Iterable[T], size: int, *, characters: Callable[[T], int]) ->
         yield group
 
 
-class TextPart(NamedTuple):
-    """A sentence, or a part of a very long one."""
-
-    line: int
-    """The sentence's index in its chunk."""
-    first: int
-    """The sentence's word (from 0) with which the part begins. A word too long for one part continues in the next."""
-    words: list[str]
-    ids: list[int]
-    word_of_subword: list[int]
-
-
 class Chunk(NamedTuple):
-    """Consecutive sentences and their examples: none without words, several for a very long sentence."""
+    """Consecutive sentences, and the examples that a model reads."""
 
     sentences: Sequence[InputSentence]
     words: list[list[str]]
-    parts: list[TextPart]
-    """What each example was made from."""
     annotations: dict[str, list[Annotation]]
-    """The annotations of each example that the model reads, by annotator; null where the annotator failed."""
-    examples: Examples
+    """The annotations of each sentence that the model reads, by annotator; null where the annotator failed."""
+    sources: Sources
+    """Their ids are the numbers of the sentences, from 0."""
 
-    def by_sentence(self, values: Iterable[T]) -> list[list[T]]:
-        """Group values, one per example, by sentence."""
-        groups: list[list[T]] = [[] for _ in self.sentences]
-        for part, value in zip(self.parts, values, strict=True):
-            groups[part.line].append(value)
-        return groups
+    @property
+    def examples(self) -> Examples:
+        """The parts of `sources`."""
+        return self.sources.examples
 
     def check_lengths(self) -> None:
         """Raise `UserError` if a sentence is in parts."""
@@ -134,8 +117,32 @@ class Chunk(NamedTuple):
     @property
     def long(self) -> dict[str, int]:
         """The number of parts of each very long sentence, by the place of the sentence."""
-        counts = Counter(part.line for part in self.parts)
-        return {self.sentences[line].where: count for line, count in counts.items() if count > 1}
+        return {self.sentences[row].where: count for row, count in self.sources.long.items()}
+
+
+class TextOutput:
+    """Turns ids into text, `detokenised` or as tokens joined by spaces."""
+
+    def __init__(
+        self,
+        run: RunSettings,
+        vocabulary: Vocabulary,
+        segmenter: Segmenter,
+        transforms: Transforms,
+        *,
+        detokenised: bool = True,
+    ) -> None:
+        self._target, self._transforms = (vocabulary, segmenter), transforms
+        tokenizer = WordTokenizer(run.text_words("target"), run.target)
+        self._join = tokenizer.join if detokenised else " ".join
+
+    def text(self, *outputs: Sequence[int]) -> str:
+        """Return the text of a hypothesis, or of those of a sentence's parts; it is empty without any."""
+        return self._join([word for tokens in outputs for word in self._transforms.words(tokens, *self._target)])
+
+    def texts(self, sources: Sources, outputs: Iterable[Sequence[int]]) -> list[str]:
+        """Return the text of each sentence, given the best hypothesis of every part."""
+        return [self.text(*parts) for parts in sources.by_sentence(outputs)]
 
 
 class ScoredText(NamedTuple):
@@ -183,11 +190,10 @@ class Bundle:
         changed = {name: value for name, value in changes.items() if value is not None}
         return build(DecodingSettings, plain(self.run.decoding) | changed, where="decoding")
 
-    def text(self, *outputs: Sequence[int]) -> str:
-        """Return the text of a hypothesis, or of a line's parts, detokenised as the data set's settings say."""
-        target = self.target_vocabulary, self.target_segmenter
-        words = [word for tokens in outputs for word in self.transforms.words(tokens, *target)]
-        return WordTokenizer(self.run.text_words("target"), self.run.target).join(words)
+    @cached_property
+    def output(self) -> TextOutput:
+        """What makes text of hypotheses, detokenised as the data set's settings say."""
+        return TextOutput(self.run, self.target_vocabulary, self.target_segmenter, self.transforms)
 
     def translate(self, lines: Iterable[str | bytes], settings: DecodingSettings | None = None) -> Iterator[str]:
         """Translate raw text line by line, in order; see `translate_chunks`."""
@@ -227,10 +233,10 @@ class Bundle:
 
         The i-th best hypotheses of a line's parts are joined, for each i; the score is their sum.
         """
-        for parts in chunk.by_sentence(translations):
+        for parts in chunk.sources.by_sentence(translations):
             ranks = zip(*parts, strict=False) if parts else [()]
             yield [
-                ScoredText(self.text(*(own.tokens for own in ranked)), sum((own.score for own in ranked), 0.0))
+                ScoredText(self.output.text(*(own.tokens for own in ranked)), sum((own.score for own in ranked), 0.0))
                 for ranked in ranks
             ]
 
@@ -264,33 +270,27 @@ class TextReader:
 
     def read(self, texts: Sequence[InputSentence]) -> Chunk:
         """Make examples of sentences, with the run's transforms applied."""
-        words = [self._tokenizer.split(own.text) if own.words is None else list(own.words) for own in texts]
-        parts = [part for line, own in enumerate(words) for part in self._parts(line, own)]
-        annotations = {name: self._annotate(name, texts, parts) for name in self._annotators}
-        words_of_subwords = Ragged.from_lists([part.word_of_subword for part in parts], np.int32)
+        split, compose = self._tokenizer.split, self._tokenizer.compose
+        words = [split(own.text) if own.words is None else list(map(compose, own.words)) for own in texts]
+        annotations = {name: self._annotate(name, texts, words) for name in self._annotators}
+        segmented = [self._bundle.source_segmenter.segment(own) for own in words]
+        words_of_subwords = Ragged.from_lists([own.word_of_subword for own in segmented], np.int32)
         side = SideExamples(
-            ids=Ragged.from_lists([part.ids for part in parts], np.int32),
+            ids=Ragged.from_lists([self._bundle.source_vocabulary.ids(own.pieces) for own in segmented], np.int32),
             word_of_subword=words_of_subwords,
-            features=self._features(words_of_subwords, annotations) if parts else {},
+            features=self._features(words_of_subwords, annotations),
         )
-        examples = self._bundle.transforms.for_translation(Examples(id=np.arange(len(parts)), source=side))
-        return Chunk(texts, words, parts, annotations, examples)
+        ids = np.array([own.number - 1 for own in texts], dtype=np.int64)
+        sources = cut_sources(Examples(id=ids, source=side), self._bundle.transforms)
+        return Chunk(texts, words, annotations, sources)
 
-    def _parts(self, line: int, words: Sequence[str]) -> Iterator[TextPart]:
-        pieces, word_of_subword = self._bundle.source_segmenter.segment(words)
-        ids = self._bundle.source_vocabulary.ids(pieces)
-        for start, stop in part_ranges(word_of_subword, longest=MAX_SUBWORDS):
-            first, last = word_of_subword[start], word_of_subword[stop - 1]
-            words_from_0 = [word - first for word in word_of_subword[start:stop]]
-            yield TextPart(line, first, list(words[first : last + 1]), ids[start:stop], words_from_0)
-
-    def _annotate(self, name: str, texts: Sequence[InputSentence], parts: Sequence[TextPart]) -> list[Annotation]:
+    def _annotate(self, name: str, texts: Sequence[InputSentence], words: Sequence[Sequence[str]]) -> list[Annotation]:
         settings, _ = self._annotators[name]
         if name in self.given_by:
-            annotator = Given([texts[part.line].gold for part in parts])
+            annotator = Given([text.gold for text in texts])
         else:
             annotator = self._open.get(name) or self._start(name, settings)
-        numbered = (NumberedSentence(number, part.words) for number, part in enumerate(parts))
+        numbered = (NumberedSentence(number, own) for number, own in enumerate(words))
         return [annotation for _, annotation in guarded(annotator, numbered, max_words=settings.max_words)]
 
     def _start(self, name: str, settings: AnnotatorSettings) -> Annotator:
@@ -300,7 +300,7 @@ class TextReader:
         return annotator
 
     def _features(self, words_of_subwords: Ragged, annotations: dict[str, list[Annotation]]) -> dict[str, Ragged]:
-        """Compute the features that translation needs from the annotations of parts."""
+        """Compute the features that translation needs from the annotations of sentences."""
         columns: dict[str, Ragged] = {}
         labels = self._bundle.labels.get("source", {})
         for name, (_, features) in self._annotators.items():
@@ -324,15 +324,3 @@ def _check_in_conllu(features: Iterable[str]) -> None:
                 f"The model reads {annotation} of the source side, which came with its corpus (the annotator "
                 "'existing') and which a CoNLL-U file does not have: use a model of a system without it."
             )
-
-
-def part_ranges(word_of_subword: Sequence[int], *, longest: int) -> Iterator[tuple[int, int]]:
-    """Cut a sentence into ranges (start, stop) of at most `longest` subwords, between words if possible."""
-    start, end = 0, len(word_of_subword)
-    while start < end:
-        stop = min(start + longest, end)
-        while stop < end and stop > start and word_of_subword[stop] == word_of_subword[stop - 1]:
-            stop -= 1
-        stop = stop if stop > start else min(start + longest, end)
-        yield start, stop
-        start = stop

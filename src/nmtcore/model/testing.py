@@ -26,9 +26,20 @@ from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_GOVERNOR
 VOCABULARY = 23
 """Subwords of the small models, special ones included."""
 
-_LABELS = {name: ["<none>", "<unk>", "a", "b", "c"] for feature in FEATURES.values() for name in feature.labels}
+_UD_LABELS = {
+    "upos": "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X",
+    "deprel": "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated "
+    "expl fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative "
+    "xcomp",
+}
+_LABELS = {
+    name: ["<none>", "<unk>", *_UD_LABELS.get(name, "a b c").split()]
+    for feature in FEATURES.values()
+    for name in feature.labels
+}
 RANDOM_LABELS = {"source": _LABELS, "target": _LABELS}
-"""Label vocabularies of all columns of the feature files that have labels, by side."""
+"""Label vocabularies of all columns of the feature files that have labels, by side; parts of speech and relations are
+those of Universal Dependencies, so that components can look for one."""
 
 
 def random_examples(count: int, seed: int, *, longest: int = 7) -> Examples:

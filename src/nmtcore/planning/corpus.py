@@ -14,14 +14,19 @@ from nmtcore.errors import UserError
 
 
 def raw_files(project: Project, *, dataset: str, split: str) -> list[str]:
-    """List the raw files of a split. Raises `UserError` if a file of the user's own is missing."""
+    """List the raw files of a split. Raises `UserError` if a file of the user's own is missing.
+
+    Paths with braces are left out: Snakemake takes braces for wildcards and knows no escape. `own_files_read`, a
+    parameter of the same jobs, tells when these files change.
+    """
     settings, layout = _with_split(project, dataset, split), project.layout
     # A split that has been read no longer needs its raw files.
     if not os.path.exists(layout.path("raw_pairs", dataset=dataset, split=split)):
         check_own_files(settings, where=project.dataset_files[dataset])
     corpora = (settings.corpora[part.corpus] for part in settings.splits[split])
     files = (file for corpus in corpora for files in corpus.files.values() for file in files)
-    return list(dict.fromkeys(file.path or layout.path("download", file=file.name) for file in files))
+    paths = dict.fromkeys(file.path or layout.path("download", file=file.name) for file in files)
+    return [path for path in paths if "{" not in path]
 
 
 def contrastive_files(project: Project, *, dataset: str, split: str) -> list[str]:

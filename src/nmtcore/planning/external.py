@@ -6,11 +6,19 @@ from nmtcore.config.own_folder import file_state
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
+from nmtcore.errors import UserError
 
 
 def translation_file(*, run: RunSettings, split: str) -> str:
-    """Return the file of an external run's translations of a test. Raises `UserError` if there is none."""
-    return run.external[choose(split, run.external, noun="external translations", where=f"{run.dataset}/{run.system}")]
+    """Return the file of an external run's translations of a test.
+
+    Raises `UserError` if there is none, or if its path has a brace, which Snakemake would take for a wildcard.
+    """
+    where = f"{run.dataset}/{run.system}"
+    path = run.external[choose(split, run.external, noun="external translations", where=where)]
+    if "{" in path:
+        raise UserError(f"{where}: Snakemake takes braces in {path} for wildcards: rename the file or folder.")
+    return path
 
 
 def translation_state(*, run: RunSettings, split: str) -> str:

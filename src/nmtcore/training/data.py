@@ -13,6 +13,7 @@ from nmtcore.config.training import BatchSettings
 from nmtcore.errors import UserError
 from nmtcore.features.arrays import compact_lengths
 from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.features.sources import MAX_SUBWORDS, long_pairs
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.base import Component
@@ -85,10 +86,18 @@ def prepare_training_data(
 
     `train` is None if the run has no sentence pairs. `treebank` has the sentences of the run's treebanks; only they
     train the terms of parsing components. `log` gets the numbers of sentences that are too long or lack a feature.
-    Raises `UserError` if there is nothing to train on, or if the dev set is empty.
+    Raises `UserError` if there is nothing to train or validate on.
     """
     if not len(dev):
         raise UserError(f"The dev set of {run.dataset} is empty: there is nothing to validate on.")
+    if len(long := long_pairs(dev)):
+        lines = sorted({max(id + 1, -id) for id in dev.id[long].tolist()})  # a transform's rows have negative ids
+        pairs = f"{len(long)} of {len(dev)} dev examples have more than {MAX_SUBWORDS:,} subwords on a side"
+        if len(long) == len(dev):
+            raise UserError(f"{pairs}: there is nothing to validate on. Shorten the dev set of {run.dataset}.")
+        shown = ", ".join(map(str, lines[:5])) + ", ..." * (len(lines) > 5)
+        log(f"{pairs}: left out of the losses of validations (dev, line {shown}).")
+        dev = dev.take(np.delete(np.arange(len(dev)), long))
     sets = []
     if train is not None:
         terms = None if treebank is None else frozenset(term_names(model.components)) - model.parser_terms

@@ -8,16 +8,27 @@ one side may be missing; it is then empty, without a tree.
 
 A sentence is refused if its words do not count from 1, its ranges of multiword tokens overlap or are out of place, or
 its `# text` differs from the words by more than white space. If both sides have a `# sent_id`, they must agree, apart
-from a zone: the language code of the side at the end (`s1/en`).
+from what tells the sides apart (`s1/en`, `en_lines-1`; see `comparable_ids`). If one file has more sentences than the
+other, those whose ids both have are paired, and the others are left out and counted.
 
 Spaces inside a form (Czech "10 000") become no-break spaces, because words contain no ASCII white space.
 """
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import chain, groupby
 
-from nmtcore.corpus.formats.rows import Format, Inputs, Row, check_same_ids, pair_pieces, replace_separators
+from nmtcore.corpus.formats.rows import (
+    Format,
+    Inputs,
+    Row,
+    check_same_ids,
+    not_parallel,
+    pair_pieces,
+    plain_lines,
+    replace_separators,
+)
+from nmtcore.corpus.formats.sentence_ids import NO_ID, comparable_ids, is_count, shared_ids
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines, natural_number
 from nmtcore.errors import quoted
@@ -37,8 +48,11 @@ class Conllu(Format):
 
     def rows(self, inputs: Inputs) -> Iterator[Row]:
         """Yield (source sentence, target sentence); None for a side without files."""
-        readers = {side: sentences if self._is_conllu(side) else lines for side in SIDES}
+        readers = {side: sentences if self._is_conllu(side) else plain_lines for side in SIDES}
         if all(inputs.get(side) for side in SIDES):
+            files = [inputs[side] for side in SIDES]
+            if len(files[0]) == len(files[1]) and all(map(self._is_conllu, SIDES)):
+                return chain.from_iterable(map(self._joined, *files))
             return pair_pieces(inputs, readers, unit="sentences")
         return (
             tuple(piece if side == present else None for side in SIDES)
@@ -47,10 +61,29 @@ class Conllu(Format):
             for piece in readers[present](file)
         )
 
+    def _joined(self, *files: Input) -> Iterator[Row]:
+        """Pair the sentences of two files: one after the other or, if their numbers differ, by ids that both have."""
+        own_ids = [[piece.ids[0] for piece in sentences(file)] for file in files]
+        ids, counts = comparable_ids(own_ids, self.context[:2]), [len(own) for own in own_ids]
+        source, target = (
+            (piece._replace(ids=(id_,)) for piece, id_ in zip(sentences(file), own, strict=True))
+            for file, own in zip(files, ids, strict=True)
+        )
+        if counts[0] == counts[1]:
+            return zip(source, target, strict=True)
+        shared = set() if all(map(is_count, own_ids)) else shared_ids(ids)
+        if not shared:
+            raise not_parallel(files, counts, unit="sentences")
+        places = zip(counts, files, strict=True)
+        parts = (f"{count - len(shared):,} of {count:,} in {file.path}" for count, file in places)
+        self.left_out.append(f"Sentences whose ids the other file lacks are left out: {', '.join(parts)}.")
+        targets = {piece.ids[0]: piece for piece in target if piece.ids[0] in shared}
+        return ((piece, targets[piece.ids[0]]) for piece in source if piece.ids[0] in shared)
+
     def parse(self, row: Row) -> tuple[Side, Side]:
         """Parse both sentences. Raises `BadRow` if one is malformed or their ids differ."""
         if None not in row:
-            check_same_ids(*map(_without_zone, row, self.context[:2]))
+            check_same_ids(*row)
         source = self._parse_piece(row[0], "source", surface=False)
         target = self._parse_piece(row[1], "target", surface=not self.context.treebank)
         return source, target
@@ -64,12 +97,6 @@ class Conllu(Format):
         return parse_sentence(piece, surface=surface) if self._is_conllu(side) else Side(text=decode(piece))
 
 
-def _without_zone(piece: Piece, language: str) -> Piece:
-    """Remove the zone from the ids of a sentence: the language, perhaps with a region or the like (`/en-US`)."""
-    zone = re.compile(rf"(?<=.)/{re.escape(language)}([-_]\w+)?$", re.IGNORECASE)
-    return piece._replace(ids=tuple(zone.sub("", id_) for id_ in piece.ids))
-
-
 def sentences(file: Input) -> Iterator[Piece]:
     """Yield the lines of each sentence; sentences are separated by empty lines."""
     limit, has_ids = file.max_line_bytes, False
@@ -80,7 +107,7 @@ def sentences(file: Input) -> Iterator[Piece]:
         data = b"\n".join(piece.data for piece in pieces)
         ids = [id_.decode("utf-8", "replace").strip() for id_ in _SENTENCE_ID.findall(data)]
         has_ids |= any(ids)
-        id_ = ", ".join(dict.fromkeys(filter(None, ids))) or ("(no id)" if has_ids else "")
+        id_ = ", ".join(dict.fromkeys(filter(None, ids))) or (NO_ID if has_ids else "")
         is_long = len(data) > limit or any(piece.cut_at for piece in pieces)
         yield Piece(str(file.path), pieces[0].line, b"" if is_long else data, is_long * limit, (id_,))
 
@@ -115,6 +142,7 @@ def parse_sentence(piece: Piece, *, surface: bool) -> Side:
     if not words or covered > len(words):
         raise BadRow("columns", piece, "the sentence ends before its last word")
     forms = "".join("".join(token[1].split()) for token in tokens)
+    texts = [text for text in texts if text] or texts  # a second text may be empty, as in UD's Belarusian treebank
     if others := [text for text in texts if "".join(text.split()) != forms]:
         raise BadRow("text", piece, f"`# text` is {quoted(others[0])}, but the words are {quoted(forms)}")
     text = texts[-1] if texts else _surface_text(tokens)

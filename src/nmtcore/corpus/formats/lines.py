@@ -1,15 +1,38 @@
 """Formats with one pair per line: two plain text files, columns of one file, copied text, and CzEng's export format."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 
-from nmtcore.corpus.formats.rows import Format, Inputs, Row, pair_pieces, replace_separators
+from nmtcore.corpus.formats.rows import (
+    FIRST_LINES,
+    Format,
+    Inputs,
+    Row,
+    pair_pieces,
+    peek,
+    plain_lines,
+    replace_separators,
+)
 from nmtcore.corpus.pairs import SIDES, Side
-from nmtcore.corpus.text_lines import BadRow, Piece, decode, lines
-from nmtcore.errors import quoted
+from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines
+from nmtcore.errors import LineError, quoted
 from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
 CZENG_BLOCKS = 15
+FEWEST_ROWS = 10
+"""Rows from which it can be told that they are in quotes, or have numbers in a column."""
+MOST_NUMBERS = 0.99
+"""From this share of numbers on, a column is one of numbers."""
+_NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*(e[-+]?[0-9]+)?%?", re.IGNORECASE)
+_NAMES = """
+source sources src target targets tgt trg ref reference references sentence sentences text translation translations
+original id score english german french spanish italian portuguese dutch swedish danish norwegian finnish czech slovak
+polish russian ukrainian bulgarian romanian hungarian greek turkish arabic persian hebrew hindi chinese japanese korean
+"""
+_HEADER_WORDS = frozenset(_NAMES.split())
+"""Words of which the names of two columns with sentences consist, besides codes of languages and numbers."""
 _TOKEN = re.compile(r"(\||[^|]+)\|(\||[^|]+)\|([^|]+)\|([0-9]{1,9})\|([0-9]{1,9})\|([^|]+)")
 
 
@@ -20,7 +43,7 @@ class Plain(Format):
 
     def rows(self, inputs: Inputs) -> Iterator[Row]:
         """Yield (source line, target line)."""
-        return pair_pieces(inputs, dict.fromkeys(SIDES, lines))
+        return pair_pieces(inputs, dict.fromkeys(SIDES, plain_lines))
 
     def parse(self, row: Row) -> tuple[Side, Side]:
         """Decode both lines."""
@@ -30,19 +53,81 @@ class Plain(Format):
 class Tsv(Format):
     """Columns that are separated by tabs or another separator."""
 
+    def rows(self, inputs: Inputs) -> Iterator[Row]:
+        """Yield the lines of all files, each with the number of columns that its file has."""
+        return (row for file in inputs[self.role] for row in self._rows(file))
+
+    def _rows(self, file: Input) -> Iterator[Row]:
+        """Yield (line, columns that most of the first lines have). Raises `LineError` for a header or quotes."""
+        first, pieces = peek(plain_lines(file))
+        rows = [piece.data.decode("utf-8", "replace").split(self.options.separator) for piece in first if piece.data]
+        columns = Counter(map(len, rows)).most_common(1)[0][0] if rows else 1
+        if self.options.header:
+            next(pieces, None)
+        elif self._is_header(rows):
+            fault = "this row names the columns: set `header: true` in the corpus's `options` (--header)"
+            raise LineError(file.path, first[0].line, f"{fault}. {_columns_text(rows[0])}")
+        elif _are_quoted(filter(None, map(self._chosen, rows))):
+            fault = "the columns are in quotes, as in CSV: write them without quotes, with tabs between"
+            raise LineError(file.path, first[0].line, f"{fault}.")
+        yield from zip(pieces, repeat(columns))
+
+    def _chosen(self, row: Sequence[str]) -> tuple[str, ...]:
+        """Return the cells of both sides; none if the row is too short."""
+        numbers = self.options.source_column, self.options.target_column
+        return tuple(row[number - 1] for number in numbers) if max(numbers) <= len(row) else ()
+
+    def _is_header(self, rows: Sequence[Sequence[str]]) -> bool:
+        """Say whether the first row names the columns.
+
+        It does if the cells of both sides are different names, or if it is the only one without a number in a column.
+        """
+        words, first = _HEADER_WORDS | {*self.context[:2]}, rows[0] if rows else ()
+        names = {tuple(re.findall(r"[^\W\d_]+", cell.casefold())) for cell in self._chosen(first)}
+        if len(names) == len(SIDES) and all(name and words.issuperset(name) for name in names):
+            return True
+        others = [row for row in rows[1:] if len(row) == len(first)]
+        return len(others) >= FEWEST_ROWS and any(
+            re.match(r"[^\W\d_]", name) and sum(map(bool, map(_NUMBER.fullmatch, cells))) >= MOST_NUMBERS * len(cells)
+            for name, *cells in zip(first, *others, strict=True)
+        )
+
     def parse(self, row: Row) -> tuple[Side, Side]:
         """Take the source and target columns, and delete from the target what the options say.
 
-        Raises `BadRow` if the line has too few columns.
+        Raises `BadRow` if the line has too few columns, or another number than most.
         """
         options, columns = self.options, decode(row[0]).split(self.options.separator)
         last_column = max(options.source_column, options.target_column)
         if len(columns) < last_column:
             raise BadRow("columns", row[0], f"has {len(columns)} columns, but the options name column {last_column}")
+        if len(columns) != row[1]:
+            fault = f"has {len(columns)} columns, but most of the file's first {FIRST_LINES:,} lines have {row[1]}"
+            raise BadRow("columns", row[0], fault)
         target = columns[options.target_column - 1]
         if options.delete_from_target:
             target = re.sub(options.delete_from_target, "", target)
         return Side(text=columns[options.source_column - 1]), Side(text=target)
+
+
+def _are_quoted(rows: Iterable[Sequence[str]]) -> bool:
+    """Say whether most pairs have quotes around both sides."""
+    quotes = [all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in row) for row in rows]
+    return len(quotes) >= FEWEST_ROWS and sum(quotes) > 0.9 * len(quotes)
+
+
+def describe_columns(file: Input, separator: str) -> str:
+    """Show the columns of a table's first row, and say how to choose others."""
+    first = next((piece.data for piece in lines(file) if piece.data.strip()), b"")
+    return f"{file.path}: {_columns_text(first.decode('utf-8', 'replace').split(separator))}"
+
+
+def _columns_text(cells: Sequence[str]) -> str:
+    shown = ", ".join(f"{number} {quoted(cell)}" for number, cell in enumerate(cells, start=1))
+    return (
+        f"The columns are {shown}: choose others by `source_column` and `target_column` (--columns SOURCE TARGET of "
+        "`nmtcore new dataset`)."
+    )
 
 
 class Copied(Format):

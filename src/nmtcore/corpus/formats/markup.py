@@ -1,14 +1,18 @@
 """Formats with tags: WMT's test sets in SGML or the later XML, and TMX, the exchange format of translation memories."""
 
+import codecs
 import html
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from contextlib import suppress
+from functools import partial
+from itertools import islice, pairwise
+from typing import Any, BinaryIO, NamedTuple
 
 from nmtcore.corpus.formats.rows import Format, Inputs, Row, check_same_ids, collapse_spaces, pair_pieces
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.corpus.streams import open_stream
-from nmtcore.corpus.text_lines import BadRow, Input, Piece, check_encoding, check_length, decode
+from nmtcore.corpus.text_lines import SAMPLE, BadRow, Input, Piece, check_encoding, check_length, decode, wide_encoding
 from nmtcore.errors import LineError, quoted, shortened
 
 _TAG = re.compile(rb"<!--|<\s?(/?)\s?(seg|doc|srcset|refset|tstset|src|ref|hyp)\b([^<>]*)>", re.IGNORECASE)
@@ -16,13 +20,21 @@ _COMMENT = re.compile("<!--.*?-->", re.DOTALL)
 _ATTRIBUTE = re.compile(rb"""(?<![^\s"'])([^\s"'=<>]++)\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,9}|#[xX][0-9a-fA-F]{1,8}|\w+);")
 _ROLE_OF_TAG = {b"srcset": "source", b"src": "source", b"refset": "reference", b"ref": "reference"}
+_SIDE_ROLES = ("source", "reference")
 _ROLE_OF_TAG |= dict.fromkeys((b"tstset", b"hyp"), "system")
+_BLOCK = 1 << 20
+_TMX = re.compile(rb"<((?:[\w.-]+:)?tmx)(?=[\s>])[^<>]*>")
+_COMMENTED = rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:]]>|\Z)"
+_UNIT_STARTS = re.compile(_COMMENTED + rb"|(<(?:[\w.-]+:)?tu(?=[\s/>]))", re.DOTALL)
+_UNIT_ENDS = re.compile(_COMMENTED + rb"|(</(?:[\w.-]+:)?tu\s*>|<(?:[\w.-]+:)?tu(?:\s[^<>]*)?/>)", re.DOTALL)
+_END_TAGS = re.compile(rb"(?:\s|<!--.*?-->|</[^<>]*>)*", re.DOTALL)
+_LINE_OF_TAG = re.compile(r" line \d+")
 CODES = ("bpt", "ept", "ph", "it", "ut")
 """Elements of TMX that contain codes of other programs, not text."""
 
 
 class Sgm(Format):
-    """One sentence per `<seg>`, and one file per side.
+    """One sentence per `<seg>`, and one file per side, or one with sources and references that is both sides' file.
 
     The structure around the sentences (sets, documents, paragraphs) is ignored: both sides have the same documents in
     the same order, so the sentences are parallel; ids of documents and segments that both sides have must agree.
@@ -34,7 +46,10 @@ class Sgm(Format):
 
     def rows(self, inputs: Inputs) -> Iterator[Row]:
         """Yield (source segment, target segment)."""
-        return pair_pieces(inputs, dict.fromkeys(SIDES, segments), unit="segments")
+        readers = dict.fromkeys(SIDES, segments)
+        if inputs["source"] == inputs["target"]:
+            readers = {side: partial(segments, role=role) for side, role in zip(SIDES, _SIDE_ROLES, strict=True)}
+        return pair_pieces(inputs, readers, unit="segments")
 
     def parse(self, row: Row) -> tuple[Side, Side]:
         """Decode both segments. Raises `BadRow` if one is not UTF-8 or their ids differ."""
@@ -48,20 +63,26 @@ def _segment_text(piece: Piece) -> str:
     return collapse_spaces(_REFERENCE.sub(lambda reference: html.unescape(reference[0]), text))
 
 
-def segments(file: Input) -> Iterator[Piece]:
-    """Yield the text between each `<seg>` and `</seg>`. Raises `LineError` if the tags are not paired."""
+def segments(file: Input, *, role: str | None = None) -> Iterator[Piece]:
+    """Yield the text between each `<seg>` and `</seg>`. Raises `LineError` if the tags are not paired.
+
+    A file with texts of several roles has the segments of one `role` (source or reference): of each document, those of
+    its first text with this role.
+    """
     path = str(file.path)
     with open_stream(file.path, file.member) as stream:
         data = stream.read()
     check_encoding(data, path)
-    role = document = ""
+    current = document = ""
     has_ids, opened, ids = False, None, ("", "")
+    is_wanted, has_text = role is None, False
     for line, tag in _tags(data, path):
         name, is_end = tag[2].lower(), bool(tag[1])
         if opened is not None and name == b"seg" and is_end:
             text = data[opened[1].end() : tag.start()]
             cut_at = file.max_line_bytes if len(text) > file.max_line_bytes else 0
-            yield Piece(path, opened[0], b"" if cut_at else text, cut_at, ids)
+            if is_wanted:
+                yield Piece(path, opened[0], b"" if cut_at else text, cut_at, ids)
             opened = None
         elif opened is not None and name in (b"seg", b"doc"):
             raise LineError(path, opened[0], f"this <seg> has no </seg> before the tag in line {line}.")
@@ -75,15 +96,20 @@ def segments(file: Input) -> Iterator[Piece]:
             ids = (document, segment or ("(no id)" if has_ids else ""))
             opened = (line, tag)
             if tag[3].endswith(b"/"):
-                yield Piece(path, line, b"", ids=ids)
+                if is_wanted:
+                    yield Piece(path, line, b"", ids=ids)
                 opened = None
         elif name == b"doc":
             document = "" if is_end else _id(tag[3], b"docid") or _id(tag[3], b"id")
+            has_text = False
         elif not is_end:
-            if role not in ("", _ROLE_OF_TAG[name]):
-                fault = f"a {_ROLE_OF_TAG[name]} text in a file that began with a {role} text: use one file per side."
-                raise LineError(path, line, fault)
-            role = _ROLE_OF_TAG[name]
+            other, current = current, _ROLE_OF_TAG[name]
+            if role is not None:
+                is_wanted = current == role and not has_text
+                has_text |= is_wanted
+            elif other not in ("", current):
+                fault = f"a {current} text in a file that began with a {other} text: use one file per side, or this one"
+                raise LineError(path, line, f"{fault} for both.")
     if opened is not None:
         raise LineError(path, opened[0], "this <seg> has no </seg>: is the file cut off?")
 
@@ -119,20 +145,24 @@ class Tmx(Format):
     """One pair per `<tu>` (https://www.gala-global.org/tmx-14b).
 
     Inside a segment, `CODES` are dropped with their content; the text inside `hi` and all other elements is kept. The
-    parser reads no other file and expands no entity of the file's own.
+    parser reads no other file and expands no entity of the file's own. A unit that is not well-formed is a bad row.
     """
 
     def rows(self, inputs: Inputs) -> Iterator[Row]:
-        """Yield (position, variants) of each `<tu>`. Raises `LineError` if a file is not well-formed XML."""
+        """Yield the units. Raises `LineError` if a file is cut off, or not well-formed outside of its units."""
         return (unit for file in inputs["pairs"] for unit in units(file))
 
     def parse(self, row: Row) -> tuple[Side, Side]:
         """Take the variants of both languages.
 
-        Raises `BadRow` if the unit lacks one of them, or has two different ones.
+        Raises `BadRow` if the unit is damaged, lacks one of them, or has two different ones.
         """
-        check_length(row[0])
-        source, target = (_variant_side(*row, language) for language in (self.context.source, self.context.target))
+        piece, variants, fault = row
+        check_length(piece)
+        if fault:
+            raise BadRow("xml", piece, fault)
+        languages = (self.context.source, self.context.target)
+        source, target = (_variant_side(piece, variants, language) for language in languages)
         return source, target
 
 
@@ -153,43 +183,127 @@ def _variant_side(piece: Piece, variants: Sequence[Variant], language: str) -> S
     return Side(text=matches[0].text)
 
 
-def units(file: Input) -> Iterator[tuple[Piece, tuple[Variant, ...]]]:
-    """Yield each `<tu>` of a file as soon as it ends."""
+Unit = tuple[Piece, tuple[Variant, ...], str]
+"""The place of a `<tu>`, its variants, and what is wrong with its XML ("": nothing)."""
+
+
+def units(file: Input) -> Iterator[Unit]:
+    """Yield each `<tu>` of a file as soon as it ends; those of a damaged file are parsed one by one."""
     from lxml import etree
 
-    path, root = str(file.path), None
+    path, options = str(file.path), {"resolve_entities": False, "no_network": True}
+    with open_stream(file.path, file.member) as stream, suppress(etree.XMLSyntaxError):  # of an empty file
+        for _, root in islice(etree.iterparse(stream, events=("start",), recover=True, **options), 1):
+            if etree.QName(root).localname != "tmx":
+                raise LineError(path, root.sourceline, f"the file is <{shortened(root.tag)}>, not <tmx>.")
     with open_stream(file.path, file.member) as stream:
-        events = etree.iterparse(stream, events=("start", "end"), resolve_entities=False, no_network=True)
+        parser, fault = etree.XMLParser(target=_NoTree(), **options), None
         try:
-            for event, element in events:
-                if root is None:
-                    root = element
-                    if element.tag != "tmx":
-                        raise LineError(path, element.sourceline, f"the file is <{shortened(element.tag)}>, not <tmx>.")
-                if event == "end" and element.tag == "tu":
-                    yield _unit(element, file)
-                    element.clear()
-                    while element.getprevious() is not None:
-                        del element.getparent()[0]
+            etree.parse(stream, parser)
+        except (etree.XMLSyntaxError, OSError):  # the latter also for bytes that are not of the encoding
+            if (fault := _first_fault(parser)) is None:
+                raise
+    with open_stream(file.path, file.member) as stream:
+        if fault is not None:
+            yield from _sound_units(stream, file, _refusal(path, fault))
+            return
+        events = etree.iterparse(stream, tag="{*}tu", **options)
+        try:
+            for _, element in events:
+                yield _unit(element, file, element.sourceline)
+                element.clear()
+                while element.getprevious() is not None:
+                    del element.getparent()[0]
         except etree.XMLSyntaxError as error:
-            last = events.error_log.last_error
-            line, fault = (error.lineno, error.msg) if last is None else (last.line, last.message)
-            raise LineError(
-                path, max(line, 1), f"the XML is damaged ({shortened(fault.strip())}): fetch it again."
-            ) from error
+            if fault := _first_fault(events):  # a prefix that is not declared is none
+                raise _refusal(path, fault) from error
 
 
-def _unit(element: Any, file: Input) -> tuple[Piece, tuple[Variant, ...]]:
+class _NoTree:
+    """What a parser makes of a file that it only checks."""
+
+    def close(self) -> None:
+        pass
+
+
+def _first_fault(parser: Any) -> Any:
+    """Return the first error for which XML is not well-formed, from the log of a parser; None if there is none."""
+    return next(iter(parser.error_log.filter_from_fatals()), None)
+
+
+def _damage(fault: Any) -> str:
+    return f"the XML is damaged ({shortened(_LINE_OF_TAG.sub('', fault.message.strip()))})"
+
+
+def _refusal(path: str, fault: Any) -> LineError:
+    return LineError(path, fault.line, f"{_damage(fault)}: correct or replace the file.")
+
+
+def _sound_units(stream: BinaryIO, file: Input, first: LineError) -> Iterator[Unit]:
+    """Parse each unit of a damaged file by itself: yield it, or its first error.
+
+    Raises `first`, the first error of the file, if it is in no unit, and `LineError` if the file is cut off.
+    """
+    from lxml import etree
+
+    path, wide = str(file.path), wide_encoding(stream.peek(SAMPLE))
+
+    def parse(data: bytes) -> tuple[Any, Any]:
+        """Return the root, and the first error."""
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, recover=True, encoding="utf-8" if wide else None
+        )
+        return etree.fromstring(data, parser), _first_fault(parser)
+
+    parts = _parts(codecs.EncodedFile(stream, "utf-8", wide, "surrogatepass") if wide else stream)
+    (head, tail), has_bad = next(parts), False
+    root = _TMX.search(head)
+    fault = root and parse(head)[1]
+    if fault is None or fault.type_name != "ERR_TAG_NOT_FINISHED":
+        raise first
+    start, line = head[: root.end()], 1 + head.count(b"\n")
+    for part in parts:
+        unit, tail = part
+        tree, fault = parse(b"%s%s</%s>" % (start, unit, root[1]))
+        before = line - 1 - start.count(b"\n")
+        if fault:
+            has_bad = True
+            yield Piece(path, before + fault.line, b""), (), _damage(fault)
+        else:
+            yield from (_unit(element, file, before + element.sourceline) for element in tree.iter("{*}tu"))
+        line += unit.count(b"\n")
+    if not re.search(rb"</%s\s*>" % re.escape(root[1]), tail):
+        line += tail.count(b"\n")
+        raise LineError(path, line, f"the file ends before </{root[1].decode()}>: is it cut off? Fetch it again.")
+    if not has_bad:
+        raise first
+    if not _END_TAGS.fullmatch(tail):
+        raise LineError(path, line, "what follows the last <tu> is not well-formed: correct or replace the file.")
+
+
+def _parts(stream: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    """Yield what is before the first `<tu>`, then each `<tu>` up to the next; beside the last one, what follows it."""
+    rest = b""
+    while block := stream.read(_BLOCK):
+        rest += block
+        cuts = [0, *(match.start() for match in _UNIT_STARTS.finditer(rest) if match[1])]
+        yield from ((rest[start:stop], b"") for start, stop in pairwise(cuts) if start < stop)
+        rest = rest[cuts[-1] :]
+    ends = [0, *(match.end() for match in _UNIT_ENDS.finditer(rest) if match[1])]
+    yield rest[: ends[-1]], rest[ends[-1] :]
+
+
+def _unit(element: Any, file: Input, line: int) -> Unit:
     from lxml import etree
 
     variants = []
-    for variant in element.iterchildren("tuv"):
+    for variant in element.iterchildren("{*}tuv"):
         language = variant.get("{http://www.w3.org/XML/1998/namespace}lang") or variant.get("lang")
-        for segment in variant.iterchildren("seg") if language else ():
-            etree.strip_elements(segment, *CODES, with_tail=False)
+        for segment in variant.iterchildren("{*}seg") if language else ():
+            etree.strip_elements(segment, *(f"{{*}}{code}" for code in CODES), with_tail=False)
             entity = next(segment.iter(etree.Entity), None)
             text = collapse_spaces(segment.xpath("string()"))
             variants.append(Variant(language, text, None if entity is None else entity.text))
     is_long = sum(len(variant.text.encode()) for variant in variants) > file.max_line_bytes
-    piece = Piece(str(file.path), element.sourceline, b"", is_long * file.max_line_bytes)
-    return piece, () if is_long else tuple(variants)
+    piece = Piece(str(file.path), line, b"", is_long * file.max_line_bytes)
+    return piece, () if is_long else tuple(variants), ""

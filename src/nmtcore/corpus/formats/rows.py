@@ -1,17 +1,30 @@
-"""Building blocks of the formats: rows, pieces of parallel files, and what becomes of white space."""
+"""Building blocks of the formats: rows, lines of plain text, pieces of parallel files, and white space."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Any, NamedTuple
 
 from nmtcore.config.formats import FormatOptions
 from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.text_lines import BadRow, Input, Piece, lines
-from nmtcore.errors import UserError, quoted
+from nmtcore.errors import LineError, UserError, quoted
 
 SEPARATORS = "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 """The characters besides `\\n` that end a line for `str.splitlines` and many tools, but not here."""
+FIRST_LINES = 1_000
+"""Lines that show whether a file is plain text and, of a table, its columns."""
+_TAG, _END_TAG = re.compile(rb"\s*</?[a-z][^<>]*>", re.IGNORECASE), re.compile(rb"\s*</")
+_OTHER_KINDS = {
+    rb"<!doctype html|<html": "this is an HTML page, not plain text: fetch the text itself",
+    rb"<(doc|url)\b": "this is a tag, no sentence: delete such lines from both files, if they are IWSLT's train.tags "
+    "(grep -v '^ *<' OLD > NEW), or write `format: sgm` if there are <seg> tags (--format sgm)",
+    rb"<\?xml|<!doctype|<(mteval|dataset|srcset|refset|tstset|tmx)\b": "this is XML or SGML, not plain text: write "
+    "`format: sgm` for segments of WMT or IWSLT, `format: tmx` for TMX (--format), or convert it",
+    rb"""\{\s*(["']|$)|\[\s*(\{|$)""": "this is JSON, not plain text: write one sentence per line",
+    rb"#\s*(sent_id|newdoc)\b": "this is CoNLL-U, not plain text: write `format: conllu` (--format conllu)",
+}
+"""How text that is not plain begins, and what to do."""
 _WHITE_SPACE = re.compile("[ \t\r\n]+")
 _TO_SPACES = str.maketrans(dict.fromkeys(SEPARATORS, " "))
 
@@ -41,15 +54,42 @@ class Format:
     def __init__(self, options: FormatOptions, context: ReadingContext) -> None:
         self.options = options
         self.context = context
+        self.left_out: list[str] = []
+        """What `rows` leaves out of the files, in sentences for reports."""
 
     def rows(self, inputs: Inputs) -> Iterator[Row]:
         """Yield the lines of all files, one after the other."""
-        return ((line,) for file in inputs[self.role] for line in lines(file))
+        return ((line,) for file in inputs[self.role] for line in plain_lines(file))
 
     def parse(self, row: Row) -> tuple[Side, Side]:
         """Return the sides of a finished pair."""
         source, target = row
         return source, target
+
+
+def plain_lines(file: Input) -> Iterator[Piece]:
+    """Yield the lines of a file. Raises `LineError` if the first ones show that it is not plain text.
+
+    It is not if it begins as one of `_OTHER_KINDS`, or if most of its first lines begin with a tag and some are of
+    markup: `<seg>`, or an end tag at the beginning. (Lines may begin with tags of the user, such as `<2de>`.)
+    """
+    first, pieces = peek(lines(file))
+    texts = [piece for piece in first if piece.data.strip()]
+    for start, fault in _OTHER_KINDS.items() if texts else ():
+        if re.match(rb"\s*(?:%b)" % start, texts[0].data, re.IGNORECASE):
+            raise LineError(texts[0].path, texts[0].line, f"{fault}.")
+    tagged = [piece for piece in texts if _TAG.match(piece.data)]
+    markup = (piece for piece in tagged if _END_TAG.match(piece.data) or b"<seg" in piece.data.lower())
+    if 2 * len(tagged) > len(texts) and (piece := next(markup, None)):
+        fault = "most lines begin with a tag, so this is not plain text: write `format: sgm` if there are <seg> tags "
+        raise LineError(piece.path, piece.line, f"{fault}(--format sgm), or remove the tags.")
+    yield from pieces
+
+
+def peek(pieces: Iterator[Piece]) -> tuple[list[Piece], Iterator[Piece]]:
+    """Return the first `FIRST_LINES` pieces, and all of them."""
+    first = list(islice(pieces, FIRST_LINES))
+    return first, chain(first, pieces)
 
 
 def check_same_ids(source: Piece, target: Piece) -> None:
@@ -90,7 +130,14 @@ def pair_pieces(
             if None not in pair:
                 yield pair
         if counts[0] != counts[1]:
-            raise UserError(
-                f"{source.path} has {counts[0]} {unit}, but {target.path} has {counts[1]}: the files are not parallel,"
-                " so correct them."
-            )
+            if source == target:
+                raise UserError(f"{source.path} has {counts[0]} {unit} of sources, but {counts[1]} of references.")
+            raise not_parallel((source, target), counts, unit=unit)
+
+
+def not_parallel(files: Sequence[Input], counts: Sequence[int], *, unit: str) -> UserError:
+    """Return the error about two files that have not as many lines or other pieces."""
+    (source, *_), (target, *_) = files
+    return UserError(
+        f"{source} has {counts[0]} {unit}, but {target} has {counts[1]}: the files are not parallel, so correct them."
+    )

@@ -83,7 +83,7 @@ def test_the_written_file_says_what_it_chooses(text, root, capsys):
             for split in ("train", "dev", "test")
         },
         "splits": {"train": "train", "dev": "dev", "test": "test"},
-        "words": "moses",
+        "words": {"kind": "moses", "normalise": "nfc"},
         "filters": ["empty", {"name": "length", "most": 100}, {"name": "ratio", "most": 9}, "duplicates", "held_out"],
         "annotators": {name: {"tool": "stanza", "model": name} for name in ("stanza_en", "stanza_de")},
         "syntax": {
@@ -138,9 +138,12 @@ def test_what_it_sees_changes_what_it_writes(text, capsys):
     content, values = written(text)
     assert values["max_bad_lines"] == 1
     assert "text/train.en, line 8: is not valid UTF-8 (byte 1)" in content
-    assert values["words"] == {"source": "spaces", "target": "mecab"}
+    assert values["words"] == {
+        "source": {"kind": "spaces", "normalise": "nfc"},
+        "target": {"kind": "mecab", "normalise": "nfc"},
+    }
     assert values["segmentation"]["joint"] is False
-    assert values["evaluation"]["tokenize"] == "ja"
+    assert values["evaluation"] == {"text": "detokenised", "tokenize": "ja", "roots": "one"}
     assert values["filters"][-1] == "held_out", "a filter by language is only shown"
     assert list(values["syntax"]) == ["source"]
     output = capsys.readouterr().out
@@ -159,6 +162,88 @@ def test_what_it_sees_changes_what_it_writes(text, capsys):
     assert "would drop" not in capsys.readouterr().out
 
 
+def test_text_that_is_cut_into_words_is_scored_as_such(text):
+    """The target decides: what is scored are translations."""
+    for split in ("train", "dev", "test"):
+        path = text / f"{split}.de"
+        path.write_text("".join(f"{line} .\n" for line in path.read_text(encoding="utf-8").splitlines()))
+    main(arguments())
+    content, values = written(text)
+    assert values["words"] == {
+        "source": {"kind": "moses", "normalise": "nfc"},
+        "target": {"kind": "spaces", "normalise": "nfc"},
+    }
+    assert values["evaluation"] == {"text": "tokens", "tokenize": "13a", "roots": "one"}
+    assert "Signatures say so (text:tokens)" in content
+    run = project_of_folder(text.parent / "mine").run("mine", "transformer_base", "smoke", 1)
+    assert run.evaluation.text == "tokens"
+
+
+def test_words_of_czeng_are_scored_as_such(text, shared):
+    lines = (shared / "data/czeng_sample/data.export-format.0").read_bytes().splitlines(keepends=True)
+    files = {}
+    for split, own in (("train", lines[20:]), ("dev", lines[:10]), ("test", lines[10:20])):
+        (text / f"{split}.czeng").write_bytes(b"".join(own))
+        files[split] = [f"text/{split}.czeng"]
+    main(arguments("--format", "czeng", source="cs", target="en", **files))
+    assert written(text)[1]["evaluation"]["text"] == "tokens"
+
+
+TURKISH = ["Ankara'da yağmur yağıyor.", "Bugün İstanbul'a gidiyorum!", "Ali'nin evi Boğaz'da mı?"]
+
+
+def rewritten(text, sentences, splits=("train", "dev", "test")):
+    """Write other text to the target side."""
+    for split in splits:
+        path = text / f"{split}.de"
+        rows = len(path.read_text(encoding="utf-8").splitlines())
+        path.write_text("".join(f"{sentences[row % len(sentences)]}\n" for row in range(rows)), encoding="utf-8")
+
+
+def test_words_are_chosen_by_what_can_be_joined_again(text, capsys):
+    rewritten(text, TURKISH)
+    main(arguments(target="tr"))
+    content, values = written(text)
+    assert values["words"]["target"] == {"kind": "moses", "normalise": "nfc", "apostrophes": "keep"}
+    kept = "joined again score against themselves: dev 100.0 BLEU, test 100.0 BLEU.\n"
+    assert kept in capsys.readouterr().out
+    main(["check", "mine", "--folder", "mine"])
+    output = capsys.readouterr().out
+    assert kept in output
+    assert "about the most that a system can reach" not in output
+
+    path = text.parent / "mine/config/datasets/mine.yaml"
+    path.write_text(re.sub(r"(?m)^words: .*", "words: moses", content), encoding="utf-8")
+    main(["check", "mine", "--folder", "mine"])
+    output = capsys.readouterr().out
+    said = re.search(r"  test: these (\d+\.\d) BLEU are about the most that a system can reach. For example,\n", output)
+    assert float(said[1]) < 98
+    examples, *_ = output[said.end() :].partition("    Other `words` may lose less: ")
+    assert len(examples.splitlines()) == 3
+    assert "    Ankara'da yağmur yağıyor. becomes Ankara 'da yağmur\n" in examples
+    assert "Nothing here would stop the workflow." in output
+    path.write_text(content.replace("text: detokenised", "text: tokens"), encoding="utf-8")
+    main(["check", "mine", "--folder", "mine"])
+    assert "joined again" not in capsys.readouterr().out, "of tokens nothing is joined"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "language", "tokenize"),
+    [("他站在街上，穿着一件红色的夹克。", "zh", "zh"), ("ผู้ชายในเสื้อแจ็คเก็ตสีแดงยืนอยู่ บนถนน 2", "th", "char"),
+     ("ຜູ້ຊາຍໃສ່ເສື້ອສີແດງຢືນຢູ່ຖະໜົນ", "lo", "char"), ("បុរសម្នាក់ពាក់អាវក្រហមឈរនៅលើផ្លូវ", "km", "char"),
+     ("အနီရောင်အင်္ကျီဝတ်ထားတဲ့အမျိုးသား လမ်းပေါ်မှာရပ်နေတယ်။", "my", "char")],
+)  # fmt: skip
+def test_text_without_spaces_becomes_characters(sentence, language, tokenize, text, capsys):
+    rewritten(text, [sentence])
+    main(arguments(target=language))
+    values = written(text)[1]
+    assert values["words"]["target"] == {"kind": "characters", "normalise": "nfc"}
+    assert values["evaluation"]["tokenize"] == tokenize
+    assert "themselves: dev 100.0 BLEU, test 100.0 BLEU." in capsys.readouterr().out
+    main(["check", "mine", "--folder", "mine"])
+    assert "looks unsegmented" not in capsys.readouterr().out
+
+
 def test_several_tests_are_held_out_of_train(text):
     """The first one is the main test."""
     more = ["news=text/test.en,text/test.de", "web=text/dev.en,text/dev.de"]
@@ -172,6 +257,33 @@ def test_several_tests_are_held_out_of_train(text):
     assert values["filters"][-1] == {"name": "held_out", "splits": ["dev", "news", "web"]}
     dataset = project_of_folder(text.parent / "mine").dataset("mine")
     assert (dataset.tests, dataset.held_out) == (("news", "web", "dev"), ("dev", "news", "web"))
+
+
+def test_tests_without_a_name_are_several_tests(text):
+    main(arguments("--test", "text/dev.en", "text/dev.de", "--test", "news=text/test.en,text/test.de"))
+    values = written(text)[1]
+    assert list(values["splits"]) == ["train", "dev", "test", "test2", "news"]
+    assert values["corpora"]["test2"]["files"] == {"source": "../../text/dev.en", "target": "../../text/dev.de"}
+
+
+def test_a_blind_test_and_the_training_text_as_test_are_mistakes_before_training(text, capsys):
+    main(arguments())
+    for name in ("train.en", "train.de"):
+        shutil.copy(text / name, text / name.replace("train", "test"))
+    assert ": train: all its pairs have a blank side or are also in t" in mistake(capsys, arguments("--force"))
+    for blind, fault in (
+        (
+            None,
+            "  train: all its pairs have a blank side or are also in test or dev, so nothing is left to train on: are",
+        ),
+        ("\n" * 60, "  The split 'test' of mine has only blank lines on its target side: give a file with text; text "),
+    ):
+        if blind:
+            (text / "test.de").write_text(blind)
+        with pytest.raises(SystemExit, match="1"):
+            main(["check", "mine", "--folder", "mine"])
+        assert fault in capsys.readouterr().out
+    assert "scored, but `nmtcore translate MODEL < FILE` translates it." in mistake(capsys, arguments("--force"))
 
 
 TREES = """\
@@ -243,7 +355,7 @@ def test_without_a_parser_systems_that_need_trees_say_so(text, capsys):
     assert re.search(
         r"Systems at the scale paper: \d+ of \d+ can be planned; ask for results/mine/SYSTEM.bleu:\n", output
     )
-    assert len(output.splitlines()) <= 24, "a screen"
+    assert len(output.splitlines()) <= 25, "a screen"
     assert r"mine.yaml: a \x1b[2J\u202e b" in output
     assert not any(map(is_hidden, output)), "control characters of a data set do not reach the terminal"
     assert output.endswith("\nNothing here would stop the workflow.\n")
@@ -287,10 +399,91 @@ def test_tables_archives_several_corpora_and_odd_paths(text, tmp_path, capsys):
     assert f"--test: both sides are the same file, {members[0]}: " in mistake(capsys, same)
 
 
+SEGMENTS = '<?xml version="1.0"?>\n<mteval><srcset setid="x"><doc docid="1"><url>http://x</url>\n{}</doc></srcset>\n'
+
+
+def segments_file(path, rows):
+    path.write_text(SEGMENTS.format("".join(f'<seg id="{n}">{row}</seg>\n' for n, row in enumerate(rows))))
+
+
+def test_the_format_of_each_file_is_its_own(text, capsys):
+    """Segments in .xml and without an ending, both sides in one file, a memory called .xml, an unknown ending."""
+    for side, rows in (("en", SOURCES), ("de", TARGETS)):
+        segments_file(text / f"tst.{side}.xml", rows)
+        segments_file(text / f"tst.{side}", rows)
+        shutil.copy(text / f"dev.{side}", text / f"dev.{side}.foo")
+    one = (
+        "<?xml version='1.0'?><dataset><doc id='1'><src><seg id='1'>{}</seg></src><ref><seg id='1'>{}</seg></ref></doc>"
+    )
+    (text / "wmt.xml").write_text(one.format(SOURCES[0], TARGETS[0]))
+    unit = (
+        "<?xml version='1.0'?><tmx><tu><tuv lang='en'><seg>{}</seg></tuv><tuv lang='de'><seg>{}</seg></tuv></tu></tmx>"
+    )
+    (text / "memory.xml").write_text(unit.format(SOURCES[1], TARGETS[1]))
+    (text / "more.tsv").write_text(f"{SOURCES[2]}\t{TARGETS[2]}\n" * 2)
+    tests = ["--test", "bare=text/tst.en,text/tst.de", "--test", "wmt=text/wmt.xml", "--train", "text/more.tsv"]
+    tests += ["--train", "text/memory.xml", "--train", "text/test.en", "text/test.de"]
+    main(arguments(*tests, dev=["text/dev.en.foo", "text/dev.de.foo"], test=["text/tst.en.xml", "text/tst.de.xml"]))
+    content, values = written(text)
+    formats = {name: own["format"] for name, own in values["corpora"].items()}
+    assert formats == {
+        **{"train": "plain", "train_tsv": "tsv", "train_tmx": "tmx", "dev": "plain"},
+        **dict.fromkeys(("test", "bare", "wmt"), "sgm"),
+    }
+    assert values["splits"]["train"] == ["train", "train_tsv", "train_tmx"]
+    assert len(values["corpora"]["train"]["files"]["source"]) == 2
+    assert values["corpora"]["wmt"]["files"] == dict.fromkeys(("source", "target"), "../../text/wmt.xml")
+    assert "a part of train, which has 66 pairs" in content
+    output = capsys.readouterr().out
+    for side in ("en", "de"):
+        assert f"dev: dev.{side}.foo is read as plain text, since its ending is of no format (--format dev=F" in output
+    assert re.search("test +en +3 .*\n.*\nbare +en +3 .*\n.*\nwmt +en +1 ", output)
+    main(["check", "mine", "--folder", "mine"])
+
+
+def test_the_format_of_a_split_can_be_given(text, capsys):
+    segments_file(text / "tst.en.html", SOURCES)
+    (text / "table.txt").write_text(
+        "".join(f"{n} | {s} | {t}\n" for n, s, t in zip("123", TARGETS, SOURCES, strict=True))
+    )
+    options = ["--format", "dev=tsv", "--columns", "3", "2", "--separator", " | ", "--format", "test=sgm"]
+    segments_file(text / "tst.de.html", TARGETS)
+    for side in ("en", "de"):  # its first bytes show nothing
+        path = text / f"tst.{side}.html"
+        path.write_text(f"x\n{path.read_text()}")
+    main(arguments(*options, dev=["text/table.txt"], test=["text/tst.en.html", "text/tst.de.html"]))
+    values = written(text)[1]
+    assert values["corpora"]["dev"]["options"] == {"source_column": 3, "target_column": 2, "separator": " | "}
+    assert (values["corpora"]["test"]["format"], values["corpora"]["train"]["format"]) == ("sgm", "plain")
+    assert "options" not in values["corpora"]["test"]
+    assert "no odd lines" in capsys.readouterr().out
+    fault = mistake(capsys, arguments("--force", *options[:2], "--header", dev=["text/table.txt"]))
+    assert "dev of mine has no pair that can be read" in fault.replace("The split 'dev'", "dev")
+
+
+def test_the_columns_of_a_table_are_shown_if_they_are_wrong(text, capsys):
+    rows = [f"{n}\t0.{n}\t{SOURCES[n % 3]}\t{TARGETS[n % 3]}\n" for n in range(40)]
+    (text / "train.tsv").write_text("".join(rows))
+    line = mistake(capsys, arguments(train=["text/train.tsv"]))
+    assert "train: 40 of 40 source sentences drawn have no letters, such as '0': are they text? " in line
+    assert f"The columns are 1 '0', 2 '0.0', 3 '{SOURCES[0]}', 4 '{TARGETS[0]}': choose others by" in line
+    assert "are the files swapped? " in mistake(capsys, arguments("--columns", "4", "3", train=["text/train.tsv"]))
+    (text / "train.tsv").write_text("id\tscore\ten\tde\n" + "".join(rows))
+    line = mistake(capsys, arguments("--columns", "3", "4", train=["text/train.tsv"]))
+    assert "train.tsv, line 1: this row names the columns: set `header: true`" in line
+    main(arguments("--columns", "3", "4", "--header", train=["text/train.tsv"]))
+    options = {"source_column": 3, "target_column": 4, "header": True}
+    assert written(text)[1]["corpora"]["train"]["options"] == options
+    assert re.search("train +en +40 ", capsys.readouterr().out)
+
+
 def test_one_language_on_both_sides_is_said(text, capsys):
     sentence = "Both sides are in 'en', as of paraphrases or simplifications: if they are not, correct the codes"
     main(arguments(target="de"))
     assert "Both sides" not in capsys.readouterr().out
+    for split in ("train", "dev", "test"):
+        rows = (text / f"{split}.en").read_text(encoding="utf-8")
+        (text / f"{split}.de").write_text(rows.replace("the", "this"), encoding="utf-8")
     main(arguments("--force", target="en"))
     assert sentence in capsys.readouterr().out
     main(["check", "mine", "--folder", "mine"])
@@ -324,32 +517,48 @@ def test_nothing_is_overwritten_without_force(name, text, capsys):
         ({"source": "english"}, "--source: 'english' is no language code: write the two letters of ISO 639-1"),
         ({"target": ""}, "--target missing: only a treebank alone (--gold) has one language."),
         ({"target": "ger"}, "if a language has no two). Did you mean de?"),
+        ({"source": "cz"}, "if a language has no two). Did you mean cs?"),
+        ({"target": "jp_JP"}, "if a language has no two). Did you mean ja?"),
         ({"dev": ["text/dev.en", "text/no.de"]}, "--dev: text/no.de does not exist."),
         ({"dev": ["/dev/null", "text/dev.de"]}, "--dev: /dev/null is not a regular file, and so cannot be read twice"),
         ({"dev": ["text/dev.en", "text"]}, "--dev: text is a folder, not a file."),
         ({"dev": ["text/dev.en"]}, "--dev has 1 file, but the format plain needs 2: write --dev SOURCE TARGET."),
+        ({"dev": ["text/dev.en"]}, "SOURCE TARGET. If it is a table, add --format dev=tsv."),
+        (
+            {"dev": ["text/dev.en", "text/x.tmx"]},
+            "--dev: text/dev.en is plain, but text/x.tmx is tmx: convert one of th",
+        ),
+        (
+            {"dev": ["text/dev.en", "text/dev.de", "--header"]},
+            "--header are for tables, but no file is one: add --form",
+        ),
+        (
+            {"dev": ["text/dev.en", "text/dev.de", "--format", "web=tsv"]},
+            "--format web=tsv: no files are given for web.",
+        ),
         ({"dev": ["text/dev.en", "text/test.de"]}, "dev.en has 4 lines, but "),
         (
             {"dev": ["text/dev.en", "text/../text/dev.en"]},
             "--dev: both sides are the same file, text/dev.en: write --dev S",
         ),
         ({"test": ["train=text/dev.en,text/dev.de"]}, "--test train: the name means another sort of split: choose"),
+        ({"test": ["no=text/dev.en,text/dev.de"]}, "'no' means something else in YAML: choose another name."),
+        ({"test": ["2014=text/dev.en,text/dev.de"]}, "'2014' cannot be the name of a test: a name has small letters"),
+        ({"test": ["text/test.en", "text/test.de", "--gold", "My=a"]}, "'gold_My' cannot be the name of a treebank: "),
+        ({"test": ["text/test.en=1.tsv"]}, "--test: text/test.en=1.tsv does not exist."),
         ({"test": ["more=text/dev.en"]}, "--test more has 1 file, but the format plain needs 2: write --test more S"),
+        (
+            {"test": ["text/dev.en"]},
+            "TARGET; text without references cannot be scored, but `nmtcore translate MODEL < ",
+        ),
         ({"test": ["text/test.en", "text/test.de", "--gold", "b"]}, "--gold b: write NAME=SOURCE, NAME=SOURCE,TARGET"),
         ({"dev": ["text/dev.de", "text/dev.en"]}, "seem to be in the language of the other side"),
     ],
 )
 def test_a_mistake_is_one_sentence(options, message, text, capsys):
+    (text / "x.tmx").touch()
     assert message in mistake(capsys, arguments(**options))
     assert not list((text.parent / "mine").rglob("datasets/*"))
-
-
-def test_text_without_spaces_between_words_must_be_segmented_first(text, capsys):
-    for split, count in (("train", 60), ("dev", 4), ("test", 3)):
-        (text / f"{split}.de").write_text(f"两只{split}狗在草地上奔跑。\n" * count, encoding="utf-8")
-    line = mistake(capsys, arguments(target="zh"))
-    assert "train: The target side has `words: moses`, but the text looks unsegmented (average " in line
-    assert line.endswith(" characters per word): segment it first, with spaces between words.")
 
 
 @pytest.mark.parametrize(("folder", "message"), [("text/dev.en", "exists already"), ("/proc/no", "/proc/no does not")])
@@ -358,11 +567,80 @@ def test_a_folder_that_cannot_be_made_is_a_mistake(folder, message, text, capsys
     assert message in mistake(capsys, ["new", "component", "mine", "--folder", folder])
 
 
+def test_a_folder_that_cannot_be_written_to_is_noticed_before_the_text_is_read(text, capsys):
+    (text.parent / "mine/config").mkdir(parents=True)
+    (text.parent / "mine/config/datasets").write_text("")
+    (text / "dev.en").write_text("one line too few\n")
+    assert "/mine/config/datasets exists already, but is not a folder" in mistake(capsys, arguments())
+
+
+@pytest.mark.parametrize("before", [None, "by hand"])
+def test_a_file_that_is_not_valid_does_not_stay(before, text, capsys, monkeypatch):
+    path = text.parent / "mine/config/datasets/mine.yaml"
+    path.parent.mkdir(parents=True)
+    if before:
+        path.write_text(before)
+    monkeypatch.setattr("nmtcore.new.dataset_file.filled", lambda *_, **values: "recipe: 1\n")
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments("--force"))
+    assert "mine.yaml: " in capsys.readouterr().err
+    assert [own.read_text() for own in path.parent.iterdir()] == [before] * (before is not None)
+
+
+PARSER = """
+from nmtcore.annotation.base import Annotator
+from nmtcore.config.annotators import AnnotatorSettings
+from nmtcore.config.ranges import settings_class
+
+
+@settings_class
+class ChainSettings(AnnotatorSettings):
+    gives = ("dependencies",)
+
+
+class Chain(Annotator):
+    def parse(self, sentences):
+        return []
+"""
+
+
+def test_check_names_a_parser_of_ones_own(text, capsys):
+    main(arguments("--parser", "none"))
+    folder = text.parent / "mine/config"
+    (folder / "annotators").mkdir()
+    (folder / "annotators/chain.py").write_text(f'"""Chains."""\n{PARSER}')
+    with (folder / "datasets/mine.yaml").open("a") as file:
+        file.write("annotators: {own: {tool: chain}}\nsyntax: {source: {dependencies: own}}\n")
+    capsys.readouterr()
+    main(["check", "mine", "--folder", "mine"])
+    assert "\n  own: chain; it is your own, and needs no model\n" in capsys.readouterr().out
+
+
 def test_many_lines_that_cannot_be_read_are_a_mistake(text, capsys):
     (text / "dev.en").write_bytes(b"caf\xe9\nb\nc\nd\n")
     line = mistake(capsys, arguments())
     assert "1 of 4 pairs of dev cannot be read. The first one: " in line
-    assert "text/dev.en, line 1: is not valid UTF-8 (byte 4)" in line
+    latin_1 = " If it is Latin-1: iconv -f ISO-8859-1 -t UTF-8 OLD > NEW."
+    assert "text/dev.en, line 1: is not valid UTF-8 (byte 4). Correct the files, or drop these pairs with " in line
+    assert line.endswith(f"--max-bad-lines 1.{latin_1}")
+
+
+def test_max_bad_lines_drops_more_of_them(text, capsys):
+    (text / "train.en").write_bytes(
+        b"\xe9\n" * 2 + "".join(f"{SOURCES[row % 3]} {row}\n" for row in range(58)).encode()
+    )
+    assert "Correct the files, or drop these pairs with --max-bad-lines 2." in mistake(capsys, arguments())
+    assert "2 of 60 pairs" in mistake(capsys, arguments("--max-bad-lines", "1"))
+    main(arguments("--max-bad-lines", "2"))
+    assert written(text)[1]["max_bad_lines"] == 2
+
+
+def test_sentences_that_only_one_treebank_has_are_named(text, capsys):
+    for side, numbers in (("en", range(60)), ("de", range(3, 60))):
+        (text / f"{side}.conllu").write_text("".join(f"# sent_id = {side}_x-{n}\n{TREES}" for n in numbers))
+    main(arguments("--gold", "x=text/en.conllu,text/de.conllu"))
+    (said,) = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
+    assert said.startswith("gold_x: Sentences whose ids the other file lacks are left out: 3 of 60 in ")
 
 
 def test_check_names_all_that_would_stop_the_workflow(text, capsys):
@@ -384,7 +662,7 @@ def test_check_names_all_that_would_stop_the_workflow(text, capsys):
     for start in (
         f"  There is no file {text}/dev.en: correct its `path`",
         f"  {text}/test.en has 3 lines, but {text}/test.de has 4",
-        "  train: 20 pairs cannot be read, but `max_bad_lines` allows only 0.",
+        "  train: 20 pairs cannot be read, but `max_bad_lines` allows only 0. If it is Latin-1: iconv -f ISO",
         "  The annotator stanza_en cannot run: there is no stanza model 'stanza_none'",
     ):
         assert [fault for fault in faults if fault.startswith(start)], start
@@ -437,7 +715,8 @@ def test_check_shows_the_settings_of_a_run_and_what_decides_them(text, capsys):
     main(["check", "small/mine/pascal"])
     rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines() if line}
     assert rows["segmentation.size"] == ["segmentation.size", "2000", "config/datasets/mine.yaml"]
-    assert rows["training.max_updates"][1:] == ["2500", "config/scales/small.yaml", "20000", "(config/recipes/small.yaml)"]
+    by_scale = ["2500", "config/scales/small.yaml", "20000", "(config/recipes/small.yaml)"]
+    assert rows["training.max_updates"][1:] == by_scale
     assert rows["components.pascal.kind"][2:] == ["config/systems/bugliarello2020.yaml:", "pascal_heads_1"]
     assert rows["model.heads"][1:] == ["8", "default"]
     assert "smal/mine/pascal: unknown scale 'smal'. Did you mean small?" in mistake(

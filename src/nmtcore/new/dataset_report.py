@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.corpus.sources import FileLocation
-from nmtcore.corpus.survey import (
+from nmtcore.new.round_trip import LEAST_BLEU, RoundTrip
+from nmtcore.new.survey import (
     ODD,
     SAMPLE_PAIRS,
     SHOWN_ROWS,
@@ -40,7 +41,8 @@ def survey_lines(survey: DatasetSurvey) -> list[str]:
             f"Both sides are in '{survey.languages['source']}', as of paraphrases or simplifications: if they are not, "
             "correct the codes `source` and `target`."
         )
-    return lines + survey.unsegmented + _overlap_lines(survey) + _language_lines(survey)
+    lines += survey.unsegmented + _overlap_lines(survey) + _language_lines(survey)
+    return lines + list(_round_trip_lines(survey))
 
 
 def _rows(survey: DatasetSurvey, split: str) -> Iterable[list[str]]:
@@ -63,14 +65,17 @@ def _odd_lines(split: str, survey: SplitSurvey) -> list[str]:
     lines = []
     if survey.is_cut:
         lines.append(f"{split}: only the first {survey.pairs + survey.bad.total():,} pairs were read.")
+    lines += [f"{split}: {sentence}" for sentence in survey.left_out]
     if bad := survey.bad.total():
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in survey.bad.most_common())
         lines.append(f"{split}: {_number(bad)} cannot be read ({reasons}):")
         lines += [f"  {sentence}" for sentence in survey.first_bad]
     for name, places in survey.odd.items():
         if places:
-            more = ", ..." if len(places) > SHOWN_ROWS else ""
-            lines.append(f"{split}: {_number(len(places))} {ODD[name]} ({', '.join(places[:SHOWN_ROWS])}{more})")
+            more = ", such as" if len(places) > SHOWN_ROWS else ":"
+            lines.append(f"{split}: {_number(len(places))} {ODD[name]}{more}")
+            lines += [f"  {pair}" for pair in survey.shown[name]]
+    lines += survey.notes
     if survey.separators:
         lines.append(f"{split}: {survey.separators:,} texts have separators of lines inside, which become spaces.")
     return lines
@@ -83,7 +88,27 @@ def _overlap_lines(survey: DatasetSurvey) -> list[str]:
         f"{split}: {own.pairs:,} of {_number(own.compared)} and {own.sources:,} of its sources are also in train."
         for split, own in shared.items()
     ]
+    lines += [
+        f"{split}: {own.pairs:,} of {_number(own.compared)} are also in dev, so the checkpoint is chosen by sentences "
+        "that it is scored on: use others."
+        for split, own in survey.shared_with_dev.items()
+    ]
     return lines + ([f"{', '.join(others)}: no pair or source is also in train."] if others else [])
+
+
+def _round_trip_lines(survey: DatasetSurvey) -> Iterable[str]:
+    """Say what references score against themselves after they are words and text again, with examples if it is low."""
+    scores = {split: own for split, own in survey.round_trips.items() if isinstance(own, RoundTrip)}
+    if scores:
+        figures = ", ".join(f"{split} {own.bleu:.1f} BLEU" for split, own in scores.items())
+        yield f"References taken apart into words and joined again score against themselves: {figures}."
+    for split, own in survey.round_trips.items():
+        if isinstance(own, str):
+            yield f"{split}: the references could not be taken apart into words: {own}"
+        elif own.bleu < LEAST_BLEU:
+            yield f"{split}: these {own.bleu:.1f} BLEU are about the most that a system can reach. For example,"
+            yield from (f"  {before} becomes {after}" for before, after in own.examples)
+            yield "  Other `words` may lose less: the repository's config/README.md lists them."
 
 
 def _language_lines(survey: DatasetSurvey) -> list[str]:

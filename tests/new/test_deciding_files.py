@@ -10,7 +10,7 @@ from nmtcore.config.project import Project
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.typed import changed
 from nmtcore.config.yaml_files import read_yaml
-from nmtcore.planning.deciding_files import DEFAULT, MACHINE, decided_settings
+from nmtcore.new.deciding_files import DEFAULT, MACHINE, decided_settings
 
 FILLED = {
     "words", "annotators", "tests", "features", "trees_by", "treebanks", "gold", "gold_annotator", "linearised_by",

@@ -1,8 +1,9 @@
-"""Look at the text of a data set before anything is made of it: lengths, odd pairs, overlap of splits, a sample.
+"""Look at the text of a data set before anything is made of it: lengths, odd pairs, shifted files, overlap, a sample.
 
 The workflow's reading writes each split to a temporary file, over whose columns everything is counted.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,17 +15,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nmtcore.config.corpora import FileSettings
-from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.datasets import DatasetSettings, EvaluationSettings
 from nmtcore.config.filters import LangDetectSettings
+from nmtcore.config.formats import TsvOptions
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.filters import detect_language, detected_languages
+from nmtcore.corpus.formats.lines import describe_columns
 from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.pairs import SIDES
 from nmtcore.corpus.read import read_split
-from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, unsegmented_warning
-from nmtcore.errors import UserError
-from nmtcore.parquet import read_batches
+from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, main_script, unsegmented_warning
+from nmtcore.errors import UserError, quoted
+from nmtcore.new.odd_text import PATTERNS, PIECES, excerpts
+from nmtcore.new.round_trip import RoundTrip, round_trip
+from nmtcore.new.shifts import correlation, find_shifts
+from nmtcore.parquet import read_batches, read_rows
 
 LONG_WORDS, LONG_CHARACTERS = 250, 2_500
 """A longer side makes a pair very long."""
@@ -34,10 +40,25 @@ SAMPLE_PAIRS, SAMPLE_SEED = 1_000, 1
 """Pairs that are drawn from each split to identify their languages, and the seed of the draw."""
 SAMPLE_CHARACTERS = 1_000
 """Characters that a sample keeps of a text."""
-SHOWN_ROWS = 3
-"""Odd pairs whose numbers a survey keeps; all are counted."""
+SHOWN_ROWS = 5
+"""Pairs with an oddity that a survey shows; all are counted."""
+MOST_PIECES = 0.1
+"""From this share of texts with pieces of subwords on, a side was cut into them. Clean text has none."""
+MOST_SHIFTED = 0.01
+"""From this share of shifted pairs on, the files must be corrected."""
+LOW_TOGETHER, UNRELATED, LEAST_UNRELATED = 0.5, 0.2, 500
+"""Below the first correlation of lengths, the sides of so many pairs hardly go together; below the second, they are no
+translations of each other."""
+LEAST_TEXTS = 300
+"""Texts of a sample that must differ by more than numbers, for that; formulas differ less."""
 MOST_SWAPPED = 0.5
 """From this share of sentences in the language of the other side on, the sides are taken to be swapped."""
+MOST_OTHERS = 0.9
+"""From this share of texts without letters, or in another language, on, a side is not what it is taken for."""
+FEWEST_JUDGED = 20
+"""Texts from which that can be told."""
+MOST_SHARED = 0.1
+"""Share of the smaller one of dev and a test that may be in both before it is said."""
 ANY_NUMBER = 10**9
 """Lines that cannot be read are counted, however many there are."""
 ODD = {
@@ -45,8 +66,8 @@ ODD = {
     "identical": "with both sides identical",
     "long": f"with a side of over {LONG_WORDS} words or {LONG_CHARACTERS:,} characters",
     "unbalanced": f"with one side over {HIGH_RATIO:g} times as long as the other",
-    "control": "with control characters",
-    "replaced": "with U+FFFD, the trace of an earlier wrong conversion",
+    **{name: description for name, (description, _) in PATTERNS.items()},
+    "decomposed": "with letters and their accents apart (NFD)",
 }
 """What is odd about a pair, by a short name."""
 _COLUMNS = ["origin", *SIDES, *(f"{side}_words" for side in SIDES)]
@@ -60,12 +81,16 @@ class SideSurvey:
     characters: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     unspaced: Counter = field(default_factory=Counter)
     """What `count_unspaced` counts."""
+    pieces: Counter = field(default_factory=Counter)
+    """Texts with each mark of `PIECES`."""
 
     def add(self, texts: pa.Array, words: pa.Array) -> None:
         """Count a batch of texts."""
         self.words = np.concatenate([self.words, pc.list_value_length(words)])
         self.characters = np.concatenate([self.characters, pc.utf8_length(texts)])
         self.unspaced += count_unspaced(texts, words)
+        for mark, (pattern, _) in PIECES.items():
+            self.pieces[mark] += pc.sum(pc.match_substring_regex(texts, pattern)).as_py() or 0
 
     @property
     def unit(self) -> str:
@@ -88,18 +113,26 @@ class SplitSurvey:
     """Pairs that can be read."""
     odd: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in ODD})
     """Where pairs with each oddity are (corpus and row, from 1)."""
+    shown: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in ODD})
+    """What the first of these look like."""
     bad: Counter[str] = field(default_factory=Counter)
     """Pairs that cannot be read, by reason."""
     first_bad: list[str] = field(default_factory=list)
     """The first of these, with file and line."""
+    left_out: Sequence[str] = ()
+    """What was left out of the files, such as sentences of a treebank whose ids the other side lacks."""
     separators: int = 0
     """Texts with separators of lines, which become spaces."""
     sample: list[tuple[str, str]] = field(default_factory=list)
     """Pairs drawn at random, cut to `SAMPLE_CHARACTERS`."""
+    columns: str = ""
+    """What the columns of its table are, if it has one, and how to choose others."""
     hashes: np.ndarray = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     """Hashes of the words of each source and of each pair, [2, N]; equal words have equal hashes in one process."""
     fault: str | None = None
-    """The error that ended reading, if there was one."""
+    """The error that ended reading, or a sentence that says that the sides do not belong together, if they do not."""
+    notes: list[str] = field(default_factory=list)
+    """Sentences on lengths that hardly go together."""
     is_cut: bool = False
     """Whether the survey ended after a given number of pairs."""
 
@@ -113,7 +146,9 @@ class LanguageShare:
     others: int
     """Texts that the filter would drop."""
     swapped: int
-    """Those that seem to be in the language of the other side."""
+    """Those that seem to be in the language of the other side, though the texts of both sides differ."""
+    language: str | None = None
+    """The language that they are in together, if nearly all texts of pairs with two different sides are in others."""
 
     @property
     def share(self) -> float:
@@ -123,14 +158,14 @@ class LanguageShare:
 
 @dataclass(frozen=True, kw_only=True)
 class Overlap:
-    """Pairs of a development or test split that the training split has too."""
+    """Pairs of a split that another split has too."""
 
     compared: int
     """Pairs of the split."""
     pairs: int
-    """Those of which both sides are a training pair."""
+    """Those of which both sides are a pair of the other split."""
     sources: int
-    """Those of which the source is the source of a training pair."""
+    """Those of which the source is a source of the other split."""
 
 
 @dataclass(kw_only=True)
@@ -139,8 +174,8 @@ class DatasetSurvey:
 
     languages: Mapping[str, str]
     """Language codes, by side."""
-    words: Mapping[str, str]
-    """How text becomes words (kinds of `WordsSettings`), by side."""
+    words: Mapping[str, WordsSettings]
+    """How text becomes words, by side."""
     splits: dict[str, SplitSurvey]
     """In the order of the data set."""
     drops_languages: bool = False
@@ -149,31 +184,73 @@ class DatasetSurvey:
     """Sentences in other languages, by side."""
     others: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     """Of each sample, the pairs that the filter langdetect would drop; empty if it does not know the languages."""
+    round_trips: dict[str, RoundTrip | str] = field(default_factory=dict)
+    """What the references drawn from splits that are translated score against themselves, or why that is not known."""
     overlaps: dict[str, Overlap] = field(default_factory=dict)
     """Pairs of development and test splits that are in the training split."""
+    shared_with_dev: dict[str, Overlap] = field(default_factory=dict)
+    """Pairs of tests that are in dev, of tests that share more than `MOST_SHARED`."""
 
     @property
     def faults(self) -> list[str]:
         """One sentence for each mistake in the text that would stop reading, or make training useless."""
         faults = [survey.fault for survey in self.splits.values() if survey.fault]
-        for split, shares in self.shares.items():
-            for side, share in shares.items():
-                if share.texts and share.swapped > MOST_SWAPPED * share.texts:
-                    faults.append(
-                        f"{split}: {share.swapped} of {share.texts} {side} sentences drawn seem to be in the language "
-                        f"of the other side, not in '{self.languages[side]}': are the files swapped?"
-                    )
+        for split, survey in self.splits.items():
+            faults += [f"{split}: {fault}" for fault in _piece_faults(survey)]
+            for number, side in enumerate(SIDES):
+                texts = [pair[number] for pair in survey.sample]
+                if fault := _number_fault(texts, side) or self._language_fault(split, side):
+                    faults.append(f"{split}: {fault} {survey.columns}".strip())
+        if self._has_nothing_of_its_own():
+            faults.append(
+                f"train: all its pairs have a blank side or are also in {' or '.join(self.overlaps)}, so nothing is "
+                "left to train on: are these the right files?"
+            )
         return faults
+
+    def _language_fault(self, split: str, side: str) -> str | None:
+        """Say that a side is in another language; it is a fault unless langdetect does not know it."""
+        share = self.shares.get(split, {}).get(side)
+        if share and share.texts and share.swapped > MOST_SWAPPED * share.texts:
+            return (
+                f"{share.swapped} of {share.texts} {side} sentences drawn seem to be in the language of the other "
+                f"side, not in '{self.languages[side]}': are the files swapped?"
+            )
+        if share and share.language:
+            return (
+                f"{share.others} of {share.texts} {side} sentences drawn seem to be in another language than "
+                f"'{self.languages[side]}', such as '{share.language}': correct the language code or the text."
+            )
+        return None
+
+    def _has_nothing_of_its_own(self) -> bool:
+        """Return whether no training pair with text on both sides is missing from dev and the tests."""
+        train = self.splits.get("train")
+        if not self.overlaps or train.is_cut:
+            return False
+        others = np.concatenate([self.splits[split].hashes[1] for split in self.overlaps])
+        has_text = np.all([side.words > 0 for side in train.sides.values()], axis=0)
+        return train.pairs > 0 and not (has_text & ~np.isin(train.hashes[1], others)).any()
 
     @property
     def unsegmented(self) -> list[str]:
         """One sentence for each side whose training text has no spaces between words, which its `words` expect."""
         sides = self.splits["train"].sides.items() if "train" in self.splits else ()
         warnings = (
-            unsegmented_warning(own.unspaced, side, words_kind=self.words[side], language=self.languages[side])
+            unsegmented_warning(own.unspaced, side, words_kind=self.words[side].kind, language=self.languages[side])
             for side, own in sides
         )
         return [f"train: {warning}" for warning in warnings if warning]
+
+
+def _number_fault(texts: Sequence[str], side: str) -> str | None:
+    """Say that nearly all texts of a side have no letters, if so."""
+    texts = [text for text in texts if text.strip()]
+    numbers = [text for text in texts if not any(map(str.isalpha, text))]
+    if len(texts) < FEWEST_JUDGED or len(numbers) < MOST_OTHERS * len(texts):
+        return None
+    shown = quoted(numbers[0])
+    return f"{len(numbers)} of {len(texts)} {side} sentences drawn have no letters, such as {shown}: are they text?"
 
 
 def survey_dataset(
@@ -186,7 +263,7 @@ def survey_dataset(
     judged = {split: judge_languages(surveys[split].sample, languages) for split in known}
     return DatasetSurvey(
         languages=languages,
-        words={side: words.kind for side, words in dataset.words.items()},
+        words=dataset.words,
         splits=surveys,
         drops_languages=any(isinstance(own, LangDetectSettings) for own in dataset.filters),
         shares={split: shares for split, (shares, _) in judged.items()},
@@ -196,12 +273,24 @@ def survey_dataset(
             for split in dataset.tests
             if {split, "train"} <= surveys.keys()
         },
+        shared_with_dev=_shared_with_dev(surveys, [split for split in dataset.tests if split in surveys]),
     )
+
+
+def add_round_trips(survey: DatasetSurvey, tests: Sequence[str], evaluation: EvaluationSettings) -> None:
+    """Take the references of dev and tests apart and join them, unless only tokens are scored or words are given."""
+    words = survey.words["target"]
+    if evaluation.text == "tokens" or words.kind == "given":
+        return
+    for split in dict.fromkeys(("dev", *tests)):
+        if split in survey.splits and (texts := [target for _, target in survey.splits[split].sample if target]):
+            survey.round_trips[split] = round_trip(texts, words, survey.languages["target"], evaluation)
 
 
 def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs], limit: int | None) -> SplitSurvey:
     """Survey a split; an error that ends reading, such as files of different lengths, is its fault."""
     survey = SplitSurvey(sides={side: SideSurvey() for side in dataset.sides(split)})
+    tables = [part.corpus for part in dataset.splits[split] if dataset.corpora[part.corpus].format == "tsv"]
     with TemporaryDirectory(prefix="nmtcore-") as folder:
         raw = Path(folder) / "raw.parquet"
         try:
@@ -217,15 +306,65 @@ def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inp
         except UserError as error:
             survey.fault = str(error)
             return survey
+        for table in tables[:1]:
+            separator = dataset.corpora[table].options.get("separator", TsvOptions.separator)
+            survey.columns = describe_columns(inputs[table]["pairs"][0], separator)
         survey.bad = Counter(report["dropped"])
         survey.first_bad = report["first_dropped"][:SHOWN_ROWS]
+        survey.left_out = report.get("left_out", ())
         survey.separators = sum(report["line_separators"].values())
         survey.is_cut = report["pairs"] == limit
         draw = np.random.default_rng(SAMPLE_SEED)
         drawn = draw.choice(report["kept"], min(report["kept"], SAMPLE_PAIRS), replace=False, shuffle=False)
         for batch in read_batches(raw, columns=_COLUMNS):
             _add_batch(survey, batch, drawn)
+        if len(survey.sides) == len(SIDES):
+            _compare_lengths(survey, dataset, split, raw)
     return survey
+
+
+def _compare_lengths(survey: SplitSurvey, dataset: DatasetSettings, split: str, raw: Path) -> None:
+    """Judge by the lengths of both sides whether they belong together. (Pairs whose ids differ were not read.)"""
+    lengths = [side.characters for side in survey.sides.values()]
+    for shift in find_shifts(*lengths):
+        (first,) = read_rows(raw, columns=["origin"], start=shift.first, stop=shift.first + 1)
+        corpus, _, row = first["origin"].rpartition(":")
+        unit = "line" if dataset.corpora[corpus].format in ("plain", "tsv", "czeng") else "pair"
+        lines = f"{abs(shift.lines)} {unit}{'' if abs(shift.lines) == 1 else 's'}"
+        missing, added = SIDES if shift.lines > 0 else SIDES[::-1]
+        sentence = (
+            f"{split}: from about {unit} {row} of {corpus} on, the lengths of both sides do not go together in "
+            f"{shift.end - shift.first:,} pairs (correlation {shift.correlation:.2f}), but with the target {lines} "
+            f"{'below' if shift.lines > 0 else 'above'} they do ({shift.shifted:.2f}): the {missing} seems to lack "
+            f"{lines} there, or the {added} to have {lines} more. Correct the files."
+        )
+        if shift.end - shift.first < MOST_SHIFTED * survey.pairs:
+            survey.notes.append(sentence)
+        else:
+            survey.fault = survey.fault or sentence
+    together = correlation(*lengths)
+    if survey.fault or together is None or survey.pairs < LEAST_UNRELATED or together >= LOW_TOGETHER:
+        return
+    sentence = (
+        f"{split}: the lengths of both sides hardly go together (correlation {together:.2f}; those of translations "
+        "above .7): are the files parallel, in the same order?"
+    )
+    texts = ({re.sub("[0-9]+", "0", text) for text in side} for side in zip(*survey.sample, strict=True))
+    if together < UNRELATED and min(map(len, texts)) >= LEAST_TEXTS:
+        survey.fault = sentence
+    else:
+        survey.notes.append(sentence)
+
+
+def _piece_faults(survey: SplitSurvey) -> list[str]:
+    """Return a sentence for each side that was cut into pieces of subwords."""
+    return [
+        f"{own.pieces[mark]:,} of {survey.pairs:,} {side} sentences are cut into pieces of subwords (`{mark}`), but "
+        f"nmtcore cuts words itself, and scores whole words. Undo this in all files: {undo} FILE > NEW"
+        for side, own in survey.sides.items()
+        for mark, (_, undo) in PIECES.items()
+        if own.pieces[mark] > MOST_PIECES * survey.pairs
+    ]
 
 
 def _settings(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs]) -> ReadingSettings:
@@ -251,7 +390,10 @@ def _add_batch(survey: SplitSurvey, batch: pa.RecordBatch, drawn: np.ndarray) ->
         side_survey.add(batch[side], batch[f"{side}_words"])
     if len(survey.sides) == len(SIDES):
         for name, is_odd in oddities(batch).items():
+            left = SHOWN_ROWS - len(survey.shown[name])
             survey.odd[name] += batch["origin"].filter(pa.array(is_odd)).to_pylist()
+            first = batch.take(pa.array(np.flatnonzero(is_odd)[:left]))
+            survey.shown[name] += excerpts(first, name)
     source, target = (pc.binary_join(batch[f"{side}_words"], " ") for side in SIDES)
     both = pc.binary_join_element_wise(source, target, "\n")
     hashes = np.array([[hash(text) for text in texts.to_pylist()] for texts in (source, both)], np.int64)
@@ -275,8 +417,8 @@ def oddities(batch: pa.RecordBatch) -> dict[str, np.ndarray]:
         "identical": not_empty & pc.equal(*joined).to_numpy(zero_copy_only=False),
         "long": (np.maximum(*words) > LONG_WORDS) | (np.maximum(*characters) > LONG_CHARACTERS),
         "unbalanced": not_empty & (lengths.max(0) > HIGH_RATIO * lengths.min(0)),
-        "control": _match(texts, r"[^\P{Cc}\t]"),
-        "replaced": _match(texts, "\ufffd"),
+        **{name: _match(texts, pattern) for name, (_, pattern) in PATTERNS.items()},
+        "decomposed": np.any([_is_decomposed(own) for own in texts], axis=0),
     }
 
 
@@ -284,6 +426,13 @@ def _match(texts: list[pa.Array], pattern: str) -> np.ndarray:
     """Say which pairs have a text that a regular expression matches."""
     source, target = (pc.match_substring_regex(own, pattern).to_numpy(zero_copy_only=False) for own in texts)
     return source | target
+
+
+def _is_decomposed(texts: pa.Array) -> np.ndarray:
+    """Say which texts have letters and accents apart that Unicode has together: composed, they are shorter."""
+    return pc.less(pc.utf8_length(pc.utf8_normalize(texts, "NFC")), pc.utf8_length(texts)).to_numpy(
+        zero_copy_only=False
+    )
 
 
 def judge_languages(
@@ -298,17 +447,41 @@ def judge_languages(
         if languages[side] in detected_languages():
             detected = {row: detect_language(pair[number]) for row, pair in enumerate(sample) if pair[number].strip()}
             dropped = [row for row, language in detected.items() if language != languages[side]]
-            swapped = (
-                [*detected.values()].count(languages[SIDES[1 - number]]) if len(set(languages.values())) > 1 else 0
+            other = languages[SIDES[1 - number]] if len(set(languages.values())) > 1 else ""
+            parallel = [row for row in detected if len({*sample[row]}) > 1]
+            foreign = [sample[row][number] for row in parallel if detected[row] != languages[side]]
+            is_foreign = len(parallel) >= FEWEST_JUDGED and len(foreign) >= MOST_OTHERS * len(parallel)
+            shares[side] = LanguageShare(
+                texts=len(detected),
+                others=len(dropped),
+                swapped=sum(detected[row] == other for row in parallel),
+                language=_common_language(foreign, languages[side]) if is_foreign else None,
             )
-            shares[side] = LanguageShare(texts=len(detected), others=len(dropped), swapped=swapped)
             others.update(dropped)
     is_judged = len(shares) == len(SIDES)
     return shares, [sample[row] for row in sorted(others) if is_judged and all(map(str.strip, sample[row]))]
 
 
-def _overlap(survey: SplitSurvey, train: SplitSurvey) -> Overlap:
-    sources, pairs = (int(np.isin(*hashes).sum()) for hashes in zip(survey.hashes, train.hashes, strict=True))
+def _common_language(texts: Sequence[str], expected: str) -> str | None:
+    """Return the language that texts are in together, since langdetect is often wrong about single words.
+
+    It is None if they are in the expected language after all. Latin names and the like among other letters mislead it.
+    """
+    letters = "[A-Za-z]+" if main_script(texts) != "LATIN" else "(?!)"
+    language = detect_language(re.sub(letters, "", " ".join(texts)))
+    return None if language == expected else language
+
+
+def _shared_with_dev(surveys: Mapping[str, SplitSurvey], tests: Sequence[str]) -> dict[str, Overlap]:
+    if "dev" not in tests:
+        return {}
+    overlaps = {split: _overlap(surveys[split], surveys["dev"]) for split in tests if split != "dev"}
+    most = {split: MOST_SHARED * min(surveys[split].pairs, surveys["dev"].pairs) for split in overlaps}
+    return {split: own for split, own in overlaps.items() if own.pairs > most[split]}
+
+
+def _overlap(survey: SplitSurvey, other: SplitSurvey) -> Overlap:
+    sources, pairs = (int(np.isin(*hashes).sum()) for hashes in zip(survey.hashes, other.hashes, strict=True))
     return Overlap(compared=survey.pairs, pairs=pairs, sources=sources)
 
 

@@ -5,13 +5,17 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import GOLD, REQUIRED_SPLITS
-from nmtcore.corpus.survey import SplitSurvey, percentile
+from nmtcore.config.segmentation import WordsSettings
+from nmtcore.config.typed import changed
 from nmtcore.corpus.text_lines import Input
-from nmtcore.corpus.writing_systems import looks_tokenised, main_script
+from nmtcore.corpus.writing_systems import main_script
+from nmtcore.new.round_trip import bleu_tokeniser, choose_words
+from nmtcore.new.survey import SplitSurvey, percentile
+from nmtcore.new.templates import filled
 from nmtcore.planning.known_parsers import KnownParser
 
 WITH_TREES = ("conllu", "czeng")
@@ -23,7 +27,11 @@ _SIZES = ((10_000, 2_000), (100_000, 6_000), (1_000_000, 16_000), (None, 32_000)
 class OwnCorpus(NamedTuple):
     """A corpus of the user's own."""
 
+    split: str
+    """The split that it is of, or is a part of."""
     format: str
+    options: Mapping[str, Any]
+    """Those of the format."""
     files: Mapping[str, Sequence[Input]]
     """By role of the format."""
 
@@ -36,123 +44,84 @@ class DatasetDraft:
     languages: Mapping[str, str]
     """Language codes by side."""
     corpora: Mapping[str, OwnCorpus]
-    """By name, which is that of the split that it makes up."""
-    splits: Mapping[str, str]
-    """The corpus of each split; a treebank may be a test and a `gold_` split."""
+    """By name; that of the first one of a split is the split's."""
+    splits: Mapping[str, Sequence[str]]
+    """The corpora of each split; a treebank may be a test and a `gold_` split."""
     surveys: Mapping[str, SplitSurvey]
     """By split."""
+    words: Mapping[str, WordsSettings]
+    """By side."""
     parsers: Mapping[str, Sequence[KnownParser]]
     """By side."""
-
-
-_HEAD = """\
-# yaml-language-server: $schema=../schemas/datasets.schema.json
-# A data set of our own, written by `nmtcore new dataset`. Change what you like; then look at the result with
-# `nmtcore check {name}`. The repository's config/README.md explains every key.
-description: "{description}"
-licence: ""                                 # whose text it is; manifests and reports repeat it
-citation: ""                                # what to cite
-source: {source}
-{target}
-# One entry per corpus. Files are read where they are; relative paths start at config/.
-# Compressed files work too, and members of archives: {{path: ..., member: ...}}.
-corpora:
-{corpora}
-
-# train and dev are needed, except for a treebank alone; gold_NAME is a treebank to compare parsers with, and all other
-# names are tests. A split of several corpora is a list: [first, second].
-splits: {{{splits}}}
-{main_test}{bad_lines}"""
-_TRAIN = """
-# How text becomes words: moses (Moses' tokeniser), spaces (the text is tokenised already), mecab (Japanese),
-# given (words that come with the corpus: conllu, czeng). Parsers get these words.
-words: {words}
-
-# What is dropped from train, in this order; dev and test are never filtered. Each drop is counted in
-# results/{name}/corpus/train.json. `empty` is needed: an empty side cannot be trained on.
-filters:
-  - empty                                   # pairs with an empty side
-  - {{name: length, most: {most}}}               # pairs with a side of more words; rare, and costly in memory
-  - {{name: ratio, most: 9}}                  # pairs with one side of over 9 times the words of the other
-  - duplicates                              # all but the first of equal pairs
-{held_out}
-  # - langdetect                            # pairs in another language: `nmtcore check {name}` shows some of them
-"""
-_MODEL = """
-# Subwords: the number of merges of byte pair encoding (about 6,000 for 30,000 pairs, 32,000 for millions).
-# joint: both sides share merges, vocabulary and embeddings ({scripts}).
-segmentation: {{kind: bpe, joint: {joint}, size: {size}}}
-
-# Model, training and search (config/recipes): small is for up to about a million pairs; the papers' recipes,
-# such as pham2018 and bugliarello2020, are for more.
-recipe: small
-
-# Scores: detokenised translations against the references as they are. roots: one (UD) or many per tree.
-evaluation: {{text: detokenised, tokenize: {tokenize}, roots: one}}
-"""
 
 
 def dataset_text(draft: DatasetDraft, *, config: Path) -> str:
     """Write the file of a data set, which belongs in the folder `datasets` of `config`."""
     source, target = (draft.languages[side] for side in SIDES)
+    is_trained = "train" in draft.splits
     description = f"{draft.name}: trees of {' and '.join(dict.fromkeys((source, target)))}"
-    if "train" in draft.splits:
+    if is_trained:
         description = f"{draft.name}: {source} to {target}, {draft.surveys['train'].pairs:,} training pairs"
     tests = _tests(draft)
-    head = _HEAD.format(
+    return filled(
+        "dataset.yaml.jinja",
         name=draft.name,
         description=description,
         source=_scalar(source),
-        target=f"target: {_scalar(target)}\n" if "train" in draft.splits or target != source else "",
+        target=_scalar(target) if is_trained or target != source else None,
         corpora="\n".join(_corpora(draft, config)),
-        splits=", ".join(f"{split}: {corpus}" for split, corpus in draft.splits.items()),
-        main_test=f"main_test: {tests[0]}\n" if tests and "test" not in tests else "",
+        splits=", ".join(f"{split}: {_list(names)}" for split, names in draft.splits.items()),
+        main_test=tests[0] if tests and "test" not in tests else None,
         bad_lines="".join(f"{line}\n" for line in _bad_lines(draft)),
+        training=_training_values(draft) if is_trained else None,
+        parsers="\n".join(_parsers(draft)),
     )
-    parsers = "\n".join(["", *_parsers(draft), ""])
-    return head + (_train_text(draft) + parsers + _model_text(draft) if "train" in draft.splits else parsers)
 
 
-def _train_text(draft: DatasetDraft) -> str:
-    sides = draft.surveys["train"].sides
-    words = {
-        side: words_of(draft.corpora["train"].format, draft.languages[side], _texts(draft, side)) for side in SIDES
-    }
+def _training_values(draft: DatasetDraft) -> dict[str, Any]:
+    """Choose what only a data set to train on has."""
+    survey, tests = draft.surveys["train"], _tests(draft)
+    texts = {side: [pair[number] for pair in survey.sample] for number, side in enumerate(SIDES)}
+    words = {side: _flow(draft.words[side]) for side in SIDES}
     same = len(set(words.values())) == 1
-    tests = _tests(draft)
+    is_cut = draft.words["target"].kind == "spaces" or draft.corpora["train"].format == "czeng"
     entry = "held_out" if len(tests) == 1 else f"{{name: held_out, splits: [{', '.join(['dev', *tests])}]}}"
-    return _TRAIN.format(
-        name=draft.name,
-        words=words["source"] if same else f"{{source: {words['source']}, target: {words['target']}}}",
-        most=250 if max(percentile(sides[side].words, 0.99) for side in SIDES) > 80 else 100,
-        held_out=_commented(f"  - {entry}", "pairs that are also in dev or a test"),
-    )
+    lengths = [
+        own.characters if draft.words[side].kind == "characters" else own.words for side, own in survey.sides.items()
+    ]
+    first, second = (main_script(texts[side]) for side in SIDES)
+    return {
+        "words": words["source"] if same else f"{{source: {words['source']}, target: {words['target']}}}",
+        "most": 250 if max(percentile(own, 0.99) for own in lengths) > 80 else 100,
+        "held_out": _commented(f"  - {entry}", "pairs that are also in dev or a test"),
+        "scripts": "both sides are in one script" if first == second else "the sides are in different scripts",
+        "joint": str(first == second).lower(),
+        "size": next(size for most, size in _SIZES if most is None or survey.pairs <= most),
+        "text": "tokens" if is_cut else "detokenised",
+        "tokenize": bleu_tokeniser(texts["target"], draft.languages["target"]),
+    }
 
 
 def _tests(draft: DatasetDraft) -> list[str]:
     return [split for split in draft.splits if split not in REQUIRED_SPLITS and not split.startswith(GOLD)]
 
 
-def _model_text(draft: DatasetDraft) -> str:
-    first, second = (main_script(_texts(draft, side)) for side in SIDES)
-    pairs, target = draft.surveys["train"].pairs, draft.languages["target"]
-    return _MODEL.format(
-        scripts="both sides are in one script" if first == second else "the sides are in different scripts",
-        joint=str(first == second).lower(),
-        size=next(size for most, size in _SIZES if most is None or pairs <= most),
-        tokenize=target if target in ("ja", "zh") else "13a",
-    )
-
-
 def _corpora(draft: DatasetDraft, config: Path) -> Iterator[str]:
     for name, corpus in draft.corpora.items():
-        survey = draft.surveys[name]
-        yield _commented(f"  {name}:", f"{survey.pairs + survey.bad.total():,} pairs")
+        survey, is_whole = draft.surveys[corpus.split], len(draft.splits[corpus.split]) == 1
+        pairs = f"{survey.pairs + survey.bad.total():,} pairs"
+        yield _commented(f"  {name}:", pairs if is_whole else f"a part of {corpus.split}, which has {pairs}")
         yield f"    format: {corpus.format}"
+        if corpus.options:
+            yield f"    options: {json.dumps(corpus.options, ensure_ascii=False)}"
         yield "    files:"
         for role, files in corpus.files.items():
             entries = [_file(file.path, file.member, config) for file in files]
-            yield f"      {role}: " + (entries[0] if len(entries) == 1 else f"[{', '.join(entries)}]")
+            yield f"      {role}: {_list(entries)}"
+
+
+def _list(entries: Sequence[str]) -> str:
+    return entries[0] if len(entries) == 1 else f"[{', '.join(entries)}]"
 
 
 def _bad_lines(draft: DatasetDraft) -> list[str]:
@@ -173,13 +142,17 @@ def _file(path: Path, member: str | None, config: Path) -> str:
     return _scalar(text) if member is None else f"{{path: {_scalar(text)}, member: {_scalar(member)}}}"
 
 
-def words_of(format: str, language: str, texts: Sequence[str]) -> str:
-    """Choose how text becomes words: text that is cut into words already is left so."""
-    if format in WITH_TREES:
-        return "given"
-    if looks_tokenised(texts):
-        return "spaces"
-    return "mecab" if language == "ja" else "moses"
+def words_of(format: str, language: str, texts: Sequence[str]) -> WordsSettings:
+    """Choose how text becomes words; a corpus with trees has its own."""
+    return WordsSettings(kind="given") if format in WITH_TREES else choose_words(texts, language)
+
+
+def _flow(words: WordsSettings) -> str:
+    """Write settings of words in YAML, inside braces or brackets."""
+    entries = {"kind": words.kind, **changed(words)}
+    if len(entries) == 1:
+        return words.kind
+    return f"{{{', '.join(f'{key}: {value}' for key, value in entries.items())}}}"
 
 
 def _parsers(draft: DatasetDraft) -> list[str]:
@@ -229,10 +202,6 @@ def _syntax(draft: DatasetDraft) -> list[str]:
             if draft.parsers[side]
         ),
     ]
-
-
-def _texts(draft: DatasetDraft, side: str) -> list[str]:
-    return [pair[SIDES.index(side)] for pair in draft.surveys["train"].sample]
 
 
 def _commented(line: str, comment: str) -> str:

@@ -6,14 +6,15 @@ from pathlib import Path
 
 from nmtcore.annotation.models import missing_models
 from nmtcore.config.annotator_models import has_model
-from nmtcore.config.annotators import ANNOTATORS
+from nmtcore.config.annotators import ANNOTATORS, ExistingSettings
 from nmtcore.config.datasets import GOLD, DatasetSettings
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.sources import FileLocation, locate_file, missing_manual
-from nmtcore.corpus.survey import DatasetSurvey, survey_dataset
+from nmtcore.corpus.text_lines import how_to_convert
 from nmtcore.errors import UserError
+from nmtcore.new.survey import DatasetSurvey, add_round_trips, survey_dataset
 from nmtcore.planning.known_parsers import parsed_sides
 
 
@@ -49,7 +50,7 @@ class DatasetCheck:
         """One sentence for each split with more lines that cannot be read than the data set allows."""
         return [
             f"{split}: {survey.bad.total():,} pairs cannot be read, but `max_bad_lines` allows only "
-            f"{self.dataset.max_bad_lines:,}."
+            f"{self.dataset.max_bad_lines:,}.{how_to_convert(survey.first_bad[0])}"
             for split, survey in self.survey.splits.items()
             if survey.bad.total() > self.dataset.max_bad_lines
         ]
@@ -62,11 +63,12 @@ def check_dataset(project: Project, name: str, *, limit: int | None = None) -> D
     """
     dataset = project.dataset(name, where=str(project.folders[0]))
     locations = locate_corpora(project, dataset)
-    inputs = _inputs_here(locations)
+    survey = survey_dataset(dataset, _inputs_here(locations), limit=limit)
+    add_round_trips(survey, dataset.tests, dataset.evaluation)
     check = DatasetCheck(
         dataset=dataset,
         locations=locations,
-        survey=survey_dataset(dataset, inputs, limit=limit),
+        survey=survey,
         annotators=_annotator_states(project, dataset),
     )
     _plan_systems(project, check)
@@ -131,7 +133,8 @@ def _annotator_state(project: Project, dataset: DatasetSettings, annotator: str)
     settings = dataset.annotators[annotator]
     tool, folders = ANNOTATORS.name_of(settings), project.settings.model_folders
     if not settings.models:
-        return "reads the trees of the corpus", None
+        is_existing = isinstance(settings, ExistingSettings)
+        return "reads the trees of the corpus" if is_existing else f"{tool}; it is your own, and needs no model", None
     if all(has_model(model, folders, tool=tool) for model in settings.models):
         return f"{tool}; its model is here", None
     if sentences := missing_models(settings, folders, fetched=project.model_files):

@@ -1,0 +1,95 @@
+"""Text that is taken apart into words and joined again: what it scores against itself, and words that lose little."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.segmentation import WordsSettings
+from nmtcore.corpus.tokenisation import WordTokenizer
+from nmtcore.corpus.writing_systems import looks_tokenised, main_script
+from nmtcore.errors import UserError
+
+LEAST_BLEU = 98.0
+"""From this BLEU against itself on, text is taken to survive its words."""
+GAIN = 1.0
+"""BLEU that other words than Moses' must gain to be chosen."""
+SHOWN = 3
+"""Differences that are shown."""
+APOSTROPHES = ("be", "ca", "fa", "he", "hi", "tr", "uk", "uz")
+"""Languages with apostrophes, joiners or other marks within words, whatever a sample says."""
+BLEU_OF_SCRIPT = {
+    **{"CJK": "zh", "HIRAGANA": "ja", "KATAKANA": "ja"},
+    **dict.fromkeys(("THAI", "LAO", "KHMER", "MYANMAR"), "char"),
+}
+"""sacreBLEU's tokeniser for scripts without spaces."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundTrip:
+    """What became of texts that were taken apart and joined again."""
+
+    bleu: float
+    """BLEU of the joined texts against the texts."""
+    examples: Sequence[tuple[str, str]]
+    """The places of the first differences, before and after."""
+
+
+def round_trip(
+    texts: Sequence[str], words: WordsSettings, language: str, evaluation: EvaluationSettings
+) -> RoundTrip | str:
+    """Take texts apart, join them, and score them; return why not if a program for that is missing."""
+    from nmtcore.evaluation.metrics import score_translations
+
+    try:
+        tokenizer = WordTokenizer(words, language)
+        composed = list(map(tokenizer.compose, texts))
+        joined = [tokenizer.join(tokenizer.split(text)) for text in composed]
+        bleu = score_translations(joined, composed, replace(evaluation, metrics=()))["bleu"]
+    except UserError as error:
+        return str(error)
+    different = ((" ".join(old.split()), new) for old, new in zip(composed, joined, strict=True))
+    pairs = [_difference(old, new) for old, new in different if old != new]
+    return RoundTrip(bleu=bleu, examples=list(dict.fromkeys(pairs))[:SHOWN])
+
+
+def _difference(old: str, new: str, around: int = 20) -> tuple[str, str]:
+    """Cut two texts to the place where they begin to differ, between words if there are any."""
+    same = next((at for at, letters in enumerate(zip(old, new, strict=False)) if len({*letters}) > 1), len(old))
+    start = max(old.rfind(" ", 0, max(0, same - around // 2)) + 1, same - 2 * around)
+    ends = (max(f"{text} ".rfind(" ", 0, same + around), min(len(text), same + around // 2)) for text in (old, new))
+    return old[start : next(ends)], new[start : next(ends)]
+
+
+def bleu_tokeniser(texts: Sequence[str], language: str) -> str:
+    """Choose sacreBLEU's tokeniser: of Chinese and Japanese their own, of other scripts without spaces characters."""
+    return language if language in ("ja", "zh") else BLEU_OF_SCRIPT.get(main_script(texts) or "", "13a")
+
+
+def choose_words(texts: Sequence[str], language: str) -> WordsSettings:
+    """Choose how raw text becomes words: text that is cut into words already is left so.
+
+    The words of a script without spaces are Japanese ones or characters; of other text, the first kind of words from
+    which it can be put together again or, if there is none, the best.
+    """
+    tokenize = bleu_tokeniser(texts, language)
+    if looks_tokenised(texts):
+        return WordsSettings(kind="spaces", normalise="nfc")
+    if language == "ja":
+        return WordsSettings(kind="mecab", normalise="nfc")
+    if tokenize != "13a":
+        return WordsSettings(kind="characters", normalise="nfc")
+    best, bleu = None, 0.0
+    for words in _candidates(language):
+        trip = round_trip(texts, words, language, EvaluationSettings(tokenize=tokenize))
+        if isinstance(trip, RoundTrip) and (best is None or trip.bleu >= bleu + GAIN):
+            best, bleu = words, trip.bleu
+        if bleu >= LEAST_BLEU:
+            break
+    return best or WordsSettings(normalise="nfc")
+
+
+def _candidates(language: str) -> Iterator[WordsSettings]:
+    if language not in APOSTROPHES:
+        yield WordsSettings(normalise="nfc")
+    yield WordsSettings(normalise="nfc", apostrophes="keep")
+    yield WordsSettings(kind="spacy", normalise="nfc")

@@ -1,0 +1,224 @@
+"""The workflow and `nmtcore translate` give the same lines, trees, tags and attention for the same source and model."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from factories import run_settings
+from inference.test_raw import Chain
+from inference.tiny import RECURRENT, write_bundle
+from pair_files import write_corpus
+
+from nmtcore.annotation.base import NumberedSentence, guarded
+from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
+from nmtcore.config.annotators import ExistingSettings
+from nmtcore.config.components.settings import (
+    DepParseSettings,
+    DiagonalParseSettings,
+    HeadSelectionSettings,
+    PascalSettings,
+    TagAttentionSettings,
+)
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.features import LABEL_COLUMNS
+from nmtcore.config.training import DecodingSettings
+from nmtcore.config.transforms import InterleaveSettings
+from nmtcore.experiment import training
+from nmtcore.experiment.inference import parse_gold, translate_split
+from nmtcore.experiment.measure import ModelOnSplit, measure_attention
+from nmtcore.features.extract import extract_subwords, extract_syntax
+from nmtcore.files import read_lines, write_json
+from nmtcore.inference.analyse import translate_and_write
+from nmtcore.inference.attention import load_observed_bundle
+from nmtcore.inference.bundle import load_bundle
+from nmtcore.inference.parse import make_parser, parse_sentences
+from nmtcore.inference.text import read_text
+from nmtcore.parquet import read_rows, write_rows
+
+LINES = ["the cat", "", "the dog .", "  ", "a the cab " * 6, "abcdeghabcdegh the", "cat " * 8, "the"]
+LONGEST = 5
+PARSED = {"source": {"trees": "parser"}}
+
+
+def interleaved(*sides):
+    """Make the values of a run with tags among the words of some sides."""
+    return {
+        "transforms": {f"interleave_{side}": InterleaveSettings(side=side, tags="dg_a_tags") for side in sides},
+        "features": {side: {"dg_a_tags": "parser"} for side in sides},
+    }
+
+
+SYSTEMS = {
+    "plain": ([], {}),
+    "depparse": ([DepParseSettings(layer=1)], {}),
+    "diagonalparse": ([DiagonalParseSettings(layer=0)], {}),
+    "induced": ([HeadSelectionSettings()], RECURRENT),
+    "pascal": ([PascalSettings(layers=(0,), heads=1)], {"features": PARSED}),
+    "interleaved": ([], interleaved("source", "target")),
+    "tags": ([TagAttentionSettings(width=8)], {"features": {"target": {"ccg_tags": "parser"}}}),
+}
+
+
+@pytest.fixture(autouse=True)
+def _limits(monkeypatch):
+    monkeypatch.setattr("nmtcore.features.sources.MAX_SUBWORDS", LONGEST)
+    monkeypatch.setattr("nmtcore.inference.text.open_annotator", lambda settings, task: Chain())
+
+
+def write_features(folder, run):
+    """Write `LINES` as dev, as a test and as a treebank, as the stages of the workflow do, and a model; return it."""
+    write_bundle(folder / "model", run, label_names=("x", "x|root", "x|x"))
+    bundle = load_bundle(folder / "model")
+    words = [line.split() for line in LINES]
+    numbered = (NumberedSentence(i, own) for i, own in enumerate(words))
+    annotations = [own for _, own in guarded(Chain(), numbered, max_words=ExistingSettings().max_words)]
+    write_rows(folder / "trees", ANNOTATION_SCHEMA, map(annotation_row, range(len(words)), annotations))
+    names = {column: [*LABEL_SPECIALS, "x", "x|root", "x|x"] for column in LABEL_COLUMNS}
+    write_json(folder / "labels", names)
+    for split in ("dev", "test", "gold_a"):
+        corpus = write_corpus(folder / f"{split}.parquet", words)
+        for side in ("source", "target"):
+            tokens = folder / f"features/{split}.{side}.parquet"
+            extract_subwords(
+                words=corpus,
+                column=f"{side}_words",
+                segmentation=folder / "segmentation",
+                settings=run.segmentation,
+                side=side,
+                output=tokens,
+            )
+        if "source" in run.features:
+            extract_syntax(
+                annotation=folder / "trees",
+                labels=folder / "labels",
+                tokens=folder / f"features/{split}.source.parquet",
+                output=folder / f"features/{split}.source.parser.parquet",
+                annotation_names=["dependencies"],
+                side="source",
+            )
+    return bundle
+
+
+@pytest.fixture(params=SYSTEMS)
+def name(request):
+    return request.param
+
+
+def run_of(name, **decoding):
+    components, values = SYSTEMS[name]
+    limits = {"max_length_ratio": 1.0, "max_length_extra": 3, "batch_sentences": 3}
+    return run_settings(
+        *components,
+        annotators={"parser": {"tool": "existing"}},
+        decoding=DecodingSettings(**limits, **decoding),
+        evaluation=EvaluationSettings(greedy_dev=True),
+        tests=("dev", "test"),
+        gold=("gold_a",),
+        **values,
+    )
+
+
+def translated(folder, run, split="dev"):
+    """Translate a split as the workflow does; return the folder of its outputs."""
+    files = {"features": folder / "features", "corpus": folder / f"{split}.parquet"}
+    hypotheses = folder / f"hypotheses/{split}"
+    translate_split(run, split=split, model=folder / "model", hypotheses=hypotheses, **files, device="cpu", threads=1)
+    return hypotheses
+
+
+def test_translations_are_the_same(name, tmp_path, capsys):
+    """By beam search and greedily, in batches of three, of one, and in one batch of all."""
+    run = run_of(name, beam=3)
+    bundle = write_features(tmp_path, run)
+    output = translated(tmp_path, run)
+    assert "dev, line 5: very long, read in " in capsys.readouterr().out
+    for beam, file in ((3, "translations.txt"), (1, "greedy.txt")):
+        lines = read_lines(output / file)
+        assert lines[1] == lines[3] == ""
+        for size in (1, 3, 100):
+            settings = replace(run.decoding, beam=beam, batch_sentences=size)
+            assert list(bundle.translate(LINES, settings)) == lines
+            assert list(bundle.translate(LINES, settings)) == [next(bundle.translate([own], settings)) for own in LINES]
+    assert len({*lines}) > 3
+    assert "standard input, line 5: very long, translated in " in capsys.readouterr().err
+    assert len(read_lines(output / "references.txt")) == len(LINES)
+
+
+def test_validation_translates_alike(name, tmp_path, monkeypatch):
+    run = run_of(name, beam=3)
+    run = replace(run, training=replace(run.training, validation=replace(run.training.validation, metric="bleu")))
+    bundle = write_features(tmp_path, run)
+    output = translated(tmp_path, run)
+    job = SimpleNamespace(
+        segmentation=tmp_path / "segmentation", features=tmp_path / "features", dev_corpus=tmp_path / "dev.parquet"
+    )
+    messages, scored = [], []
+    monkeypatch.setattr(training, "score_translations", lambda *texts: {"bleu": scored.append(texts)})
+    validate = training._validator(run, bundle.vocabularies, bundle.transforms, job, log=messages.append)
+    validate(bundle.model)
+    assert scored == [(*(read_lines(output / f"{file}.txt") for file in ("greedy", "references")), run.evaluation)]
+    assert [message.partition(":")[0] for message in messages] == [f"dev, line {n}" for n in (5, 6, 7)]
+
+
+@pytest.mark.parametrize("name", ["depparse", "diagonalparse", "induced"])
+def test_parses_are_the_same(name, tmp_path):
+    run = run_of(name, beam=1)
+    bundle = write_features(tmp_path, run)
+    files = {"features": tmp_path / "features", "parses": tmp_path / "gold"}
+    parse_gold(run, split="gold_a", model=tmp_path / "model", **files, device="cpu", threads=1)
+    for folder in (translated(tmp_path, run), tmp_path / "gold"):
+        rows = list(read_rows(folder / "parses.parquet"))
+        for method in ("argmax", *["one_root", "many_roots"] * bundle.model.parser.points_to_root):
+            parsed = parse_sentences(bundle, read_text(LINES), make_parser(bundle, method))
+            assert [row[method] for row in rows] == [heads for _, _, heads in parsed]
+        assert [len(row["argmax"]) for row in rows] == [len(line.split()) for line in LINES]
+        assert [row["one_root"] is None for row in rows] == [name == "diagonalparse"] * len(LINES)
+
+
+@pytest.mark.parametrize("name", ["tags", "interleaved"])
+def test_tags_are_the_same(name, tmp_path):
+    run = run_of(name, beam=2)
+    bundle = write_features(tmp_path, run)
+    rows = list(read_rows(translated(tmp_path, run) / "tags.parquet"))
+    texts = list(translate_and_write(bundle, LINES, tags=tmp_path / "tags"))
+    for row, other, ((text, _),) in zip(rows, read_rows(tmp_path / "tags"), texts, strict=True):
+        probabilities = [np.array(own.pop("probabilities"), dtype=float) for own in (row, other)]
+        np.testing.assert_allclose(*probabilities, rtol=1e-4)
+        assert row == other
+        assert " ".join(row["words"]) == text
+    assert rows[1]["words"] == rows[3]["words"] == []
+
+
+@pytest.mark.parametrize("name", ["plain", "pascal"])
+def test_attention_is_the_same(name, tmp_path):
+    run = run_of(name, beam=2)
+    write_features(tmp_path, run)
+    model = {"run": run, "model": tmp_path / "model", "features": tmp_path / "features"}
+    measured = ModelOnSplit(**model, split="test", device="cpu", threads=1)
+    measure_attention(measured, sentences=6, output=tmp_path / "measured")
+    list(translate_and_write(load_observed_bundle(tmp_path / "model"), LINES[:6], attention=tmp_path / "attention"))
+    rows, expected = (list(read_rows(tmp_path / file)) for file in ("measured", "attention"))
+    for row, other in zip(rows, expected, strict=True):
+        for weights, other_weights in zip(row.pop("weights"), other.pop("weights"), strict=True):
+            np.testing.assert_allclose(weights, other_weights, atol=2e-4)
+        assert row == other
+    assert {row["id"] for row in rows} == {0, 2, 4, 5}
+    assert max(row["part"] for row in rows) > 1
+
+
+def test_a_very_long_line_is_translated_as_its_parts_are(tmp_path):
+    """A plain loop takes words as long as they fit."""
+    run = run_of("plain", beam=3)
+    bundle = write_features(tmp_path, run)
+    parts, size = [[]], 0
+    for word in LINES[4].split():
+        pieces = len(bundle.source_segmenter.segment([word]).pieces)
+        if size + pieces > LONGEST:
+            parts, size = [*parts, []], 0
+        parts[-1].append(word)
+        size += pieces
+    assert len(parts) > 3
+    expected = " ".join(bundle.translate(map(" ".join, parts)))
+    assert read_lines(translated(tmp_path, run) / "translations.txt")[4] == expected
