@@ -62,10 +62,15 @@ def names_of(file_type):
     return sorted(names - {"results", "downloads"})
 
 
+def values_of(file_type):
+    """The values of names; lists of contrastive pairs are of splits that are called contrast_..."""
+    is_contrastive = file_type.startswith("list_contrasts")
+    own = {"split": names.map(lambda name: f"contrast_{name}")} if is_contrastive else {}
+    return {name: (VALUES | own)[name] for name in names_of(file_type)}
+
+
 parsed_paths = st.sampled_from(sorted(TEMPLATES)).flatmap(
-    lambda file_type: st.fixed_dictionaries({name: VALUES[name] for name in names_of(file_type)}).map(
-        lambda names: ParsedPath(file_type, names)
-    )
+    lambda file_type: st.fixed_dictionaries(values_of(file_type)).map(lambda names: ParsedPath(file_type, names))
 )
 
 
