@@ -17,7 +17,7 @@ JOB = """
 import sys
 from types import SimpleNamespace
 from nmtcore.job import job
-with job(SimpleNamespace(log=["logs/a.log"], input=[], output=[], config={})) as terminal:
+with job(SimpleNamespace(log=["logs/a.log"], input=[], output=[], params={}, rule="x", config={})) as terminal:
     print("begins")
     print("ready", file=terminal, flush=True)
     sys.stdin.readline()

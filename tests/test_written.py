@@ -1,13 +1,16 @@
-"""Files between the jobs are compared with what the jobs wrote, and outputs that a plan did not replace are known."""
+"""Outputs are compared with what jobs wrote, and with what they would be made from now."""
+
+import os
 
 import pytest
 
 from nmtcore.errors import UserError
 from nmtcore.layout import Layout
-from nmtcore.unfinished import delete_plan_record, record_plan, unfinished
-from nmtcore.written import check_inputs, record_outputs
+from nmtcore.reporting.verify import verify
+from nmtcore.written import Records
 
-OUTPUTS = ["results/codes", "results/scores.json", "results/pairs.parquet"]
+PAIRS, CODES, SCORES = OUTPUTS = ["results/d/corpus/dev.parquet", "results/d/segmentation/bpe_2000", "results/d/s.bleu"]
+SETTINGS = {"version": 3, "filters": {"most": 80}}
 
 
 @pytest.fixture
@@ -18,75 +21,115 @@ def layout(tmp_path, monkeypatch):
 
 @pytest.fixture
 def written(tmp_path, layout):
-    """A working folder with recorded outputs."""
-    (tmp_path / "results/codes").mkdir(parents=True)
-    for name, text in (
-        ("codes/source.vocab", "a\nb\n"),
-        ("codes/.hidden", "x"),
-        ("scores.json", "{}"),
-        ("pairs.parquet", "p"),
-    ):
-        (tmp_path / "results" / name).write_text(text)
-    record_outputs(OUTPUTS, layout=layout)
+    """A working folder with a text, and recorded outputs that were made from it."""
+    (tmp_path / CODES).mkdir(parents=True)
+    (tmp_path / PAIRS).parent.mkdir()
+    files = {"text.en": "a b\n", f"{CODES}/source.vocab": "a\nb\n", f"{CODES}/.hidden": "x", PAIRS: "p", SCORES: "{}"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    records = Records(layout)
+    records.write(OUTPUTS, rule="filter_split", made_from=records.made_from(["text.en"], SETTINGS))
     return tmp_path
 
 
+def check(layout, paths=OUTPUTS):
+    for path in paths:
+        Records(layout).check(path)
+
+
+def difference(layout, inputs=("text.en",), **changes):
+    records = Records(layout)
+    return records.difference(OUTPUTS, records.made_from(inputs, SETTINGS | changes))
+
+
 def test_what_was_written_is_accepted_and_recorded_again_if_it_is_made_again(written, layout):
-    (written / "results/codes/.hidden").write_text("y")
-    check_inputs([*OUTPUTS, "results/of_an_earlier_version.json"], layout=layout)
-    (written / "results/scores.json").write_text('{"bleu": 1.6}')
-    record_outputs(OUTPUTS, layout=layout)
-    check_inputs(OUTPUTS, layout=layout)
+    (written / f"{CODES}/.hidden").write_text("y")
+    check(layout, [*OUTPUTS, "results/of_an_earlier_version.json"])
+    (written / SCORES).write_text('{"bleu": 1.6}')
+    Records(layout).write([SCORES], rule="x", made_from={"settings": {}, "inputs": {}})
+    check(layout)
 
 
 @pytest.mark.parametrize(
     ("file", "output", "content"),
     [
-        ("results/scores.json", "results/scores.json", '{"bleu": 1.6}'),
-        ("results/scores.json", "results/scores.json", ""),
-        ("results/codes/source.vocab", "results/codes", "a\n"),
-        ("results/pairs.parquet", "results/pairs.parquet", "pairs of another corpus"),
+        (SCORES, SCORES, '{"bleu": 1.6}'),
+        (SCORES, SCORES, ""),
+        (f"{CODES}/source.vocab", CODES, "a\n"),
+        (PAIRS, PAIRS, "pairs of another corpus"),
     ],
 )
 def test_changed_files_are_named_and_so_is_what_to_do(written, layout, file, output, content):
     (written / file).write_text(content)
     sentence = rf"^{file} is not as the workflow wrote it, .*: delete {output} and run the workflow again\. To use it"
     with pytest.raises(UserError, match=sentence) as error:
-        check_inputs(OUTPUTS, layout=layout)
+        check(layout)
     (record,) = (word for word in str(error.value).split() if word.startswith(layout.path("written")))
     (written / record).unlink()
-    check_inputs(OUTPUTS, layout=layout)
+    check(layout)
 
 
 def test_a_missing_file_of_a_folder_is_an_error(written, layout):
-    (written / "results/codes/source.vocab").unlink()
-    with pytest.raises(UserError, match=r"results/codes/source\.vocab is missing: delete results/codes and run"):
-        check_inputs(OUTPUTS, layout=layout)
+    (written / f"{CODES}/source.vocab").unlink()
+    with pytest.raises(UserError, match=rf"{CODES}/source\.vocab is missing: delete {CODES} and run"):
+        check(layout)
 
 
-def test_outputs_of_a_plan_are_recorded_until_they_exist(tmp_path, layout):
-    record_plan(["one", "two"], layout=layout)
-    assert unfinished(layout) == ["one", "two"]
-    (tmp_path / "one").touch()
-    record_plan(["other"], layout=layout)
-    assert unfinished(layout) == ["other", "two"], "the missing output of the earlier plan, too"
-    (tmp_path / "other").touch()
-    delete_plan_record(layout)
-    assert unfinished(layout) == ["two"], "the later plan has succeeded, the earlier one has not"
-    (tmp_path / "two").touch()
-    delete_plan_record(layout)
-    assert not any((tmp_path / "results/logs/unfinished").iterdir())
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"[", b"[3]", b'{"sha256": 3}', b'{"sha256": {"": 1}', b'["a\\u0000b"]', b"\xff"]
-)
+@pytest.mark.parametrize("content", [b"", b"[", b"[3]", b'{"sha256": 3}', b'{"path": "x", "sha256": {"": 1}', b"\xff"])
 def test_a_damaged_record_is_named(written, layout, content):
-    record_plan(["x"], layout=layout)
-    for folder in ("written", "unfinished"):
-        for record in (written / "results/logs" / folder).iterdir():
-            record.write_bytes(content)
+    for record in (written / layout.path("written")).iterdir():
+        record.write_bytes(content)
     with pytest.raises(UserError, match=r"logs/written/\w+\.json.*: delete it"):
-        check_inputs(OUTPUTS, layout=layout)
-    with pytest.raises(UserError, match=r"logs/unfinished/plan\.json"):
-        unfinished(layout)
+        check(layout)
+
+
+def test_other_settings_versions_and_inputs_are_differences(written, layout):
+    assert difference(layout) == ("", ())
+    assert difference(layout, version=4, more=None) == ("version 3, now 4, more", ())
+    assert difference(layout, filters={"most": 60}).settings == "filters"
+    (written / "other.en").write_text("b\n")
+    assert difference(layout, ["text.en", "other.en"]).inputs == ("other.en",)
+    assert difference(layout, ["other.en"]).inputs == ("text.en", "other.en")
+    os.rename("text.en", "moved.en")
+    assert difference(layout, ["moved.en"]) == ("", ()), "the same text"
+    assert difference(layout, ["text.en"]) == ("", ()), "what was read is no longer needed"
+
+
+def test_an_input_counts_by_its_content_whatever_its_time(written, layout):
+    os.utime("text.en", (1, 1))
+    assert not difference(layout)
+    (written / "text.en").write_text("a c\n")
+    os.utime("text.en", (1, 1))
+    assert not difference(layout), "same size and time"
+    os.utime("text.en", (2, 2))
+    assert difference(layout).inputs == ("text.en",)
+
+
+def test_records_of_older_versions_say_nothing_until_they_are_completed(written, layout):
+    records = Records(layout)
+    older = {"path": PAIRS, "sha256": records.of(PAIRS)["sha256"]}
+    records.file(PAIRS).write_text(str(older).replace("'", '"'))
+    assert difference(layout) is None
+    (written / PAIRS).write_text("edited")
+    records = Records(layout)
+    records.complete([PAIRS], rule="x", made_from=records.made_from(["text.en"], SETTINGS))
+    assert not difference(layout)
+    with pytest.raises(UserError, match="edited"):
+        check(layout)
+
+
+def test_verifying_lists_what_is_not_as_it_was_made(written, layout):
+    assert verify(layout, {"filter_split": 3}) == ["As they were made: 3 results."]
+    (written / SCORES).unlink()
+    (written / "results/d/corpus/test.parquet").touch()
+    Records(layout).write(["results/d/corpus/test.parquet"], rule="other", made_from={"settings": {}, "inputs": {}})
+    (written / "results/d/corpus/train.parquet").touch()
+    lines = verify(layout, {"filter_split": 4})
+    kinds = [line.partition(":")[0] for line in lines]
+    assert kinds == [
+        "As they were made", "Unknown (1)", "  results/d/corpus/train.parquet", "Older (2)", f"  {PAIRS}", f"  {CODES}",
+        "Missing (1)", f"  {SCORES}",
+    ]  # fmt: skip
+    (written / PAIRS).write_text("q")
+    with pytest.raises(UserError, match=rf"Damaged \(1\): .*\n  {PAIRS}$"):
+        verify(layout, {"filter_split": 3})

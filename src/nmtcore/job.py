@@ -19,7 +19,7 @@ from nmtcore.config.typed import build
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.memory import keep_freed_memory
-from nmtcore.written import check_inputs, record_outputs
+from nmtcore.written import Records
 
 if TYPE_CHECKING:
     from nmtcore.config.project import Project
@@ -50,10 +50,13 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     try:
         layout = job_settings(snakemake).layout
         with explain_os_errors(log):
-            check_inputs(snakemake.input, layout=layout)
+            records = Records(layout)
+            for path in snakemake.input:
+                records.check(path)
+            made_from = records.made_from(snakemake.input, dict(snakemake.params.items()))
             with advice_on_inputs(snakemake.input, results=layout.results):
                 yield terminal
-            record_outputs(snakemake.output, layout=layout)
+            records.write(snakemake.output, rule=snakemake.rule, made_from=made_from)
     except UserError as error:
         if terminal is not sys.stderr:
             print(error, file=terminal, flush=True)

@@ -96,12 +96,16 @@ FILES = {
     "paper_page_table": "{results}/tables/{table}{paper}.md",
     "report": "{results}/report.html",
     "demo_text": "{results}/demo.txt",
-    # Notes of interrupted jobs (unfinished.py)
-    "unfinished": "{results}/logs/unfinished",
-    # Checksums of what jobs wrote (written.py)
+    # Records of what jobs made (written.py)
     "written": "{results}/logs/written",
 }
 """Path template of each file type. `{root}`, for files of runs, is the results folder or a scale's folder in it."""
+
+NO_OUTPUTS = {"features", "mapped", "checkpoints", "attempts", "written"}
+"""File types that are no output of a job: folders of outputs, what a job keeps for itself, records."""
+
+TEMPORARY = {"annotation_shard", "comet_input", "comet_output"}
+"""File types that Snakemake deletes when they are no longer needed."""
 
 TABLES = {name: name for name in PLAIN_TABLES} | {"paper": "{paper_table}", "claim": "claims", "licence": "licences"}
 """The names of the files of tables, which are Markdown (`data_table`...)."""
@@ -173,6 +177,7 @@ JOBS = {
     "paper_page": "{results}/{records}/tables/{table}{paper}",
     "report_page": "{results}/{records}/report",
     "demo": "{results}/{records}/demo",
+    "verify": "{results}/{records}/verify",
     **{f"{table}_table": f"{{results}}/{{records}}/tables/{{table}}{name}" for table, name in TABLES.items()},
 }
 """Path template of each rule's log and benchmark; `{records}` is `logs` or `benchmarks`."""

@@ -27,9 +27,9 @@ LIVE = "NMTCORE_LIVE"
 
 SPEAKING = {
     *("read_split", "score_tests", "score_gold", "score_comet", "summarise_seeds"),
-    *("index_runs", "licence_table"),
+    *("index_runs", "licence_table", "verify"),
 }
-"""Rules whose log is shown when a job ends: scores, what reading found, and files that are left out."""
+"""Rules whose log is shown when a job ends: scores, what reading found, files that are left out or damaged."""
 
 SHOWN = "shown"
 """Set by the workflow in the extra fields of its own messages, which are always shown."""

@@ -1,12 +1,9 @@
 """Files of the user's own: how each `path` is resolved, and the errors about invalid or missing files."""
 
-import os
-
 import pytest
 
-from nmtcore.config.own_folder import check_own_files, own_file_states
+from nmtcore.config.own_folder import check_own_files
 from nmtcore.config.project import Project
-from nmtcore.config.stages import ReadingSettings
 from nmtcore.errors import UserError
 
 MINIMAL = {
@@ -91,20 +88,6 @@ def test_all_missing_files_are_named_at_once(own_project, tmp_path):
         f"  corpora.other: files.source: there is no file {tmp_path}/no.en",
         f"  corpora.other: files.target: there is no file {tmp_path}/no.de",
     ]
-
-
-def test_the_state_of_a_file_changes_when_it_is_replaced(own_project, tmp_path):
-    path = tmp_path / "a"
-    path.write_text("one\n")
-    os.utime(path, ns=(0, 5_000_000_001))
-    settings = own_project({"datasets/mine": mine({"source": "a", "target": "a"})}).dataset("mine")
-    before = own_file_states(ReadingSettings.of(settings, "train"))
-    assert before == {str(path): "4 bytes, changed 1970-01-01 00:00:05.000000001 UTC"}
-    os.utime(path, ns=(0, 5_000_000_000))  # older
-    assert own_file_states(ReadingSettings.of(settings, "train")) != before
-    path.write_text("more\n")
-    os.utime(path, ns=(0, 5_000_000_001))  # the same time
-    assert own_file_states(ReadingSettings.of(settings, "train")) != before
 
 
 def test_all_missing_keys_of_a_data_set_are_named_at_once(own_project):

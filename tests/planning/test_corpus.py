@@ -6,7 +6,7 @@ import pytest
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.corpus import filter_threads, filtering_settings, held_out_splits, own_files_read, raw_files
+from nmtcore.planning.corpus import braced_files, filter_threads, filtering_settings, held_out_splits, raw_files
 
 
 def own_file(**paths):
@@ -31,7 +31,7 @@ def test_missing_own_files_are_an_error_until_the_split_has_been_read(make_proje
     read = Path("results/mine/corpus/raw/train.parquet")
     read.parent.mkdir(parents=True)
     read.touch()
-    assert raw_files(project, dataset="mine", split="train") == [str(tmp_path / "mine.en"), str(tmp_path / "mine.de")]
+    assert raw_files(project, dataset="mine", split="train") == ["mine.en", "mine.de"]
 
 
 def test_files_whose_names_have_braces_are_parameters_alone(make_project, tmp_path):
@@ -42,7 +42,10 @@ def test_files_whose_names_have_braces_are_parameters_alone(make_project, tmp_pa
         Path(path).touch()
     project = make_project(mine=own_file(**paths))
     assert raw_files(project, dataset="mine", split="train") == []
-    assert list(own_files_read(project, dataset="mine", split="train")) == list(paths.values())
+    before = braced_files(project, dataset="mine", split="train")
+    assert list(before) == ["{split}.en", "{x}/mine.de"]
+    Path("{split}.en").write_text("other")
+    assert braced_files(project, dataset="mine", split="train") != before
 
 
 def test_only_the_training_split_depends_on_filters(make_project):

@@ -6,14 +6,8 @@ from importlib import import_module
 import pytest
 
 from nmtcore.config.project import Project
-from nmtcore.layout import FILES, JOBS
+from nmtcore.layout import FILES, JOBS, NO_OUTPUTS
 from nmtcore.planning.external import external_pattern, trained_pattern
-
-NOT_DECLARED = {"features", "mapped", "checkpoints", "attempts", "unfinished"}
-"""A folder of declared files, paths that Snakemake would delete if it knew them."""
-
-RECORDS = {"written"}
-"""What jobs record of declared files."""
 
 
 def sample_paths(layout):
@@ -24,7 +18,7 @@ def sample_paths(layout):
         "table": "mine/", "file": "europarl/a.gz", "paper": "pham2018", "paper_table": "pham2018_table_6_3",
     }  # fmt: skip
     paths = {}
-    for file_type in FILES.keys() - NOT_DECLARED - RECORDS:
+    for file_type in FILES.keys() - NO_OUTPUTS:
         own = {name: names[name] for name in re.findall(r"\{(\w+)\}", FILES[file_type]) if name in names}
         for scale in ("paper", "smoke") if "{root}" in FILES[file_type] else (None,):
             paths[layout.path(file_type, **own, **({"scale": scale} if scale else {}))] = file_type
@@ -49,7 +43,7 @@ def test_outputs_and_file_types_correspond(outputs, layout):
     patterns = [*map(without_constraints, outputs)]
     # Translations are made by one rule for systems that are trained, and by another for external ones.
     patterns.remove(layout.pattern("hypotheses"))
-    assert sorted(patterns) == sorted(layout.pattern(name) for name in FILES.keys() - NOT_DECLARED - RECORDS)
+    assert sorted(patterns) == sorted(layout.pattern(name) for name in FILES.keys() - NO_OUTPUTS)
 
 
 def test_every_path_is_parsed_and_made_by_one_rule(rules, layout):

@@ -1,10 +1,10 @@
 # The corpus stage: download files, read splits, filter sentence pairs and list contrastive ones.
 from nmtcore.planning.corpus import (
+    braced_files,
     contrastive_files,
     filter_threads,
     filtering_settings,
     held_out_splits,
-    own_files_read,
     raw_files,
     reading_settings,
 )
@@ -36,7 +36,7 @@ rule read_split:
         **READING,
     params:
         settings=planned(reading_settings),
-        files=planned(own_files_read),
+        braced=planned(braced_files),
     script:
         "../scripts/read_split.py"
 
@@ -62,7 +62,7 @@ rule list_contrasts:
         **SMALL,
     params:
         settings=planned(reading_settings),
-        files=planned(own_files_read),
+        braced=planned(braced_files),
     script:
         "../scripts/job.py"
 

@@ -6,7 +6,6 @@ from nmtcore.planning.demo import demo_comparison, demo_counts
 from nmtcore.planning.external import (
     missing_seed_notes,
     translation_file,
-    translation_state,
 )
 from nmtcore.planning.runs import (
     pair_files,
@@ -29,7 +28,6 @@ rule import_translations:
         system=EXTERNAL,
     params:
         **run_params(inference_settings, "evaluation", "sentences"),
-        file=planned(translation_state),
     script:
         "../scripts/import_translations.py"
 

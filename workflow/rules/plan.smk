@@ -1,5 +1,5 @@
-# Before the first job starts: report what must be downloaded, which models are missing and what a dry run's trainings
-# take, and run the jobs again that an earlier plan did not finish.
+# Before the first job starts: compare results with their records, and report what must be downloaded, which models are
+# missing and what a dry run's trainings take.
 from pathlib import Path
 
 from snakemake.logging import logger
@@ -13,32 +13,47 @@ from nmtcore.planning.annotation import annotators_without_models
 from nmtcore.planning.comet import comet_obstacles
 from nmtcore.planning.costs import cost_lines, planned_costs
 from nmtcore.planning.downloads import files_and_licences, files_by_hand
-from nmtcore.unfinished import delete_plan_record, record_plan, unfinished
+from nmtcore.planning.up_to_date import compare_with_records, unknown_sentence
 
 
 def when_planned(check):
-    """Call `check` with the jobs of the plan before any of them starts; interrupted jobs become part of the plan.
+    """Compare results with their records, then call `check` with the jobs of the plan, before any of them starts.
 
     Input functions cannot do this, because Snakemake also evaluates those of finished jobs; neither can `onstart`,
     which Snakemake does not call in a dry run.
     """
 
-    def add_unfinished():
-        if workflow.is_main_process and not workflow.touch:
-            workflow.dag.forcefiles.update(without_traceback(unfinished)(LAYOUT))
-
     def check_jobs():
+        if not workflow.is_main_process:
+            return
         executing = workflow.executor_plugin is not None and not workflow.touch
-        if executing and workflow.is_main_process:
+        plan_again(starting=executing and not workflow.dryrun)
+        if executing:
             check([job for job in workflow.dag.needrun_jobs() if is_ours(job)])
-        if (
-            IS_MODULE
-        ):  # Snakemake calls only the hooks of the workflow that has the module
-            workflow._onsuccess = call_around(workflow._onsuccess, after=finish_plan)
 
-    workflow._build_dag = call_around(
-        workflow._build_dag, before=add_unfinished, after=check_jobs
+    workflow._build_dag = call_around(workflow._build_dag, after=check_jobs)
+
+
+def plan_again(starting):
+    """Let records decide which outputs are made again."""
+    dag = workflow.dag
+    compared = without_traceback(compare_with_records)(
+        dag, LAYOUT, is_ours=is_ours, accept=workflow.touch, starting=starting
     )
+    if compared.unknown and not workflow.touch:
+        targets = " ".join(sorted(map(str, dag.targetfiles))) or "TARGET"
+        warn(unknown_sentence(compared.unknown, targets=targets))
+    if not compared.changed and not compared.touched:
+        return
+    for job in dag.jobs:
+        dag.reason(job).clear()
+    for job, difference in compared.changed.items():
+        reason = dag.reason(job)
+        reason.params_changed = difference.settings
+        reason.updated_input.update(f for f in job.input if f in difference.inputs)
+        reason.input_changed = bool(difference.inputs) and not reason.updated_input
+    workflow.iocache.mtime.clear()
+    workflow.async_run(dag.update_needrun(create_inventory=True))
 
 
 @without_traceback
@@ -64,9 +79,6 @@ def check_plan(jobs):
         warn(sentence)
     if workflow.dryrun:
         report_costs([job.wildcards for job in jobs if is_job_of(job, "train_model")])
-    else:
-        outputs = [file for job in jobs for file in job.output if os.path.exists(file)]
-        record_plan(outputs, layout=LAYOUT)
 
 
 def planned_files(jobs):
@@ -100,14 +112,5 @@ def report_costs(trainings):
         logger.info(line, extra={"quietness": Quietness.PROGRESS, "shown": True})
 
 
-def finish_plan():
-    """Forget what the jobs of the plan were to replace, as all have succeeded."""
-    delete_plan_record(LAYOUT)
-
-
 if IS_FIRST_USE:
     when_planned(check_plan)
-
-
-onsuccess:
-    finish_plan()

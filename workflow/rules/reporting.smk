@@ -96,3 +96,14 @@ rule licence_table:
         read=planned(reading_reports),
     script:
         "../scripts/licence_table.py"
+
+
+# Without an output, so that it runs whenever it is asked for.
+rule verify:
+    params:
+        version=VERSIONS["reporting"],
+        versions=lambda wildcards: {
+            each.name: each.params.version for each in workflow.rules if each.script
+        },
+    script:
+        "../scripts/verify.py"

@@ -109,7 +109,7 @@ class Catalogue:
                     systems.unread[name] = f"{path}: {name}: expected keys and values, found {shown_value(entry)}."
                 else:
                     files = ("external", "translations", ALL, ALL)
-                    systems.add(name, path, _changed(entry, files, _absolute(path)))
+                    systems.add(name, path, _changed(entry, files, _resolved(path)))
         return systems
 
     @cached_property
@@ -221,33 +221,36 @@ def _changed(values: Any, keys: Sequence[str], change: Callable[[Any], Any]) -> 
     return {**values, **{key: _changed(value, keys[1:], change) for key, value in inner.items()}}
 
 
-def _absolute(path: Path) -> Callable[[Any], Any]:
-    """Return a function that makes the paths of files absolute: a path, a list of them, or the `path` of a file.
+def _resolved(path: Path) -> Callable[[Any], Any]:
+    """Return a function that resolves the paths of files: a path, a list of them, or the `path` of a file.
 
     Relative paths start at the folder that holds `datasets`, `corpora` and `systems`, one of which holds `path`; `~` is
-    the home folder.
+    the home folder. Paths in the working directory become relative to it, so that they stay as they are if it is moved;
+    all others become absolute.
     """
 
-    def absolute(value: Any) -> Any:
+    def resolved(value: Any) -> Any:
         if isinstance(value, list):
-            return [absolute(inner) for inner in value]
+            return [resolved(inner) for inner in value]
         if isinstance(value, Mapping):
-            return _changed(value, ["path"], lambda own: absolute(own) if isinstance(own, str) else own)
+            return _changed(value, ["path"], lambda own: resolved(own) if isinstance(own, str) else own)
         if not isinstance(value, str):
             return value
         if "://" in value:
             raise UserError(f"{path}: '{value}' is an address, not a path: write {{name: ..., url: {value}}}.")
         if not value.strip():
             raise UserError(f"{path}: a file's `path` is empty.")
-        return os.path.abspath(path.parent.parent / os.path.expanduser(value))
+        absolute = os.path.abspath(path.parent.parent / os.path.expanduser(value))
+        relative = os.path.relpath(absolute)
+        return absolute if relative.startswith("..") else relative
 
-    return absolute
+    return resolved
 
 
 def read_with_paths(files: NamedFiles, name: str) -> dict[str, Any]:
-    """Read a data set or a corpus, and make the paths of its files absolute."""
-    values, absolute = files.read(name), _absolute(files[name])
-    return _changed(_changed(values, ("files", ALL), absolute), ("corpora", ALL, "files", ALL), absolute)
+    """Read a data set or a corpus, and resolve the paths of its files."""
+    values, resolved = files.read(name), _resolved(files[name])
+    return _changed(_changed(values, ("files", ALL), resolved), ("corpora", ALL, "files", ALL), resolved)
 
 
 def full_form(name: str, values: Mapping[str, Any], shared: NamedFiles, *, where: str) -> DatasetSettings:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from nmtcore.config.files import check_files
 from nmtcore.config.own_code import own_config
 from nmtcore.config.project import Project
 from nmtcore.config.project_settings import read_project_settings
-from nmtcore.config.stages import ReadingSettings
 from nmtcore.config.typed import merge
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError
@@ -74,20 +72,3 @@ def check_own_files(dataset: DatasetSettings, *, where: str | Path) -> None:
     used = dict.fromkeys(part.corpus for parts in dataset.splits.values() for part in parts)
     files = {f"corpora.{name}: {key}": file.path for name in used for key, file in own_files(dataset.corpora[name])}
     check_files(files, where=where)
-
-
-def own_file_states(settings: ReadingSettings) -> dict[str, str]:
-    """Return the size and modification time of each of the user's own files, by path; a replaced file changes them.
-
-    Missing files are left out.
-    """
-    paths = dict.fromkeys(file.path for corpus in settings.corpora.values() for _, file in own_files(corpus))
-    return {path: file_state(path) for path in paths if os.path.isfile(path)}
-
-
-def file_state(path: str) -> str:
-    """Return the size and modification time of a file."""
-    stat = os.stat(path)
-    seconds, nanoseconds = divmod(stat.st_mtime_ns, 10**9)
-    modified = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{nanoseconds:09} UTC"
-    return f"{stat.st_size} bytes, changed {modified}"

@@ -5,28 +5,32 @@ from typing import Any
 
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import FILTERS
-from nmtcore.config.own_folder import check_own_files, own_file_states
+from nmtcore.config.own_folder import check_own_files
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings, filtering_values
 from nmtcore.config.typed import changed, choose
 from nmtcore.errors import UserError
+from nmtcore.written import Records
 
 
 def raw_files(project: Project, *, dataset: str, split: str) -> list[str]:
     """List the raw files of a split. Raises `UserError` if a file of the user's own is missing.
 
-    Paths with braces are left out: Snakemake takes braces for wildcards and knows no escape. `own_files_read`, a
+    Paths with braces are left out: Snakemake takes braces for wildcards and knows no escape. `braced_files`, a
     parameter of the same jobs, tells when these files change.
     """
     settings, layout = _with_split(project, dataset, split), project.layout
     # A split that has been read no longer needs its raw files.
     if not os.path.exists(layout.path("raw_pairs", dataset=dataset, split=split)):
         check_own_files(settings, where=project.dataset_files[dataset])
-    corpora = (settings.corpora[part.corpus] for part in settings.splits[split])
-    files = (file for corpus in corpora for files in corpus.files.values() for file in files)
-    paths = dict.fromkeys(file.path or layout.path("download", file=file.name) for file in files)
-    return [path for path in paths if "{" not in path]
+    return [path for path in _raw_files(project, settings, split) if "{" not in path]
+
+
+def braced_files(project: Project, *, dataset: str, split: str) -> dict[str, str | None]:
+    """Return the checksums of the raw files of a split whose paths have braces."""
+    paths = _raw_files(project, _with_split(project, dataset, split), split)
+    return {path: Records(project.layout).sha256(path) for path in paths if "{" in path}
 
 
 def contrastive_files(project: Project, *, dataset: str, split: str) -> list[str]:
@@ -41,14 +45,6 @@ def contrastive_files(project: Project, *, dataset: str, split: str) -> list[str
 def reading_settings(project: Project, *, dataset: str, split: str) -> dict[str, Any]:
     """Return the settings that reading a split depends on, as plain values."""
     return changed(ReadingSettings.of(_with_split(project, dataset, split), split))
-
-
-def own_files_read(project: Project, *, dataset: str, split: str) -> dict[str, str]:
-    """Return the states of the user's own files of a split.
-
-    Snakemake would not notice that an older file replaced one of them.
-    """
-    return own_file_states(ReadingSettings.of(_with_split(project, dataset, split), split))
 
 
 def filtering_settings(project: Project, *, dataset: str, split: str) -> dict[str, Any]:
@@ -76,6 +72,12 @@ def filter_threads(project: Project, *, dataset: str) -> int:
     """Return the number of threads for filtering: only langdetect and filters of one's own use more than one."""
     names = set(map(FILTERS.name_of, project.dataset(dataset).filters))
     return 2 if names - {"empty", "length", "ratio", "duplicates", "held_out"} else 1
+
+
+def _raw_files(project: Project, settings: DatasetSettings, split: str) -> list[str]:
+    corpora = (settings.corpora[part.corpus] for part in settings.splits[split])
+    files = (file for corpus in corpora for files in corpus.files.values() for file in files)
+    return list(dict.fromkeys(file.path or project.layout.path("download", file=file.name) for file in files))
 
 
 def _with_split(project: Project, dataset: str, split: str) -> DatasetSettings:

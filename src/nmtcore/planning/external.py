@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from nmtcore.config.own_folder import file_state
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
@@ -19,11 +18,6 @@ def translation_file(*, run: RunSettings, split: str) -> str:
     if "{" in path:
         raise UserError(f"{where}: Snakemake takes braces in {path} for wildcards: rename the file or folder.")
     return path
-
-
-def translation_state(*, run: RunSettings, split: str) -> str:
-    """Return the state of the file of a run's translations, which are imported again when it changes."""
-    return file_state(translation_file(run=run, split=split))
 
 
 def missing_seed_notes(project: Project, *, dataset: str, system: str) -> list[str]:
