@@ -1,7 +1,9 @@
 """The jobs that run again after a change, and after a job that failed or was killed."""
 
 import copy
+import dataclasses
 import json
+import os
 import re
 import shutil
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from planning.conftest import parsed
-from workflow.calling import BRIEF, Workplace, copy_workflow, make_workplace, write_little
+from workflow.calling import BRIEF, Workplace, copy_workflow, little, make_workplace, write_little
 from workflow.planner import PlannedJob, Rules, changed_rules
 
 from nmtcore.config.project import Project
@@ -252,7 +254,66 @@ def test_the_reason_is_shown_in_a_plan_and_when_jobs_run(scored):
     finished = scored.run(TARGET)
     assert finished.rules == {"filter_split"}
     assert "'filters': [{'name': 'empty'}, {'name': 'length', 'most': 80}]}" in finished.log
-    scored.run("results/little/corpus/dev.parquet")
+    scored.run("results/little/corpus/dev.parquet", SCORE)
     assert scored.plan("results/little/corpus/dev.parquet", TARGET).rules == set()
     (scored.folder / RAW).unlink()
     assert scored.plan(TARGET).rules == set(), "files between that a user deletes are not made again"
+
+
+@pytest.fixture
+def copied(scored, tmp_path):
+    """A copy of the working directory with new times, and without Snakemake's own notes."""
+    ignored = shutil.ignore_patterns(".snakemake", ".snakemake_timestamp")
+    shutil.copytree(scored.folder, tmp_path / "work", ignore=ignored, copy_function=shutil.copy)
+    for number, path in enumerate(sorted(tmp_path.rglob("*.*"), key=lambda path: path.name)):
+        os.utime(path, (10**9 + number, 10**9 + number))
+    return dataclasses.replace(scored, folder=tmp_path / "work")
+
+
+@pytest.mark.needs("Snakemake")
+def test_a_copy_repeats_nothing_but_what_depends_on_a_change(copied):
+    assert copied.plan(SCORE).rules == set()
+    write_weighted(copied, 0.75)
+    assert copied.plan(SCORE).rules == {"train_model", "translate_split", *SCORING}
+
+
+@pytest.mark.needs("Snakemake")
+def test_results_without_any_record_are_used_and_named_until_they_are_accepted(copied):
+    shutil.rmtree(copied.folder / "results/logs/written")
+    sentence = r"\(and the results of \d+ more jobs\): nothing says which version"
+    plan = copied.plan(SCORE)
+    assert plan.rules == set()
+    assert re.search(sentence, plan.output)
+    assert copied.call("--touch", "--cores", "1", SCORE).code == 0
+    plan = copied.plan(SCORE)
+    assert (plan.rules, "nothing says" in plan.output) == (set(), False)
+
+
+@pytest.mark.needs("Snakemake")
+def test_own_text_counts_by_its_content(empty):
+    text = empty.folder / "text.en"
+    text.write_text("ein Haus\n" * 30)
+    files = {side: {"path": "../text.en"} for side in ("source", "target")}
+    corpora = {name: {"format": "plain", "files": files} for name in ("train", "dev", "test")}
+    empty.write("datasets/mine", little(corpora=corpora))
+    target = "results/mine/corpus/dev.parquet"
+    assert empty.run(target).rules == {"read_split", "filter_split"}
+    os.utime(text)
+    moved = dataclasses.replace(empty, folder=empty.folder.rename(empty.folder.parent / "moved"))
+    assert moved.plan(target).rules == set()
+    text = moved.folder / "text.en"
+    text.write_text("ein Hund\n" * 30)
+    os.utime(text, (1, 1))
+    assert moved.plan(target).rules == {"read_split", "filter_split"}
+    assert moved.run(target).rules == {"read_split", "filter_split"}
+    assert moved.plan(target).rules == set()
+
+
+@pytest.mark.needs("Snakemake")
+def test_verify_names_what_was_damaged(copied):
+    scores = copied.folder / "results/brief/little/weighted/seed1/scores.json"
+    assert "As they were made" in copied.run("verify").output
+    scores.write_text(scores.read_text() + " ")
+    failed = copied.call("--cores", "1", "verify")
+    assert failed.code == 1
+    assert re.search(r"Damaged \(1\)[^\n]*\n +results/brief/little/weighted/seed1/scores\.json", failed.output)

@@ -40,14 +40,22 @@ def plan_again(starting):
     compared = without_traceback(compare_with_records)(
         dag, LAYOUT, is_ours=is_ours, accept=workflow.touch, starting=starting
     )
-    if compared.unknown and not workflow.touch:
+    if compared.changed or compared.touched:
+        decide_again(compared.changed)
+    kept = [job for job in compared.unknown if not dag.needrun(job)]
+    if kept and not workflow.touch:
         targets = " ".join(sorted(map(str, dag.targetfiles))) or "TARGET"
-        warn(unknown_sentence(compared.unknown, targets=targets))
-    if not compared.changed and not compared.touched:
-        return
+        warn(unknown_sentence([str(job.output[0]) for job in kept], targets=targets))
+    for job in filter(is_ours, dag.jobs):
+        dag.reason(job).no_metadata = False  # else Snakemake says that it has no notes
+
+
+def decide_again(changed):
+    """Let Snakemake decide again which jobs run: those that changed, and those that it finds by the present times."""
+    dag = workflow.dag
     for job in dag.jobs:
         dag.reason(job).clear()
-    for job, difference in compared.changed.items():
+    for job, difference in changed.items():
         reason = dag.reason(job)
         reason.params_changed = difference.settings
         reason.updated_input.update(f for f in job.input if f in difference.inputs)

@@ -19,8 +19,8 @@ class Compared(NamedTuple):
 
     changed: dict[Any, ChangedOrigin]
     """The jobs whose outputs would be made from something else now."""
-    unknown: list[str]
-    """The outputs that are used although neither a record nor Snakemake says what they were made from."""
+    unknown: list[Any]
+    """The jobs of which neither a record nor Snakemake says what their outputs were made from."""
     touched: bool
     """Whether times were put in order."""
 
@@ -36,7 +36,7 @@ def compare_with_records(
     """
     records, times, persistence = Records(layout), _Times(), dag.workflow.persistence
     changed: dict[Any, ChangedOrigin] = {}
-    unknown: list[str] = []
+    unknown: list[Any] = []
     again: set[Any] = set()
     for job in (job for level in dag.toposorted() for job in level if is_ours(job)):
         inputs, outputs = list(map(str, job.input)), list(map(str, job.output))
@@ -60,8 +60,8 @@ def compare_with_records(
                     again.add(job)
                     if starting:  # so that the next plan knows, too, if this one fails
                         records.complete(there, rule=job.rule.name, made_from={"settings": {}, "inputs": {}})
-            elif difference is None:
-                unknown += there
+            elif difference is None and there:
+                unknown.append(job)
         if job in changed:
             again.add(job)
         if job not in again:
@@ -72,10 +72,11 @@ def compare_with_records(
 
 def unknown_sentence(unknown: Sequence[str], *, targets: str) -> str:
     """Say which results are used without knowing what they were made from, and what to do about it."""
-    more = f" and {len(unknown) - 1:,} more" if len(unknown) > 1 else ""
+    more = f" (and the results of {len(unknown) - 1:,} more jobs)" if len(unknown) > 1 else ""
     return (
-        f"Nothing records which version and settings made {unknown[0]}{more}: used as if they were up to date. If they "
-        f"are, `snakemake --touch {targets}` records that; if not, `snakemake --forceall {targets}` makes them again."
+        f"{unknown[0]}{more}: nothing says which version, settings and inputs made them; they are used as they are. To "
+        f"record that they are up to date: snakemake --touch {targets}. To make them again: snakemake --forceall "
+        f"{targets}."
     )
 
 

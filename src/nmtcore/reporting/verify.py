@@ -7,14 +7,14 @@ from nmtcore.errors import UserError
 from nmtcore.layout import FILES, NO_OUTPUTS, TEMPORARY, Layout
 from nmtcore.written import Records, differing
 
-_KINDS = {
+_STATES = {
     "unknown": "without a record of what they were made from",
     "older": "made by an older version; the workflow makes them again",
     "missing": "no longer there; the workflow makes those again that it needs",
     "damaged": "not as the workflow wrote them: delete them and run the workflow again",
 }
 _SHOWN = 20
-"""The most paths to list of each kind."""
+"""The most paths to list in each state."""
 
 
 def verify(layout: Layout, versions: Mapping[str, int]) -> list[str]:
@@ -22,7 +22,7 @@ def verify(layout: Layout, versions: Mapping[str, int]) -> list[str]:
 
     `versions` has the version of each rule. Raises `UserError` with the same lines if any are damaged.
     """
-    found: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    listed: dict[str, list[str]] = {state: [] for state in _STATES}
     whole, recorded = 0, set()
     for record in Records(layout).all():
         path, parsed = record["path"], layout.parse(record["path"])
@@ -31,23 +31,23 @@ def verify(layout: Layout, versions: Mapping[str, int]) -> list[str]:
         recorded.add(path)
         damaged = [str(file) for file in differing(record)]
         if not os.path.exists(path):
-            found["missing"].append(path)
+            listed["missing"].append(path)
         elif damaged:
-            found["damaged"] += damaged
+            listed["damaged"] += damaged
         elif "settings" not in record:
-            found["unknown"].append(path)
+            listed["unknown"].append(path)
         elif record["settings"].get("version") != versions.get(record["rule"], record["settings"].get("version")):
-            found["older"].append(path)
+            listed["older"].append(path)
         else:
             whole += 1
-    made = (str(path) for kind in FILES.keys() - NO_OUTPUTS for path in layout.existing(kind))
-    found["unknown"] += [path for path in made if path not in recorded and path.startswith(layout.results)]
+    made = (str(path) for file_type in FILES.keys() - NO_OUTPUTS for path in layout.existing(file_type))
+    listed["unknown"] += [path for path in made if path not in recorded and path.startswith(layout.results)]
     lines = [f"As they were made: {whole:,} results."]
-    for kind, paths in found.items():
+    for state, paths in listed.items():
         if paths:
             more = [f"  and {len(paths) - _SHOWN:,} more"] if len(paths) > _SHOWN else []
             shown = [f"  {path}" for path in sorted(paths)[:_SHOWN]]
-            lines += [f"{kind.capitalize()} ({len(paths):,}): {_KINDS[kind]}.", *shown, *more]
-    if found["damaged"]:
+            lines += [f"{state.capitalize()} ({len(paths):,}): {_STATES[state]}.", *shown, *more]
+    if listed["damaged"]:
         raise UserError("\n".join(lines))
     return lines
