@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from campaigns.damage import damaged_bytes, damaged_value
+from campaigns.damage import damaged_bytes, damaged_json
 from campaigns.reference import RUN, Job, content, reference
 from campaigns.run import WrongOutput
 from forking_snakemake import run_script
@@ -107,14 +107,6 @@ def _cut(data: bytes, random: Random) -> bytes:
     return data[: random.randrange(len(data))] if data else data
 
 
-def _values(data: bytes, random: Random) -> bytes:
-    """Damage the values of JSON; other bytes at random."""
-    try:
-        return json.dumps(damaged_value(json.loads(data), random)).encode()
-    except ValueError:
-        return damaged_bytes(data, random)
-
-
 def _swapped(data: bytes, random: Random) -> bytes:
     lines = data.splitlines(keepends=True)
     random.shuffle(lines)
@@ -129,5 +121,5 @@ def _other(data: bytes, random: Random) -> bytes:
 
 DAMAGE: dict[str, Callable[[bytes, Random], bytes]] = {
     "cut": _cut, "emptying": lambda data, random: b"", "other content": _other, "shuffled lines": _swapped,
-    "damaged bytes": damaged_bytes, "damaged values": _values,
+    "damaged bytes": damaged_bytes, "damaged values": damaged_json,
 }  # fmt: skip
