@@ -1,6 +1,5 @@
 """Damaged bundles, most of them with checksums that fit: refused, or loaded and able to translate."""
 
-import json
 from pathlib import Path
 from random import Random
 
@@ -10,7 +9,6 @@ from inference.tiny import RECURRENT, fit_checksums, write_bundle
 
 from nmtcore.config.components.settings import DepParseSettings, TagAttentionSettings
 from nmtcore.inference.bundle import MANIFEST, load_bundle
-
 
 RUNS = (
     run_settings(), run_settings(DepParseSettings(layer=0)), run_settings(**RECURRENT),

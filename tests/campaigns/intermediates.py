@@ -1,6 +1,5 @@
 """Damaged files between the stages: the next job refuses them by a sentence with advice, or makes what it should."""
 
-import json
 import os
 import re
 import shutil
