@@ -32,7 +32,7 @@ def attempt(random: Random, folder: Path) -> str:
     """Damage a file that a job reads, and run the job."""
     work = reference().copy(folder).folder
     jobs = [job for job in reference().jobs if _read_files(job, work)]
-    job = random.choice([*jobs, *5 * [job for job in jobs if TRAINING in job.outputs]])
+    job = random.choice([*jobs, *10 * [job for job in jobs if TRAINING in job.outputs]])
     name = random.choice(_read_files(job, work))
     if TRAINING in job.outputs and random.random() < 0.7:
         name = _stopped_training(work, random)
@@ -79,9 +79,10 @@ def _read_files(job: Job, work: Path) -> list[str]:
 def _stopped_training(work: Path, random: Random) -> str:
     """Take a run back to a checkpoint, and choose one of the files with which it is resumed, or an older version's."""
     (folder,) = (work / RUN / CHECKPOINTS).iterdir()
-    if random.random() < 0.3:
-        older = folder.rename(folder.with_name("0" * 16))
-        return str((older / "run.json").relative_to(work))
+    if random.random() < 0.5:
+        older = folder.rename(folder.with_name("0" * 16)) / "run.json"
+        older.write_bytes(damaged_json(older.read_bytes(), random))
+        return str(older.relative_to(work))
     newest = max(folder.glob("0*.safetensors"))
     if random.random() < 0.8:
         newest.unlink()
