@@ -26,7 +26,7 @@ docs: .venv/docs-installed
 	$(BIN)/python docs/site/build_site.py
 
 .venv/installed: requirements.lock pyproject.toml
-	@python3 -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
+	@python3 -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "Python 3.11, 3.12 or 3.13 is needed")'
 	@echo "Installing Python packages into .venv: about 2 minutes (log: .venv/install.log)"
 	@mkdir -p .venv
 	@{ python3 -m venv .venv && $(BIN)/pip install --requirement requirements.lock \

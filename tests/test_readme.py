@@ -124,6 +124,10 @@ def test_readme_makefile_and_ci_name_the_same_commands(root):
     assert re.search(rf"`make {of_ci}` [^.]*; CI \(`\.ci/run`\)", first)
     (targets,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.M)
     assert set(re.findall(r"(?:^|`)make ([\w-]+)", readme, re.M)) == set(targets.split())
+    for lock in ("requirements.lock", "requirements-docs.lock"):
+        assert set(re.findall(r"`make ([^`]+)`", read(root, lock))) <= set(targets.split())
+    bounds = re.search(r'requires-python = ">=3\.(\d+),<3\.(\d+)"', read(root, "pyproject.toml")).groups()
+    assert "(3, {}) <= sys.version_info < (3, {})".format(*bounds) in makefile
     for target, needs_more in (("test", False), (of_ci, True)):
         made = subprocess.run(["make", "-n", "-C", root, target], capture_output=True, text=True, check=True).stdout
         assert ('-m "not needs"' not in made) == needs_more

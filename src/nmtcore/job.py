@@ -39,7 +39,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     terminal = os.fdopen(os.dup(2), "w", encoding="utf-8")
     with explain_os_errors(log):
         os.makedirs(os.path.dirname(log) or ".", exist_ok=True)
-        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     for stream in (1, 2):
         os.dup2(descriptor, stream)
     sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", closefd=False)

@@ -31,7 +31,7 @@ def locked(
     """
     with explain_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         if not _is_taken(file, path):
             holder = os.pread(file, 1000, 0).decode(errors="replace").strip() or "an unknown process"

@@ -1,29 +1,36 @@
-"""Damaged bundles: refused, or loaded and able to translate."""
+"""Damaged bundles, most of them with checksums that fit: refused, or loaded and able to translate."""
 
-import json
 from pathlib import Path
 from random import Random
 
-from campaigns.damage import damaged_bytes, damaged_value
+from campaigns.damage import damaged_bytes, damaged_json
 from factories import run_settings
-from inference.tiny import RECURRENT, write_bundle
+from inference.tiny import RECURRENT, fit_checksums, write_bundle
 
-from nmtcore.config.components.settings import DepParseSettings
-from nmtcore.inference.bundle import load_bundle
+from nmtcore.config.components.settings import DepParseSettings, TagAttentionSettings
+from nmtcore.inference.bundle import MANIFEST, load_bundle
+
+RUNS = (
+    run_settings(), run_settings(DepParseSettings(layer=0)), run_settings(**RECURRENT),
+    run_settings(TagAttentionSettings(), features={"target": {"ccg_tags": "easyccg"}}),
+)  # fmt: skip
 
 
 def attempt(random: Random, folder: Path) -> str:
     """Load a bundle of which a file was damaged, and translate with it."""
-    runs = run_settings(), run_settings(DepParseSettings(layer=0)), run_settings(**RECURRENT)
-    bundle = write_bundle(folder / "model", random.choice(runs))
+    bundle = write_bundle(folder / "model", random.choice(RUNS))
     path = random.choice(sorted(bundle.iterdir()))
-    if path.suffix == ".json" and random.random() < 0.7:
-        values = json.loads(path.read_text())
-        for _ in range(random.choice((1, 1, 2))):
-            values = damaged_value(values, random)
-        path.write_text(json.dumps(values))
+    data, values = path.read_bytes(), random.random() < 0.7
+    if values and path.suffix == ".json":
+        path.write_bytes(damaged_json(data, random))
+    elif values and path.suffix == ".safetensors":  # its header is JSON, after its length
+        header, tensors = data[8:][: int.from_bytes(data[:8], "little")], data[8 + int.from_bytes(data[:8], "little") :]
+        header = damaged_json(header, random)
+        path.write_bytes(len(header).to_bytes(8, "little") + header + tensors)
     else:
-        path.write_bytes(damaged_bytes(path.read_bytes(), random))
+        path.write_bytes(damaged_bytes(data, random))
+    if path.name != MANIFEST and random.random() < 0.9:
+        fit_checksums(bundle)
     loaded = load_bundle(bundle)
     list(loaded.translate(["the cat the dog", "", "cat"], loaded.decoding_settings(max_length=5)))
     return "clean"

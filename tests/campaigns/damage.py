@@ -1,6 +1,7 @@
 """Ways to damage bytes, lines and nested values at random."""
 
 import gzip
+import json
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from random import Random
@@ -121,6 +122,19 @@ def damaged_value(value: Any, random: Random) -> Any:
     else:
         holder.append(random.choice(VALUES))
     return value
+
+
+def damaged_json(data: bytes, random: Random) -> bytes:
+    """Damage the values of JSON once or twice; other bytes at random."""
+    try:
+        value = json.loads(data)
+    except ValueError:
+        return damaged_bytes(data, random)
+    if random.random() < 0.05:
+        value = random.choice(VALUES)
+    for _ in range(random.choice((1, 1, 2))):
+        value = damaged_value(value, random)
+    return json.dumps(value).encode()
 
 
 def _places(value: Any) -> Any:

@@ -1,6 +1,5 @@
 """Damaged files between the stages: the next job refuses them by a sentence with advice, or makes what it should."""
 
-import json
 import os
 import re
 import shutil
@@ -8,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from campaigns.damage import damaged_bytes, damaged_value
+from campaigns.damage import damaged_bytes, damaged_json
 from campaigns.reference import RUN, Job, content, reference
 from campaigns.run import WrongOutput
 from forking_snakemake import run_script
@@ -32,7 +31,8 @@ def prepare() -> None:
 def attempt(random: Random, folder: Path) -> str:
     """Damage a file that a job reads, and run the job."""
     work = reference().copy(folder).folder
-    job = random.choice([job for job in reference().jobs if _read_files(job, work)])
+    jobs = [job for job in reference().jobs if _read_files(job, work)]
+    job = random.choice([*jobs, *10 * [job for job in jobs if TRAINING in job.outputs]])
     name = random.choice(_read_files(job, work))
     if TRAINING in job.outputs and random.random() < 0.7:
         name = _stopped_training(work, random)
@@ -77,8 +77,12 @@ def _read_files(job: Job, work: Path) -> list[str]:
 
 
 def _stopped_training(work: Path, random: Random) -> str:
-    """Take a run back to a checkpoint, and choose one of the files with which it is resumed."""
+    """Take a run back to a checkpoint, and choose one of the files with which it is resumed, or an older version's."""
     (folder,) = (work / RUN / CHECKPOINTS).iterdir()
+    if random.random() < 0.5:
+        older = folder.rename(folder.with_name("0" * 16)) / "run.json"
+        older.write_bytes(damaged_json(older.read_bytes(), random))
+        return str(older.relative_to(work))
     newest = max(folder.glob("0*.safetensors"))
     if random.random() < 0.8:
         newest.unlink()
@@ -107,14 +111,6 @@ def _cut(data: bytes, random: Random) -> bytes:
     return data[: random.randrange(len(data))] if data else data
 
 
-def _values(data: bytes, random: Random) -> bytes:
-    """Damage the values of JSON; other bytes at random."""
-    try:
-        return json.dumps(damaged_value(json.loads(data), random)).encode()
-    except ValueError:
-        return damaged_bytes(data, random)
-
-
 def _swapped(data: bytes, random: Random) -> bytes:
     lines = data.splitlines(keepends=True)
     random.shuffle(lines)
@@ -129,5 +125,5 @@ def _other(data: bytes, random: Random) -> bytes:
 
 DAMAGE: dict[str, Callable[[bytes, Random], bytes]] = {
     "cut": _cut, "emptying": lambda data, random: b"", "other content": _other, "shuffled lines": _swapped,
-    "damaged bytes": damaged_bytes, "damaged values": _values,
+    "damaged bytes": damaged_bytes, "damaged values": damaged_json,
 }  # fmt: skip

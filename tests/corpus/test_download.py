@@ -1,15 +1,19 @@
 """Downloads: the first source with the right file is used, and files appear complete or not at all.
 
-Servers are local; each test says how they answer. The campaign `server` damages their answers at random.
+Servers are local; each test says how they answer.
 """
 
+import bz2
 import fcntl
+import gzip
 import hashlib
+import lzma
 import threading
 from dataclasses import replace
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import pyarrow as pa
 import pytest
 
 from nmtcore.config.corpora import FileSettings, MirrorSettings
@@ -29,7 +33,7 @@ def sha(data: bytes) -> str:
 
 @pytest.fixture
 def target(tmp_path):
-    return tmp_path / "downloads" / "x" / "file.gz"
+    return tmp_path / "downloads" / "x" / "file.en"
 
 
 @pytest.fixture
@@ -40,7 +44,7 @@ def fetch(tmp_path, target):
 @pytest.fixture
 def by_hand(tmp_path):
     """The path of a file that was fetched by hand."""
-    path = tmp_path / "manual" / "x" / "file.gz"
+    path = tmp_path / "manual" / "x" / "file.en"
     path.parent.mkdir(parents=True)
     return path
 
@@ -55,7 +59,7 @@ def mirror(tmp_path, name: str, data: bytes):
 def settings(**values) -> FileSettings:
     mirror = {key.removeprefix("mirror_"): values.pop(key) for key in list(values) if key.startswith("mirror_")}
     mirrors = (MirrorSettings(path="multi30k/train.en", **mirror),)
-    return FileSettings(name="x/file.gz", mirrors=mirrors, **values)
+    return FileSettings(name="x/file.en", mirrors=mirrors, **values)
 
 
 def leftovers(target):
@@ -164,15 +168,15 @@ def test_two_processes_cannot_write_the_same_file(fetch, target, tmp_path):
     target.parent.mkdir(parents=True)
     with partial_path(target).open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(UserError, match=r"file\.gz is being downloaded by another process"):
+        with pytest.raises(UserError, match=r"file\.en is being downloaded by another process"):
             fetch(settings(), mirror_roots=[str(mirror(tmp_path, "root", DATA))])
 
 
 def test_a_missing_manual_file_raises_with_instructions_unless_a_mirror_may_have_it(fetch, tmp_path):
     file, manual = settings(manual="Register at https://example.org and take package 00."), tmp_path / "manual"
     sentence = (
-        "x/file.gz must be fetched by hand: Register at https://example.org and take package 00. "
-        f"Put it at {manual}/x/file.gz."
+        "x/file.en must be fetched by hand: Register at https://example.org and take package 00. "
+        f"Put it at {manual}/x/file.en."
     )
     assert missing_manual(file, manual, [tmp_path / "root"]) == sentence
     with pytest.raises(UserError) as caught:
@@ -297,7 +301,7 @@ def test_a_download_leaves_only_the_file_and_its_records(fetch_from, target):
     facts = fetch_from(serve(), sha256=sha(DATA), length=len(DATA))
     assert (facts["sha256"], facts["length"]) == (sha(DATA), len(DATA))
     assert target.read_bytes() == DATA
-    assert sorted(leftovers(target)) == [".file.gz.known.json", "file.gz", "file.gz.json"]
+    assert sorted(leftovers(target)) == [".file.en.known.json", "file.en", "file.en.json"]
 
 
 def test_a_broken_connection_is_resumed_if_the_checksum_is_known(fetch_from, target, server):
@@ -354,6 +358,8 @@ REFUSED = {
     "more": (serve(DATA + b"x", Content_Length=None), {"length": 64_890}, "its length is 64891 bytes, not 64890", 1),
     "cut off": (chunked(DATA, end=b""), {}, "the transfer broke off", 5),
     "no length": (serve(**{"Content-Length": None}), {}, "the server does not report the length, so a cut-off", 1),
+    "nothing": (serve(b""), {}, "it is empty", 1),
+    "JSON": (serve(b' {"error": "not found"}\n'), {"length": 24}, "it is JSON, perhaps an error message", 1),
     "HTML": (serve(b"<!DOCTYPE html><html>We moved"), {}, "it is an HTML page, perhaps an error or login page", 1),
     "busy": (error(503), {}, "the server answers 503 Service Unavailable, 5 times in a row", 5),
     "missing": (error(404), {}, "the server answers 404 Not Found", 1),
@@ -371,6 +377,42 @@ def test_other_answers_are_refused(name, fetch_from, target, server, monkeypatch
     assert f"{server.url}: {sentence}" in str(caught.value)
     assert len(server.requests) == requests
     assert leftovers(target) == []
+
+
+PACKED = {
+    "gz": gzip.compress(DATA), "tgz": gzip.compress(DATA), "bz2": bz2.compress(DATA), "xz": lzma.compress(DATA),
+    "zst": pa.compress(DATA, "zstd", asbytes=True), "zip": b"PK\x03\x04" + DATA,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", PACKED)
+@pytest.mark.parametrize("place", ["address", "name"])
+def test_a_file_without_a_checksum_begins_as_its_ending_says(ending, place, fetch, target, tmp_path):
+    target = target.with_name(f"file.{ending}") if place == "name" else target
+    path = tmp_path / ("file.php" if place == "name" else f"file.{ending}")
+    file = FileSettings(name=f"x/{target.name}", url=path.as_uri())
+    path.write_bytes(DATA)
+    with pytest.raises(UserError, match=rf"its name ends in \.{ending}, but its first bytes are not those of such a"):
+        fetch(file, target=target)
+    assert leftovers(target) == []
+    fetch(replace(file, sha256=sha(DATA)), target=target)  # whoever pins a checksum knows better
+    checksums_path(target).unlink()
+    path.write_bytes(PACKED[ending])
+    fetch(file, target=target)
+    assert target.read_bytes() == PACKED[ending]
+
+
+def test_json_may_be_what_the_name_says(fetch, target, tmp_path):
+    (tmp_path / "config.json").write_bytes(b"{}")
+    fetch(FileSettings(name="x/config", url=(tmp_path / "config.json").as_uri()))
+    assert target.read_bytes() == b"{}"
+
+
+def test_a_server_that_stalls_is_said_at_once(fetch_from, server, monkeypatch, capsys):
+    monkeypatch.setattr(module, "TIMEOUT", 0.2)
+    fetch_from(stall, serve(), sha256=sha(DATA))
+    said = f"{server.url}: the transfer broke off (Read timed out.); attempt 2 of 5 follows.\n"
+    assert capsys.readouterr().err == said
 
 
 def test_only_allowed_hosts_are_reached_without_https(fetch, server):

@@ -3,6 +3,8 @@
 import gzip
 import hashlib
 import itertools
+import re
+import subprocess
 from collections import Counter
 from dataclasses import replace
 
@@ -356,11 +358,16 @@ def test_utf_16_and_utf_32_raise_with_their_name(text, encoding, mark, name, ben
         bench.read(bench.dataset(bench.corpus("plain", source=file, target=bench.file("x", "x\n"))))
 
 
-def test_lines_that_end_with_carriage_returns_alone_raise_with_the_remedy(bench):
-    sentence = r"text\.cs ends its lines with \\r alone: convert it \(tr '\\r' '\\n' < OLD > NEW\)\."
-    with pytest.raises(UserError, match=sentence):
-        bench.read(bench.dataset(bench.plain(b"a\rb\rc\r", b"x\ry\rz\r")))
-    rows, _ = bench.read(bench.dataset(bench.plain(b"a\rb\nc\rd", b"x\r\ny")))
+@pytest.mark.parametrize(("end", "name"), [("\r", r"\r"), ("\u2028", "U+2028")])
+def test_other_line_ends_alone_raise_with_the_remedy(bench, end, name):
+    texts = [f"a{end}b{end}c{end}", f"x{end}y{end}z{end}"]
+    with pytest.raises(UserError) as caught:
+        bench.read(bench.dataset(bench.plain(*texts)))
+    fault, remedy = re.fullmatch(r".*text\.cs (.*): convert it \((.*) < OLD > NEW\)\.", str(caught.value)).groups()
+    assert fault == f"ends its lines with {name} alone"
+    converted = (subprocess.check_output(remedy, shell=True, input=text.encode()) for text in texts)
+    assert [row["target"] for row in bench.read(bench.dataset(bench.plain(*converted)))[0]] == ["x", "y", "z"]
+    rows, _ = bench.read(bench.dataset(bench.plain(f"a{end}b\nc{end}d", "x\r\ny")))
     assert [row["source"] for row in rows] == ["a b", "c d"]
 
 

@@ -1,6 +1,5 @@
 """Bundles: saving, loading, damaged files, translation of raw text, and components of the user's own."""
 
-import hashlib
 import json
 import re
 import shutil
@@ -10,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from factories import run_settings
-from inference.tiny import PIECES, RECURRENT, write_bundle, write_segmentation
+from inference.tiny import PIECES, RECURRENT, fit_checksums, write_bundle, write_segmentation
 
 from nmtcore.config.components import component_settings
 from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings, PascalSettings
@@ -97,13 +96,35 @@ def change_json(name, **changes):
 
     def change(folder):
         write_json(folder / name, {**json.loads((folder / name).read_text()), **changes})
-        manifest = json.loads((folder / "bundle.json").read_text())
-        manifest["files"] |= {name: hashlib.sha256((folder / name).read_bytes()).hexdigest()}
-        write_json(folder / "bundle.json", manifest)
+        fit_checksums(folder)
 
     return change
 
 
+def change_weights(edit):
+    """Change the bytes of the weights, and their checksum."""
+
+    def change(folder):
+        path = folder / "weights.safetensors"
+        path.write_bytes(edit(path.read_bytes()))
+        fit_checksums(folder)
+
+    return change
+
+
+def overlapping(weights):
+    """Let the first tensor begin where the second does."""
+    size = 8 + int.from_bytes(weights[:8], "little")
+    tensors = json.loads(weights[8:size])
+    first, second, *_ = (own["data_offsets"] for own in tensors.values())
+    first[0] = second[0]
+    header = json.dumps(tensors).encode()
+    return len(header).to_bytes(8, "little") + header + weights[size:]
+
+
+WRONG = r"{} does not hold what it should: .+"
+NOT_HELD = {"words": [], "training": "x", "components": None}
+"""Sections of run.json with other values than those that belong there."""
 FILES = ("weights.safetensors", "run.json", "codes")
 
 
@@ -120,6 +141,12 @@ FILES = ("weights.safetensors", "run.json", "codes")
             change_json("run.json", model={"width": 8, "heads": 2}),
             r"\S+ in weights\.safetensors does not fit run\.json and the vocabularies",
         ),
+        *(
+            (change_weights(edit), WRONG.format("weights.safetensors"))
+            for edit in (lambda data: data[:-1], lambda data: b"", lambda data: data + b"x", overlapping)
+        ),
+        *((change_json("run.json", **{key: own}), WRONG.format("run.json")) for key, own in NOT_HELD.items()),
+        (lambda folder: (write_json(folder / "run.json", []), fit_checksums(folder)), WRONG.format("run.json")),
     ],
 )
 def test_broken_models_are_refused(copy, change, reason):

@@ -1,5 +1,6 @@
 """Tiny models with random weights, as bundles or in memory."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.schema import TOKENS_SCHEMA, labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
-from nmtcore.inference.bundle import save_bundle
+from nmtcore.files import write_json
+from nmtcore.inference.bundle import FORMAT, MANIFEST, save_bundle
 from nmtcore.inference.parse import conllu_block, make_parser, parse_sentences
 from nmtcore.inference.text import Bundle, read_text
 from nmtcore.model.base import TranslationModel
@@ -62,6 +64,13 @@ def write_bundle(
     model = train(build_tiny_model(run, vocabulary=size, seed=seed, labels=labels or None), vocabulary=size)
     save_bundle(folder, run=run, model=model, segmentation=segmentation, labels=labels)
     return folder
+
+
+def fit_checksums(bundle: Path) -> None:
+    """Let the checksums of a bundle be those of its files, whatever they hold."""
+    files = (path for path in sorted(bundle.iterdir()) if path.name != MANIFEST)
+    sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    write_json(bundle / MANIFEST, {"format": FORMAT, "files": sums})
 
 
 def trained_briefly(model: TranslationModel, *, vocabulary: int) -> TranslationModel:

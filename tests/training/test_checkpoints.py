@@ -1,5 +1,6 @@
 """Checkpoints are complete or ignored, only the needed ones are kept, and other settings or data have others."""
 
+import json
 import math
 import os
 import re
@@ -10,7 +11,8 @@ from training import tiny
 from training.test_train import same_weights
 
 from nmtcore.errors import UserError
-from nmtcore.training.checkpoints import Checkpoints, checkpoint_folder, named_weights
+from nmtcore.files import write_text
+from nmtcore.training.checkpoints import VERSION, Checkpoints, checkpoint_folder, named_weights
 from nmtcore.training.state import TrainingState
 from nmtcore.training.update import Adam
 
@@ -176,3 +178,21 @@ def test_settings_and_data_that_affect_training_get_a_new_folder_and_a_message(t
     # The first settings and data get the first folder again.
     assert folder_of(RUN) == first
     assert len(messages) == len(CHANGED) + 1
+
+
+@pytest.mark.parametrize(
+    ("old", "sentence"),
+    [
+        ({"version": VERSION - 1, "settings": {"components": "pascal"}}, f"of version {VERSION - 1} of the training"),
+        ({"version": VERSION, "data": [], "settings": {"base": {"kind": "x"}}}, 'base: {"kind": "x"} -> "transformer"'),
+        *((own, "of an unknown version of the training code") for own in ({}, [1], None, "{")),
+    ],
+)
+def test_checkpoints_of_earlier_versions_stay_and_are_named(tmp_path, old, sentence):
+    messages, earlier = [], tmp_path / "0123456789abcdef"
+    write_text(earlier / "run.json", old if old == "{" else json.dumps(old))
+    folder = checkpoint_folder(tmp_path, RUN, data=[], log=messages.append)
+    assert folder != earlier
+    (message,) = messages
+    assert sentence in message
+    assert message.endswith(f": starting afresh in {folder}; earlier checkpoints stay in {earlier}.")

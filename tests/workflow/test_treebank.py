@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import re
 
 import pytest
@@ -55,13 +56,23 @@ def scored(root, tmp_path_factory):
     scale["training"]["validation"]["every"] = 10
     workplace.write("scales/smoke", scale)
     targets = [f"results/smoke/gilded/{system}.{score}" for system in SYSTEMS for score in ("bleu", "gold.uas")]
+    umask = os.umask(0o002)  # for test_all_files_have_the_rights_that_the_umask_gives
     output = workplace.run(*targets).output
+    os.umask(umask)
     for system in SYSTEMS:
         run = f"results/smoke/gilded/{system}/seed1"
         gold = read_json(workplace.folder / run / "gold.json")["gold.uas"]["gold_hand"]
         heads, trees = (gold[method]["uas"] for method in ("argmax", "spanning_tree"))
         assert f"\n  {run} gold_hand: UAS {heads:.1f}, UAS of trees {trees:.1f} (4 sentences)\n" in output
     return workplace
+
+
+def test_all_files_have_the_rights_that_the_umask_gives(scored):
+    """A colleague of the same group reads models, and continues a run."""
+    written = [path for name in ("results", "downloads") for path in (scored.folder / name).rglob("*")]
+    assert {path.suffix for path in written} >= {".safetensors", ".parquet", ".json", ".jsonl", ".log", ""}
+    modes = {path: path.stat().st_mode & 0o777 for path in written}
+    assert {str(path): oct(mode) for path, mode in modes.items() if mode != (0o775 if path.is_dir() else 0o664)} == {}
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

@@ -187,7 +187,7 @@ def filtering_values(settings: FilteringSettings) -> dict[str, Any]:
 
 def differences(old: Any, new: Any, path: str = "") -> list[str]:
     """Describe every setting that differs between two plain values, with its old and new value."""
-    if (isinstance(old, Mapping) or isinstance(new, Mapping)) and (old or new):
+    if all(isinstance(values, Mapping | None) for values in (old, new)) and (old or new):
         old, new = ({} if values is None else values for values in (old, new))
         keys = dict.fromkeys([*old, *new])
         lines = [line for key in keys for line in differences(old.get(key), new.get(key), f"{path}.{key}".strip("."))]

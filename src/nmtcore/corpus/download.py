@@ -2,16 +2,20 @@
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
+import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
+from urllib.parse import urlsplit
 
 from nmtcore.config.corpora import FileSettings
 from nmtcore.corpus.sources import Source, list_sources, missing_manual, partial_path, sidecar_path
+from nmtcore.corpus.streams import FIRST_BYTES
 from nmtcore.corpus.text_lines import natural_number
 from nmtcore.errors import UserError, explain_os_errors, shortened
 from nmtcore.files import atomic_path, read_json, write_json
@@ -19,8 +23,8 @@ from nmtcore.layout import model_of
 
 CHUNK = 1 << 20
 """Bytes read at a time."""
-TIMEOUT = 60
-"""Seconds to wait for an answer, or for further bytes."""
+TIMEOUT = 30
+"""Seconds to wait for an answer, or for further bytes, before a message and another attempt."""
 ATTEMPTS = 5
 """Consecutive attempts without progress after which a source is given up."""
 PAUSE = 1.0
@@ -31,6 +35,8 @@ PROPERTIES = {"length": " bytes", "sha256": "", "md5": ""}
 """The properties of a file that are compared, with their units."""
 _HTML = (b"<!doctype html", b"<html")
 """The first bytes of an HTML page that a server sends instead of a file."""
+_LONGEST_ERROR = 1 << 16
+"""Bytes; a longer file of JSON is no error of a server."""
 
 
 class SourceFailed(Exception):
@@ -59,9 +65,10 @@ def download(
 
     Pinned lengths and checksums must match. If none is pinned, the checksum of the first download is recorded next to
     the target (`checksums_path`) and must match from then on, whatever the source; a mirror with a different file (in
-    another archive, or with its own pins) has its own record. The sidecar says why sources were passed over. Of a file
-    whose checksum is known, the bytes received are kept for the next run. Raises `UserError`, with all reasons, if all
-    sources fail.
+    another archive, or with its own pins) has its own record. Without a pinned checksum, a file is refused that is
+    empty, an HTML page, a JSON object, or not compressed as its name says. The sidecar says why sources were passed
+    over. Of a file whose checksum is known, the bytes received are kept for the next run. Raises `UserError`, with all
+    reasons, if all sources fail.
     """
     if sentence := missing_manual(settings, manual_folder=manual_folder, mirror_roots=mirror_roots):
         raise UserError(sentence)
@@ -104,7 +111,10 @@ def _fetch(
                 length = source.length if source.length is not None else recorded.get("length")
                 _receive(source.location, file, length, http_hosts, can_resume=can_resume, progress=progress)
             actual = _properties(file)
-            fault = _mismatch(source, actual, recorded, target) or _html_fault(file)
+            fault = _mismatch(source, actual, recorded, target)
+            if not (fault or source.sha256 or source.md5):
+                path = urlsplit(source.location).path
+                fault = _content_fault(file, [path] if source.mirror else [path, target.name])
             if not fault:
                 break
             file.truncate(0)
@@ -148,11 +158,23 @@ def _copy_local(path: Path, file: BinaryIO) -> None:
         shutil.copyfileobj(local, file, CHUNK)
 
 
-def _html_fault(file: BinaryIO) -> str | None:
+def _content_fault(file: BinaryIO, names: Sequence[str]) -> str | None:
+    """Say why a file without a pinned checksum cannot be what its `names` say; None if it can be."""
+    endings = [PurePosixPath(name).suffix.lower() for name in names]
     file.seek(0)
-    start = file.read(512).lower().lstrip(b"\xef\xbb\xbf \t\r\n")
+    data = file.read(_LONGEST_ERROR + 1)
+    start = data[:512].lower().lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not data:
+        return "it is empty"
     if start.startswith(_HTML) or (start.startswith(b"<?xml") and _HTML[0] in start):
         return "it is an HTML page, perhaps an error or login page, not a corpus file"
+    if start.startswith(b"{") and ".json" not in endings and len(data) <= _LONGEST_ERROR:
+        with suppress(ValueError, RecursionError):
+            json.loads(data)
+            return "it is JSON, perhaps an error message, not a corpus file"
+    ending = next(filter(FIRST_BYTES.get, endings), None)
+    if ending and not data.startswith(FIRST_BYTES[ending]):
+        return f"its name ends in {ending}, but its first bytes are not those of such a file"
     return None
 
 
@@ -216,6 +238,8 @@ def _receive(
                 if failures == ATTEMPTS:
                     kept = f"; {received} bytes are kept, and the next run resumes there" if received else ""
                     raise SourceFailed(f"{error}, {ATTEMPTS} times in a row{kept}") from error
+                bar.clear()
+                print(f"{url}: {error}; attempt {failures + 1} of {ATTEMPTS} follows.", file=sys.stderr, flush=True)
                 time.sleep(PAUSE * 2 ** (failures - 1))
 
 

@@ -20,6 +20,15 @@ from nmtcore.errors import UserError, explain_os_errors
 
 BLOCK = 1 << 16
 """Bytes read from a compressed file at a time."""
+FIRST_BYTES = {
+    ".gz": b"\x1f\x8b",
+    ".tgz": b"\x1f\x8b",
+    ".bz2": b"BZh",
+    ".xz": b"\xfd7zXZ\x00",
+    ".zst": b"\x28\xb5\x2f\xfd",
+    ".zip": b"PK",
+}
+"""What files with these endings begin with."""
 _LFS = b"version https://git-lfs"
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
 """Exceptions, besides `OSError`, that reading truncated or damaged data raises."""
@@ -81,13 +90,13 @@ def _archive(stream: io.BufferedReader) -> str | None:
 
 def _decompressed(stream: BinaryIO) -> io.BufferedReader:
     start = stream.peek(6)
-    if start.startswith(b"\x1f\x8b"):
+    if start.startswith(FIRST_BYTES[".gz"]):
         return gzip.open(stream)
-    if start.startswith(b"BZh"):
+    if start.startswith(FIRST_BYTES[".bz2"]):
         return io.BufferedReader(_CompressedStreams(stream, bz2.BZ2Decompressor), BLOCK)
-    if start.startswith(b"\xfd7zXZ\x00"):
+    if start.startswith(FIRST_BYTES[".xz"]):
         return io.BufferedReader(_CompressedStreams(stream, lzma.LZMADecompressor), BLOCK)
-    if start.startswith(b"\x28\xb5\x2f\xfd"):
+    if start.startswith(FIRST_BYTES[".zst"]):
         import pyarrow as pa
 
         return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd"), BLOCK)

@@ -12,12 +12,13 @@ bundle.json           written last: the format's version and the sha256 of every
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from nmtcore.annotation.labels import read_labels
@@ -29,7 +30,7 @@ from nmtcore.config.features import FEATURES
 from nmtcore.config.own_code import has_own, is_same_code, own_checksums, own_path
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import BatchSettings, TrainingSettings
-from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.errors import UserError, explain_os_errors, shortened
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
 from nmtcore.files import atomic_folder, read_json, write_json
@@ -103,12 +104,12 @@ def load_bundle(
     folder = Path(folder)
     _check_files(folder)
     _check_own_code(folder)
-    run = _read_run(folder / "run.json")
+    run = run_from_json(_read(folder / "run.json", _run_values), where=str(folder / "run.json"))
     if parser is not None:
         run = _with_parser(run, parser)
     columns = {side: labels_of(run.features.get(side, {})) for side in SIDES}
-    labels = {side: read_labels(folder / LABELS[side], columns=own) for side, own in columns.items() if own}
-    vocabularies = {side: Vocabulary.load(folder / name) for side, name in VOCABULARIES.items()}
+    labels = {side: _read(folder / LABELS[side], read_labels, columns=own) for side, own in columns.items() if own}
+    vocabularies = {side: _read(folder / name, Vocabulary.load) for side, name in VOCABULARIES.items()}
     model = new_model(run, vocabularies, labels)
     _set_weights(model, folder)
     return Bundle(
@@ -163,7 +164,8 @@ def load_initial_weights(
     label vocabularies. Raises `UserError` if bases, shapes, vocabularies or labels differ.
     """
     _check_files(folder)
-    differing = [] if read_json(folder / "run.json")["base"] == run.base else ["another base than this run's"]
+    same_base = _read(folder / "run.json", _run_values)["base"] == run.base
+    differing = [] if same_base else ["another base than this run's"]
     for side, vocabulary in run_vocabularies(run, segmentation, labels).items():
         if Vocabulary.load(folder / VOCABULARIES[side]) != vocabulary:
             differing.append(f"a {side} vocabulary different from that of {segmentation}")
@@ -216,7 +218,17 @@ def _check_files(folder: Path) -> None:
                 raise _broken(folder, f"the sha256 of {name} differs from that in {MANIFEST}")
 
 
-def _read_run(path: Path) -> RunSettings:
+def _read(path: Path, read: Callable[..., Any], **options: Any) -> Any:
+    """Read a file of a bundle. Raises `UserError` if it does not hold what it should, although its checksum fits."""
+    try:
+        with explain_os_errors(path):
+            return read(path, **options)
+    except (SafetensorError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        reason = f"{path.name} does not hold what it should: {shortened(str(error))}"
+        raise _broken(path.parent, reason) from error
+
+
+def _run_values(path: Path) -> dict[str, Any]:
     """Read the settings of a run, without those that are gone since the model was trained and do not change its use."""
     values = read_json(path)
     for words in values["words"].values():
@@ -230,7 +242,7 @@ def _read_run(path: Path) -> RunSettings:
         for key in COMPONENTS.find(component.get("kind", name), where=str(path)).REMOVED.keys() & component.keys():
             if component[key] == REMOVED_DEFAULTS[key]:
                 del component[key]
-    return run_from_json(values, where=str(path))
+    return values
 
 
 def _check_own_code(folder: Path) -> None:
@@ -255,7 +267,7 @@ def _check_own_code(folder: Path) -> None:
 
 
 def _set_weights(model: TranslationModel, folder: Path) -> None:
-    own, saved = dict(named_weights(model)), load_file(folder / WEIGHTS)
+    own, saved = dict(named_weights(model)), _read(folder / WEIGHTS, load_file)
     forms = ({(name, tensor.shape, tensor.dtype) for name, tensor in tensors.items()} for tensors in (own, saved))
     if differing := sorted(name for name, *_ in set.symmetric_difference(*forms)):
         raise _broken(folder, f"{differing[0]} in {WEIGHTS} does not fit run.json and the vocabularies")

@@ -82,14 +82,22 @@ def read_treebank(path: Path) -> Iterator[InputSentence]:
 
 
 def grouped(items: Iterable[T], size: int, *, characters: Callable[[T], int]) -> Iterator[list[T]]:
-    """Group a stream into lists of `size` items, and of fewer if these have over `MAX_CHARACTERS`."""
+    """Group a stream into lists of `size` items, and of fewer if these have over `MAX_CHARACTERS`.
+
+    If the stream ends with a `UserError`, the items before it are still yielded.
+    """
     group, length = [], 0
-    for item in items:
-        group.append(item)
-        length += characters(item)
-        if len(group) == size or length > MAX_CHARACTERS:
+    try:
+        for item in items:
+            group.append(item)
+            length += characters(item)
+            if len(group) == size or length > MAX_CHARACTERS:
+                yield group
+                group, length = [], 0
+    except UserError:
+        if group:
             yield group
-            group, length = [], 0
+        raise
     if group:
         yield group
 
@@ -220,7 +228,7 @@ class Bundle:
 
         See `search_batch` for `n_best` and `scores`. A line of more than `MAX_SUBWORDS` subwords is translated in
         parts, and standard error says so. Raises `LineError` for a line that is not UTF-8 or contains a NUL, after the
-        translations of all chunks before it, and `UserError` for a text in UTF-16 or UTF-32.
+        translations of all lines before it, and `UserError` for a text in UTF-16 or UTF-32.
         """
         settings = self.search_settings(settings)
         for read in self.reader.chunks(read_text(lines, where=where), chunk):

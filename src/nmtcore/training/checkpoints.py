@@ -21,7 +21,7 @@ from torch import nn
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import differences, training_settings
-from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.errors import UserError, explain_os_errors, shortened
 from nmtcore.files import atomic_folder, read_json, sync_file, write_json
 from nmtcore.training.state import TrainingState
 from nmtcore.training.update import Adam
@@ -111,7 +111,7 @@ def checkpoint_folder(
 ) -> Path:
     """Return the folder under `root` for these settings and the files `data`; make it if it is missing.
 
-    If `root` holds only folders of other settings or data, a message to `log` says what has changed.
+    If `root` holds only folders of other settings, data or versions, a message to `log` says what has changed.
     """
     sums = {path.name: _checksum(path) for path in sorted(data, key=lambda path: path.name)}
     description = {"version": VERSION, "data": sums, "settings": training_settings(run)}
@@ -119,20 +119,27 @@ def checkpoint_folder(
     if not (folder / "run.json").exists():
         others = sorted(root.glob("*/run.json"), key=lambda path: path.stat().st_mtime)
         if others:
-            changed = ", ".join(_changes(read_json(others[-1]), description))
-            log(
-                f"Settings or data changed ({changed}): starting afresh in {folder}; "
-                f"earlier checkpoints stay in {others[-1].parent}."
-            )
+            changed = _what_changed(others[-1], description)
+            log(f"{changed}: starting afresh in {folder}; earlier checkpoints stay in {others[-1].parent}.")
         write_json(folder / "run.json", description)
     return folder
 
 
-def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """List the settings, with old and new values, and the files in which two descriptions differ."""
-    files = [f"{line.partition(': ')[0]} is another file" for line in differences(old["data"], new["data"])]
-    versions = differences({"version": old["version"]}, {"version": new["version"]})
-    return [*versions, *files, *differences(old["settings"], new["settings"])]
+def _what_changed(path: Path, new: Mapping[str, Any]) -> str:
+    """Say in which version, files or settings, with old and new values, the description at `path` differs from `new`.
+
+    That of an earlier version may have any form, or not be readable.
+    """
+    try:
+        old = read_json(path)
+    except UserError:
+        old = None
+    version = old.get("version") if isinstance(old, Mapping) else None
+    if version != VERSION:
+        its = "an unknown version" if version is None else f"version {shortened(str(version))}"
+        return f"The earlier checkpoints are of {its} of the training code, and version {VERSION} cannot resume them"
+    files = [f"{line.partition(': ')[0]} is another file" for line in differences(old.get("data"), new["data"])]
+    return f"Settings or data changed ({', '.join([*files, *differences(old.get('settings'), new['settings'])])})"
 
 
 def named_weights(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
@@ -156,6 +163,7 @@ def save_tensors(tensors: Mapping[str, torch.Tensor], path: Path, *, metadata: M
             if number is None:
                 raise
             raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
+        written.chmod(folder.stat().st_mode & 0o666)  # as any other new file: safetensors lets only its owner read it
         sync_file(written)
         os.replace(written, path)
 
