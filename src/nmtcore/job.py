@@ -18,6 +18,7 @@ from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.typed import build
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.gpus import use_gpus
 from nmtcore.memory import keep_freed_memory
 from nmtcore.written import check_inputs, record_outputs
 
@@ -51,6 +52,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         layout = job_settings(snakemake).layout
         with explain_os_errors(log):
             check_inputs(snakemake.input, layout=layout)
+            use_gpus(snakemake.resources.get("gpu", 0))
             with advice_on_inputs(snakemake.input, results=layout.results):
                 yield terminal
             record_outputs(snakemake.output, layout=layout)
@@ -135,11 +137,6 @@ def advice_on_inputs(inputs: Iterable[str], *, results: str) -> Iterator[None]:
         if not made or "again" in str(error):
             raise
         raise UserError(f"{error} To make it again, delete {max(made, key=len)} and run the workflow again.") from error
-
-
-def has_nvidia_driver() -> bool:
-    """Return whether this machine has an NVIDIA driver; for planning, which must not import torch."""
-    return os.path.exists("/dev/nvidiactl")
 
 
 def prepare_jobs(folder: str) -> None:

@@ -7,6 +7,7 @@ from snakemake.settings.types import DeploymentMethod, Quietness
 
 from nmtcore.corpus.sources import free_bytes, planned_downloads
 from nmtcore.errors import UserError
+from nmtcore.gpus import JOBS_PER_GPU, visible_gpus
 from nmtcore.job import call_around
 from nmtcore.layout import model_of
 from nmtcore.planning.annotation import annotators_without_models
@@ -30,7 +31,9 @@ def when_planned(check):
     def check_jobs():
         executing = workflow.executor_plugin is not None and not workflow.touch
         if executing and workflow.is_main_process:
-            check([job for job in workflow.dag.needrun_jobs() if is_ours(job)])
+            jobs = [job for job in workflow.dag.needrun_jobs() if is_ours(job)]
+            share_gpus(jobs)
+            check(jobs)
         if (
             IS_MODULE
         ):  # Snakemake calls only the hooks of the workflow that has the module
@@ -39,6 +42,34 @@ def when_planned(check):
     workflow._build_dag = call_around(
         workflow._build_dag, before=add_unfinished, after=check_jobs
     )
+
+
+@without_traceback
+def share_gpus(jobs):
+    """Let jobs share the GPUs of this machine: as many slots as these have in all, unless the user gave `gpu`.
+
+    An executor gives jobs their GPUs. In a dry run, only `use_threads` tells that there is one.
+    """
+    jobs = [job for job in jobs if GPUS and "gpu" in job.rule.resources]
+    if not jobs:
+        return
+    os.environ.pop(JOBS_PER_GPU, None)
+    has_executor = not workflow.local_exec or (workflow.dryrun and workflow.use_threads)
+    gpus = [] if has_executor else visible_gpus()
+    if not gpus:
+        return
+    roots = {job.wildcards_dict["root"] for job in jobs if "root" in job.wildcards_dict}
+    scales = [PROJECT.scale(LAYOUT.scale(root)) for root in roots]
+    of_scales = min((scale.jobs_per_gpu for scale in scales), default=1)
+    shared = SETTINGS.machine.jobs_per_gpu or of_scales
+    os.environ[JOBS_PER_GPU] = str(shared)
+    if "gpu" not in workflow.global_resources:
+        workflow.register_resource("gpu", shared * max(len(gpus), GPUS))
+    slots = workflow.global_resources["gpu"].value
+    sentence = (
+        f"GPUs: {len(gpus)}, with up to {shared} jobs on each at a time (gpu={slots})."
+    )
+    logger.info(sentence, extra={"shown": True})
 
 
 @without_traceback
@@ -92,7 +123,7 @@ def report_costs(trainings):
     if len(trainings) < 2:
         return
     try:
-        costs = planned_costs(PROJECT, map(run_of, trainings), on_gpu=GPUS > 0)
+        costs = planned_costs(PROJECT, map(run_of, trainings), on_gpu=ON_GPU)
     except UserError as error:
         warn(f"Costs are not estimated: {error}")
         return
