@@ -1,12 +1,12 @@
 """GPUs are counted, and their slots are taken by processes, on a machine that needs none."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fake_nvml import make_library
@@ -91,10 +91,17 @@ def test_several_cards_are_taken_whole_or_not_at_all(tmp_path):
     end(waiting)
 
 
+def test_jobs_that_start_together_spread_evenly_and_none_waits(tmp_path):
+    with ThreadPoolExecutor(24) as pool:
+        taken = pool.map(lambda _: take(tmp_path, jobs=8, log=pytest.fail), range(24))
+        assert Counter(card for cards in taken for card in cards) == dict.fromkeys(CARDS, 8)
+
+
 def test_a_workflow_with_fewer_jobs_per_gpu_shares_with_no_more(tmp_path):
-    for _ in CARDS:
-        take(tmp_path, jobs=4)
-    alone = start(tmp_path, jobs=1)
+    for _ in range(2):
+        take_slots(["GPU-a"], 1, jobs=2, folder=tmp_path, known=dict)
+    os.close(gpus.held.pop(0))
+    alone = start(tmp_path, jobs=1, cards=["GPU-a"])
     assert alone.stdout.readline().startswith("Waiting for a GPU until ")
     end(alone)
 
@@ -137,7 +144,13 @@ def test_of_twenty_processes_none_takes_a_slot_of_another_and_all_end(tmp_path, 
     """Every third one is killed while it has its slot, and every fourth one needs two whole cards."""
     endings = ["kill" if number % 3 == 0 else "end" for number in range(20)]
     started = [
-        start(tmp_path, count=2 if number % 4 == 0 else 1, jobs=jobs, ending=ending, cards=CARDS[:: -1 if number % 8 else 1])
+        start(
+            tmp_path,
+            count=2 if number % 4 == 0 else 1,
+            jobs=jobs,
+            ending=ending,
+            cards=CARDS[:: -1 if number % 8 else 1],
+        )
         for number, ending in enumerate(endings)
     ]
     for process, ending in zip(started, endings, strict=True):
@@ -178,21 +191,14 @@ def test_another_program_sees_and_holds_its_slot_alone(tmp_path):
     command = [sys.executable, "-P", "-m", "nmtcore.gpus", sys.executable, "-c", program]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     slots = environment | {JOBS_PER_GPU: "1"}
-    first, second, third = (subprocess.Popen(command, env=slots, **pipes) for _ in range(3))
-    waiting = []
-    deadline = time.monotonic() + 30
-    seen = {}
-    while len(seen) < 2 and time.monotonic() < deadline:
-        time.sleep(0.1)
-        held = [path.read_text() for path in Path(tmp_path).glob("nmtcore-gpu-*/GPU-*") if path.read_text()]
-        seen = {
-            process: process.stdout.readline() for process in (first, second, third) if f"process {process.pid}" in held
-        }
-    waiting = [process for process in (first, second, third) if process not in seen]
-    assert sorted(seen.values()) == ["GPU-0-fake\n", "GPU-1-fake\n"]
-    assert waiting[0].stderr.readline().startswith("Waiting for a GPU until jobs have ended: process ")
-    freed = next(iter(seen))
-    end(freed)
-    assert waiting[0].stdout.readline() == seen[freed]
-    for process in (first, second, third):
+    started = [subprocess.Popen(command, env=slots, **pipes) for _ in range(3)]
+    ready, _, _ = select.select([process.stderr for process in started], [], [], 20)
+    (waiting,) = (process for process in started if process.stderr in ready)
+    assert waiting.stderr.readline().startswith("Waiting for a GPU until jobs have ended: process ")
+    running = [process for process in started if process is not waiting]
+    seen = [process.stdout.readline() for process in running]
+    assert sorted(seen) == ["GPU-0-fake\n", "GPU-1-fake\n"]
+    end(running[0])
+    assert waiting.stdout.readline() == seen[0]
+    for process in (running[1], waiting):
         end(process)

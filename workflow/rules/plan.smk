@@ -66,8 +66,9 @@ def share_gpus(jobs):
     if "gpu" not in workflow.global_resources:
         workflow.register_resource("gpu", shared * max(len(gpus), GPUS))
     slots = workflow.global_resources["gpu"].value
+    each = "1 job" if shared == 1 else f"{shared} jobs"
     sentence = (
-        f"GPUs: {len(gpus)}, with up to {shared} jobs on each at a time (gpu={slots})."
+        f"GPUs: {len(gpus)}, with at most {each} at a time on each (gpu={slots})."
     )
     logger.info(sentence, extra={"shown": True})
 
