@@ -16,7 +16,7 @@ STAGES = (
     "demo", "corpus", "annotation", "segmentation", "features", "model", "training", "inference", "evaluation",
     "measures", "reporting",
 )  # fmt: skip
-SHARED = {"syntax", "config", "layout", "errors", "files", "lock", "memory", "parquet", "written"}
+SHARED = {"syntax", "config", "layout", "errors", "files", "gpus", "lock", "memory", "parquet", "written"}
 """Modules that every stage may import."""
 BASE = {"syntax", "config", "layout", "errors", "files"}
 """Modules that syntax and config may import."""

@@ -1,5 +1,6 @@
 """What jobs write into their log, what they call, and links of the configuration."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,18 +9,22 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from fake_nvml import make_library
 
 from nmtcore.config.segmentation import WordsSettings
+from nmtcore.gpus import JOBS_PER_GPU
 from nmtcore.job import check_working_folder, job_arguments, job_settings, user_config_path
 from nmtcore.layout import Layout
 
 JOB = """
-import sys
+import os, sys
 from types import SimpleNamespace
 from nmtcore.job import job
-with job(SimpleNamespace(log=["logs/a.log"], input=[], output=[], params={}, rule="x", config={})) as terminal:
+gpu = int(sys.argv[1])
+parts = {"input": [], "output": [], "params": {}, "rule": "x", "config": {}, "resources": {"gpu": gpu}}
+with job(SimpleNamespace(log=["logs/a.log"], **parts)) as terminal:
     print("begins")
-    print("ready", file=terminal, flush=True)
+    print(os.environ.get("CUDA_VISIBLE_DEVICES", "ready"), file=terminal, flush=True)
     sys.stdin.readline()
     print("ends")
 """
@@ -29,12 +34,36 @@ def test_two_jobs_with_one_log_keep_all_lines(tmp_path):
     pipes = dict.fromkeys(("stdin", "stderr"), subprocess.PIPE)
     jobs = []
     for _ in range(2):
-        jobs.append(subprocess.Popen([sys.executable, "-c", JOB], cwd=tmp_path, text=True, **pipes))
+        jobs.append(subprocess.Popen([sys.executable, "-c", JOB, "0"], cwd=tmp_path, text=True, **pipes))
         assert jobs[-1].stderr.readline() == "ready\n"
     for process in jobs:
         process.communicate("\n", timeout=60)
         assert process.returncode == 0
     assert (tmp_path / "logs/a.log").read_text() == "begins\nbegins\nends\nends\n"
+
+
+@pytest.mark.parametrize(
+    ("slots", "variables", "visible"),
+    [
+        (1, {JOBS_PER_GPU: "2"}, "GPU-1-fake"),
+        (1, {JOBS_PER_GPU: "2", "CUDA_VISIBLE_DEVICES": "2,0"}, "2"),
+        (4, {JOBS_PER_GPU: "2"}, "GPU-1-fake,GPU-2-fake"),
+        (4, {JOBS_PER_GPU: "2", "CUDA_VISIBLE_DEVICES": "2,1"}, "2,1"),
+        (8, {JOBS_PER_GPU: "2"}, "ready"),
+        (0, {JOBS_PER_GPU: "2"}, "ready"),
+        (1, {}, "ready"),
+    ],
+)
+def test_a_job_sees_only_the_gpus_of_its_slots(tmp_path, slots, variables, visible):
+    """There are three, the first of which is full; four are too many. Without slots, an executor gives GPUs."""
+    environment = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
+    environment |= {"LD_LIBRARY_PATH": str(make_library(tmp_path, 3, free_of_first=5)), "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", JOB, str(slots)]
+    called = subprocess.run(
+        command, cwd=tmp_path, env=environment | variables, input="", capture_output=True, text=True, timeout=60
+    )
+    assert (called.returncode, called.stderr) == (0, f"{visible}\n")
+    assert bool(list(tmp_path.glob("nmtcore-gpu-*"))) == (visible != "ready"), "jobs without slots leave no files"
 
 
 @pytest.mark.parametrize(

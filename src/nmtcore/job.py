@@ -18,6 +18,7 @@ from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.typed import build
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.gpus import use_gpus
 from nmtcore.memory import keep_freed_memory
 from nmtcore.written import Records
 
@@ -54,6 +55,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
             for path in snakemake.input:
                 records.check(path)
             made_from = records.made_from(snakemake.input, dict(snakemake.params.items()))
+            use_gpus(snakemake.resources.get("gpu", 0))
             with advice_on_inputs(snakemake.input, results=layout.results):
                 yield terminal
             records.write(snakemake.output, rule=snakemake.rule, made_from=made_from)
@@ -138,11 +140,6 @@ def advice_on_inputs(inputs: Iterable[str], *, results: str) -> Iterator[None]:
         if not made or "again" in str(error):
             raise
         raise UserError(f"{error} To make it again, delete {max(made, key=len)} and run the workflow again.") from error
-
-
-def has_nvidia_driver() -> bool:
-    """Return whether this machine has an NVIDIA driver; for planning, which must not import torch."""
-    return os.path.exists("/dev/nvidiactl")
 
 
 def prepare_jobs(folder: str) -> None:

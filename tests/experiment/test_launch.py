@@ -1,5 +1,6 @@
 """Training in two processes, started as the workflow starts it."""
 
+import fcntl
 import json
 import os
 import signal
@@ -104,3 +105,31 @@ def test_signals_are_forwarded_and_no_process_outlives_another_that_fails():
     assert [process.stdout.readline() for _ in range(2)] == ["2\n"] * 2
     process.send_signal(signal.SIGUSR1)
     assert process.communicate(timeout=30)[0] == "[0, 1]\n[-9, 5]\n"
+
+
+def test_processes_keep_the_slots_of_a_launcher_that_is_killed(tmp_path):
+    child = r"import os, time; os.write(1, b'%d\n' % os.getpid()); time.sleep(60)"
+    code = (
+        "import sys; from pathlib import Path; from nmtcore.experiment.launch import run_processes\n"
+        "from nmtcore.gpus import take_slots\n"
+        f"take_slots(['a', 'b'], 2, jobs=1, folder=Path({str(tmp_path)!r}), known=dict)\n"
+        f"run_processes([sys.executable, '-c', {child!r}], 2)"
+    )
+    launcher = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    processes = [int(launcher.stdout.readline()) for _ in range(2)]
+    launcher.kill()
+    launcher.wait()
+
+    def is_free():
+        with open(tmp_path / "a.0") as slot:
+            try:
+                fcntl.flock(slot, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+        return True
+
+    os.kill(processes[0], signal.SIGKILL)
+    assert not is_free()
+    os.kill(processes[1], signal.SIGKILL)
+    launcher.stdout.read()  # ends when both have ended
+    assert is_free()

@@ -12,6 +12,7 @@ import torch
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.training import TrainingSettings
 from nmtcore.errors import UserError
+from nmtcore.gpus import JOBS_PER_GPU
 from nmtcore.inference.search import best_extensions, exclude_tokens, log_probabilities
 from nmtcore.model.batch import make_batch
 from nmtcore.model.device import check_gpu_count, choose_device, explain_out_of_memory, named_device
@@ -99,7 +100,7 @@ def test_more_processes_than_gpus_are_a_user_error(gpus, monkeypatch):
     )
 
 
-def test_a_full_gpu_is_a_user_error_with_advice():
+def test_a_full_gpu_is_a_user_error_with_advice(monkeypatch):
     with pytest.raises(UserError) as caught, explain_out_of_memory("Buy another."):
         raise torch.OutOfMemoryError(FULL)
     assert str(caught.value) == (
@@ -111,6 +112,12 @@ def test_a_full_gpu_is_a_user_error_with_advice():
         explain_out_of_memory("Buy another."),
     ):
         raise torch.OutOfMemoryError("nothing left")
+    monkeypatch.setenv(JOBS_PER_GPU, "8")
+    with (
+        pytest.raises(UserError, match=r"Buy another\. Or lower machine\.jobs_per_gpu: 8 jobs may share a GPU now\.$"),
+        explain_out_of_memory("Buy another."),
+    ):
+        raise torch.OutOfMemoryError(FULL)
     with (
         pytest.raises(UserError, match=r"^The memory is full \(.*DefaultCPUAllocator: .*\)\. Buy more\.$"),
         explain_out_of_memory("Buy another.", on_cpu="Buy more."),

@@ -39,6 +39,12 @@ def results(tmp_path, layout):
     return tmp_path / "results"
 
 
+def test_energy_is_marked_as_shared(tmp_path, layout):
+    write_run(layout, attempts=[ATTEMPT | {"device": {"name": "A card", "gpus": 1, "jobs_on_gpu": 8}}])
+    (cost,) = answers(tmp_path / "results")["How long did training take, and how much energy?"]
+    assert cost.endswith(", 1 kWh of the GPUs, which up to 8 jobs shared")
+
+
 def test_questions_are_answered_from_the_manifests(results):
     by_question = answers(results)
     assert len(by_question) == 16

@@ -67,6 +67,13 @@ def test_the_state_of_a_run_and_how_far_it_came(layout):
     assert row["gpu_joules"] is None, "the energy of one attempt is not that of both"
 
 
+def test_a_run_says_which_cards_it_had_and_how_many_jobs_shared_their_energy(layout):
+    device = {"name": "A card", "gpus": 2, "cards": ["GPU-1", "GPU-2"]}
+    write_run(layout, attempts=[ATTEMPT | {"device": device | {"jobs_on_gpu": jobs}} for jobs in (3, None, 2)])
+    row = run_row(layout, names_of())
+    assert (row["cards"], row["jobs_on_gpu"], row["gpu_joules"]) == ("GPU-1, GPU-2", 3, 3 * 3.6e6)
+
+
 def test_broken_weights_are_one_sentence(layout):
     weights = write_run(layout) / "model/weights.safetensors"
     for content in (b"", b"\x02\0\0\0\0\0\0\0{", b"\x02\0\0\0\0\0\0\0[]", b"\xff" * 8):

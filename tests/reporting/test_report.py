@@ -122,6 +122,9 @@ def test_scores_with_and_without_signatures_share_a_table():
 def test_what_is_not_known_of_a_run_is_left_out():
     known = dict.fromkeys(RUNS_SCHEMA.names) | {"seed": 3, "state": "interrupted", "updates": 1200}
     assert cost_text(known) == "seed 3: interrupted; 1,200 updates"
+    energy = known | {"gpu_joules": 2500.0, "device": "A card"}
+    assert cost_text(energy | {"jobs_on_gpu": 1}).endswith("; 2.5 kJ (GPU); A card")
+    assert cost_text(energy | {"jobs_on_gpu": 3}).endswith("; 2.5 kJ (GPU, shared by up to 3 jobs); A card")
     for dirty in ("", "-dirty"):
         code = {"commit": "c0ffee" * 6 + "0123" + dirty, "sources_sha256": "50ce5" * 12 + "0123"}
         assert cost_text(known | code) == (

@@ -13,6 +13,7 @@ import torch
 from nmtcore import __version__
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
+from nmtcore.training import attempts
 from nmtcore.training.attempts import code_version, read_attempts, recorded_attempt, sources_sha256
 
 
@@ -34,6 +35,18 @@ def test_attempts_follow_each_other(tmp_path):
     assert second["device"]["name"]
     assert second["packages"]["torch"].partition("+")[0] == torch.__version__.partition("+")[0]
     assert second["energy"] == {"gpu": None}
+
+
+def test_an_attempt_on_a_gpu_names_the_card_and_counts_the_jobs_on_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(attempts, "_device_name", lambda device: "A card")
+    monkeypatch.setattr(attempts, "card_names", lambda: ["GPU-1", "GPU-2"])
+    counts = {1: [2, 3], 2: [0, 0]}
+    for gpus, own in counts.items():
+        monkeypatch.setattr(attempts, "jobs_on", lambda cards, own=own: own.pop(0))
+        with recorded_attempt(tmp_path, device="cuda", gpus=gpus, threads=1):
+            pass
+    devices = [attempt["device"] for attempt in read_attempts(tmp_path / "attempts.json")]
+    assert [(own["cards"], own["jobs_on_gpu"]) for own in devices] == [(["GPU-1"], 3), (["GPU-1", "GPU-2"], None)]
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from fake_nvml import make_library
 
 RULE = re.compile(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 TARGETS = {"all", "data", "annotate", "models", "train", "tables"}
@@ -72,6 +73,35 @@ def test_training_requests_memory_and_threads_for_each_gpu(empty):
         for name, body in jobs.items()
     }
     assert requested == {"train_model": [8, 32000, 4], "translate_split": [2, 8000, 1]}
+
+
+@pytest.mark.needs("Snakemake")
+@pytest.mark.parametrize(
+    ("settings", "options", "chosen", "gpus", "slots", "of_training"),
+    [
+        (["scale=small"], [], None, 4, 32, 1),
+        (["scale=small", "machine={jobs_per_gpu: 3}"], [], None, 4, 12, 1),
+        (["scale=small", "gpus=2"], [], None, 4, 32, 16),
+        (["scale=paper", "gpus=2"], [], "1,3,2", 3, 3, 2),
+        (["scale=small"], ["--resources", "gpu=2"], None, 4, 2, 1),
+        (["scale=small", "gpus=2"], ["--workflow-profile", "profiles/slurm"], None, None, None, 2),
+        (["scale=small"], [], "", None, None, 0),
+        (["scale=small", "device=cpu"], [], None, None, None, 0),
+    ],
+)
+def test_a_workstation_with_four_gpus(
+    empty, root, tmp_path, monkeypatch, settings, options, chosen, gpus, slots, of_training
+):
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(make_library(tmp_path, 4)))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if chosen is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", chosen)
+    options = [str(root / option) if option.startswith("profiles") else option for option in options]
+    output = empty.call("-n", "train", *options, settings=["device=auto", *settings], forked=False).output
+    assert re.findall(r"^GPUs: (\d+), with at most .* \(gpu=(\d+)\)\.$", output, re.M) == (
+        [(str(gpus), str(slots))] if gpus else []
+    )
+    assert set(re.findall(r"gpu=(\d+), slurm_extra", output)) == {str(of_training)}
 
 
 def test_without_a_gpu_training_requests_what_one_takes_and_no_gpu(rules):

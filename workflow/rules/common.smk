@@ -17,7 +17,8 @@ from nmtcore.config.stages import (
 from nmtcore.config.typed import changed, choose
 from nmtcore.config.versions import MANIFESTS, VERSIONS
 from nmtcore.errors import UserError
-from nmtcore.job import end_planning, has_nvidia_driver
+from nmtcore.gpus import jobs_per_gpu, visible_gpus
+from nmtcore.job import end_planning
 from nmtcore.layout import JOBS, TABLE_FORMATS
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.external import external_pattern, trained_pattern
@@ -64,8 +65,10 @@ def load_project():
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
 LAYOUT = PROJECT.layout
-HAS_GPU = {"cuda": True, "auto": has_nvidia_driver()}
-GPUS = SETTINGS.gpus if HAS_GPU.get(SETTINGS.device) else 0
+ON_GPU = SETTINGS.device == "cuda" or (
+    SETTINGS.device == "auto" and bool(visible_gpus())
+)
+GPUS = SETTINGS.gpus if ON_GPU else 0
 TRAINED, EXTERNAL = trained_pattern(PROJECT), external_pattern(PROJECT)
 
 

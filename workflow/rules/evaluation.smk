@@ -1,5 +1,8 @@
 # Translations made elsewhere; scores of a run, also by COMET in an environment of its own, and its manifest; summaries of
 # a system over its seeds; what the demo shows.
+import shlex
+import sys
+
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.planning.corpus import pairs_in_train
 from nmtcore.planning.demo import demo_comparison, demo_counts
@@ -76,6 +79,10 @@ rule prepare_comet:
         "../scripts/prepare_comet.py"
 
 
+# Its program, which is not of this package, gets its slot of a GPU from another one.
+ON_SLOT = f"{shlex.quote(sys.executable)} -P -m nmtcore.gpus " if GPUS else ""
+
+
 rule run_comet:
     input:
         LAYOUT.pattern("comet_input"),
@@ -92,7 +99,8 @@ rule run_comet:
         python=SETTINGS.comet.python or "python",
         script=workflow.source_path("../scripts/run_comet.py"),
     shell:
-        "{resources.python:q} {resources.script:q} {input:q} {output:q} > {log:q} 2>&1"
+        ON_SLOT
+        + "{resources.python:q} {resources.script:q} {input:q} {output:q} > {log:q} 2>&1"
         " || (tail -n 1 {log:q} >&2; exit 1)"
 
 

@@ -7,6 +7,7 @@ from snakemake.settings.types import DeploymentMethod, Quietness
 
 from nmtcore.corpus.sources import free_bytes, planned_downloads
 from nmtcore.errors import UserError
+from nmtcore.gpus import JOBS_PER_GPU, visible_gpus
 from nmtcore.job import call_around
 from nmtcore.layout import model_of
 from nmtcore.planning.annotation import annotators_without_models
@@ -29,7 +30,9 @@ def when_planned(check):
         executing = workflow.executor_plugin is not None and not workflow.touch
         plan_again(starting=executing and not workflow.dryrun)
         if executing:
-            check([job for job in workflow.dag.needrun_jobs() if is_ours(job)])
+            jobs = [job for job in workflow.dag.needrun_jobs() if is_ours(job)]
+            share_gpus(jobs)
+            check(jobs)
 
     workflow._build_dag = call_around(workflow._build_dag, after=check_jobs)
 
@@ -62,6 +65,35 @@ def decide_again(changed):
         reason.input_changed = bool(difference.inputs) and not reason.updated_input
     workflow.iocache.mtime.clear()
     workflow.async_run(dag.update_needrun(create_inventory=True))
+
+
+@without_traceback
+def share_gpus(jobs):
+    """Let jobs share the GPUs of this machine: as many slots as these have in all, unless the user gave `gpu`.
+
+    An executor gives jobs their GPUs. In a dry run, only `use_threads` tells that there is one.
+    """
+    jobs = [job for job in jobs if GPUS and "gpu" in job.rule.resources]
+    if not jobs:
+        return
+    os.environ.pop(JOBS_PER_GPU, None)
+    has_executor = not workflow.local_exec or (workflow.dryrun and workflow.use_threads)
+    gpus = [] if has_executor else visible_gpus()
+    if not gpus:
+        return
+    roots = {job.wildcards_dict["root"] for job in jobs if "root" in job.wildcards_dict}
+    scales = [PROJECT.scale(LAYOUT.scale(root)) for root in roots]
+    of_scales = min((scale.jobs_per_gpu for scale in scales), default=1)
+    shared = SETTINGS.machine.jobs_per_gpu or of_scales
+    os.environ[JOBS_PER_GPU] = str(shared)
+    if "gpu" not in workflow.global_resources:
+        workflow.register_resource("gpu", shared * max(len(gpus), GPUS))
+    slots = workflow.global_resources["gpu"].value
+    each = "1 job" if shared == 1 else f"{shared} jobs"
+    sentence = (
+        f"GPUs: {len(gpus)}, with at most {each} at a time on each (gpu={slots})."
+    )
+    logger.info(sentence, extra={"shown": True})
 
 
 @without_traceback
@@ -112,7 +144,7 @@ def report_costs(trainings):
     if len(trainings) < 2:
         return
     try:
-        costs = planned_costs(PROJECT, map(run_of, trainings), on_gpu=GPUS > 0)
+        costs = planned_costs(PROJECT, map(run_of, trainings), on_gpu=ON_GPU)
     except UserError as error:
         warn(f"Costs are not estimated: {error}")
         return

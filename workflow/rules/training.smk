@@ -25,7 +25,8 @@ rule train_model:
     resources:
         mem_mb=8000 * max(1, GPUS),
         runtime=1440,
-        gpu=GPUS,
+        # All slots of so many GPUs, or with an executor the GPUs themselves
+        gpu=(GPUS if GPUS < 2 else lambda wildcards: GPUS * (jobs_per_gpu() or 1)),
         # Five minutes before the time limit, Slurm sends a signal and the job saves a checkpoint. This is not set in
         # the profile's default resources because a user's own --default-resources would replace them.
         slurm_extra="--signal=USR1@300",

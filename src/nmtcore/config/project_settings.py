@@ -71,6 +71,8 @@ class MachineSettings:
     """Updates per line of training.jsonl."""
     batch_sentences: Count | None = None
     """Sentences that are translated or parsed at once; null: 64 on a CPU, 512 on a GPU."""
+    jobs_per_gpu: Count | None = None
+    """Jobs that share a GPU at a time, without an executor; null: those of the scale, usually one."""
 
     def applied_to(self, run: RunSettings) -> RunSettings:
         """Return a run with the settings of this machine."""

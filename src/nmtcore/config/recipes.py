@@ -45,6 +45,8 @@ class ScaleSettings(RecipeSettings):
     converges: bool = True
     """Whether training ends after the baseline has stopped improving; false: no claim about a system with a second loss
     is decided, since such a loss slows the start."""
+    jobs_per_gpu: Count = 1
+    """Jobs that share a GPU at a time; more are faster where one leaves most of the GPU idle (docs/benchmarks.md)."""
 
 
 @settings_class

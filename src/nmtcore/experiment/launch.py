@@ -15,6 +15,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
 
+from nmtcore import gpus
 from nmtcore.errors import UserError
 from nmtcore.experiment.training import TrainingJob, train_run
 from nmtcore.files import read_json, write_json, write_text
@@ -66,7 +67,7 @@ def run_processes(command: Sequence[str], count: int) -> list[int]:
     # Without PYTHONSAFEPATH, `python -m` would search the working directory for modules first.
     shared |= {"WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count), "PYTHONSAFEPATH": "1"}
     numbers = ({"RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(count))
-    processes = [subprocess.Popen(command, env=os.environ | shared | own) for own in numbers]
+    processes = [subprocess.Popen(command, env=os.environ | shared | own, pass_fds=gpus.held) for own in numbers]
 
     def forward(number: int, _: FrameType | None) -> None:
         for process in processes:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import torch
 
 from nmtcore.errors import UserError
+from nmtcore.gpus import jobs_per_gpu
 
 
 def choose_device(name: str) -> str:
@@ -22,7 +23,7 @@ def named_device(name: str | torch.device) -> torch.device:
         reason = str(error).splitlines()[0]
         raise UserError(f"The device '{name}' cannot be used ({reason}); try cpu, or cuda for a GPU.") from error
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise UserError(f"The device '{name}' cannot be used ({visible_gpus()}); try cpu.")
+        raise UserError(f"The device '{name}' cannot be used ({_visible()}); try cpu.")
     return device
 
 
@@ -30,12 +31,12 @@ def check_gpu_count(processes: int) -> None:
     """Raise UserError if fewer GPUs are visible than there are processes, which need one GPU each."""
     if processes > torch.cuda.device_count():
         raise UserError(
-            f"gpus: {processes} requests one GPU for each of {processes} processes, but {visible_gpus()}. Lower gpus "
+            f"gpus: {processes} requests one GPU for each of {processes} processes, but {_visible()}. Lower gpus "
             "in config.yaml, or give the job more GPUs."
         )
 
 
-def visible_gpus() -> str:
+def _visible() -> str:
     """Say how many GPUs are visible to this process, and quote CUDA_VISIBLE_DEVICES if it is set."""
     count, limit = torch.cuda.device_count(), os.environ.get("CUDA_VISIBLE_DEVICES")
     clause = "1 GPU is visible here" if count == 1 else f"{count or 'no'} GPUs are visible here"
@@ -52,6 +53,8 @@ def explain_out_of_memory(advice: str, *, on_cpu: str | None = None) -> Iterator
         yield
     except RuntimeError as error:
         on_gpu = isinstance(error, torch.OutOfMemoryError)
+        if on_gpu and jobs_per_gpu() > 1:
+            advice += f" Or lower machine.jobs_per_gpu: {jobs_per_gpu()} jobs may share a GPU now."
         if not on_gpu and "DefaultCPUAllocator" not in str(error):
             raise
         memory, advice = ("The GPU's memory", advice) if on_gpu else ("The memory", on_cpu or advice)

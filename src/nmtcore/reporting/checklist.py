@@ -145,6 +145,8 @@ def _cost(runs: "pd.DataFrame") -> str | None:
     if not seconds > 0 or not speed > 0:
         return None
     energy = f"{joules / 3.6e6:.3g} kWh of the GPUs" if joules >= 0 else "energy not recorded"
+    if joules >= 0 and runs.jobs_on_gpu.max() > 1:
+        energy += f", which up to {runs.jobs_on_gpu.max():.0f} jobs shared"
     duration = f"{seconds / 60:.1f} minutes" if seconds < 3600 else f"{seconds / 3600:.1f} hours"
     return f"{duration} per run on average, {speed:,.0f} target tokens per second, {energy}"
 

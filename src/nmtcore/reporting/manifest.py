@@ -34,8 +34,10 @@ CODE = ("version", "commit", "sources_sha256", "lock_sha256")
 
 RUNS_SCHEMA = pa.schema(
     NAMES
-    | dict.fromkeys(("state", "folder", *CODE, "python", "packages", "device", "external", "settings"), pa.string())
-    | dict.fromkeys(("gpus", "threads", "attempts", "parameters", "updates", "best_update"), pa.int64())
+    | dict.fromkeys(
+        ("state", "folder", *CODE, "python", "packages", "device", "cards", "external", "settings"), pa.string()
+    )
+    | dict.fromkeys(("gpus", "jobs_on_gpu", "threads", "attempts", "parameters", "updates", "best_update"), pa.int64())
     | dict.fromkeys(("training_seconds", "tokens_per_second", "translation_seconds", "words_per_second"), pa.float64())
     | dict.fromkeys(("gpu_joules", "best_bleu", "best_perplexity"), pa.float64())
 )
@@ -77,6 +79,7 @@ def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
     code, device = last.get("code") or {}, last.get("device") or {}
     packages = [f"{name} {version}" for name, version in (last.get("packages") or {}).items() if version]
     joules = [attempt.get("energy", {}).get("gpu") for attempt in attempts]
+    sharing = [attempt.get("device", {}).get("jobs_on_gpu") for attempt in attempts]
     is_scored = bool(hypotheses) and scores.exists()
     is_trained = model.exists() or not (attempts or history.exists())
     return {
@@ -88,7 +91,9 @@ def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
         "python": last.get("python"),
         "packages": ", ".join(packages) or None,
         "device": device.get("name"),
+        "cards": ", ".join(device.get("cards") or ()) or None,
         **{key: device.get(key) for key in ("gpus", "threads")},
+        "jobs_on_gpu": max(filter(None, sharing), default=None),
         "attempts": len(attempts),
         # The energy of some attempts would be too small a sum.
         "gpu_joules": round(sum(joules), 3) if joules and None not in joules else None,

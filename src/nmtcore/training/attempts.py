@@ -17,6 +17,7 @@ from typing import Any
 import nmtcore
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json
+from nmtcore.gpus import card_names, jobs_on, nvml
 from nmtcore.layout import file_name
 
 PACKAGE = Path(nmtcore.__file__).resolve().parent
@@ -66,10 +67,12 @@ def recorded_attempt(folder: Path, *, device: str, gpus: int, threads: int) -> I
     """Record an attempt to train in `folder`/attempts.json, at its beginning and at its end; yield the record.
 
     An attempt that was killed has no end and no energy: `ended` is null. Energy, in joules, is what the GPUs' own
-    counters say, which include other programs on the same GPUs; null without a GPU or such a counter.
+    counters say, which include other programs on the same GPUs; null without a GPU or such a counter. `jobs_on_gpu`
+    counts the workflows' jobs that had a slot of the same GPU at the beginning or, if they are more, at the end.
     """
     gpus = gpus if device.startswith("cuda") else 0
-    before = gpu_joules(gpus)
+    cards = card_names()[:gpus] if gpus else []
+    before, sharing = gpu_joules(gpus), jobs_on(cards)
     attempt = {
         "began": _now(),
         "ended": None,
@@ -80,6 +83,7 @@ def recorded_attempt(folder: Path, *, device: str, gpus: int, threads: int) -> I
         "packages": {name: version(name) for name in PACKAGES},
         "energy": {"gpu": None},
     }
+    attempt["device"] |= {"cards": cards, "jobs_on_gpu": sharing or None}
     path = folder / file_name("attempts")
     earlier = read_attempts(path)
     write_json(path, [*earlier, attempt])
@@ -89,6 +93,7 @@ def recorded_attempt(folder: Path, *, device: str, gpus: int, threads: int) -> I
     finally:
         after = None if before is None else gpu_joules(gpus)
         attempt |= {"ended": _now(), "energy": {"gpu": None if after is None else round(after - before, 3)}}
+        attempt["device"]["jobs_on_gpu"] = max(sharing, jobs_on(cards)) or None
         write_json(path, [*earlier, attempt])
 
 
@@ -97,11 +102,9 @@ def gpu_joules(gpus: int) -> float | None:
 
     None without a GPU, without NVML, or if a GPU has no counter.
     """
-    try:
-        library = ctypes.CDLL("libnvidia-ml.so.1")
-    except OSError:
+    library = nvml()
+    if library is None:
         return None
-    library.nvmlInit_v2()
     joules = []
     for number in range(gpus):
         import torch

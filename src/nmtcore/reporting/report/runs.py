@@ -88,6 +88,7 @@ def cost_text(run: Mapping[str, Any]) -> str:
     """Say what a run took: its size, times, energy, device and code, as far as they are known."""
     known = {key: value for key, value in run.items() if value is not None}
     known |= {"kilojoules": known["gpu_joules"] / 1000} if "gpu_joules" in known else {}
+    known["sharing"] = f", shared by up to {jobs} jobs" if (jobs := known.get("jobs_on_gpu", 1)) > 1 else ""
     if "commit" in known:
         known["commit"] = re.sub(r"(?<=^\w{12})\w+", "", known["commit"])  # it may end in "-dirty"
     known |= {key: duration(known[key]) for key in ("training_seconds", "translation_seconds") if key in known}
@@ -97,7 +98,7 @@ def cost_text(run: Mapping[str, Any]) -> str:
         "training_seconds": "training {training_seconds}",
         "tokens_per_second": "{tokens_per_second:,.0f} target tokens/s",
         "translation_seconds": "translation {translation_seconds} ({words_per_second:,.0f} words/s)",
-        "kilojoules": "{kilojoules:,.1f} kJ (GPU)",
+        "kilojoules": "{kilojoules:,.1f} kJ (GPU{sharing})",
         "device": "{device}",
         "commit": "commit {commit}",
         "sources_sha256": "sources {sources_sha256:.12}",
