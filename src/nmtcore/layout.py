@@ -98,6 +98,8 @@ FILES = {
     "demo_text": "{results}/demo.txt",
     # Notes of interrupted jobs (unfinished.py)
     "unfinished": "{results}/logs/unfinished",
+    # Which working folder writes into the results (lock.py)
+    "results_lock": "{results}/logs/lock",
     # Checksums of what jobs wrote (written.py)
     "written": "{results}/logs/written",
 }

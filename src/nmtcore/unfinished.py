@@ -13,14 +13,12 @@ from nmtcore.layout import Layout
 
 
 def record_plan(outputs: Iterable[str], *, layout: Layout) -> None:
-    """Record the outputs that a plan will replace; those that were recorded before and are missing stay recorded."""
-    write_json(_record(layout), sorted({*unfinished(layout), *map(str, outputs)}))
+    """Record the outputs that a plan will replace, none once its jobs have succeeded.
 
-
-def delete_plan_record(layout: Layout) -> None:
-    """Delete the record of a plan whose jobs have all succeeded, unless outputs of an earlier plan are missing."""
-    if missing := unfinished(layout):
-        write_json(_record(layout), missing)
+    Those that were recorded before and are missing stay recorded. A record of nothing is deleted.
+    """
+    if recorded := sorted({*unfinished(layout), *map(str, outputs)}):
+        write_json(_record(layout), recorded)
     else:
         _record(layout).unlink(missing_ok=True)
 

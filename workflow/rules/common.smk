@@ -17,7 +17,7 @@ from nmtcore.config.stages import (
 from nmtcore.config.typed import changed, choose
 from nmtcore.config.versions import MANIFESTS, VERSIONS
 from nmtcore.errors import UserError
-from nmtcore.job import end_planning, has_nvidia_driver
+from nmtcore.job import end_planning, has_gpu
 from nmtcore.layout import JOBS, TABLE_FORMATS
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.external import external_pattern, trained_pattern
@@ -64,7 +64,7 @@ def load_project():
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
 LAYOUT = PROJECT.layout
-HAS_GPU = {"cuda": True, "auto": has_nvidia_driver()}
+HAS_GPU = {"cuda": True, "auto": has_gpu()}
 GPUS = SETTINGS.gpus if HAS_GPU.get(SETTINGS.device) else 0
 TRAINED, EXTERNAL = trained_pattern(PROJECT), external_pattern(PROJECT)
 
@@ -106,6 +106,7 @@ def complete_rules():
 def table_files(prefix):
     """Name the files of a table in all formats."""
     formats = {ending: LAYOUT.pattern(f"{prefix}_{ending}") for ending in TABLE_FORMATS}
+    formats["html"] = report(formats["html"], category="Tables")
     return {"table": LAYOUT.pattern(f"{prefix}_table"), **formats}
 
 

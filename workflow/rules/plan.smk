@@ -7,13 +7,14 @@ from snakemake.settings.types import DeploymentMethod, Quietness
 
 from nmtcore.corpus.sources import free_bytes, planned_downloads
 from nmtcore.errors import UserError
-from nmtcore.job import call_around
+from nmtcore.job import call_around, end_with_terminal, has_gpu
 from nmtcore.layout import model_of
+from nmtcore.lock import free_locks, keep_results, sign_locks
 from nmtcore.planning.annotation import annotators_without_models
 from nmtcore.planning.comet import comet_obstacles
 from nmtcore.planning.costs import cost_lines, planned_costs
 from nmtcore.planning.downloads import files_and_licences, files_by_hand
-from nmtcore.unfinished import delete_plan_record, record_plan, unfinished
+from nmtcore.unfinished import record_plan, unfinished
 
 
 def when_planned(check):
@@ -28,8 +29,7 @@ def when_planned(check):
             workflow.dag.forcefiles.update(without_traceback(unfinished)(LAYOUT))
 
     def check_jobs():
-        executing = workflow.executor_plugin is not None and not workflow.touch
-        if executing and workflow.is_main_process:
+        if workflow.executor_plugin is not None and workflow.is_main_process:
             check([job for job in workflow.dag.needrun_jobs() if is_ours(job)])
         if (
             IS_MODULE
@@ -43,7 +43,10 @@ def when_planned(check):
 
 @without_traceback
 def check_plan(jobs):
-    """Report the downloads; end planning if a model is missing and the workflow cannot download it."""
+    """Report the downloads; end planning if jobs cannot run: a model or GPU is missing, or the results are in use."""
+    if workflow.touch:
+        check_touch(jobs)
+        return
     files = planned_files(jobs)
     by_hand = files_by_hand(PROJECT, [file for file, _ in files.values()])
     shards = [job.wildcards for job in jobs if is_job_of(job, "annotate_shard")]
@@ -56,6 +59,7 @@ def check_plan(jobs):
         )
     if not workflow.dryrun:
         missing += [line for name, line in by_hand.items() if model_of(name)]
+        missing += missing_gpu(jobs)
     if missing:
         # `end_planning` writes the prefix of the first message.
         raise UserError("\nError: ".join(missing))
@@ -65,8 +69,43 @@ def check_plan(jobs):
     if workflow.dryrun:
         report_costs([job.wildcards for job in jobs if is_job_of(job, "train_model")])
     else:
-        outputs = [file for job in jobs for file in job.output if os.path.exists(file)]
-        record_plan(outputs, layout=LAYOUT)
+        prepare_run(jobs)
+
+
+def existing_outputs(jobs):
+    """Return the outputs of jobs that are there."""
+    return [file for job in jobs for file in job.output if os.path.exists(file)]
+
+
+def check_touch(jobs):
+    """End planning if --touch, which makes no files, would say that all jobs are done though there are no files."""
+    if jobs and not existing_outputs(jobs):
+        raise UserError(
+            "--touch makes no files, and none of those that it would touch is there: leave it out."
+        )
+
+
+def missing_gpu(jobs):
+    """Say that there is no GPU if the jobs run on this machine and need one."""
+    if SETTINGS.device == "cuda" and workflow.local_exec and not has_gpu():
+        if any(job.resources.get("gpu") for job in jobs):
+            return ["device: cuda needs an NVIDIA GPU, and none is visible here."]
+    return []
+
+
+def prepare_run(jobs):
+    """Take the locks, let a closed terminal end the run, and record which outputs it replaces."""
+    free_locks(Path(".snakemake/locks"))
+    if jobs:
+        keep_results(Path(LAYOUT.results), Path(LAYOUT.path("results_lock")))
+    workflow._onstart = call_around(workflow._onstart, before=sign_own_locks)
+    end_with_terminal()
+    record_plan(existing_outputs(jobs), layout=LAYOUT)
+
+
+def sign_own_locks():
+    """Sign the locks that Snakemake has taken by now."""
+    sign_locks(getattr(workflow.persistence, "_lockfile", {}).values())
 
 
 def planned_files(jobs):
@@ -102,7 +141,7 @@ def report_costs(trainings):
 
 def finish_plan():
     """Forget what the jobs of the plan were to replace, as all have succeeded."""
-    delete_plan_record(LAYOUT)
+    record_plan([], layout=LAYOUT)
 
 
 if IS_FIRST_USE:

@@ -10,8 +10,11 @@ from nmtcore.errors import UserError
 
 
 def choose_device(name: str) -> str:
-    """Replace "auto" by "cuda" if a GPU is visible, else by "cpu"; return other names unchanged."""
-    return name if name != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
+    """Replace "auto" by "cuda" if a GPU is visible, else by "cpu"; return other names of `named_device` unchanged."""
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    named_device(name)
+    return name
 
 
 def named_device(name: str | torch.device) -> torch.device:
