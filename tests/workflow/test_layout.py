@@ -9,7 +9,7 @@ from nmtcore.config.project import Project
 from nmtcore.layout import FILES, JOBS
 from nmtcore.planning.external import external_pattern, trained_pattern
 
-NOT_DECLARED = {"features", "mapped", "checkpoints", "attempts", "unfinished"}
+NOT_DECLARED = {"features", "mapped", "checkpoints", "attempts", "unfinished", "results_lock"}
 """A folder of declared files, paths that Snakemake would delete if it knew them."""
 
 RECORDS = {"written"}
