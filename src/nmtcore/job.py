@@ -143,13 +143,13 @@ def advice_on_inputs(inputs: Iterable[str], *, results: str) -> Iterator[None]:
 
 
 def has_gpu() -> bool:
-    """Return whether torch may see an NVIDIA GPU on this machine, also in WSL; for planning, which must not import it."""
+    """Return whether torch may see an NVIDIA GPU here (or in WSL); for planning, which must not import torch."""
     is_hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
     return not is_hidden and any(map(os.path.exists, ("/dev/nvidiactl", "/usr/lib/wsl/lib/libcuda.so.1")))
 
 
 def end_with_terminal() -> None:
-    """Let SIGHUP, which a closed terminal sends, end all jobs, and then Snakemake as SIGTERM does, without its locks."""
+    """Let SIGHUP, which a closed terminal sends, end the jobs, and then Snakemake as SIGTERM does, unlocked."""
 
     def end(number: int, _: FrameType | None) -> None:
         signal.signal(number, signal.SIG_IGN)

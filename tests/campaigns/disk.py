@@ -1,4 +1,4 @@
-"""No space for what is written outside of jobs, or by other packages: one sentence, nothing half-written, and the same result once there is space."""
+"""No space at writers of packages and commands: one sentence, nothing half-written, the same once there is space."""
 
 import atexit
 import os

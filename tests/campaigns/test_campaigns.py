@@ -8,7 +8,9 @@ from campaigns.run import MEMORY, run_campaign
 from conftest import skip_unless_ci
 from full_disk import can_mount
 
-CASES = {"corpora": 100, "configuration": 15, "bundles": 40, "disk": 30, "full_disks": 12, "intermediates": 12, "odd_text": 10}
+CASES = {
+    "corpora": 100, "configuration": 15, "bundles": 40, "disk": 30, "full_disks": 12, "intermediates": 12, "odd_text": 10
+}  # fmt: skip
 OF_JOBS = ("full_disks", "intermediates")
 
 

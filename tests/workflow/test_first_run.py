@@ -111,7 +111,11 @@ def test_deleted_scores_are_computed_from_existing_translations(scored):
         (["-n", "out/brief/mine/transformer_bas.bleu"], [], "unknown system 'transformer_bas'. Did you mean transf"),
         (["--cores", "1"], ["systems=currey_heafield"], "needs constituency on the source side, but the data set"),
         (["--cores", "1", "out/brief/mine/nmt.bleu"], ["device=cuda"], "device: cuda needs an NVIDIA GPU, and none is"),
-        (["--touch", "out/brief/mine/nmt.bleu"], [], "--touch makes no files, and none of those that it would touch is"),
+        (
+            ["--touch", "out/brief/mine/nmt.bleu"],
+            [],
+            "--touch makes no files, and none of those that it would",
+        ),
         (["-n", "data"], ["sclae=smoke"], "--config: unknown key 'sclae'. Did you mean scale?"),
     ],
 )
