@@ -60,10 +60,7 @@ def keep_results(results: Path, path: Path) -> None:
     if _is_taken(file, path):
         _sign(file, path, folder)
     elif not (holder := _holder(file)).endswith(folder):
-        raise UserError(
-            f"{results} is in use by {holder}: wait for that Snakemake to end, or give this one other results "
-            "(--config 'paths={results: NAME}')."
-        )
+        raise UserError(f"{results} is in use by {holder}: wait until it has ended, or name other results (`paths`).")
     fcntl.flock(file, fcntl.LOCK_SH)
 
 

@@ -9,7 +9,6 @@ from random import Random
 from tempfile import mkdtemp
 
 import numpy as np
-import pyarrow as pa
 import torch
 from campaigns.run import WrongOutput
 from factories import build_tiny_model, run_settings, side
@@ -22,12 +21,10 @@ from nmtcore.features.examples import Examples
 from nmtcore.features.mapped import map_blocks
 from nmtcore.inference.bundle import save_bundle
 from nmtcore.inference.export import export_bundle
-from nmtcore.parquet import write_rows
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.state import TrainingState
 from nmtcore.training.update import Adam
 
-SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
 _inputs: list[Path] = []
 """The folder with what writers read, after `prepare`: `segmentation` and `model`."""
 
@@ -68,11 +65,6 @@ def written(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def _rows(folder: Path, seed: int) -> None:
-    draw = Random(seed)
-    write_rows(folder / "x.parquet", SCHEMA, ({"id": i, "text": str(draw.random())} for i in range(20_000)))
-
-
 def _bundle(folder: Path, seed: int) -> None:
     segmentation = _inputs[0] / "segmentation"
     run = run_settings()
@@ -101,5 +93,5 @@ def _export(folder: Path, seed: int) -> None:
 
 
 WRITERS: dict[str, Callable[[Path, int], None]] = {
-    "parquet": _rows, "bundle": _bundle, "checkpoint": _checkpoint, "arrays": _arrays, "export": _export
+    "bundle": _bundle, "checkpoint": _checkpoint, "arrays": _arrays, "export": _export
 }  # fmt: skip

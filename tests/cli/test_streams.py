@@ -77,7 +77,7 @@ def test_a_deleted_working_folder_is_named(tmp_path, monkeypatch, capsys):
     tmp_path.rmdir()
     with pytest.raises(SystemExit, match="2"):
         main(["check", "demo_en2de"])
-    assert capsys.readouterr().err == "nmtcore check: The working folder has been deleted: change to another one.\n"
+    assert capsys.readouterr().err == "nmtcore check: the working folder does not exist.\n"
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -107,7 +107,7 @@ def test_results_are_of_one_folder_at_a_time_and_a_killed_snakemake_leaves_no_lo
     refused = other.call("--cores", "1", model)
     assert refused.code == 1
     assert f"Error: results is in use by process {process.pid} on " in refused.output
-    assert f" in {workplace.folder}: wait for that Snakemake to end" in refused.output
+    assert f" in {workplace.folder}: wait until it has ended" in refused.output
     assert "Directory cannot be locked" in workplace.call("--cores", "1", model).output
     for number in (process.pid, trainer):
         os.kill(number, signal.SIGKILL)

@@ -61,10 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(chosen: argparse.Namespace) -> None:
     prepare_output()
-    try:
-        os.getcwd()
-    except FileNotFoundError as error:
-        raise UserError("The working folder has been deleted: change to another one.") from error
+    with explain_os_errors("the working folder"):
+        os.getcwd()  # fails if it has been deleted
     with explain_missing_packages(), explain_os_errors("the output"):  # of errors that name no file
         chosen.run(chosen)
         sys.stdout.flush()

@@ -13,8 +13,7 @@ def choose_device(name: str) -> str:
     """Replace "auto" by "cuda" if a GPU is visible, else by "cpu"; return other names of `named_device` unchanged."""
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
-    named_device(name)
-    return name
+    return str(named_device(name))
 
 
 def named_device(name: str | torch.device) -> torch.device:
