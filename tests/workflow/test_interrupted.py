@@ -109,6 +109,7 @@ def test_results_are_of_one_folder_at_a_time_and_a_killed_snakemake_leaves_no_lo
     assert f"Error: results is in use by process {process.pid} on " in refused.output
     assert f" in {workplace.folder}: wait until it has ended" in refused.output
     assert "Directory cannot be locked" in workplace.call("--cores", "1", model).output
+    os.kill(trainer, signal.SIGCONT)  # a group that is left with a stopped process gets SIGHUP
     for number in (process.pid, trainer):
         os.kill(number, signal.SIGKILL)
     process.communicate(timeout=60)
