@@ -11,6 +11,7 @@ import shutil
 import sys
 import time
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from subprocess import CalledProcessError
 from typing import Any
@@ -33,8 +34,9 @@ def run_script(path: Path) -> int:
         except BaseException:
             traceback.print_exc()
         finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError):  # a log on a full disk
+                    stream.flush()
             os._exit(status)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 

@@ -12,10 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-PAGE = 4096
-"""Bytes that the small disk allots at once."""
 _NEW_MOUNTS, _NEW_USERS = 0x00020000, 0x10000000
-_REMOUNT, _PRIVATE = 32, 16384 | 262144
+_PRIVATE = 16384 | 262144
 
 
 @contextmanager
@@ -36,18 +34,18 @@ def can_mount() -> bool:
     """Return whether this process may mount a small disk, alone or as the root of a namespace of its own."""
     folder = Path(tempfile.mkdtemp(prefix="mount-"))
     try:
-        return on_small_disk(folder, 0, lambda grow: None) is None
+        return on_small_disk(folder, lambda: None) is None
     except OSError:
         return False
     finally:
         shutil.rmtree(folder)
 
 
-def on_small_disk(folder: Path, pages: int, function: Callable[[Callable[[], None]], None]) -> str | None:
-    """Mount a disk with so many free pages on an existing folder, and call a function in a process that alone sees it.
+def on_small_disk(folder: Path, function: Callable[[], None]) -> str | None:
+    """Mount a disk of 32 MB on an existing folder, and call a function in a process that alone sees it.
 
-    The function gets one that enlarges the disk. Returns the stack trace if the function raised an error, or how its
-    process ended; None if all is well. Raises `OSError` if the system does not let us mount a disk.
+    Returns the stack trace if the function raised an error, or how its process ended; None if all is well. Raises
+    `OSError` if the system does not let us mount a disk.
     """
     reader, writer = os.pipe()
     child = os.fork()
@@ -55,9 +53,9 @@ def on_small_disk(folder: Path, pages: int, function: Callable[[Callable[[], Non
         os.close(reader)
         message = b"!"
         try:
-            _mount(folder, pages)
+            _mount(folder)
             message = b""
-            function(lambda: _call("mount", b"tmpfs", os.fsencode(folder), b"tmpfs", _REMOUNT, b"size=1g"))
+            function()
         except BaseException:
             message += traceback.format_exc().encode()
         finally:
@@ -74,8 +72,17 @@ def on_small_disk(folder: Path, pages: int, function: Callable[[Callable[[], Non
     return message or None
 
 
-def _mount(folder: Path, pages: int) -> None:
-    """Mount a disk of memory in a namespace of this process, and fill one page, since none can have less."""
+@contextmanager
+def filled(folder: Path, free: int) -> Iterator[None]:
+    """Leave so many bytes free on the disk that holds a folder."""
+    disk = os.statvfs(folder)
+    (folder / "full").write_bytes(bytes(max(0, disk.f_bavail * disk.f_bsize - free)))
+    yield
+    (folder / "full").unlink()
+
+
+def _mount(folder: Path) -> None:
+    """Mount a disk of memory in a namespace of this process."""
     user, group = os.getuid(), os.getgid()
     _call("unshare", _NEW_MOUNTS | (_NEW_USERS if user else 0))
     if user:
@@ -83,8 +90,7 @@ def _mount(folder: Path, pages: int) -> None:
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
     _call("mount", b"none", b"/", None, _PRIVATE, None)
-    _call("mount", b"tmpfs", os.fsencode(folder), b"tmpfs", 0, f"size={PAGE * (pages + 1)}".encode())
-    (folder / "full").write_bytes(bytes(PAGE))
+    _call("mount", b"tmpfs", os.fsencode(folder), b"tmpfs", 0, b"size=32m")
 
 
 def _call(name: str, *arguments: bytes | int | None) -> None:

@@ -42,6 +42,31 @@ def test_two_jobs_with_one_log_keep_all_lines(tmp_path):
     assert (tmp_path / "logs/a.log").read_text() == "begins\nbegins\nends\nends\n"
 
 
+@pytest.mark.parametrize("logger", [{}, {"NMTCORE_LIVE": "1"}])
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("print('x')", "The disk that holds /dev/full is full: free some space and start again.\n"),
+        ("raise UserError('No.')", "No.\n"),
+        ("1 / 0", "ZeroDivisionError: division by zero\n"),
+    ],
+)
+def test_what_a_full_disk_keeps_out_of_the_log_is_on_the_terminal(statement, message, logger):
+    code = f"""
+from types import SimpleNamespace
+from nmtcore.errors import UserError
+from nmtcore.job import job
+with job(SimpleNamespace(log=["/dev/full"], input=[], output=[], config={{}})):
+    {statement}
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code], check=False, env=os.environ | logger, stderr=subprocess.PIPE, text=True
+    )
+    assert ended.returncode
+    assert ended.stderr.endswith(message)
+    assert ended.stderr.count("Traceback") == ("1 / 0" in statement)
+
+
 @pytest.mark.parametrize(
     ("slots", "variables", "visible"),
     [

@@ -12,7 +12,7 @@ import pytest
 from full_disk import largest_file
 
 from nmtcore.errors import UserError
-from nmtcore.lock import locked
+from nmtcore.lock import free_locks, locked
 
 HOLDER = """
 import sys
@@ -89,3 +89,34 @@ def test_without_space_for_the_lock_there_is_a_sentence_and_it_is_free_again(tmp
         pass
     with locked(tmp_path / "lock", patience=0):
         pass
+
+
+SIGNED = """
+import sys
+from nmtcore.lock import sign_locks
+sign_locks(sys.argv[1:])
+print("held", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_only_locks_whose_process_here_has_ended_are_freed(tmp_path):
+    locks = [tmp_path / "0.input.lock", tmp_path / "0.output.lock"]
+    for lock in (*locks, tmp_path / "1.input.lock"):
+        lock.touch()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", SIGNED, *map(str, locks)], **pipes) as process:
+        assert process.stdout.readline() == "held\n"
+        free_locks(tmp_path)
+        assert all(lock.exists() for lock in locks)
+        process.kill()
+    free_locks(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["1.input.lock"], "nothing says whose that is"
+
+
+def test_the_lock_of_another_host_is_kept_and_explained(tmp_path):
+    (tmp_path / "0.input.lock").touch()
+    (tmp_path / "0.input.owner").write_text("process 7 on elsewhere\n")
+    with pytest.raises(UserError, match=r"is locked by process 7 on elsewhere\. If .* run `snakemake --unlock` here"):
+        free_locks(tmp_path)
+    assert (tmp_path / "0.input.lock").exists()

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from inspect import signature
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from nmtcore.config.own_code import OWN_CONFIG
@@ -34,10 +36,10 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     retry, each appends its lines.
 
     A `UserError` ends the process with status 1 and its message in the log and on the terminal. Any other exception is
-    a bug; its stack trace goes to the log.
+    a bug; its stack trace goes to the log. If the log takes no more, both go to the terminal.
     """
     log = str(snakemake.log[0])
-    terminal = os.fdopen(os.dup(2), "w", encoding="utf-8")
+    terminal = screen = os.fdopen(os.dup(2), "w", encoding="utf-8")
     with explain_os_errors(log):
         os.makedirs(os.path.dirname(log) or ".", exist_ok=True)
         descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
@@ -59,14 +61,17 @@ def job(snakemake: Any) -> Iterator[TextIO]:
             with advice_on_inputs(snakemake.input, results=layout.results):
                 yield terminal
             records.write(snakemake.output, rule=snakemake.rule, made_from=made_from)
-    except UserError as error:
-        if terminal is not sys.stderr:
-            print(error, file=terminal, flush=True)
-        with suppress(OSError):  # the log may be on the disk that is full
-            print(error, file=sys.stderr)
-        sys.exit(1)
-    except Exception:
-        traceback.print_exc()
+    except Exception as error:
+        is_explained = isinstance(error, UserError)
+        message = str(error) if is_explained else traceback.format_exc().rstrip()
+        is_shown = not is_explained or log_is_shown()
+        try:
+            print(message, file=sys.stderr)
+        except OSError:  # the log may be on the disk that is full
+            is_shown = False
+        if not is_shown:
+            with suppress(OSError):  # the terminal may be closed
+                print(message, file=screen, flush=True)
         sys.exit(1)
     finally:
         gc.freeze()  # else Python's last garbage collection takes .4 s if the job has imported torch
@@ -140,6 +145,19 @@ def advice_on_inputs(inputs: Iterable[str], *, results: str) -> Iterator[None]:
         if not made or "again" in str(error):
             raise
         raise UserError(f"{error} To make it again, delete {max(made, key=len)} and run the workflow again.") from error
+
+
+def end_with_terminal() -> None:
+    """Let SIGHUP, which a closed terminal sends, end the jobs, and then Snakemake as SIGTERM does, unlocked."""
+
+    def end(number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        if os.getpgrp() == os.getpid():  # the terminal may tell the first process alone
+            os.killpg(0, number)
+        signal.raise_signal(signal.SIGTERM)
+
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # not if `nohup` lets it be ignored
+        signal.signal(signal.SIGHUP, end)
 
 
 def prepare_jobs(folder: str) -> None:

@@ -96,12 +96,14 @@ FILES = {
     "paper_page_table": "{results}/tables/{table}{paper}.md",
     "report": "{results}/report.html",
     "demo_text": "{results}/demo.txt",
+    # Which working folder writes into the results (lock.py)
+    "results_lock": "{results}/logs/lock",
     # Records of what jobs made (written.py)
     "written": "{results}/logs/written",
 }
 """Path template of each file type. `{root}`, for files of runs, is the results folder or a scale's folder in it."""
 
-NO_OUTPUTS = {"features", "mapped", "checkpoints", "attempts", "written"}
+NO_OUTPUTS = {"features", "mapped", "checkpoints", "attempts", "written", "results_lock"}
 """File types that are no output of a job: folders of outputs, what a job keeps for itself, records."""
 
 TEMPORARY = {"annotation_shard", "comet_input", "comet_output"}

@@ -1,4 +1,4 @@
-"""No space at every writer: one sentence, nothing half-written, and the same result once there is space."""
+"""No space at writers of packages and commands: one sentence, nothing half-written, the same once there is space."""
 
 import atexit
 import os
@@ -9,32 +9,24 @@ from random import Random
 from tempfile import mkdtemp
 
 import numpy as np
-import pyarrow as pa
 import torch
 from campaigns.run import WrongOutput
-from corpus.conftest import Bench
 from factories import build_tiny_model, run_settings, side
 from full_disk import largest_file
 from inference.tiny import write_bundle
 
-from nmtcore.config.filters import DuplicatesSettings
-from nmtcore.config.stages import FilteringSettings
 from nmtcore.config.training import TrainingSettings
-from nmtcore.corpus.filters import filter_split
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.features.mapped import map_blocks
-from nmtcore.files import write_json
 from nmtcore.inference.bundle import save_bundle
 from nmtcore.inference.export import export_bundle
-from nmtcore.parquet import write_rows
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.state import TrainingState
 from nmtcore.training.update import Adam
 
-SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
 _inputs: list[Path] = []
-"""The folder with what writers read, after `prepare`: `segmentation`, `model`, and pairs, many of them equal."""
+"""The folder with what writers read, after `prepare`: `segmentation` and `model`."""
 
 
 def prepare() -> None:
@@ -42,9 +34,6 @@ def prepare() -> None:
     folder, owner = Path(mkdtemp(prefix="campaign-disk-")), os.getpid()
     atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == owner else None)
     write_bundle(folder / "model")  # and its segmentation
-    bench = Bench(folder)
-    texts = ("".join(f"{side} {row % 700}\n" for row in range(1000)) for side in ("source", "target"))
-    bench.read(bench.dataset(bench.plain(*texts)))
     _inputs[:] = [folder]
 
 
@@ -76,15 +65,6 @@ def written(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def _rows(folder: Path, seed: int) -> None:
-    draw = Random(seed)
-    write_rows(folder / "x.parquet", SCHEMA, ({"id": i, "text": str(draw.random())} for i in range(20_000)))
-
-
-def _json(folder: Path, seed: int) -> None:
-    write_json(folder / "x.json", list(range(1 + seed % 5000)))
-
-
 def _bundle(folder: Path, seed: int) -> None:
     segmentation = _inputs[0] / "segmentation"
     run = run_settings()
@@ -107,21 +87,11 @@ def _arrays(folder: Path, seed: int) -> None:
     map_blocks(folder / f"train.{'0' * 16}", lambda: [examples], log=lambda line: None)
 
 
-def _filtered(folder: Path, seed: int) -> None:
-    """Filter pairs."""
-    settings = FilteringSettings(languages={"source": "cs", "target": "en"}, filters=(DuplicatesSettings(),))
-    filter_split(
-        settings, dataset="bench", raw=_inputs[0] / "raw/train.parquet", other_raws={},
-        output=folder / "train.parquet", report=folder / "train.json", processes=1,
-    )  # fmt: skip
-
-
 def _export(folder: Path, seed: int) -> None:
     if not (folder / "exported").exists():
         export_bundle(_inputs[0] / "model", folder / "exported")
 
 
 WRITERS: dict[str, Callable[[Path, int], None]] = {
-    "parquet": _rows, "json": _json, "bundle": _bundle, "checkpoint": _checkpoint, "arrays": _arrays,
-    "filtered": _filtered, "export": _export,
+    "bundle": _bundle, "checkpoint": _checkpoint, "arrays": _arrays, "export": _export
 }  # fmt: skip

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryFile
 
 from campaigns.damage import damaged_bytes, damaged_json
 from campaigns.reference import RUN, Job, content, reference
@@ -31,9 +32,9 @@ def prepare() -> None:
 def attempt(random: Random, folder: Path) -> str:
     """Damage a file that a job reads, and run the job."""
     work = reference().copy(folder).folder
-    jobs = [job for job in reference().jobs if _read_files(job, work)]
+    jobs = [job for job in reference().jobs if read_files(job, work)]
     job = random.choice([*jobs, *10 * [job for job in jobs if TRAINING in job.outputs]])
-    name = random.choice(_read_files(job, work))
+    name = random.choice(read_files(job, work))
     if TRAINING in job.outputs and random.random() < 0.7:
         name = _stopped_training(work, random)
     has_records = random.random() < 0.3
@@ -45,14 +46,12 @@ def attempt(random: Random, folder: Path) -> str:
     path.write_bytes(DAMAGE[damage](before, random))
     if path.read_bytes() == before:
         return "clean"
-    expected = {output: content(work / output) for output in job.outputs}
-    for output in job.outputs:
-        shutil.rmtree(work / output) if (work / output).is_dir() else (work / output).unlink(missing_ok=True)
-    status, message = _run(job, work)
+    expected = take_outputs(job, work)
+    status, message = run(job, work)
     where = f"{damage} of {name} for {job.rule}"
     if status == 0:
         knowable = has_records and CHECKPOINTS not in name
-        if knowable and any(content(work / output) != as_before for output, as_before in expected.items()):
+        if knowable and outputs(job, work) != expected:
             raise WrongOutput(f"{where}: other output, and no word")
         return "clean"
     if "Traceback" in message or not message:
@@ -64,7 +63,20 @@ def attempt(random: Random, folder: Path) -> str:
     raise UserError(message.strip())
 
 
-def _read_files(job: Job, work: Path) -> list[str]:
+def outputs(job: Job, work: Path) -> dict[str, dict | bytes]:
+    """Return what the outputs of a job hold."""
+    return {output: content(work / output) for output in job.outputs}
+
+
+def take_outputs(job: Job, work: Path) -> dict[str, dict | bytes]:
+    """Delete the outputs of a job, and return what they held."""
+    held = outputs(job, work)
+    for path in (work / output for output in job.outputs):
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    return held
+
+
+def read_files(job: Job, work: Path) -> list[str]:
     """List the files of the run that a job reads."""
     files: list[str] = []
     if not all((work / name).exists() for name in job.inputs):  # shards of annotation are deleted after use
@@ -89,18 +101,18 @@ def _stopped_training(work: Path, random: Random) -> str:
     return str(random.choice([path for path in sorted(folder.iterdir()) if path.is_file()]).relative_to(work))
 
 
-def _run(job: Job, work: Path) -> tuple[int, str]:
+def run(job: Job, work: Path) -> tuple[int, str]:
     """Run a job's script in a folder; return its exit status and what the user sees, or the stack trace."""
-    messages = work / "messages"
-    child = os.fork()
-    if child == 0:
-        os.chdir(work)
-        descriptor = os.open(messages, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(descriptor, 1)
-        os.dup2(descriptor, 2)
-        os._exit(run_script(job.script) and 1)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    shown = messages.read_text(errors="replace")
+    with TemporaryFile("r", errors="replace") as messages:
+        child = os.fork()
+        if child == 0:
+            os.chdir(work)
+            os.dup2(messages.fileno(), 1)
+            os.dup2(messages.fileno(), 2)
+            os._exit(run_script(job.script) and 1)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        messages.seek(0)
+        shown = messages.read()
     if status and not shown:
         log = max(work.glob("results/**/*.log"), key=lambda path: path.stat().st_mtime_ns)
         return status, log.read_text(errors="replace")

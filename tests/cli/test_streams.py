@@ -72,6 +72,14 @@ def test_a_text_that_is_cut_is_an_error(folder, command, unbuffered):
     assert (folder / "cut").stat().st_size <= LIMIT
 
 
+def test_a_deleted_working_folder_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    tmp_path.rmdir()
+    with pytest.raises(SystemExit, match="2"):
+        main(["check", "demo_en2de"])
+    assert capsys.readouterr().err == "nmtcore check: the working folder does not exist.\n"
+
+
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_disk_is_one_sentence(folder, unbuffered):
     status = ended(folder, "results", "/dev/full", PYTHONUNBUFFERED=unbuffered)

@@ -88,6 +88,11 @@ def test_finished_results_are_not_computed_again(scored):
     workplace, _ = scored
     workplace.edit("datasets/mine", description="Some sentences, all of them small")
     assert "Nothing to be done" in workplace.plan(settings=SETTINGS).output
+    plan = workplace.folder / "out/logs/unfinished/plan.json"
+    plan.parent.mkdir(exist_ok=True)
+    plan.write_text(json.dumps([SCORE]))  # the plan of a killed Snakemake whose last job had ended
+    assert "Nothing to be done" in workplace.run(settings=SETTINGS).output
+    assert not plan.exists()
 
 
 def test_deleted_scores_are_computed_from_existing_translations(scored):
@@ -105,10 +110,17 @@ def test_deleted_scores_are_computed_from_existing_translations(scored):
     [
         (["-n", "out/brief/mine/transformer_bas.bleu"], [], "unknown system 'transformer_bas'. Did you mean transf"),
         (["--cores", "1"], ["systems=currey_heafield"], "needs constituency on the source side, but the data set"),
+        (["--cores", "1", "out/brief/mine/nmt.bleu"], ["device=cuda"], "device: cuda needs an NVIDIA GPU, and none is"),
+        (
+            ["--touch", "out/brief/mine/nmt.bleu"],
+            [],
+            "--touch makes no files, and none of those that it would",
+        ),
         (["-n", "data"], ["sclae=smoke"], "--config: unknown key 'sclae'. Did you mean scale?"),
     ],
 )
-def test_a_mistake_is_one_sentence_without_internals(scored, arguments, settings, sentence):
+def test_a_mistake_is_one_sentence_without_internals(scored, arguments, settings, sentence, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     workplace, _ = scored
     finished = workplace.call(*arguments, settings=[*SETTINGS, *settings])
     assert finished.code == 1

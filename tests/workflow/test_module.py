@@ -183,7 +183,7 @@ def test_the_file_of_the_catalogue_has_a_default_target_and_a_report(root, tmp_p
     assert list(catalogued.folder.rglob("manifest.json"))
     reported = catalogued.call("--report", "report.html")
     assert reported.code == 0, reported.output
-    assert "summarise_seeds" in (catalogued.folder / "report.html").read_text()
+    assert '"name": "engine.bleu"' in (catalogued.folder / "report.html").read_text()
     mistaken = catalogued.call("-n", "results/smoke/little/transformer_bas.bleu")
     assert "unknown system 'transformer_bas'. Did you mean transformer_base" in mistaken.output
 

@@ -122,7 +122,7 @@ rule summarise_seeds:
     input:
         scores=planned(seed_scores, notes=missing_seed_notes),
     output:
-        LAYOUT.pattern("summary"),
+        report(LAYOUT.pattern("summary"), category="Scores"),
     params:
         seeds=planned(summary_seeds),
     script:

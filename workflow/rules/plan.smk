@@ -8,8 +8,9 @@ from snakemake.settings.types import DeploymentMethod, Quietness
 from nmtcore.corpus.sources import free_bytes, planned_downloads
 from nmtcore.errors import UserError
 from nmtcore.gpus import JOBS_PER_GPU, visible_gpus
-from nmtcore.job import call_around
+from nmtcore.job import call_around, end_with_terminal
 from nmtcore.layout import model_of
+from nmtcore.lock import free_locks, keep_results, sign_locks
 from nmtcore.planning.annotation import annotators_without_models
 from nmtcore.planning.comet import comet_obstacles
 from nmtcore.planning.costs import cost_lines, planned_costs
@@ -27,12 +28,11 @@ def when_planned(check):
     def check_jobs():
         if not workflow.is_main_process:
             return
-        executing = workflow.executor_plugin is not None and not workflow.touch
-        plan_again(starting=executing and not workflow.dryrun)
+        executing = workflow.executor_plugin is not None
+        starting = executing and not workflow.touch and not workflow.dryrun
+        plan_again(starting=starting)
         if executing:
-            jobs = [job for job in workflow.dag.needrun_jobs() if is_ours(job)]
-            share_gpus(jobs)
-            check(jobs)
+            check([job for job in workflow.dag.needrun_jobs() if is_ours(job)])
 
     workflow._build_dag = call_around(workflow._build_dag, after=check_jobs)
 
@@ -98,7 +98,11 @@ def share_gpus(jobs):
 
 @without_traceback
 def check_plan(jobs):
-    """Report the downloads; end planning if a model is missing and the workflow cannot download it."""
+    """Report the downloads; end planning if jobs cannot run: a model or GPU is missing, or the results are in use."""
+    if workflow.touch:
+        check_touch(jobs)
+        return
+    share_gpus(jobs)
     files = planned_files(jobs)
     by_hand = files_by_hand(PROJECT, [file for file, _ in files.values()])
     shards = [job.wildcards for job in jobs if is_job_of(job, "annotate_shard")]
@@ -111,6 +115,7 @@ def check_plan(jobs):
         )
     if not workflow.dryrun:
         missing += [line for name, line in by_hand.items() if model_of(name)]
+        missing += missing_gpu(jobs)
     if missing:
         # `end_planning` writes the prefix of the first message.
         raise UserError("\nError: ".join(missing))
@@ -119,6 +124,38 @@ def check_plan(jobs):
         warn(sentence)
     if workflow.dryrun:
         report_costs([job.wildcards for job in jobs if is_job_of(job, "train_model")])
+    else:
+        prepare_run(jobs)
+
+
+def check_touch(jobs):
+    """End planning if --touch, which makes no files, would say that all jobs are done though there are no files."""
+    if jobs and not any(os.path.exists(file) for job in jobs for file in job.output):
+        raise UserError(
+            "--touch makes no files, and none of those that it would touch is there: leave it out."
+        )
+
+
+def missing_gpu(jobs):
+    """Say that there is no GPU if the jobs run on this machine and need one."""
+    if SETTINGS.device == "cuda" and workflow.local_exec and not visible_gpus():
+        if any(job.resources.get("gpu") for job in jobs):
+            return ["device: cuda needs an NVIDIA GPU, and none is visible here."]
+    return []
+
+
+def prepare_run(jobs):
+    """Take the locks, and let a closed terminal end the run."""
+    free_locks(Path(".snakemake/locks"))
+    if jobs:
+        keep_results(Path(LAYOUT.results), Path(LAYOUT.path("results_lock")))
+    workflow._onstart = call_around(workflow._onstart, before=sign_own_locks)
+    end_with_terminal()
+
+
+def sign_own_locks():
+    """Sign the locks that Snakemake has taken by now."""
+    sign_locks(getattr(workflow.persistence, "_lockfile", {}).values())
 
 
 def planned_files(jobs):

@@ -5,6 +5,7 @@ errors are printed at once.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -60,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(chosen: argparse.Namespace) -> None:
     prepare_output()
+    with explain_os_errors("the working folder"):
+        os.getcwd()  # fails if it has been deleted
     with explain_missing_packages(), explain_os_errors("the output"):  # of errors that name no file
         chosen.run(chosen)
         sys.stdout.flush()

@@ -11,8 +11,10 @@ from nmtcore.gpus import jobs_per_gpu
 
 
 def choose_device(name: str) -> str:
-    """Replace "auto" by "cuda" if a GPU is visible, else by "cpu"; return other names unchanged."""
-    return name if name != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
+    """Replace "auto" by "cuda" if a GPU is visible, else by "cpu"; return other names of `named_device` unchanged."""
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return str(named_device(name))
 
 
 def named_device(name: str | torch.device) -> torch.device:

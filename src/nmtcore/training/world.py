@@ -18,7 +18,7 @@ from nmtcore.model.device import named_device
 
 T = TypeVar("T")
 
-HANDLED = (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT)
+HANDLED = (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT, signal.SIGHUP)
 """The signals that stop training: it finishes the update, writes a checkpoint and ends."""
 
 _TIMEOUT = datetime.timedelta(hours=6)
@@ -47,8 +47,9 @@ class Signals:
 
     @contextmanager
     def handled(self) -> Iterator[None]:
-        """Handle the signals inside the block, which must be in the main thread."""
-        previous = {number: signal.signal(number, self._handle) for number in HANDLED}
+        """Handle the signals inside the block, in the main thread; not SIGHUP, of a closed terminal, under `nohup`."""
+        ignored = {signal.SIGHUP} if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else set()
+        previous = {number: signal.signal(number, self._handle) for number in {*HANDLED} - ignored}
         try:
             yield
         finally:
