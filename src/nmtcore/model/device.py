@@ -3,10 +3,13 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import torch
 
 from nmtcore.errors import UserError
+
+_PROCESSORS = Path("/proc/cpuinfo")
 
 
 def choose_device(name: str) -> str:
@@ -24,6 +27,12 @@ def named_device(name: str | torch.device) -> torch.device:
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise UserError(f"The device '{name}' cannot be used ({visible_gpus()}); try cpu.")
     return device
+
+
+def processor(key: str) -> str | None:
+    """Return what Linux says of the first processor, such as its "model name"; None if it says nothing."""
+    lines = _PROCESSORS.read_text(encoding="utf-8", errors="replace").splitlines() if _PROCESSORS.exists() else []
+    return next((line.partition(":")[2].strip() for line in lines if line.partition(":")[0].strip() == key), None)
 
 
 def check_gpu_count(processes: int) -> None:

@@ -34,7 +34,9 @@ CODE = ("version", "commit", "sources_sha256", "lock_sha256")
 
 RUNS_SCHEMA = pa.schema(
     NAMES
-    | dict.fromkeys(("state", "folder", *CODE, "python", "packages", "device", "external", "settings"), pa.string())
+    | dict.fromkeys(
+        ("state", "folder", *CODE, "python", "packages", "device", "linear_layers", "external", "settings"), pa.string()
+    )
     | dict.fromkeys(("gpus", "threads", "attempts", "parameters", "updates", "best_update"), pa.int64())
     | dict.fromkeys(("training_seconds", "tokens_per_second", "translation_seconds", "words_per_second"), pa.float64())
     | dict.fromkeys(("gpu_joules", "best_bleu", "best_perplexity"), pa.float64())
@@ -88,7 +90,7 @@ def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
         "python": last.get("python"),
         "packages": ", ".join(packages) or None,
         "device": device.get("name"),
-        **{key: device.get(key) for key in ("gpus", "threads")},
+        **{key: device.get(key) for key in ("linear_layers", "gpus", "threads")},
         "attempts": len(attempts),
         # The energy of some attempts would be too small a sum.
         "gpu_joules": round(sum(joules), 3) if joules and None not in joules else None,

@@ -68,13 +68,16 @@ def recorded_attempt(folder: Path, *, device: str, gpus: int, threads: int) -> I
     An attempt that was killed has no end and no energy: `ended` is null. Energy, in joules, is what the GPUs' own
     counters say, which include other programs on the same GPUs; null without a GPU or such a counter.
     """
+    from nmtcore.model.linear import products_by
+
     gpus = gpus if device.startswith("cuda") else 0
     before = gpu_joules(gpus)
+    named = {"kind": device.partition(":")[0], "name": _device_name(device), "linear_layers": products_by(device)}
     attempt = {
         "began": _now(),
         "ended": None,
         "finished": False,
-        "device": {"kind": device.partition(":")[0], "name": _device_name(device), "gpus": gpus, "threads": threads},
+        "device": {**named, "gpus": gpus, "threads": threads},
         "code": code_version(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
@@ -134,7 +137,6 @@ def _device_name(device: str) -> str:
         import torch
 
         return torch.cuda.get_device_name(torch.device(device))
-    cpus = Path("/proc/cpuinfo")
-    lines = cpus.read_text(encoding="utf-8", errors="replace").splitlines() if cpus.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return next(iter(names), platform.processor() or platform.machine())
+    from nmtcore.model.device import processor
+
+    return processor("model name") or platform.processor() or platform.machine()
