@@ -36,11 +36,13 @@ def linear(inputs: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
         return F.linear(inputs, weight, bias)
     given = [inputs, weight] if bias is None else [inputs, weight, bias]
     training = torch.is_grad_enabled() and any(x.requires_grad for x in given)
-    size, rows = inputs.numel() * len(weight), inputs.numel() // max(1, inputs.size(-1))
+    rows, size = inputs.numel() // max(1, inputs.size(-1)), inputs.numel() * len(weight)
     pays = rows >= LEAST_ROWS and size >= (LEAST_SIZE_IN_TRAINING if training else LEAST_SIZE)
     if not pays or any(x.dtype != torch.float32 or x.device.type != "cpu" for x in given):
         return F.linear(inputs, weight, bias)
-    return (_Product.apply if training else _product)(inputs, weight, bias)
+    rows_NI = inputs.flatten(0, -2)
+    rows_NO = (_Product.apply if training else _product)(rows_NI, weight, bias)
+    return rows_NO.unflatten(0, inputs.shape[:-1])
 
 
 def products_by(device: torch.device | str) -> str:
@@ -70,25 +72,37 @@ def _is_right() -> bool:
     return all(torch.allclose(p.double(), e, rtol=0, atol=1e-4) for p, e in zip(products, exact, strict=True))
 
 
-def _product(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    dense = weight.is_contiguous() or weight.t().is_contiguous()
-    return torch.ops.mkldnn._linear_pointwise(inputs, weight if dense else weight.contiguous(), bias, "none", [], "")
+def _product(rows_NI: Tensor, weight_OI: Tensor, bias_O: Tensor | None) -> Tensor:
+    dense = weight_OI.is_contiguous() or weight_OI.t().is_contiguous()
+    weight_OI = weight_OI if dense else weight_OI.contiguous()
+    return torch.ops.mkldnn._linear_pointwise(rows_NI, weight_OI, bias_O, "none", [], "")
 
 
 class _Product(Function):
     """The operator, which has no gradient of its own, with its gradient."""
 
     @staticmethod
-    def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        ctx.save_for_backward(inputs, weight)
-        return _product(inputs, weight, bias)
+    def forward(ctx: Any, rows_NI: Tensor, weight_OI: Tensor, bias_O: Tensor | None) -> Tensor:
+        ctx.save_for_backward(rows_NI, weight_OI)
+        return _product(rows_NI, weight_OI, bias_O)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        (inputs, weight), needs = ctx.saved_tensors, ctx.needs_input_grad
-        rows_NO, rows_NI = gradient.flatten(0, -2), inputs.flatten(0, -2)
+    def backward(ctx: Any, gradient_NO: Tensor) -> tuple[Tensor | None, ...]:
+        rows_NI, weight_OI = ctx.saved_tensors
+        wanted = ctx.needs_input_grad
         return (
-            _Product.apply(gradient, weight.t(), None) if needs[0] else None,
-            _Product.apply(rows_NO.t(), rows_NI.t(), None) if needs[1] else None,
-            rows_NO.sum(0) if needs[2] else None,
+            _Product.apply(gradient_NO, weight_OI.t(), None) if wanted[0] else None,
+            _weight_gradient(gradient_NO, rows_NI) if wanted[1] else None,
+            gradient_NO.sum(0) if wanted[2] else None,
         )
+
+
+def _weight_gradient(gradient_NO: Tensor, rows_NI: Tensor) -> Tensor:
+    """Multiply without a transposed copy of the wider factor: the operator makes one of the first, if it is transposed.
+
+    The transposed result is copied as well, when it becomes the weight's gradient.
+    """
+    rows, inputs, outputs = *rows_NI.shape, gradient_NO.size(1)
+    if inputs * (rows + outputs) < rows * outputs:
+        return _Product.apply(rows_NI.t(), gradient_NO.t(), None).t()
+    return _Product.apply(gradient_NO.t(), rows_NI.t(), None)
