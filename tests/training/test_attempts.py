@@ -36,6 +36,13 @@ def test_attempts_follow_each_other(tmp_path):
     assert second["energy"] == {"gpu": None}
 
 
+def test_the_processor_and_what_computes_linear_layers_are_recorded(tmp_path, amd_processor):
+    amd_processor()
+    record(tmp_path)
+    (attempt,) = read_attempts(tmp_path / "attempts.json")
+    assert attempt["device"].items() >= {"name": "A processor", "linear_layers": "oneDNN"}.items()
+
+
 @pytest.fixture
 def package(tmp_path):
     """A small package in a folder laid out like the repository."""
