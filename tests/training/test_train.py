@@ -358,7 +358,7 @@ def train_both(folder, backend, monkeypatch, **settings):
 
 def test_compiled_layers_train_the_same_model(tmp_path, monkeypatch):
     expected, compiled, messages = train_both(tmp_path, "eager", monkeypatch, parses=True)
-    assert messages[0] == "Compiling 2 layers, which takes up to a few minutes."
+    assert messages[1] == "Compiling 2 layers, which takes up to a few minutes."
     for (name, weight), (_, other) in zip(named_weights(expected), named_weights(compiled), strict=True):
         torch.testing.assert_close(other, weight, rtol=1e-8, atol=1e-9, msg=name)
 
@@ -375,4 +375,4 @@ def test_an_error_of_the_compiler_is_explained(tmp_path, monkeypatch):
 
 def test_a_recurrent_model_has_no_layers_to_compile(tmp_path, monkeypatch):
     _, _, messages = train_both(tmp_path, "eager", monkeypatch, recurrent=True)
-    assert messages[0] == "machine.compile: only layers of transformers are compiled, and this model is recurrent."
+    assert messages[1] == "machine.compile: only layers of transformers are compiled, and this model is recurrent."

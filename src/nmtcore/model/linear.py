@@ -40,9 +40,8 @@ def linear(inputs: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
     pays = rows >= LEAST_ROWS and size >= (LEAST_SIZE_IN_TRAINING if training else LEAST_SIZE)
     if not pays or any(x.dtype != torch.float32 or x.device.type != "cpu" for x in given):
         return F.linear(inputs, weight, bias)
-    rows_NI = inputs.flatten(0, -2)
-    rows_NO = (_Product.apply if training else _product)(rows_NI, weight, bias)
-    return rows_NO.unflatten(0, inputs.shape[:-1])
+    output = (_Product.apply if training else _product)(inputs.flatten(0, -2), weight, bias)
+    return output.unflatten(0, inputs.shape[:-1])
 
 
 def products_by(device: torch.device | str) -> str:
@@ -72,37 +71,37 @@ def _is_right() -> bool:
     return all(torch.allclose(p.double(), e, rtol=0, atol=1e-4) for p, e in zip(products, exact, strict=True))
 
 
-def _product(rows_NI: Tensor, weight_OI: Tensor, bias_O: Tensor | None) -> Tensor:
-    dense = weight_OI.is_contiguous() or weight_OI.t().is_contiguous()
-    weight_OI = weight_OI if dense else weight_OI.contiguous()
-    return torch.ops.mkldnn._linear_pointwise(rows_NI, weight_OI, bias_O, "none", [], "")
+def _product(rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    dense = weight.is_contiguous() or weight.t().is_contiguous()
+    weight = weight if dense else weight.contiguous()
+    return torch.ops.mkldnn._linear_pointwise(rows, weight, bias, "none", [], "")
 
 
 class _Product(Function):
     """The operator, which has no gradient of its own, with its gradient."""
 
     @staticmethod
-    def forward(ctx: Any, rows_NI: Tensor, weight_OI: Tensor, bias_O: Tensor | None) -> Tensor:
-        ctx.save_for_backward(rows_NI, weight_OI)
-        return _product(rows_NI, weight_OI, bias_O)
+    def forward(ctx: Any, rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.save_for_backward(rows, weight)
+        return _product(rows, weight, bias)
 
     @staticmethod
-    def backward(ctx: Any, gradient_NO: Tensor) -> tuple[Tensor | None, ...]:
-        rows_NI, weight_OI = ctx.saved_tensors
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        rows, weight = ctx.saved_tensors
         wanted = ctx.needs_input_grad
         return (
-            _Product.apply(gradient_NO, weight_OI.t(), None) if wanted[0] else None,
-            _weight_gradient(gradient_NO, rows_NI) if wanted[1] else None,
-            gradient_NO.sum(0) if wanted[2] else None,
+            _Product.apply(gradient, weight.t(), None) if wanted[0] else None,
+            _weight_gradient(gradient, rows) if wanted[1] else None,
+            gradient.sum(0) if wanted[2] else None,
         )
 
 
-def _weight_gradient(gradient_NO: Tensor, rows_NI: Tensor) -> Tensor:
+def _weight_gradient(gradient: Tensor, rows: Tensor) -> Tensor:
     """Multiply without a transposed copy of the wider factor: the operator makes one of the first, if it is transposed.
 
     The transposed result is copied as well, when it becomes the weight's gradient.
     """
-    rows, inputs, outputs = *rows_NI.shape, gradient_NO.size(1)
-    if inputs * (rows + outputs) < rows * outputs:
-        return _Product.apply(rows_NI.t(), gradient_NO.t(), None).t()
-    return _Product.apply(gradient_NO.t(), rows_NI.t(), None)
+    (count, inputs), outputs = rows.shape, gradient.size(1)
+    if inputs * (count + outputs) < count * outputs:
+        return _Product.apply(rows.t(), gradient.t(), None).t()
+    return _Product.apply(gradient.t(), rows.t(), None)
