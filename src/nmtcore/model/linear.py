@@ -72,8 +72,6 @@ def _is_right() -> bool:
 
 
 def _product(rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    dense = weight.is_contiguous() or weight.t().is_contiguous()
-    weight = weight if dense else weight.contiguous()
     return torch.ops.mkldnn._linear_pointwise(rows, weight, bias, "none", [], "")
 
 
