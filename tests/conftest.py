@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -47,6 +47,30 @@ def _own_environment() -> Iterator[None]:
 def root() -> Path:
     """The repository's root."""
     return ROOT
+
+
+@pytest.fixture
+def amd_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
+    """amd_processor(): from here on, the processor is an AMD with AVX-512, or what the arguments say.
+
+    It returns what computes linear layers.
+    """
+    import torch
+
+    from nmtcore.model import device, linear
+
+    def use(
+        capability: str = "AVX512", cpuinfo: str = "vendor_id\t: AuthenticAMD\nmodel name\t: A processor\n"
+    ) -> None:
+        (tmp_path / "cpuinfo").write_text(cpuinfo)
+        monkeypatch.setattr(device, "_PROCESSORS", tmp_path / "cpuinfo")
+        monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+        decide.cache_clear()
+        return decide()
+
+    decide = linear._on_cpu
+    yield use
+    decide.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,7 @@ ATTEMPT = {
     "began": "2026-01-01T00:00:00+00:00",
     "ended": "2026-01-01T01:00:00+00:00",
     "finished": True,
-    "device": {"kind": "cpu", "name": "A processor", "gpus": 0, "threads": 2},
+    "device": {"kind": "cpu", "name": "A processor", "linear_layers": "oneDNN", "gpus": 0, "threads": 2},
     "code": {"version": "0.1.0", "commit": "c0ffee", "sources_sha256": "50ce5", "lock_sha256": "10cc"},
     "python": "3.11",
     "packages": {"torch": "2.0", "numpy": None},

@@ -24,6 +24,7 @@ def test_a_finished_run(layout):
     assert run_row(layout, names)["external"] == manifest["external"] == "An engine"
     expected = {
         **names, **ATTEMPT["code"], "state": "finished", "packages": "torch 2.0", "python": "3.11", "attempts": 1,
+        "linear_layers": "oneDNN",
         "device": "A processor", "gpus": 0, "threads": 2, "gpu_joules": 3.6e6, "parameters": 17, "updates": 3,
         "training_seconds": 3.5, "tokens_per_second": 20.0, "translation_seconds": 2.0, "words_per_second": 2.0,
         "best_update": 1, "best_bleu": 20.0, "best_perplexity": 9.0,

@@ -49,6 +49,13 @@ def test_an_attempt_on_a_gpu_names_the_card_and_counts_the_jobs_on_it(tmp_path, 
     assert [(own["cards"], own["jobs_on_gpu"]) for own in devices] == [(["GPU-1"], 3), (["GPU-1", "GPU-2"], None)]
 
 
+def test_the_processor_and_what_computes_linear_layers_are_recorded(tmp_path, amd_processor):
+    amd_processor()
+    record(tmp_path)
+    (attempt,) = read_attempts(tmp_path / "attempts.json")
+    assert attempt["device"].items() >= {"name": "A processor", "linear_layers": "oneDNN"}.items()
+
+
 @pytest.fixture
 def package(tmp_path):
     """A small package in a folder laid out like the repository."""

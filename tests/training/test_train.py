@@ -15,6 +15,7 @@ from training import tiny
 
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
+from nmtcore.model import linear
 from nmtcore.model.batch import make_batch
 from nmtcore.training.checkpoints import Checkpoints, named_weights
 from nmtcore.training.data import prepare_training_data
@@ -319,6 +320,30 @@ def test_a_full_memory_is_an_error_and_training_resumes_with_smaller_pieces(tmp_
     assert any(line.startswith("Resuming from the checkpoint of update ") for line in messages)
 
 
+def test_a_run_that_goes_on_on_another_processor_says_so(tmp_path, amd_processor, monkeypatch):
+    for name in ("LEAST_ROWS", "LEAST_SIZE_IN_TRAINING"):
+        monkeypatch.setattr(linear, name, 1)
+    messages = []
+    for updates, cpuinfo in ((8, "vendor_id : GenuineIntel"), (16, "vendor_id : AuthenticAMD"), (24, None)):
+        amd_processor(**{"cpuinfo": cpuinfo} if cpuinfo else {})
+        messages.append([])
+        state, *_ = train_tiny(tmp_path, tiny.settings(max_updates=updates), log=messages[-1].append)
+    changed = "Until then, linear layers were computed by PyTorch: the weights will differ from those of a training "
+    assert [sum(line.startswith(changed) for line in own) for own in messages] == [0, 1, 0]
+    ways = [own[0] for own in messages]
+    assert ways == [f"Linear layers are computed by {way}." for way in ("PyTorch", "oneDNN", "oneDNN")]
+    assert state.linear_layers == "oneDNN"
+
+
+def test_a_run_on_an_amd_processor_resumes_bit_for_bit(tmp_path, amd_processor, monkeypatch):
+    for name in ("LEAST_ROWS", "LEAST_SIZE_IN_TRAINING"):
+        monkeypatch.setattr(linear, name, 1)
+    assert amd_processor() == linear.ONEDNN
+    for updates in (11, 24):
+        model = train_tiny(tmp_path / "parts", tiny.settings(max_updates=updates))[1]
+    assert same_weights(model, train_tiny(tmp_path / "whole", tiny.settings())[1])
+
+
 def train_both(folder, backend, monkeypatch, **settings):
     """Train in fp64 without and with compiled layers; return both models and the messages of the second training."""
     messages = []
@@ -333,7 +358,7 @@ def train_both(folder, backend, monkeypatch, **settings):
 
 def test_compiled_layers_train_the_same_model(tmp_path, monkeypatch):
     expected, compiled, messages = train_both(tmp_path, "eager", monkeypatch, parses=True)
-    assert messages[0] == "Compiling 2 layers, which takes up to a few minutes."
+    assert messages[1] == "Compiling 2 layers, which takes up to a few minutes."
     for (name, weight), (_, other) in zip(named_weights(expected), named_weights(compiled), strict=True):
         torch.testing.assert_close(other, weight, rtol=1e-8, atol=1e-9, msg=name)
 
@@ -350,4 +375,4 @@ def test_an_error_of_the_compiler_is_explained(tmp_path, monkeypatch):
 
 def test_a_recurrent_model_has_no_layers_to_compile(tmp_path, monkeypatch):
     _, _, messages = train_both(tmp_path, "eager", monkeypatch, recurrent=True)
-    assert messages[0] == "machine.compile: only layers of transformers are compiled, and this model is recurrent."
+    assert messages[1] == "machine.compile: only layers of transformers are compiled, and this model is recurrent."

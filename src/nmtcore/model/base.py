@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component, Context
+from nmtcore.model.linear import Linear, linear
 from nmtcore.model.losses import TRANSLATION, Losses, Part, SmoothingOver, smoothed_cross_entropy
 
 
@@ -59,7 +59,7 @@ def _selected(tensors: Any, indices: Tensor) -> Any:
     return [_selected(value, indices) for value in tensors]
 
 
-class PackedLinear(nn.Linear):
+class PackedLinear(Linear):
     """Several linear layers of the same input in one matrix multiplication: (..., inputs) to (..., parts, width)."""
 
     def __init__(self, inputs: int, parts: int, width: int, *, bias: bool = True) -> None:
@@ -130,7 +130,7 @@ class TranslationModel(nn.Module, ABC):
 
     def logits(self, states: Tensor, context: Context) -> Tensor:
         """Score the vocabulary by the decoder's states, which components may change: (..., D) to (..., V)."""
-        return F.linear(self._changed(states, context), self.target_embedding.weight, self.output_bias)
+        return linear(self._changed(states, context), self.target_embedding.weight, self.output_bias)
 
     def _changed(self, states: Tensor, context: Context) -> Tensor:
         for component in self.components:

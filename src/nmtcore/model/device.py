@@ -3,11 +3,14 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import torch
 
 from nmtcore.errors import UserError
 from nmtcore.gpus import jobs_per_gpu
+
+_PROCESSORS = Path("/proc/cpuinfo")
 
 
 def choose_device(name: str) -> str:
@@ -27,6 +30,12 @@ def named_device(name: str | torch.device) -> torch.device:
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise UserError(f"The device '{name}' cannot be used ({_visible()}); try cpu.")
     return device
+
+
+def processor(key: str) -> str | None:
+    """Return what Linux says of the first processor, such as its "model name"; None if it says nothing."""
+    lines = _PROCESSORS.read_text(encoding="utf-8", errors="replace").splitlines() if _PROCESSORS.exists() else []
+    return next((line.partition(":")[2].strip() for line in lines if line.partition(":")[0].strip() == key), None)
 
 
 def check_gpu_count(processes: int) -> None:

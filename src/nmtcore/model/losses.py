@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from nmtcore.model.linear import linear
 from nmtcore.segmentation.vocabulary import PAD
 
 SmoothingOver = Literal["all", "others", "others_but_padding"]
@@ -91,7 +92,7 @@ def _nll(states_ND: Tensor, weight_VD: Tensor, bias_V: Tensor | None, targets_N:
     if chunk is None:
         if states_ND.device.type == "cuda":
             weight_VD, bias_V = aligned(weight_VD, bias_V)
-        logits_NV = F.linear(states_ND, weight_VD, bias_V)
+        logits_NV = linear(states_ND, weight_VD, bias_V)
         log_NV = logits_NV.log_softmax(dim=-1, dtype=torch.promote_types(logits_NV.dtype, torch.float32))
         return F.nll_loss(log_NV, targets_N, reduction="sum")
     with torch.autocast(states_ND.device.type, enabled=False):

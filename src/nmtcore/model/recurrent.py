@@ -15,6 +15,7 @@ from nmtcore.config.bases import RecurrentSettings
 from nmtcore.model.base import DecoderState, Encoded, PackedLinear, TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import AttentionInputs, Component, Context, layer_hooks
+from nmtcore.model.linear import Linear
 
 
 class Recurrent(TranslationModel):
@@ -45,10 +46,10 @@ class Recurrent(TranslationModel):
             nn.LSTM(width, width // 2, bidirectional=True, batch_first=True) for _ in range(settings.layers)
         )
         self.decoder = nn.ModuleList(Cell(width, embedded=i == 0) for i in range(settings.layers))
-        self.keys = nn.Linear(width, width, bias=False)
+        self.keys = Linear(width, width, bias=False)
         """W_a of tran2018, equation 3, applied to the annotations."""
-        self.from_context = nn.Linear(width, width, bias=False)
-        self.from_hidden = nn.Linear(width, width, bias=False)
+        self.from_context = Linear(width, width, bias=False)
+        self.from_hidden = Linear(width, width, bias=False)
         """The two halves of W in `tanh(W [c; h])`."""
         self._observe = [hooks.observe for hooks in layer_hooks(components, "cross", 0) if hooks.observe]
 

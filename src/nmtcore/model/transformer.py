@@ -16,6 +16,7 @@ from nmtcore.config.bases import TransformerSettings
 from nmtcore.model.base import DecoderState, Encoded, PackedLinear, TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack, layer_hooks
+from nmtcore.model.linear import Linear
 
 KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 """Those of attention on a GPU. cuDNN's is left out: with a mask it can return NaN gradients (bf16, length % 128 == 64;
@@ -31,7 +32,7 @@ class Attention(nn.Module):
     def __init__(self, settings: TransformerSettings, hooks: Sequence[AttentionHooks]) -> None:
         super().__init__()
         self.heads, self.dropout, self.hooks = settings.heads, settings.attention_dropout, hooks
-        self.output = nn.Linear(settings.width, settings.width)
+        self.output = Linear(settings.width, settings.width)
 
     def split(self, packed_BQPD: Tensor) -> tuple[Tensor, ...]:
         """Split the output of packed layers into heads: (B, H, Q, E) for each of the P layers."""
@@ -142,8 +143,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, settings: TransformerSettings) -> None:
         super().__init__()
-        self.inner = nn.Linear(settings.width, settings.feed_forward)
-        self.outer = nn.Linear(settings.feed_forward, settings.width)
+        self.inner = Linear(settings.width, settings.feed_forward)
+        self.outer = Linear(settings.feed_forward, settings.width)
         self.dropout = settings.activation_dropout
 
     def forward(self, states: Tensor) -> Tensor:

@@ -35,7 +35,7 @@ CODE = ("version", "commit", "sources_sha256", "lock_sha256")
 RUNS_SCHEMA = pa.schema(
     NAMES
     | dict.fromkeys(
-        ("state", "folder", *CODE, "python", "packages", "device", "cards", "external", "settings"), pa.string()
+        ("state", "folder", *CODE, "python", "packages", "device", "cards", "linear_layers", "external", "settings"), pa.string()
     )
     | dict.fromkeys(("gpus", "jobs_on_gpu", "threads", "attempts", "parameters", "updates", "best_update"), pa.int64())
     | dict.fromkeys(("training_seconds", "tokens_per_second", "translation_seconds", "words_per_second"), pa.float64())
@@ -92,7 +92,7 @@ def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
         "packages": ", ".join(packages) or None,
         "device": device.get("name"),
         "cards": ", ".join(device.get("cards") or ()) or None,
-        **{key: device.get(key) for key in ("gpus", "threads")},
+        **{key: device.get(key) for key in ("linear_layers", "gpus", "threads")},
         "jobs_on_gpu": max(filter(None, sharing), default=None),
         "attempts": len(attempts),
         # The energy of some attempts would be too small a sum.

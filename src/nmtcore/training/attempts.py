@@ -70,20 +70,22 @@ def recorded_attempt(folder: Path, *, device: str, gpus: int, threads: int) -> I
     counters say, which include other programs on the same GPUs; null without a GPU or such a counter. `jobs_on_gpu`
     counts the workflows' jobs that had a slot of the same GPU at the beginning or, if they are more, at the end.
     """
+    from nmtcore.model.linear import products_by
+
     gpus = gpus if device.startswith("cuda") else 0
     cards = card_names()[:gpus] if gpus else []
     before, sharing = gpu_joules(gpus), jobs_on(cards)
+    named = {"kind": device.partition(":")[0], "name": _device_name(device), "linear_layers": products_by(device)}
     attempt = {
         "began": _now(),
         "ended": None,
         "finished": False,
-        "device": {"kind": device.partition(":")[0], "name": _device_name(device), "gpus": gpus, "threads": threads},
+        "device": {**named, "gpus": gpus, "threads": threads, "cards": cards, "jobs_on_gpu": sharing or None},
         "code": code_version(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
         "energy": {"gpu": None},
     }
-    attempt["device"] |= {"cards": cards, "jobs_on_gpu": sharing or None}
     path = folder / file_name("attempts")
     earlier = read_attempts(path)
     write_json(path, [*earlier, attempt])
@@ -137,7 +139,6 @@ def _device_name(device: str) -> str:
         import torch
 
         return torch.cuda.get_device_name(torch.device(device))
-    cpus = Path("/proc/cpuinfo")
-    lines = cpus.read_text(encoding="utf-8", errors="replace").splitlines() if cpus.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return next(iter(names), platform.processor() or platform.machine())
+    from nmtcore.model.device import processor
+
+    return processor("model name") or platform.processor() or platform.machine()

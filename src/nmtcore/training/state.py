@@ -34,6 +34,8 @@ class TrainingState:
     """The updates of the last regular checkpoints, for averaging."""
     components: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The states of components, by name, that validations change."""
+    linear_layers: str = "PyTorch"
+    """What computes linear layers (`products_by`)."""
     stopped: str | None = None
     """Why training ended; None while it goes on."""
 

@@ -16,6 +16,7 @@ from nmtcore.errors import UserError, shortened
 from nmtcore.features.examples import Examples
 from nmtcore.lock import locked
 from nmtcore.model.device import explain_out_of_memory
+from nmtcore.model.linear import products_by
 from nmtcore.model.trees import DivergedTrees
 from nmtcore.training.batch_plan import EpochPlan
 from nmtcore.training.checkpoints import Checkpoints, named_weights
@@ -69,6 +70,8 @@ def train(
         say, log = log, log if world.is_main else silent
         if world.device.type == "cuda":
             log(precision_message(run.training, world.device))
+        else:
+            log(f"Linear layers are computed by {products_by(world.device)}.")
         data = prepare_training_data(run, model, train, dev, log, treebank=treebank)
         checkpoints = Checkpoints(checkpoint_folder, log=log)
         parts = {"run": run, "model": model, "data": data, "checkpoints": checkpoints}
@@ -145,6 +148,7 @@ class Trainer:
 
         Only the first process searches for it, since a search deletes damaged checkpoints; the others load the same.
         """
+        way = products_by(self.world.device)
         newest = self.checkpoints.newest() if self.world.is_main else None
         update = int(self.world.sum([(-1.0 if newest is None else float(newest)) if self.world.is_main else 0.0])[0])
         if update < 0:
@@ -156,6 +160,12 @@ class Trainer:
                     component.restore_training_state(self.state.components[component.name])
                 component.begin_epoch(self.state.trained_epoch)  # the validation of its last update may be to come
             self.log(f"Resuming from the checkpoint of update {update}.")
+            if self.state.linear_layers != way:
+                self.log(
+                    f"Until then, linear layers were computed by {self.state.linear_layers}: the weights will differ "
+                    "from those of a training without interruption."
+                )
+        self.state.linear_layers = way
         self.began, self.history = time.monotonic() - self.state.seconds, None
         if self.world.is_main:
             positions = {"update": self.state.update, "validated": self.state.validated}

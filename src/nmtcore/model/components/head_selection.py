@@ -8,12 +8,13 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSettings
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import tree_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
+from nmtcore.model.linear import Linear
 from nmtcore.model.losses import at_least_fp32
 from nmtcore.model.trees import tree_marginals
 
@@ -57,13 +58,13 @@ class HeadSelection(Component):
     def __init__(self, settings: HeadSelectionSettings, build: Build) -> None:
         super().__init__(settings, build)
         width = build.model.width
-        self.queries, self.keys, self.values = (nn.Linear(width, width, bias=False) for _ in range(3))
+        self.queries, self.keys, self.values = (Linear(width, width, bias=False) for _ in range(3))
         """W_q, W_k and W_v (equation 6)."""
-        self.gate = nn.Linear(width, width)
+        self.gate = Linear(width, width)
         """W_g (equations 17 and 22)."""
         in_decoder = settings.annotations != "one_set"
-        self.into_output = nn.Linear(width, width, bias=False) if in_decoder else None
-        self.attention = nn.Linear(width, width, bias=False) if settings.annotations == "separate" else None
+        self.into_output = Linear(width, width, bias=False) if in_decoder else None
+        self.attention = Linear(width, width, bias=False) if settings.annotations == "separate" else None
         """W_m (equation 19)."""
 
     def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:

@@ -10,6 +10,7 @@ from nmtcore.config.components.base import LABEL_SYMBOLS
 from nmtcore.config.components.settings import LabelHeadSettings, SennrichHaddowSettings
 from nmtcore.model.batch import BatchArrays, label_vocabulary, token_label_ids
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
+from nmtcore.model.linear import Linear
 
 
 class LabelInputs(Component):
@@ -56,8 +57,8 @@ class LabelHead(LabelInputs):
             specific = build.labels.get("source", {}).get("xpos", ())
             column = "xpos" if len(specific) > len(LABEL_SPECIALS) else "upos"
         super().__init__(settings, build, label_column=column, width=build.model.width)
-        self.queries = nn.Linear(build.model.width, build.model.width // build.model.heads)
-        self.keys = nn.Linear(build.model.width, build.model.width // build.model.heads)
+        self.queries = Linear(build.model.width, build.model.width // build.model.heads)
+        self.keys = Linear(build.model.width, build.model.width // build.model.heads)
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
         """Replace queries and keys in one layer of the encoder."""

@@ -15,6 +15,7 @@ from nmtcore.config.components.settings import ParserHeadSettings, SisaSettings
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import BatchArrays, SideArrays, with_root_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
+from nmtcore.model.linear import Linear
 from nmtcore.model.losses import at_least_fp32
 from nmtcore.segmentation.vocabulary import ROOT_ID
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_COLUMN, NO_GOVERNOR
@@ -188,9 +189,9 @@ class Sisa(ParserHead):
     def __init__(self, settings: SisaSettings, build: Build) -> None:
         super().__init__(settings, build)
         width = build.model.width // build.model.heads
-        self.queries = nn.Linear(build.model.width, width)
-        self.keys = nn.Linear(build.model.width, width)
-        self.biaffine = nn.Linear(width, width)
+        self.queries = Linear(build.model.width, width)
+        self.keys = Linear(build.model.width, width)
+        self.biaffine = Linear(width, width)
 
     def initialise(self, initialisation: str) -> None:
         """Scale U so that the first scores are about as large as those of a plain head.

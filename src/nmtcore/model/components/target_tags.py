@@ -16,6 +16,7 @@ from nmtcore.config.features import FEATURES
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import BatchArrays, label_vocabulary, token_label_ids
 from nmtcore.model.components.base import Build, Component, Context
+from nmtcore.model.linear import Linear, linear
 from nmtcore.model.losses import at_least_fp32
 
 END_TAG, START_TAG = "</s>", "<s>"
@@ -131,18 +132,18 @@ class TagAttention(TargetTags):
     def __init__(self, settings: TagAttentionSettings, build: Build) -> None:
         super().__init__(settings, build)
         tags = len(self.tag_names)
-        self.query = nn.Linear(build.model.width, settings.width, bias=False)
+        self.query = Linear(build.model.width, settings.width, bias=False)
         """W1."""
         self.keys = nn.Embedding(tags, settings.width)
         """T."""
         self.values = nn.Embedding(tags, settings.width)
         """S."""
-        self.output = nn.Linear(settings.width, build.model.width, bias=False)
+        self.output = Linear(settings.width, build.model.width, bias=False)
         """W2."""
 
     def change_output(self, states: Tensor, context: Context) -> Tensor:
         """Add the embedding of the tags that the states predict."""
-        scores = F.linear(self.query(states), self.keys.weight)
+        scores = linear(self.query(states), self.keys.weight)
         context.notes[self.name] = scores
         return states + self.output(self._chosen(scores))
 
@@ -170,8 +171,8 @@ class Multitask(TargetTags):
 
     def __init__(self, settings: MultitaskSettings, build: Build) -> None:
         super().__init__(settings, build)
-        self.hidden = nn.Linear(build.model.width, settings.hidden)
-        self.scores = nn.Linear(settings.hidden, len(self.tag_names), bias=False)
+        self.hidden = Linear(build.model.width, settings.hidden)
+        self.scores = Linear(settings.hidden, len(self.tag_names), bias=False)
 
     def change_output(self, states: Tensor, context: Context) -> Tensor:
         """Score the tags, unless this is a step of a search; change nothing."""

@@ -1,0 +1,236 @@
+"""Tests of linear layers computed by oneDNN, on any processor: the operator itself is in every PyTorch for x86."""
+
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from model.test_systems import SIZES, run_of
+from torch import nn
+
+from nmtcore.config.training import DecodingSettings
+from nmtcore.inference.search import translate_examples
+from nmtcore.model import linear
+from nmtcore.model.base import PackedLinear
+from nmtcore.model.batch import make_batch
+from nmtcore.model.testing import forced_logits
+
+SYSTEMS = ["transformer_base", "depparse_l1", "tag_attention", "pascal", "nmt", "sa_nmt_shared"]
+REFUSED = "PyTorch (its operator for oneDNN is not what it was, or is less precise)"
+CLOSE = {"rtol": 1e-4, "atol": 1e-5}
+"""The error of fp32 in a small model."""
+
+
+def count_products(monkeypatch):
+    """Count the calls of the operator from here on, in the list that is returned."""
+    calls, product = [], linear._product
+    monkeypatch.setattr(linear, "_product", lambda *given: calls.append(1) or product(*given))
+    return calls
+
+
+@pytest.fixture
+def amd(amd_processor, monkeypatch):
+    """An AMD processor with AVX-512, on which even the smallest products are oneDNN's; the list of its calls."""
+    for name in ("LEAST_ROWS", "LEAST_SIZE", "LEAST_SIZE_IN_TRAINING"):
+        monkeypatch.setattr(linear, name, 1)
+    assert amd_processor() == linear.ONEDNN
+    return count_products(monkeypatch)
+
+
+def tensors(*sizes):
+    """Draw tensors that get gradients."""
+    return [torch.randn(size).requires_grad_() for size in sizes]
+
+
+def both_ways(function, monkeypatch):
+    """Call a function with products by oneDNN, then by PyTorch."""
+    with monkeypatch.context() as patch:
+        patch.setattr(F, "linear", None)  # a layer that calls it fails
+        by_onednn = function()
+    with monkeypatch.context() as patch:
+        patch.setattr(linear, "_on_cpu", lambda: linear.PYTORCH)
+        return by_onednn, function()
+
+
+@pytest.mark.parametrize("outputs", [3, 40], ids=["narrowing", "widening"])
+@pytest.mark.parametrize("has_bias", [True, False], ids=["bias", "no bias"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x,
+        lambda x: x[:, 0],
+        lambda x: x.transpose(0, 1),
+        lambda x: x[..., ::2],
+        lambda x: x[:1].expand(9, 6, 8),
+    ],
+    ids=["3-D", "2-D", "transposed", "strided", "expanded"],
+)
+def test_values_and_first_and_second_derivatives(change, has_bias, outputs, amd, monkeypatch):
+    torch.manual_seed(0)
+    (inputs,) = tensors((9, 6, 8))
+    weight, bias = tensors((outputs, change(inputs).size(-1)), (outputs,))
+    given = [inputs, weight, *([bias] if has_bias else [])]
+
+    def derivatives():
+        output = linear.linear(change(inputs), *given[1:])
+        first = torch.autograd.grad(output.square().mean(), given, create_graph=True)
+        second = torch.autograd.grad(sum(own.square().sum() for own in first), given)
+        return output, *first, *second
+
+    by_onednn, expected = both_ways(derivatives, monkeypatch)
+    assert amd
+    torch.testing.assert_close(by_onednn, expected, **CLOSE)
+
+
+@pytest.mark.parametrize("trained", ["inputs", "weight", "bias"])
+def test_only_what_is_trained_has_a_gradient(trained, amd, monkeypatch):
+    given = dict(zip(("inputs", "weight", "bias"), tensors((20, 8), (5, 8), (5,)), strict=True))
+    for name, tensor in given.items():
+        tensor.requires_grad_(name == trained)
+
+    def gradient():
+        return torch.autograd.grad(linear.linear(**given).square().sum(), given[trained])
+
+    torch.testing.assert_close(*both_ways(gradient, monkeypatch))
+    assert amd
+
+
+def small(system, make):
+    """Make a small fp32 model of a system, without dropout."""
+    run = run_of(system)
+    dropouts = dict.fromkeys(("dropout", "embedding_dropout", "attention_dropout", "activation_dropout"), 0.0)
+    return make(*run.components.values(), base=run.base, **SIZES | dropouts).float()
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_models_compute_the_same_losses_gradients_and_translations(system, make, draw, amd, monkeypatch):
+    model, examples = small(system, make), draw(6, seed=3)
+    batch = make_batch(examples, np.arange(6), model.components)
+
+    def results():
+        model.train().zero_grad()
+        torch.manual_seed(0)  # for the tags that tag attention samples
+        objective = model.loss(batch, label_smoothing=0.1).objective()
+        objective.backward()
+        search = DecodingSettings(beam=3, max_length=9)
+        best = [own[0].score for own in translate_examples(model.eval(), examples, search)]
+        return objective, [parameter.grad for parameter in model.parameters()], torch.tensor(best)
+
+    (objective, gradients, scores), expected = both_ways(results, monkeypatch)
+    assert len(amd) > 20
+    torch.testing.assert_close(objective, expected[0], **CLOSE)
+    torch.testing.assert_close(gradients, expected[1], **CLOSE)
+    torch.testing.assert_close(scores, expected[2], **CLOSE)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_batches_of_one_equal_batches_of_many(system, make, draw, amd):
+    model, examples = small(system, make), draw(6, seed=3)
+    with torch.no_grad():
+        together = forced_logits(model, make_batch(examples, np.arange(6), model.components))
+        for row in range(6):
+            alone = forced_logits(model, make_batch(examples, np.array([row]), model.components))[0]
+            torch.testing.assert_close(together[row, : len(alone)], alone, **CLOSE)
+    assert amd
+
+
+@pytest.mark.parametrize(
+    ("rows", "width", "training", "is_used"),
+    [
+        (64, 96, False, False),
+        (256, 96, False, True),
+        (15, 512, False, False),
+        (16, 512, False, True),
+        (1024, 96, True, False),
+        (2048, 128, True, True),
+    ],
+)
+def test_only_large_products_go_to_onednn(rows, width, training, is_used, amd_processor, monkeypatch):
+    amd_processor()
+    calls, layer = count_products(monkeypatch), PackedLinear(width, 1, width)
+    with nullcontext() if training else torch.no_grad():
+        layer(torch.randn(rows, width))
+    assert bool(calls) == is_used
+
+
+@pytest.mark.parametrize(
+    "processor",
+    [{"cpuinfo": "vendor_id\t: GenuineIntel\n"}, {"capability": "AVX2"}, {"cpuinfo": "Processor : 0\n"}],
+    ids=["Intel", "AMD without AVX-512", "no vendor"],
+)
+def test_other_processors_compute_as_before(processor, amd_processor, monkeypatch):
+    assert amd_processor(**processor) == linear.PYTORCH
+    calls, layer, plain = count_products(monkeypatch), linear.Linear(256, 512), nn.Linear(256, 512)
+    plain.load_state_dict(layer.state_dict())
+    inputs = torch.randn(300, 256)
+    for own in (layer, plain):
+        own(inputs).square().sum().backward()
+    assert torch.equal(layer(inputs), F.linear(inputs, layer.weight, layer.bias))
+    assert torch.equal(layer.weight.grad, plain.weight.grad)
+    assert not calls
+
+
+@pytest.mark.parametrize("case", ["float64", "bf16", "autocast", "meta", "no rows"])
+def test_what_is_not_fp32_on_the_cpu_is_left_to_pytorch(case, amd):
+    dtype = {"float64": torch.float64, "bf16": torch.bfloat16}.get(case, torch.float32)
+    layer = linear.Linear(8, 5).to(device="meta" if case == "meta" else "cpu", dtype=dtype)
+    inputs = torch.randn(0 if case == "no rows" else 32, 8, dtype=dtype, device=layer.weight.device, requires_grad=True)
+    with torch.autocast("cpu", enabled=case == "autocast"):
+        output = layer(inputs)
+    output.sum().backward()
+    assert inputs.grad.shape == inputs.shape
+    assert layer.weight.grad.shape == layer.weight.shape
+    assert not amd
+
+
+def less_precise(rows, weight, bias, *_):
+    return F.linear(rows.bfloat16(), weight.bfloat16(), None if bias is None else bias.bfloat16()).float()
+
+
+def without_bias(rows, weight, bias, *_):
+    return F.linear(rows, weight)
+
+
+def other_parameters(*_):
+    raise RuntimeError("mkldnn::_linear_pointwise() expected at most 3 arguments")
+
+
+@pytest.mark.parametrize(
+    ("operator", "reason"),
+    [
+        (None, "PyTorch (this version of it has no operator for oneDNN)"),
+        *((own, REFUSED) for own in (less_precise, without_bias, other_parameters)),
+    ],
+)
+def test_an_operator_that_is_missing_or_computes_something_else_is_not_used(
+    operator, reason, amd_processor, monkeypatch
+):
+    class Operators:
+        if operator is not None:
+            _linear_pointwise = staticmethod(operator)
+
+    monkeypatch.setattr(torch.ops, "mkldnn", Operators)
+    assert amd_processor() == reason
+    inputs, weight = torch.randn(64, 300), torch.randn(300, 300)
+    assert torch.equal(linear.linear(inputs, weight), F.linear(inputs, weight))
+
+
+def test_the_check_of_the_operator_draws_no_random_numbers(amd_processor):
+    before = torch.get_rng_state()
+    with torch.inference_mode():
+        assert amd_processor() == linear.ONEDNN
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_gpus_have_products_of_their_own(amd_processor):
+    amd_processor()
+    assert linear.products_by("cuda:0") == linear.PYTORCH
+
+
+def test_compiled_layers_are_left_to_the_compiler(amd):
+    layer = linear.Linear(8, 5)
+    compiled = torch.compile(layer, backend="eager", fullgraph=True)
+    inputs = torch.randn(32, 8)
+    assert torch.equal(compiled(inputs), F.linear(inputs, layer.weight, layer.bias))
+    assert not amd
