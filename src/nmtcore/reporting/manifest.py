@@ -34,9 +34,8 @@ CODE = ("version", "commit", "sources_sha256", "lock_sha256")
 
 RUNS_SCHEMA = pa.schema(
     NAMES
-    | dict.fromkeys(
-        ("state", "folder", *CODE, "python", "packages", "device", "cards", "linear_layers", "external", "settings"), pa.string()
-    )
+    | dict.fromkeys(("state", "folder", *CODE, "python", "packages"), pa.string())
+    | dict.fromkeys(("device", "cards", "linear_layers", "external", "settings"), pa.string())
     | dict.fromkeys(("gpus", "jobs_on_gpu", "threads", "attempts", "parameters", "updates", "best_update"), pa.int64())
     | dict.fromkeys(("training_seconds", "tokens_per_second", "translation_seconds", "words_per_second"), pa.float64())
     | dict.fromkeys(("gpu_joules", "best_bleu", "best_perplexity"), pa.float64())
