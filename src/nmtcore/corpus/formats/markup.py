@@ -4,9 +4,8 @@ import codecs
 import html
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import partial
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any, BinaryIO, NamedTuple
 
 from nmtcore.corpus.formats.rows import Format, Inputs, Row, check_same_ids, collapse_spaces, pair_pieces
@@ -28,6 +27,7 @@ _COMMENTED = rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:]]>|\Z)"
 _UNIT_STARTS = re.compile(_COMMENTED + rb"|(<(?:[\w.-]+:)?tu(?=[\s/>]))", re.DOTALL)
 _UNIT_ENDS = re.compile(_COMMENTED + rb"|(</(?:[\w.-]+:)?tu\s*>|<(?:[\w.-]+:)?tu(?:\s[^<>]*)?/>)", re.DOTALL)
 _END_TAGS = re.compile(rb"(?:\s|<!--.*?-->|</[^<>]*>)*", re.DOTALL)
+_DECLARATION = re.compile(rb"\A\s*<\?xml[^>]*>")
 _LINE_OF_TAG = re.compile(r" line \d+")
 CODES = ("bpt", "ept", "ph", "it", "ut")
 """Elements of TMX that contain codes of other programs, not text."""
@@ -142,7 +142,7 @@ class Variant(NamedTuple):
 
 
 class Tmx(Format):
-    """One pair per `<tu>` (https://www.gala-global.org/tmx-14b).
+    """One pair per `<tu>` (https://www.gala-global.org/tmx-14b), which is parsed by itself.
 
     Inside a segment, `CODES` are dropped with their content; the text inside `hi` and all other elements is kept. The
     parser reads no other file and expands no entity of the file's own. A unit that is not well-formed is a bad row.
@@ -157,10 +157,12 @@ class Tmx(Format):
 
         Raises `BadRow` if the unit is damaged, lacks one of them, or has two different ones.
         """
-        piece, variants, fault = row
+        piece, start, end = row
         check_length(piece)
+        root, fault = _parse_xml(start + piece.data + end)
         if fault:
-            raise BadRow("xml", piece, fault)
+            raise BadRow("xml", piece, _damage(fault), line=fault.line - 1 - start.count(b"\n"))
+        variants = _variants(root)
         languages = (self.context.source, self.context.target)
         source, target = (_variant_side(piece, variants, language) for language in languages)
         return source, target
@@ -183,102 +185,37 @@ def _variant_side(piece: Piece, variants: Sequence[Variant], language: str) -> S
     return Side(text=matches[0].text)
 
 
-Unit = tuple[Piece, tuple[Variant, ...], str]
-"""The place of a `<tu>`, its variants, and what is wrong with its XML ("": nothing)."""
-
-
-def units(file: Input) -> Iterator[Unit]:
-    """Yield each `<tu>` of a file as soon as it ends; those of a damaged file are parsed one by one."""
+def units(file: Input) -> Iterator[Row]:
+    """Yield each `<tu>` of a file, with the beginning of the file up to the tag of its root, and the root's end tag."""
     from lxml import etree
 
-    path, options = str(file.path), {"resolve_entities": False, "no_network": True}
-    with open_stream(file.path, file.member) as stream, suppress(etree.XMLSyntaxError):  # of an empty file
-        for _, root in islice(etree.iterparse(stream, events=("start",), recover=True, **options), 1):
-            if etree.QName(root).localname != "tmx":
-                raise LineError(path, root.sourceline, f"the file is <{shortened(root.tag)}>, not <tmx>.")
+    path, tail = str(file.path), b""
     with open_stream(file.path, file.member) as stream:
-        parser, fault = etree.XMLParser(target=_NoTree(), **options), None
-        try:
-            etree.parse(stream, parser)
-        except (etree.XMLSyntaxError, OSError):  # the latter also for bytes that are not of the encoding
-            if (fault := _first_fault(parser)) is None:
-                raise
-    with open_stream(file.path, file.member) as stream:
-        if fault is not None:
-            yield from _sound_units(stream, file, _refusal(path, fault))
+        wide = wide_encoding(stream.peek(SAMPLE))
+        parts = _parts(codecs.EncodedFile(stream, "utf-8", wide, "surrogatepass") if wide else stream)
+        head = b"".join(next(parts))
+        head = _DECLARATION.sub(b"", head) if wide else head
+        tree, fault = _parse_xml(head)
+        if tree is not None and etree.QName(tree).localname != "tmx":
+            raise LineError(path, tree.sourceline, f"the file is <{shortened(tree.tag)}>, not <tmx>.")
+        if fault is None:  # a whole file, without units
             return
-        events = etree.iterparse(stream, tag="{*}tu", **options)
-        try:
-            for _, element in events:
-                yield _unit(element, file, element.sourceline)
-                element.clear()
-                while element.getprevious() is not None:
-                    del element.getparent()[0]
-        except etree.XMLSyntaxError as error:
-            if fault := _first_fault(events):  # a prefix that is not declared is none
-                raise _refusal(path, fault) from error
-
-
-class _NoTree:
-    """What a parser makes of a file that it only checks."""
-
-    def close(self) -> None:
-        pass
-
-
-def _first_fault(parser: Any) -> Any:
-    """Return the first error for which XML is not well-formed, from the log of a parser; None if there is none."""
-    return next(iter(parser.error_log.filter_from_fatals()), None)
-
-
-def _damage(fault: Any) -> str:
-    return f"the XML is damaged ({shortened(_LINE_OF_TAG.sub('', fault.message.strip()))})"
-
-
-def _refusal(path: str, fault: Any) -> LineError:
-    return LineError(path, fault.line, f"{_damage(fault)}: correct or replace the file.")
-
-
-def _sound_units(stream: BinaryIO, file: Input, first: LineError) -> Iterator[Unit]:
-    """Parse each unit of a damaged file by itself: yield it, or its first error.
-
-    Raises `first`, the first error of the file, if it is in no unit, and `LineError` if the file is cut off.
-    """
-    from lxml import etree
-
-    path, wide = str(file.path), wide_encoding(stream.peek(SAMPLE))
-
-    def parse(data: bytes) -> tuple[Any, Any]:
-        """Return the root, and the first error."""
-        parser = etree.XMLParser(
-            resolve_entities=False, no_network=True, recover=True, encoding="utf-8" if wide else None
-        )
-        return etree.fromstring(data, parser), _first_fault(parser)
-
-    parts = _parts(codecs.EncodedFile(stream, "utf-8", wide, "surrogatepass") if wide else stream)
-    (head, tail), has_bad = next(parts), False
-    root = _TMX.search(head)
-    fault = root and parse(head)[1]
-    if fault is None or fault.type_name != "ERR_TAG_NOT_FINISHED":
-        raise first
-    start, line = head[: root.end()], 1 + head.count(b"\n")
-    for part in parts:
-        unit, tail = part
-        tree, fault = parse(b"%s%s</%s>" % (start, unit, root[1]))
-        before = line - 1 - start.count(b"\n")
-        if fault:
-            has_bad = True
-            yield Piece(path, before + fault.line, b""), (), _damage(fault)
-        else:
-            yield from (_unit(element, file, before + element.sourceline) for element in tree.iter("{*}tu"))
-        line += unit.count(b"\n")
+        root = _TMX.search(head)
+        if root is None or fault.type_name != "ERR_TAG_NOT_FINISHED":
+            raise LineError(path, fault.line, f"{_damage(fault)}: correct or replace the file.")
+        start, end, line = head[: root.end()], b"</%s>" % root[1], 1 + head.count(b"\n")
+        for part in parts:
+            data, tail = part
+            cut_at = file.max_line_bytes if len(data) > file.max_line_bytes else 0
+            if data:
+                yield Piece(path, line, b"" if cut_at else data, cut_at), start, end
+            line += data.count(b"\n")
+    place = _END_TAGS.match(tail).end()
+    line += tail.count(b"\n", 0, place)
     if not re.search(rb"</%s\s*>" % re.escape(root[1]), tail):
-        line += tail.count(b"\n")
-        raise LineError(path, line, f"the file ends before </{root[1].decode()}>: is it cut off? Fetch it again.")
-    if not has_bad:
-        raise first
-    if not _END_TAGS.fullmatch(tail):
-        raise LineError(path, line, "what follows the last <tu> is not well-formed: correct or replace the file.")
+        raise LineError(path, line, f"the file ends before {end.decode()}: is it cut off? Fetch it again.")
+    if place < len(tail):
+        raise LineError(path, line, "the XML is damaged (after its last <tu>): correct or replace the file.")
 
 
 def _parts(stream: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
@@ -293,17 +230,28 @@ def _parts(stream: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
     yield rest[: ends[-1]], rest[ends[-1] :]
 
 
-def _unit(element: Any, file: Input, line: int) -> Unit:
+def _parse_xml(data: bytes) -> tuple[Any, Any]:
+    """Return the root, as far as it can be parsed, and the first error for which it is not well-formed, if any."""
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
+    root = etree.fromstring(data, parser)
+    return root, next(iter(parser.error_log.filter_from_fatals()), None)
+
+
+def _damage(fault: Any) -> str:
+    return f"the XML is damaged ({shortened(_LINE_OF_TAG.sub('', fault.message.strip()))})"
+
+
+def _variants(root: Any) -> list[Variant]:
     from lxml import etree
 
     variants = []
-    for variant in element.iterchildren("{*}tuv"):
+    for variant in root.iterfind("{*}tu/{*}tuv"):
         language = variant.get("{http://www.w3.org/XML/1998/namespace}lang") or variant.get("lang")
         for segment in variant.iterchildren("{*}seg") if language else ():
             etree.strip_elements(segment, *(f"{{*}}{code}" for code in CODES), with_tail=False)
             entity = next(segment.iter(etree.Entity), None)
             text = collapse_spaces(segment.xpath("string()"))
             variants.append(Variant(language, text, None if entity is None else entity.text))
-    is_long = sum(len(variant.text.encode()) for variant in variants) > file.max_line_bytes
-    piece = Piece(str(file.path), line, b"", is_long * file.max_line_bytes)
-    return piece, () if is_long else tuple(variants), ""
+    return variants
