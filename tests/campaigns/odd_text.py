@@ -110,13 +110,13 @@ def attempt(random: Random, folder: Path) -> str:
             files[split] = [_table(random, folder / "train.tsv", texts)]
     request = NewDataset(name="x", source="en", target="de", files=files, parser="none")
     try:
-        draft, survey = draft_dataset(request, own_corpora(request), _project())
+        draft = draft_dataset(request, own_corpora(request), _project())
     except UserError as error:
         expected = "columns" if damage == "tabs" else REFUSED.get(damage, ("", "\0"))[1]
         if expected not in str(error):
             raise WrongOutput(f"{damage or 'clean text'}: {error}") from error
         raise
-    odd = {name for own in survey.splits.values() for name, rows in own.odd.items() if rows}
+    odd = {name for own in draft.survey.splits.values() for name, rows in own.odd.items() if rows}
     if damage == "tabs" or damage in REFUSED:
         raise WrongOutput(f"{damage} of {damaged} was not noticed")
     if damage in COUNTED and COUNTED[damage][1] not in odd:

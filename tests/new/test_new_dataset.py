@@ -108,7 +108,7 @@ def test_the_written_file_says_what_it_chooses(text, root, capsys):
     assert (text.parent / "mine/config/schemas/datasets.schema.json").is_file()
     output = capsys.readouterr().out
     assert "train, dev, test: no odd lines." in output
-    assert "test, dev: no pair or source is also in train." in output
+    assert "dev, test: no pair or source is also in train." in output
     assert "Wrote mine/config/datasets/mine.yaml. Next:\n  " in output
     assert "nmtcore check mine --folder mine\n" in output
     assert f"snakemake -s {root}/Snakefile -d mine --cores 2 results/small/mine/transformer_base.bleu" in output
@@ -270,11 +270,11 @@ def test_a_blind_test_and_the_training_text_as_test_are_mistakes_before_training
     main(arguments())
     for name in ("train.en", "train.de"):
         shutil.copy(text / name, text / name.replace("train", "test"))
-    assert ": train: all its pairs have a blank side or are also in t" in mistake(capsys, arguments("--force"))
+    assert ": train: all its pairs have a blank side or are also in d" in mistake(capsys, arguments("--force"))
     for blind, fault in (
         (
             None,
-            "  train: all its pairs have a blank side or are also in test or dev, so nothing is left to train on: are",
+            "  train: all its pairs have a blank side or are also in dev or test, so nothing is left to train on: are",
         ),
         ("\n" * 60, "  The split 'test' of mine has only blank lines on its target side: give a file with text; text "),
     ):
@@ -662,7 +662,8 @@ def test_check_names_all_that_would_stop_the_workflow(text, capsys):
     for start in (
         f"  There is no file {text}/dev.en: correct its `path`",
         f"  {text}/test.en has 3 lines, but {text}/test.de has 4",
-        "  train: 20 pairs cannot be read, but `max_bad_lines` allows only 0. If it is Latin-1: iconv -f ISO",
+        f"  20 of 60 pairs of train cannot be read. The first one: {text}/train.en, line 1: is not "
+        "valid UTF-8 (byte 6). Correct the files, or drop these pairs with `max_bad_lines: 20`. If it is Latin-1: ",
         "  The annotator stanza_en cannot run: there is no stanza model 'stanza_none'",
     ):
         assert [fault for fault in faults if fault.startswith(start)], start

@@ -17,9 +17,9 @@ from nmtcore.new.dataset_report import survey_lines
 from nmtcore.new.survey import (
     FEWEST_JUDGED,
     ODD,
-    DatasetSurvey,
+    SideSurvey,
     SplitSurvey,
-    judge_languages,
+    judge_texts,
     oddities,
     percentile,
     survey_dataset,
@@ -62,7 +62,7 @@ def dataset(tmp_path, texts, *, splits=None, limit=None, source="en", target="de
     settings = settings_of(corpora, splits, source=source, target=target, words=words)
     with pytest.MonkeyPatch.context() as patch:
         if not languages:  # they take long
-            patch.setattr("nmtcore.new.survey.judge_languages", lambda sample, languages: ({}, []))
+            patch.setattr("nmtcore.new.survey.detected_languages", tuple)
         return survey_dataset(settings, inputs, limit=limit)
 
 
@@ -124,7 +124,7 @@ def test_counts_of_a_split_are_those_of_a_plain_loop(tmp_path):
         # Readers take a byte order mark off the first line only.
         pairs[0] = tuple(text.removeprefix("\ufeff") for text in pairs[0])
         split_survey = survey.splits[split]
-        assert (split_survey.pairs, split_survey.fault, split_survey.is_cut) == (len(pairs), None, False)
+        assert (split_survey.pairs, split_survey.is_cut) == (len(pairs), False)
         assert split_survey.separators == sum(as_read(text) != text for pair in pairs for text in pair)
         corpus = "dev" if split == "test" else split
         for name in ODD:
@@ -159,8 +159,7 @@ def test_overlaps_are_those_of_a_plain_loop(tmp_path):
     }  # fmt: skip
     train = normal["train"]
     for split, corpus in (("dev", "dev"), ("test", "other")):
-        overlap = survey.overlaps[split]
-        assert overlap.compared == len(texts[corpus])
+        overlap = survey.splits[split].in_train
         assert overlap.pairs == sum(pair in train for pair in normal[corpus]) > 0
         assert overlap.sources == sum(pair[0] in [source for source, _ in train] for pair in normal[corpus])
         assert overlap.pairs < overlap.sources
@@ -177,10 +176,9 @@ def test_tests_that_share_more_than_a_tenth_with_dev_are_named(dev, test, shared
     splits = {split: split for split in texts}
     survey = dataset(tmp_path, {split: numbered(numbers) for split, numbers in texts.items()}, splits=splits)
     said = [line for line in survey_lines(survey) if line.startswith("test: ") and "dev" in line]
-    assert (survey.faults, list(survey.shared_with_dev)) == ([], ["test"] * (shared > 4))
-    assert [line.partition(", so")[0] for line in said] == [
-        f"test: {shared} of {test} pairs are also in dev" for _ in survey.shared_with_dev
-    ]
+    assert survey.faults == []
+    expected = f"test: {shared} of {test} pairs are also in dev"
+    assert [line.partition(", so")[0] for line in said] == [expected] * (shared > 4)
 
 
 @pytest.mark.parametrize(("test", "is_fault"), [(range(40), True), (range(1, 40), False), (range(90), True)])
@@ -189,7 +187,7 @@ def test_train_must_have_a_pair_that_is_not_in_dev_or_a_test(test, is_fault, tmp
     texts = {"train": numbered(range(40)), "dev": numbered(range(90, 95)), "test": numbered(test)}
     texts["train"] = {side: content + b"\n" for side, content in texts["train"].items()}
     fault = (
-        "train: all its pairs have a blank side or are also in test or dev, so nothing is left to train on: are these "
+        "train: all its pairs have a blank side or are also in dev or test, so nothing is left to train on: are these "
         "the right files?"
     )
     splits = {split: split for split in texts}
@@ -229,9 +227,9 @@ def test_a_side_that_is_blank_is_a_fault(split, side, tmp_path):
 def test_faults_that_end_reading_are_told(source, target, fault, tmp_path):
     train = {"source": source, "target": target}
     survey = dataset(tmp_path, {"train": train, "dev": both([("a b", "c d")])})
-    assert fault.format(tmp_path) in survey.splits["train"].fault
-    assert survey.faults == [survey.splits["train"].fault]
-    assert survey.splits["dev"].fault is None
+    (said,) = survey.splits["train"].faults
+    assert fault.format(tmp_path) in said
+    assert survey.faults == [said]
 
 
 MANY_EN = [f"The old dog sees house number {n} and then goes home" for n in range(FEWEST_JUDGED)]
@@ -267,7 +265,7 @@ def test_a_side_of_numbers_or_in_another_language_is_a_fault(name, tmp_path):
 def test_latin_names_do_not_hide_chinese(tmp_path):
     texts = {"train": both(list(zip(MANY_EN, CHINESE, strict=True))), "dev": both([("a b", "两只狗")])}
     survey = dataset(tmp_path, texts, target="zh", languages=True)
-    assert survey.shares["train"]["target"].share > 0.5
+    assert survey.splits["train"].sides["target"].others > 0.5
     assert survey.faults == []
 
 
@@ -325,42 +323,40 @@ GERMAN = [
 LANGUAGES = {"source": "en", "target": "de"}
 
 
+def judged(sample, languages):
+    survey = SplitSurvey(sides={side: SideSurvey() for side in languages}, sample=sample)
+    return survey, judge_texts(survey, languages)
+
+
 def test_shares_are_what_the_filter_drops():
     sample = [*zip(ENGLISH, GERMAN, strict=True), (GERMAN[0], GERMAN[1]), ("", GERMAN[1]), ("123", "456")]
-    shares, others = judge_languages(sample, LANGUAGES)
+    survey, faults = judged(sample, LANGUAGES)
     for column, side in enumerate(("source", "target")):
         texts = [pair[column] for pair in sample if pair[column]]
         dropped = [text for text in texts if detect_language(text) != LANGUAGES[side]]
-        assert shares[side].texts == len(texts)
-        assert shares[side].others == len(dropped) == (2, 1)[column]
-    assert (shares["source"].swapped, shares["target"].swapped) == (1, 0)
-    assert others == [
+        assert len(dropped) == (2, 1)[column]
+        assert survey.sides[side].others == pytest.approx(len(dropped) / len(texts))
+    assert faults == []
+    assert survey.dropped == [
         pair
         for pair in sample
         if all(pair) and any(detect_language(text) != code for text, code in zip(pair, LANGUAGES.values(), strict=True))
     ]
-    assert shares["source"].share == pytest.approx(2 / 6)
 
 
 def test_swapped_files_are_a_fault():
-    sample = list(zip(GERMAN, ENGLISH, strict=True))
-    shares, _ = judge_languages(sample, LANGUAGES)
-    assert (shares["source"].swapped, shares["target"].swapped) == (4, 4)
-    words = {"source": "moses", "target": "moses"}
-    survey = DatasetSurvey(
-        languages=LANGUAGES, words=words, splits={"dev": SplitSurvey(sides={})}, shares={"dev": shares}
-    )
-    assert survey.faults == [
-        f"dev: 4 of 4 {side} sentences drawn seem to be in the language of the other side, not in '{code}': are the "
-        "files swapped?"
+    _, faults = judged(list(zip(GERMAN, ENGLISH, strict=True)), LANGUAGES)
+    assert faults == [
+        f"4 of 4 {side} sentences drawn seem to be in the language of the other side, not in '{code}': are the files "
+        "swapped?"
         for side, code in LANGUAGES.items()
     ]
 
 
 def test_a_language_that_langdetect_does_not_know_is_left_out():
-    shares, others = judge_languages([(ENGLISH[0], "Dźěći hrajkaja w zahrodźe.")], {"source": "en", "target": "hsb"})
-    assert (list(shares), others) == (["source"], []), "the filter would refuse the language"
-    assert (shares["source"].others, shares["source"].swapped) == (0, 0)
+    survey, faults = judged([(ENGLISH[0], "Dźěći hrajkaja w zahrodźe.")], {"source": "en", "target": "hsb"})
+    assert (survey.sides["source"].others, survey.sides["target"].others) == (0, None)
+    assert (survey.dropped, faults) == ([], []), "the filter would refuse the language"
 
 
 GERMAN_TEXT, FRENCH, CZECH = "größer als früher, in Österreich", "Où est l’hôtel ? très près d’ici", "Příliš žluťoučký"
@@ -418,7 +414,7 @@ def test_pieces_are_a_fault_with_a_command_that_undoes_them(cut, text, side, tmp
         pairs[row][side] = cut
     survey = dataset(tmp_path, {"train": both(pairs), "dev": both(clean)})
     (fault,) = survey.faults
-    assert fault.startswith(f"train: 3 of 20 {('source', 'target')[side]} sentences are cut into pieces")
+    assert fault.startswith(f"train: 3 of 20 {('source', 'target')[side]} sentences drawn are cut into pieces")
     command = re.search(r"in all files: (.*) FILE > NEW", fault)[1]
     undone = subprocess.run(["bash", "-c", command], input=f"{cut}\n", text=True, capture_output=True, check=True)
     assert undone.stdout == f"{text}\n"

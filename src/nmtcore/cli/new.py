@@ -179,8 +179,8 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
         changes = {"datasets": [], "systems": [], "baseline": None, **models}
         project = project_of_folder(folder, **changes)
         path = check_new_name(chosen.name, project, force=chosen.force)
-        draft, survey = draft_dataset(request, corpora, project)
-        print("\n".join([*unknown_endings(request, corpora), *survey_lines(survey)]))
+        draft = draft_dataset(request, corpora, project)
+        print("\n".join([*unknown_endings(request, corpora), *survey_lines(draft.survey)]))
         schemas = path.parent.parent / "schemas"
         texts = {} if schemas.exists() else schema_texts(schemas)
         before = path.read_text(encoding="utf-8") if path.exists() else None

@@ -9,24 +9,23 @@ from typing import Any
 
 from nmtcore.config.catalogue import full_form
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.datasets import CONTRAST, GOLD, REQUIRED_SPLITS, TREEBANK, DatasetSettings
+from nmtcore.config.datasets import CONTRAST, GOLD, REQUIRED_SPLITS, TREEBANK, DatasetSettings, EvaluationSettings
 from nmtcore.config.formats import FORMATS
 from nmtcore.config.language_codes import check_language_code
 from nmtcore.config.project import Project
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.yaml_files import yaml_files
 from nmtcore.corpus.read import advice_on_blind
 from nmtcore.corpus.streams import open_stream
-from nmtcore.corpus.text_lines import SAMPLE, Input, how_to_convert
+from nmtcore.corpus.text_lines import SAMPLE, Input
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.layout import RESERVED
 from nmtcore.new.component import check_own_name
-from nmtcore.new.dataset_file import WITH_TREES, DatasetDraft, OwnCorpus, words_of
-from nmtcore.new.round_trip import bleu_tokeniser
-from nmtcore.new.survey import DatasetSurvey, add_round_trips, survey_dataset
+from nmtcore.new.dataset_file import WITH_TREES, DatasetDraft, OwnCorpus
+from nmtcore.new.round_trip import bleu_tokeniser, choose_words
+from nmtcore.new.survey import add_round_trips, survey_dataset
 from nmtcore.planning.known_parsers import choose_parsers, parsers_to_compare
 
-MOST_BAD = 0.01
-"""From this share of lines that cannot be read on, a file must be corrected, or --max-bad-lines given."""
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _ENDINGS = {".tsv": "tsv", ".tmx": "tmx", ".sgm": "sgm", ".sgml": "sgm", ".xml": "sgm", ".conllu": "conllu"}
 _PLAIN_ENDINGS = ("", ".txt", ".text", ".src", ".tgt", ".trg", ".ref", ".tok", ".raw")
@@ -186,9 +185,7 @@ def unknown_endings(request: NewDataset, corpora: Mapping[str, OwnCorpus]) -> It
                 )
 
 
-def draft_dataset(
-    request: NewDataset, corpora: Mapping[str, OwnCorpus], project: Project
-) -> tuple[DatasetDraft, DatasetSurvey]:
+def draft_dataset(request: NewDataset, corpora: Mapping[str, OwnCorpus], project: Project) -> DatasetDraft:
     """Read the files (as `own_corpora` returns them), and choose what fits them.
 
     A test that is a treebank is also a split to compare parsers with. Raises `UserError` for the first fault.
@@ -201,39 +198,27 @@ def draft_dataset(
     splits: dict[str, list[str]] = {}
     for name, corpus in corpora.items():
         splits.setdefault(corpus.split, []).append(name)
-    tests = [split for split in splits if split not in REQUIRED_SPLITS and not split.startswith(GOLD)]
-    are_trees = {split: {corpora[name].format == "conllu" for name in splits[split]} == {True} for split in tests}
-    splits |= {f"{GOLD}{split}": splits[split] for split in tests if are_trees[split]}
+    for split in [split for split in splits if split not in REQUIRED_SPLITS and not split.startswith(GOLD)]:
+        if all(corpora[name].format == "conllu" for name in splits[split]):
+            splits[f"{GOLD}{split}"] = splits[split]
     dataset = _settings(request.name, languages, corpora, splits)
     survey = survey_dataset(dataset, {name: corpus.files for name, corpus in corpora.items()})
-    for split, own in survey.splits.items():
-        bad, pairs = own.bad.total(), own.bad.total() + own.pairs
-        if bad > (MOST_BAD * pairs if request.max_bad_lines is None else request.max_bad_lines):
-            first = own.first_bad[0]
-            raise UserError(
-                f"{bad:,} of {pairs:,} pairs of {split} cannot be read. The first one: {first}. Correct the files, or "
-                f"drop these pairs with --max-bad-lines {bad}.{how_to_convert(first)}"
-            )
-    if survey.faults:
-        raise UserError(survey.faults[0])
+    for fault in survey.bad_lines(request.max_bad_lines, "--max-bad-lines {}") + survey.faults:
+        raise UserError(fault)
     if "train" in corpora:
-        columns = dict(zip(SIDES, zip(*survey.splits["train"].sample, strict=True), strict=False))
-        format = corpora["train"].format
-        survey.words = {side: words_of(format, languages[side], columns.get(side, ())) for side in SIDES}
-        tokenize = bleu_tokeniser(columns.get("target", ()), languages["target"])
-        add_round_trips(survey, dataset.tests, replace(dataset.evaluation, tokenize=tokenize))
-    if survey.unsegmented:
-        raise UserError(survey.unsegmented[0])
-    draft = DatasetDraft(
-        name=request.name,
-        languages=languages,
-        corpora=corpora,
-        splits=splits,
-        surveys=survey.splits,
-        words=survey.words,
-        parsers=parsers,
-    )
-    return draft, survey
+        format, texts = corpora["train"].format, survey.splits["train"].texts
+        words = {
+            side: WordsSettings(kind="given") if format in WITH_TREES else choose_words(texts[side], language)
+            for side, language in languages.items()
+        }
+        is_cut = words["target"].kind == "spaces" or format == "czeng"
+        tokenize = bleu_tokeniser(texts["target"], languages["target"])
+        evaluation = EvaluationSettings(text="tokens" if is_cut else "detokenised", tokenize=tokenize)
+        survey.dataset = replace(dataset, words=words, evaluation=evaluation)
+        add_round_trips(survey)
+    for fault in survey.unsegmented:
+        raise UserError(fault)
+    return DatasetDraft(corpora=corpora, splits=splits, survey=survey, parsers=parsers)
 
 
 def _settings(

@@ -2,9 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
+from typing import Any
 
+from nmtcore.config.formats import TsvOptions
 from nmtcore.corpus.formats.rows import (
     FIRST_LINES,
     Format,
@@ -116,10 +118,11 @@ def _are_quoted(rows: Iterable[Sequence[str]]) -> bool:
     return len(quotes) >= FEWEST_ROWS and sum(quotes) > 0.9 * len(quotes)
 
 
-def describe_columns(file: Input, separator: str) -> str:
+def describe_columns(file: Input, options: Mapping[str, Any]) -> str:
     """Show the columns of a table's first row, and say how to choose others."""
     first = next((piece.data for piece in lines(file) if piece.data.strip()), b"")
-    return f"{file.path}: {_columns_text(first.decode('utf-8', 'replace').split(separator))}"
+    cells = first.decode("utf-8", "replace").split(options.get("separator", TsvOptions.separator))
+    return f"{file.path}: {_columns_text(cells)}"
 
 
 def _columns_text(cells: Sequence[str]) -> str:
