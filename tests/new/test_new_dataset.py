@@ -220,7 +220,7 @@ def test_words_are_chosen_by_what_can_be_joined_again(text, capsys):
     assert float(said[1]) < 98
     examples, *_ = output[said.end() :].partition("    Other `words` may lose less: ")
     assert len(examples.splitlines()) == 3
-    assert "    Ankara'da yağmur yağıyor. becomes Ankara 'da yağmur\n" in examples
+    assert "    Ankara'da yağmur yağıyor. becomes Ankara 'da yağmur yağıyor.\n" in examples
     assert "Nothing here would stop the workflow." in output
     path.write_text(content.replace("text: detokenised", "text: tokens"), encoding="utf-8")
     main(["check", "mine", "--folder", "mine"])

@@ -9,13 +9,15 @@ from itertools import pairwise
 from typing import Any, BinaryIO, NamedTuple
 
 from nmtcore.corpus.formats.rows import Format, Inputs, Row, check_same_ids, collapse_spaces, pair_pieces
+from nmtcore.corpus.formats.sentence_ids import NO_ID
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.corpus.streams import open_stream
 from nmtcore.corpus.text_lines import SAMPLE, BadRow, Input, Piece, check_encoding, check_length, decode, wide_encoding
 from nmtcore.errors import LineError, quoted, shortened
 
-_TAG = re.compile(rb"<!--|<\s?(/?)\s?(seg|doc|srcset|refset|tstset|src|ref|hyp)\b([^<>]*)>", re.IGNORECASE)
-_COMMENT = re.compile("<!--.*?-->", re.DOTALL)
+_TAG = re.compile(rb"<\s?(/?)\s?(seg|doc|srcset|refset|tstset|src|ref|hyp)\b([^<>]*)>", re.IGNORECASE)
+_SEGMENT_END = re.compile(rb"<\s?/\s?(seg)\b[^<>]*>|<\s?/?\s?(?:seg|doc)\b[^<>]*>", re.IGNORECASE)
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _ATTRIBUTE = re.compile(rb"""(?<![^\s"'])([^\s"'=<>]++)\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,9}|#[xX][0-9a-fA-F]{1,8}|\w+);")
 _ROLE_OF_TAG = {b"srcset": "source", b"src": "source", b"refset": "reference", b"ref": "reference"}
@@ -59,8 +61,7 @@ class Sgm(Format):
 
 
 def _segment_text(piece: Piece) -> str:
-    text = _COMMENT.sub("", decode(piece))
-    return collapse_spaces(_REFERENCE.sub(lambda reference: html.unescape(reference[0]), text))
+    return collapse_spaces(_REFERENCE.sub(lambda reference: html.unescape(reference[0]), decode(piece)))
 
 
 def segments(file: Input, *, role: str | None = None) -> Iterator[Piece]:
@@ -69,38 +70,38 @@ def segments(file: Input, *, role: str | None = None) -> Iterator[Piece]:
     A file with texts of several roles has the segments of one `role` (source or reference): of each document, those of
     its first text with this role.
     """
-    path = str(file.path)
+    path, limit = str(file.path), file.max_line_bytes
     with open_stream(file.path, file.member) as stream:
         data = stream.read()
     check_encoding(data, path)
-    current = document = ""
-    has_ids, opened, ids = False, None, ("", "")
-    is_wanted, has_text = role is None, False
-    for line, tag in _tags(data, path):
-        name, is_end = tag[2].lower(), bool(tag[1])
-        if opened is not None and name == b"seg" and is_end:
-            text = data[opened[1].end() : tag.start()]
-            cut_at = file.max_line_bytes if len(text) > file.max_line_bytes else 0
-            if is_wanted:
-                yield Piece(path, opened[0], b"" if cut_at else text, cut_at, ids)
-            opened = None
-        elif opened is not None and name in (b"seg", b"doc"):
-            raise LineError(path, opened[0], f"this <seg> has no </seg> before the tag in line {line}.")
-        elif opened is not None:
-            continue
-        elif name == b"seg" and is_end:
+    data = _COMMENT.sub(lambda comment: b"\n" * comment[0].count(b"\n"), data)
+    if (start := data.find(b"<!--")) >= 0:
+        line = 1 + data.count(b"\n", 0, start)
+        raise LineError(path, line, "this comment does not end (-->): is the file cut off?")
+    line, counted, place, current, document = 1, 0, 0, "", ""
+    has_ids, is_wanted, has_text = False, role is None, False
+    while tag := _TAG.search(data, place):
+        line, counted, place = line + data.count(b"\n", counted, tag.start()), tag.start(), tag.end()
+        is_end, name, attributes = bool(tag[1]), tag[2].lower(), tag[3]
+        if name == b"seg" and is_end:
             raise LineError(path, line, "this </seg> has no <seg>.")
-        elif name == b"seg":
-            segment = _id(tag[3], b"id")
-            has_ids |= bool(segment)
-            ids = (document, segment or ("(no id)" if has_ids else ""))
-            opened = (line, tag)
-            if tag[3].endswith(b"/"):
-                if is_wanted:
-                    yield Piece(path, line, b"", ids=ids)
-                opened = None
+        if name == b"seg":
+            text = b""
+            if not attributes.endswith(b"/"):
+                if (end := _SEGMENT_END.search(data, place)) is None:
+                    raise LineError(path, line, "this <seg> has no </seg>: is the file cut off?")
+                if not end[1]:
+                    there = line + data.count(b"\n", tag.start(), end.start())
+                    raise LineError(path, line, f"this <seg> has no </seg> before the tag in line {there}.")
+                text, place = data[place : end.start()], end.end()
+            own_id = _id(attributes, b"id")
+            has_ids |= bool(own_id)
+            if is_wanted:
+                cut_at = limit if len(text) > limit else 0
+                ids = (document, own_id or (NO_ID if has_ids else ""))
+                yield Piece(path, line, b"" if cut_at else text, cut_at, ids)
         elif name == b"doc":
-            document = "" if is_end else _id(tag[3], b"docid") or _id(tag[3], b"id")
+            document = "" if is_end else _id(attributes, b"docid") or _id(attributes, b"id")
             has_text = False
         elif not is_end:
             other, current = current, _ROLE_OF_TAG[name]
@@ -110,19 +111,6 @@ def segments(file: Input, *, role: str | None = None) -> Iterator[Piece]:
             elif other not in ("", current):
                 fault = f"a {current} text in a file that began with a {other} text: use one file per side, or this one"
                 raise LineError(path, line, f"{fault} for both.")
-    if opened is not None:
-        raise LineError(path, opened[0], "this <seg> has no </seg>: is the file cut off?")
-
-
-def _tags(data: bytes, path: str) -> Iterator[tuple[int, re.Match[bytes]]]:
-    """Yield the tags that are not in a comment, with their lines."""
-    line, counted, place = 1, 0, 0
-    while tag := _TAG.search(data, place):
-        line, counted, place = line + data.count(b"\n", counted, tag.start()), tag.start(), tag.end()
-        if tag[2]:
-            yield line, tag
-        elif (place := data.find(b"-->", tag.end())) < 0:
-            raise LineError(path, line, "this comment does not end (-->): is the file cut off?")
 
 
 def _id(attributes: bytes, name: bytes) -> str:
