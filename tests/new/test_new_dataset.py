@@ -388,9 +388,10 @@ def test_tables_archives_several_corpora_and_odd_paths(text, tmp_path, capsys):
     call[call.index("--dev") + 1 : call.index("--test")] = ["text/dev.tsv.gz"]
     main(call)
     content, values = written(text)
-    assert values["corpora"]["train"]["files"] == {
-        "source": ["../../text/train.en", "../../text/a: strange, name [1].en"],
-        "target": ["../../text/train.de", {"path": "../../text/all.tgz", "member": "inner/train.de"}],
+    assert values["splits"]["train"] == ["train", "train_2"]
+    assert values["corpora"]["train_2"]["files"] == {
+        "source": "../../text/a: strange, name [1].en",
+        "target": {"path": "../../text/all.tgz", "member": "inner/train.de"},
     }
     assert values["corpora"]["dev"] == {"format": "tsv", "files": {"pairs": "../../text/dev.tsv.gz"}}
     assert "mine: en to de, 120 training pairs" in content
@@ -427,11 +428,10 @@ def test_the_format_of_each_file_is_its_own(text, capsys):
     content, values = written(text)
     formats = {name: own["format"] for name, own in values["corpora"].items()}
     assert formats == {
-        **{"train": "plain", "train_tsv": "tsv", "train_tmx": "tmx", "dev": "plain"},
+        **{"train": "plain", "train_2": "tsv", "train_3": "tmx", "train_4": "plain", "dev": "plain"},
         **dict.fromkeys(("test", "bare", "wmt"), "sgm"),
     }
-    assert values["splits"]["train"] == ["train", "train_tsv", "train_tmx"]
-    assert len(values["corpora"]["train"]["files"]["source"]) == 2
+    assert values["splits"]["train"] == ["train", "train_2", "train_3", "train_4"]
     assert values["corpora"]["wmt"]["files"] == dict.fromkeys(("source", "target"), "../../text/wmt.xml")
     assert "a part of train, which has 66 pairs" in content
     output = capsys.readouterr().out

@@ -2,16 +2,14 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from nmtcore.config.corpora import SIDES
+from nmtcore.config.corpora import SIDES, FileSettings
 from nmtcore.config.datasets import GOLD, REQUIRED_SPLITS
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.typed import changed
-from nmtcore.corpus.text_lines import Input
 from nmtcore.corpus.writing_systems import main_script
 from nmtcore.new.survey import DatasetSurvey, percentile
 from nmtcore.new.templates import filled
@@ -23,70 +21,44 @@ _SIZES = ((10_000, 2_000), (100_000, 6_000), (1_000_000, 16_000), (None, 32_000)
 """Numbers of merges for up to so many training pairs."""
 
 
-class OwnCorpus(NamedTuple):
-    """A corpus of the user's own."""
-
-    split: str
-    """The split that it is of, or is a part of."""
-    format: str
-    options: Mapping[str, Any]
-    """Those of the format."""
-    files: Mapping[str, Sequence[Input]]
-    """By role of the format."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DatasetDraft:
-    """What is known about a data set of the user's own."""
-
-    corpora: Mapping[str, OwnCorpus]
-    """By name; that of the first one of a split is the split's."""
-    splits: Mapping[str, Sequence[str]]
-    """The corpora of each split; a treebank may be a test and a `gold_` split."""
-    survey: DatasetSurvey
-    """The text of the splits, with the words that are chosen for it."""
-    parsers: Mapping[str, Sequence[KnownParser]]
-    """By side."""
-
-
-def dataset_text(draft: DatasetDraft, *, config: Path) -> str:
-    """Write the file of a data set, which belongs in the folder `datasets` of `config`."""
-    dataset, surveys = draft.survey.dataset, draft.survey.splits
-    is_trained = "train" in draft.splits
-    description = f"{dataset.name}: trees of {' and '.join(dict.fromkeys((dataset.source, dataset.target)))}"
+def dataset_text(survey: DatasetSurvey, parsers: Mapping[str, Sequence[KnownParser]], *, config: Path) -> str:
+    """Write the file of a data set, which belongs in the folder `datasets` of `config`; `parsers` are by side."""
+    dataset, surveys = survey.dataset, survey.splits
+    is_trained = "train" in surveys
+    description = f"{dataset.name}: trees of {' and '.join(dict.fromkeys(survey.languages.values()))}"
     if is_trained:
         pairs = f"{surveys['train'].pairs:,} training pairs"
         description = f"{dataset.name}: {dataset.source} to {dataset.target}, {pairs}"
-    tests = [split for split in draft.splits if split not in REQUIRED_SPLITS and not split.startswith(GOLD)]
+    tests = [split for split in surveys if split not in REQUIRED_SPLITS and not split.startswith(GOLD)]
     split, worst = max(surveys.items(), key=lambda item: item[1].bad.total())  # so many broken lines are allowed
     first_bad = json.dumps("".join(worst.first_bad[:1]), ensure_ascii=False)[1:-1]
-    chosen = {parser.name: parser for side in SIDES for parser in draft.parsers[side]}
+    chosen = {parser.name: parser for side in SIDES for parser in parsers[side]}
     return filled(
         "dataset.yaml.jinja",
         name=dataset.name,
         description=description,
         source=_scalar(dataset.source),
         target=_scalar(dataset.target) if is_trained or dataset.target != dataset.source else None,
-        corpora=[_corpus_values(draft, name, config) for name in draft.corpora],
-        splits=_flow({split: _list(names) for split, names in draft.splits.items()}),
+        corpora=_corpora(survey, config),
+        splits=_flow({split: _list([part.corpus for part in parts]) for split, parts in dataset.splits.items()}),
         main_test=tests[0] if tests and "test" not in tests else None,
         bad={"split": split, "total": worst.bad.total(), "first": first_bad},
-        training=_training_values(draft, tests) if is_trained else None,
-        with_trees=is_trained and draft.corpora["train"].format in WITH_TREES,
-        has_gold=any(split.startswith(GOLD) for split in draft.splits),
-        languages=" or ".join(dict.fromkeys(draft.survey.languages.values())),
+        training=_training_values(survey, tests) if is_trained else None,
+        with_trees=is_trained and dataset.corpora["train"].format in WITH_TREES,
+        has_gold=any(split.startswith(GOLD) for split in surveys),
+        languages=" or ".join(dict.fromkeys(survey.languages.values())),
         annotators={name: (_flow(parser.entry), parser.place) for name, parser in chosen.items()},
         syntax={
             side: _flow({gift: parser.name for parser in own for gift in parser.gives})
-            for side, own in draft.parsers.items()
+            for side, own in parsers.items()
             if own
         },
     )
 
 
-def _training_values(draft: DatasetDraft, tests: Sequence[str]) -> dict[str, Any]:
+def _training_values(surveys: DatasetSurvey, tests: Sequence[str]) -> dict[str, Any]:
     """Choose what only a data set to train on has."""
-    dataset, survey = draft.survey.dataset, draft.survey.splits["train"]
+    dataset, survey = surveys.dataset, surveys.splits["train"]
     words = {side: _words(dataset.words[side]) for side in SIDES}
     lengths = [
         own.characters if dataset.words[side].kind == "characters" else own.words for side, own in survey.sides.items()
@@ -104,21 +76,21 @@ def _training_values(draft: DatasetDraft, tests: Sequence[str]) -> dict[str, Any
     }
 
 
-def _corpus_values(draft: DatasetDraft, name: str, config: Path) -> dict[str, Any]:
-    """Return the values of the entry of a corpus."""
-    corpus = draft.corpora[name]
-    survey, is_whole = draft.survey.splits[corpus.split], len(draft.splits[corpus.split]) == 1
-    pairs = f"{survey.pairs + survey.bad.total():,} pairs"
-    return {
-        "name": name,
-        "pairs": pairs if is_whole else f"a part of {corpus.split}, which has {pairs}",
-        "format": corpus.format,
-        "options": corpus.options and json.dumps(corpus.options, ensure_ascii=False),
-        "files": {
-            role: _list([_file(file.path, file.member, config) for file in files])
-            for role, files in corpus.files.items()
-        },
+def _corpora(survey: DatasetSurvey, config: Path) -> Iterator[dict[str, Any]]:
+    """Yield the values of the entry of each corpus."""
+    names = {
+        part.corpus: (split, len(parts)) for split, parts in reversed(survey.dataset.splits.items()) for part in parts
     }
+    for name, corpus in survey.dataset.corpora.items():
+        split, parts = names[name]
+        pairs = f"{survey.splits[split].pairs + survey.splits[split].bad.total():,} pairs"
+        yield {
+            "name": name,
+            "pairs": pairs if parts == 1 else f"a part of {split}, which has {pairs}",
+            "format": corpus.format,
+            "options": corpus.options and json.dumps(corpus.options, ensure_ascii=False),
+            "files": {role: _file(file, config) for role, (file,) in corpus.files.items()},
+        }
 
 
 def _list(entries: Sequence[str]) -> str:
@@ -135,10 +107,10 @@ def _words(words: WordsSettings) -> str:
     return words.kind if len(entries) == 1 else _flow(entries)
 
 
-def _file(path: Path, member: str | None, config: Path) -> str:
-    relative = os.path.relpath(path, config)
-    text = _scalar(str(path) if relative.startswith("../../..") else relative)
-    return text if member is None else _flow({"path": text, "member": _scalar(member)})
+def _file(file: FileSettings, config: Path) -> str:
+    relative = os.path.relpath(file.path, config)
+    text = _scalar(file.path if relative.startswith("../../..") else relative)
+    return text if file.member is None else _flow({"path": text, "member": _scalar(file.member)})
 
 
 def _scalar(text: str) -> str:
