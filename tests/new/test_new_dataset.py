@@ -574,19 +574,6 @@ def test_a_folder_that_cannot_be_written_to_is_noticed_before_the_text_is_read(t
     assert "/mine/config/datasets exists already, but is not a folder" in mistake(capsys, arguments())
 
 
-@pytest.mark.parametrize("before", [None, "by hand"])
-def test_a_file_that_is_not_valid_does_not_stay(before, text, capsys, monkeypatch):
-    path = text.parent / "mine/config/datasets/mine.yaml"
-    path.parent.mkdir(parents=True)
-    if before:
-        path.write_text(before)
-    monkeypatch.setattr("nmtcore.new.dataset_file.filled", lambda *_, **values: "recipe: 1\n")
-    with pytest.raises(SystemExit, match="2"):
-        main(arguments("--force"))
-    assert "mine.yaml: " in capsys.readouterr().err
-    assert [own.read_text() for own in path.parent.iterdir()] == [before] * (before is not None)
-
-
 PARSER = """
 from nmtcore.annotation.base import Annotator
 from nmtcore.config.annotators import AnnotatorSettings

@@ -177,13 +177,7 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
         print("\n".join([*new.unknown_endings(request, dataset), *survey_lines(survey)]))
         schemas = path.parent.parent / "schemas"
         texts = {} if schemas.exists() else schema_texts(schemas)
-        before = path.read_text(encoding="utf-8") if path.exists() else None
         write_texts({path: dataset_text(survey, parsers, config=path.parent.parent), **texts})
-        try:
-            project_of_folder(folder, **changes).dataset(chosen.name)  # raises an error if the file is not valid
-        except BaseException:
-            path.unlink() if before is None else write_texts({path: before})
-            raise
     print("\n" + "\n".join(_next_steps(chosen, chosen.folder / path.relative_to(folder))))
 
 

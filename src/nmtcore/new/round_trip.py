@@ -1,6 +1,6 @@
 """Text that is taken apart into words and joined again: what it scores against itself, and words that lose little."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
@@ -72,17 +72,12 @@ def choose_words(texts: Sequence[str], language: str) -> WordsSettings:
     if tokenize != "13a":
         return WordsSettings(kind="characters", normalise="nfc")
     best, bleu = None, 0.0
-    for words in _candidates(language):
+    candidates = [{}, {"apostrophes": "keep"}, {"kind": "spacy"}]
+    for changes in candidates[language in APOSTROPHES :]:
+        words = WordsSettings(normalise="nfc", **changes)
         trip = round_trip(texts, words, language, EvaluationSettings(tokenize=tokenize))
         if isinstance(trip, RoundTrip) and (best is None or trip.bleu >= bleu + GAIN):
             best, bleu = words, trip.bleu
         if bleu >= LEAST_BLEU:
             break
     return best or WordsSettings(normalise="nfc")
-
-
-def _candidates(language: str) -> Iterator[WordsSettings]:
-    if language not in APOSTROPHES:
-        yield WordsSettings(normalise="nfc")
-    yield WordsSettings(normalise="nfc", apostrophes="keep")
-    yield WordsSettings(kind="spacy", normalise="nfc")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from nmtcore.corpus.formats.rows import Format, Inputs, Row, check_same_ids, collapse_spaces, pair_pieces
 from nmtcore.corpus.formats.sentence_ids import NO_ID
@@ -121,14 +121,6 @@ def _id(attributes: bytes, name: bytes) -> str:
     return value.decode("utf-8", "replace")
 
 
-class Variant(NamedTuple):
-    """The segment of a `<tuv>`: its language tag, its text, and an undefined entity in it, if any."""
-
-    language: str
-    text: str
-    undefined_entity: str | None
-
-
 class Tmx(Format):
     """One pair per `<tu>` (https://www.gala-global.org/tmx-14b), which is parsed by itself.
 
@@ -150,27 +142,25 @@ class Tmx(Format):
         root, fault = _parse_xml(start + piece.data + end)
         if fault:
             raise BadRow("xml", piece, _damage(fault), line=fault.line - 1 - start.count(b"\n"))
-        variants = _variants(root)
+        variants = list(_variants(root, piece))
         languages = (self.context.source, self.context.target)
         source, target = (_variant_side(piece, variants, language) for language in languages)
         return source, target
 
 
-def _variant_side(piece: Piece, variants: Sequence[Variant], language: str) -> Side:
+def _variant_side(piece: Piece, variants: Sequence[tuple[str, str]], language: str) -> Side:
     """Return the only text in a language: `en` if there is such a variant, else `en-US` or the like."""
-    tags = [variant.language.casefold().replace("_", "-") for variant in variants]
+    tags = [tag.casefold().replace("_", "-") for tag, _ in variants]
     language = language.casefold().replace("_", "-")
     wanted = {language} if language in tags else {tag for tag in tags if tag.startswith(f"{language}-")}
     matches = [variant for tag, variant in zip(tags, variants, strict=True) if tag in wanted]
     if not matches:
-        shown = shortened(", ".join(variant.language for variant in variants)) or "none"
+        shown = shortened(", ".join(tag for tag, _ in variants)) or "none"
         raise BadRow("language", piece, f"this <tu> has no segment in '{language}' (its languages: {shown})")
-    if len({variant.text for variant in matches}) > 1:
-        shown = quoted(", ".join(dict.fromkeys(variant.language for variant in matches)))
+    if len({text for _, text in matches}) > 1:
+        shown = quoted(", ".join(dict.fromkeys(tag for tag, _ in matches)))
         raise BadRow("language", piece, f"this <tu> has different segments in {shown}")
-    if entity := matches[0].undefined_entity:
-        raise BadRow("entity", piece, f"this <tu> has the undefined entity {shortened(entity)}")
-    return Side(text=matches[0].text)
+    return Side(text=matches[0][1])
 
 
 def units(file: Input) -> Iterator[Row]:
@@ -231,15 +221,14 @@ def _damage(fault: Any) -> str:
     return f"the XML is damaged ({shortened(_LINE_OF_TAG.sub('', fault.message.strip()))})"
 
 
-def _variants(root: Any) -> list[Variant]:
+def _variants(root: Any, piece: Piece) -> Iterator[tuple[str, str]]:
+    """Yield the language tag and the text of each segment. Raises `BadRow` for an undefined entity."""
     from lxml import etree
 
-    variants = []
-    for variant in root.iterfind("{*}tu/{*}tuv"):
+    for variant in root.iter("{*}tuv"):
         language = variant.get("{http://www.w3.org/XML/1998/namespace}lang") or variant.get("lang")
         for segment in variant.iterchildren("{*}seg") if language else ():
             etree.strip_elements(segment, *(f"{{*}}{code}" for code in CODES), with_tail=False)
-            entity = next(segment.iter(etree.Entity), None)
-            text = collapse_spaces(segment.xpath("string()"))
-            variants.append(Variant(language, text, None if entity is None else entity.text))
-    return variants
+            for entity in segment.iter(etree.Entity):
+                raise BadRow("entity", piece, f"this <tu> has the undefined entity {shortened(entity.text)}")
+            yield language, collapse_spaces(segment.xpath("string()"))
