@@ -9,7 +9,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from nmtcore.config.catalogue import full_form
-from nmtcore.config.corpora import SIDES, CorpusSettings
+from nmtcore.config.corpora import SIDES, FileSettings
 from nmtcore.config.datasets import CONTRAST, GOLD, REQUIRED_SPLITS, TREEBANK, DatasetSettings, EvaluationSettings
 from nmtcore.config.formats import FORMATS
 from nmtcore.config.language_codes import check_language_code
@@ -18,7 +18,7 @@ from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.yaml_files import yaml_files
 from nmtcore.corpus.read import advice_on_blind
 from nmtcore.corpus.streams import open_stream
-from nmtcore.corpus.text_lines import SAMPLE, Input
+from nmtcore.corpus.text_lines import SAMPLE
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.layout import RESERVED
 from nmtcore.new.component import check_own_name
@@ -184,21 +184,18 @@ def _own_corpus(request: NewDataset, split: str, paths: Sequence[str]) -> dict[s
         raise UserError(f"{fault}{blind}.{table}")
     if len(given) > 1 and all(given) and not is_one and _are_same(*given):
         raise UserError(f"{option}: both sides are the same file, {paths[0]}: write {option} SOURCE TARGET.")
-    files = {role: {"path": str(own.path), "member": own.member} for role, own in zip(roles, given, strict=True) if own}
+    files = {role: {"path": own.path, "member": own.member} for role, own in zip(roles, given, strict=True) if own}
     return {"format": name, "options": options, "files": files}
 
 
 def unknown_endings(request: NewDataset, dataset: DatasetSettings) -> Iterator[str]:
     """Say which files are read as plain text though their endings are of no format."""
-    for split, parts in dataset.splits.items():
-        plain = [part.corpus for part in parts if dataset.corpora[part.corpus].format == "plain"]
-        for name in plain if not {"", split} & request.formats.keys() else ():
-            for (file,) in _inputs(dataset.corpora[name]).values():
-                if _format_of(file, request) is None:
-                    yield (
-                        f"{split}: {file.member or file.path.name} is read as plain text, since its ending is of no "
-                        f"format (--format {split}=FORMAT chooses another)."
-                    )
+    for split, parts in dataset.splits.items() if "" not in request.formats else ():
+        corpora = [dataset.corpora[part.corpus] for part in parts if split not in request.formats]
+        plain = (file for own in corpora if own.format == "plain" for files in own.files.values() for file in files)
+        for name in (file.member or Path(file.path).name for file in plain if _format_of(file, request) is None):
+            advice = f"(--format {split}=FORMAT chooses another)"
+            yield f"{split}: {name} is read as plain text, since its ending is of no format {advice}."
 
 
 def survey_own(request: NewDataset, dataset: DatasetSettings) -> DatasetSurvey:
@@ -206,7 +203,7 @@ def survey_own(request: NewDataset, dataset: DatasetSettings) -> DatasetSurvey:
 
     Raises `UserError` for the first fault.
     """
-    survey = survey_dataset(dataset, {name: _inputs(corpus) for name, corpus in dataset.corpora.items()})
+    survey = survey_dataset(dataset)
     for fault in survey.bad_lines(request.max_bad_lines, "--max-bad-lines {}") + survey.faults:
         raise UserError(fault)
     if "train" in dataset.splits:
@@ -233,7 +230,7 @@ def own_parsers(request: NewDataset, dataset: DatasetSettings, project: Project)
     return choose(project, {"source": dataset.source, "target": dataset.target}, request.parser)
 
 
-def _own_file(text: str, *, option: str) -> Input:
+def _own_file(text: str, *, option: str) -> FileSettings:
     """Return an absolute path and a member. Raises `UserError` if it is no file that can be read more than once."""
     path, member = text, None
     if not os.path.exists(path) and ":" in text:
@@ -244,21 +241,17 @@ def _own_file(text: str, *, option: str) -> Input:
         if absolute.exists() and not absolute.is_dir():
             reason = "is not a regular file, and so cannot be read twice: write its content to one"
         raise UserError(f"{option}: {text} {reason}.")
-    return Input(absolute, member)
+    return FileSettings(path=str(absolute), member=member)
 
 
-def _inputs(corpus: CorpusSettings) -> dict[str, list[Input]]:
-    return {role: [Input(Path(own.path), own.member) for own in files] for role, files in corpus.files.items()}
-
-
-def _are_same(first: Input, second: Input) -> bool:
+def _are_same(first: FileSettings, second: FileSettings) -> bool:
     """Return whether two inputs are the same file, perhaps by links, or the same member of an archive."""
     return first.member == second.member and os.path.samefile(first.path, second.path)
 
 
-def _format_of(file: Input, request: NewDataset) -> str | None:
+def _format_of(file: FileSettings, request: NewDataset) -> str | None:
     """Return the format that a file's ending or its first bytes show; None if neither does."""
-    name = (file.member or file.path.name).lower()
+    name = (file.member or Path(file.path).name).lower()
     for compressed in _COMPRESSED:
         name = name.removesuffix(compressed)
     ending = os.path.splitext(name)[1]

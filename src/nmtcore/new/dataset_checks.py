@@ -1,16 +1,16 @@
 """Check a data set before its jobs start: its files, its annotators' models, and the systems that can be planned."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nmtcore.annotation.models import missing_models
 from nmtcore.config.annotator_models import has_model
 from nmtcore.config.annotators import ANNOTATORS, ExistingSettings
+from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import GOLD, DatasetSettings
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
-from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.sources import FileLocation, locate_file, missing_manual
 from nmtcore.errors import UserError
 from nmtcore.new.survey import DatasetSurvey, add_round_trips, survey_dataset
@@ -53,7 +53,7 @@ def check_dataset(project: Project, name: str, *, limit: int | None = None) -> D
     """
     dataset = project.dataset(name, where=str(project.folders[0]))
     locations = locate_corpora(project, dataset)
-    survey = survey_dataset(dataset, _inputs_here(locations), limit=limit)
+    survey = survey_dataset(_with_files(dataset, locations), limit=limit)
     add_round_trips(survey)
     annotators = _annotator_states(project, dataset)
     check = DatasetCheck(dataset=dataset, locations=locations, survey=survey, annotators=annotators)
@@ -82,13 +82,24 @@ def locate_corpora(project: Project, dataset: DatasetSettings) -> dict[str, dict
     }
 
 
-def _inputs_here(locations: Mapping[str, Mapping[str, list[FileLocation]]]) -> dict[str, Inputs]:
-    """Return the files of the corpora all of whose files are on this machine."""
-    return {
-        name: {role: [place.input for place in places] for role, places in roles.items()}
+def _with_files(dataset: DatasetSettings, locations: Mapping[str, Mapping[str, list[FileLocation]]]) -> DatasetSettings:
+    """Return a data set whose corpora are read where they are, if all their files are on this machine."""
+    here = {
+        name: {role: [own.input for own in places] for role, places in roles.items()}
         for name, roles in locations.items()
-        if all(place.input for places in roles.values() for place in places)
+        if all(own.input for places in roles.values() for own in places)
     }
+    corpora = {
+        name: replace(
+            dataset.corpora[name],
+            files={
+                role: tuple(FileSettings(path=str(own.path), member=own.member) for own in files)
+                for role, files in roles.items()
+            },
+        )
+        for name, roles in here.items()
+    }
+    return replace(dataset, corpora=dataset.corpora | corpora)
 
 
 def _plan_systems(project: Project, check: DatasetCheck) -> None:

@@ -21,7 +21,6 @@ from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.filters import detect_language, detected_languages
 from nmtcore.corpus.formats.lines import describe_columns
-from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.pairs import SIDES
 from nmtcore.corpus.read import read_split
 from nmtcore.corpus.text_lines import how_to_convert
@@ -46,11 +45,9 @@ MOST_PIECES = 0.1
 """From this share of texts with pieces of subwords on, a side was cut into them. Clean text has none."""
 MOST_SHIFTED = 0.01
 """From this share of shifted pairs on, the files must be corrected."""
-LOW_TOGETHER, UNRELATED, LEAST_UNRELATED = 0.5, 0.2, 500
-"""Below the first correlation of lengths, the sides of so many pairs hardly go together; below the second, they are no
-translations of each other."""
-LEAST_TEXTS = 300
-"""Texts of a sample that must differ by more than numbers, for that; formulas differ less."""
+LOW_TOGETHER, LEAST_PAIRS, LEAST_TEXTS = 0.5, 500, 300
+"""Below this correlation of lengths, the sides of so many pairs are no translations of each other, if so many texts of
+a sample differ by more than numbers; formulas differ less."""
 MOST_SWAPPED = 0.5
 """From this share of sentences in the language of the other side on, the sides are taken to be swapped."""
 MOST_OTHERS = 0.9
@@ -209,12 +206,16 @@ class DatasetSurvey:
         return [f"train: {warning}" for warning in warnings if warning]
 
 
-def survey_dataset(
-    dataset: DatasetSettings, inputs: Mapping[str, Inputs], *, limit: int | None = None
-) -> DatasetSurvey:
-    """Survey each split all of whose corpora have files in `inputs` (by corpus); at most `limit` pairs per split."""
-    known = [split for split, parts in dataset.splits.items() if all(part.corpus in inputs for part in parts)]
-    surveys = {split: _survey_split(dataset, split, inputs, limit) for split in known}
+def survey_dataset(dataset: DatasetSettings, *, limit: int | None = None) -> DatasetSurvey:
+    """Survey each split all of whose files have a `path` on this machine; at most `limit` pairs per split."""
+    known = [
+        split
+        for split, parts in dataset.splits.items()
+        if all(
+            _is_here(file) for part in parts for files in dataset.corpora[part.corpus].files.values() for file in files
+        )
+    ]
+    surveys = {split: _survey_split(dataset, split, limit) for split in known}
     for split in dataset.tests:
         if split in known:
             surveys[split].in_train = _overlap(surveys[split], surveys.get("train"))
@@ -231,14 +232,19 @@ def add_round_trips(survey: DatasetSurvey) -> None:
                 survey.splits[split].round_trip = round_trip(texts, words, dataset.target, dataset.evaluation)
 
 
-def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs], limit: int | None) -> SplitSurvey:
+def _is_here(file: FileSettings) -> bool:
+    return file.path is not None and Path(file.path).is_file()
+
+
+def _survey_split(dataset: DatasetSettings, split: str, limit: int | None) -> SplitSurvey:
     """Survey a split; an error that ends reading, such as files of different lengths, is its fault."""
     survey = SplitSurvey(sides={side: SideSurvey() for side in dataset.sides(split)})
+    words = dict.fromkeys(SIDES, WordsSettings(kind="spaces"))
     with TemporaryDirectory(prefix="nmtcore-") as folder:
         raw = Path(folder) / "raw.parquet"
         try:
             report = read_split(
-                _settings(dataset, split, inputs),
+                replace(ReadingSettings.of(dataset, split), words=words, max_bad_lines=ANY_NUMBER),
                 dataset=dataset.name,
                 split=split,
                 downloads=Path(folder),
@@ -260,8 +266,8 @@ def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inp
             _add_batch(survey, batch, drawn)
         if len(survey.sides) == len(SIDES):
             _compare_lengths(survey, dataset, split, raw)
-    tables = [part.corpus for part in dataset.splits[split] if dataset.corpora[part.corpus].format == "tsv"]
-    columns = [describe_columns(inputs[name]["pairs"][0], dataset.corpora[name].options) for name in tables[:1]]
+    corpora = (dataset.corpora[part.corpus] for part in dataset.splits[split])
+    columns = [describe_columns(corpus) for corpus in corpora if corpus.format == "tsv"][:1]
     faults = judge_texts(survey, {"source": dataset.source, "target": dataset.target})
     survey.faults += [" ".join([f"{split}: {fault}", *columns]) for fault in faults]
     return survey
@@ -276,39 +282,21 @@ def _compare_lengths(survey: SplitSurvey, dataset: DatasetSettings, split: str, 
         unit = "line" if dataset.corpora[corpus].format in ("plain", "tsv", "czeng") else "pair"
         lines = f"{abs(shift.lines)} {unit}{'' if abs(shift.lines) == 1 else 's'}"
         missing, added = SIDES if shift.lines > 0 else SIDES[::-1]
-        found = survey.notes if shift.end - shift.first < MOST_SHIFTED * survey.pairs else survey.faults
-        found.append(
+        sentences = survey.notes if shift.end - shift.first < MOST_SHIFTED * survey.pairs else survey.faults
+        sentences.append(
             f"{split}: from about {unit} {row} of {corpus} on, the lengths of both sides do not go together in "
             f"{shift.end - shift.first:,} pairs (correlation {shift.correlation:.2f}), but with the target {lines} "
             f"{'below' if shift.lines > 0 else 'above'} they do ({shift.shifted:.2f}): the {missing} seems to lack "
             f"{lines} there, or the {added} to have {lines} more. Correct the files."
         )
     together = correlation(*lengths)
-    if survey.faults or together is None or survey.pairs < LEAST_UNRELATED or together >= LOW_TOGETHER:
-        return
     texts = ({re.sub("[0-9]+", "0", text) for text in side} for side in survey.texts.values())
-    found = survey.faults if together < UNRELATED and min(map(len, texts)) >= LEAST_TEXTS else survey.notes
-    found.append(
-        f"{split}: the lengths of both sides hardly go together (correlation {together:.2f}; those of translations "
-        "above .7): are the files parallel, in the same order?"
-    )
-
-
-def _settings(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs]) -> ReadingSettings:
-    """Return the settings to read a split, with its files where they are now and words between white space."""
-    settings = ReadingSettings.of(dataset, split)
-    corpora = {
-        name: replace(
-            corpus,
-            files={
-                role: tuple(FileSettings(path=str(file.path), member=file.member) for file in files)
-                for role, files in inputs[name].items()
-            },
+    can_tell = together is not None and survey.pairs >= LEAST_PAIRS and min(map(len, texts)) >= LEAST_TEXTS
+    if can_tell and together < LOW_TOGETHER and not survey.faults:
+        survey.faults.append(
+            f"{split}: the lengths of both sides hardly go together (correlation {together:.2f}; those of translations "
+            "above .7): are the files parallel, in the same order?"
         )
-        for name, corpus in settings.corpora.items()
-    }
-    words = dict.fromkeys(SIDES, WordsSettings(kind="spaces"))
-    return replace(settings, corpora=corpora, words=words, max_bad_lines=ANY_NUMBER)
 
 
 def _add_batch(survey: SplitSurvey, batch: pa.RecordBatch, drawn: np.ndarray) -> None:

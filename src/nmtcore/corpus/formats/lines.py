@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
-from typing import Any
+from pathlib import Path
 
+from nmtcore.config.corpora import CorpusSettings
 from nmtcore.config.formats import TsvOptions
 from nmtcore.corpus.formats.rows import (
     FIRST_LINES,
@@ -111,10 +112,11 @@ class Tsv(Format):
         return Side(text=columns[options.source_column - 1]), Side(text=target)
 
 
-def describe_columns(file: Input, options: Mapping[str, Any]) -> str:
-    """Show the columns of a table's first row, and say how to choose others."""
-    first = next((piece.data for piece in lines(file) if piece.data.strip()), b"")
-    cells = first.decode("utf-8", "replace").split(options.get("separator", TsvOptions.separator))
+def describe_columns(corpus: CorpusSettings) -> str:
+    """Show the columns of the first row of a table, a file of the user's own, and say how to choose others."""
+    file = corpus.files["pairs"][0]
+    first = next((piece.data for piece in lines(Input(Path(file.path), file.member)) if piece.data.strip()), b"")
+    cells = first.decode("utf-8", "replace").split(corpus.options.get("separator", TsvOptions.separator))
     return f"{file.path}: {_columns_text(cells)}"
 
 
