@@ -198,12 +198,15 @@ def units(file: Input) -> Iterator[Row]:
 
 def _parts(stream: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
     """Yield what is before the first `<tu>`, then each `<tu>` up to the next; beside the last one, what follows it."""
-    rest = b""
-    while block := stream.read(_BLOCK):
-        rest += block
+    rest = block = stream.read(_BLOCK)
+    if not _TMX.search(rest):  # another sort of file, which may be long
+        yield rest, b""
+        return
+    while block:
         cuts = [0, *(match.start() for match in _UNIT_STARTS.finditer(rest) if match[1])]
         yield from ((rest[start:stop], b"") for start, stop in pairwise(cuts) if start < stop)
-        rest = rest[cuts[-1] :]
+        block = stream.read(_BLOCK)
+        rest = rest[cuts[-1] :] + block
     ends = [0, *(match.end() for match in _UNIT_ENDS.finditer(rest) if match[1])]
     yield rest[: ends[-1]], rest[ends[-1] :]
 
