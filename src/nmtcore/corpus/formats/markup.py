@@ -216,7 +216,7 @@ def _parse_xml(data: bytes) -> tuple[Any, Any]:
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
-    root = etree.fromstring(data, parser)
+    root = etree.fromstring(data or b" ", parser)  # lxml raises an error of its own for nothing
     return root, next(iter(parser.error_log.filter_from_fatals()), None)
 
 
