@@ -84,20 +84,16 @@ def locate_corpora(project: Project, dataset: DatasetSettings) -> dict[str, dict
 
 def _with_files(dataset: DatasetSettings, locations: Mapping[str, Mapping[str, list[FileLocation]]]) -> DatasetSettings:
     """Return a data set whose corpora are read where they are, if all their files are on this machine."""
-    here = {
-        name: {role: [own.input for own in places] for role, places in roles.items()}
-        for name, roles in locations.items()
-        if all(own.input for places in roles.values() for own in places)
-    }
     corpora = {
         name: replace(
             dataset.corpora[name],
             files={
-                role: tuple(FileSettings(path=str(own.path), member=own.member) for own in files)
-                for role, files in roles.items()
+                role: tuple(FileSettings(path=str(own.input.path), member=own.input.member) for own in places)
+                for role, places in roles.items()
             },
         )
-        for name, roles in here.items()
+        for name, roles in locations.items()
+        if all(own.input for places in roles.values() for own in places)
     }
     return replace(dataset, corpora=dataset.corpora | corpora)
 

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import ReadingSettings
@@ -151,9 +150,7 @@ class SplitSurvey:
     @property
     def texts(self) -> dict[str, tuple[str, ...]]:
         """The texts of the sample, by side."""
-        return (
-            dict(zip(SIDES, zip(*self.sample, strict=True), strict=True)) if self.sample else dict.fromkeys(SIDES, ())
-        )
+        return {side: tuple(pair[number] for pair in self.sample) for number, side in enumerate(SIDES)}
 
 
 @dataclass(kw_only=True)
@@ -197,24 +194,18 @@ class DatasetSurvey:
     @property
     def unsegmented(self) -> list[str]:
         """One sentence for each side whose training text has no spaces between words, which its `words` expect."""
-        sides = self.splits["train"].sides.items() if "train" in self.splits else ()
-        kinds = {side: words.kind for side, words in self.dataset.words.items()}
-        warnings = (
-            unsegmented_warning(own.unspaced, side, words_kind=kinds[side], language=self.languages[side])
-            for side, own in sides
-        )
+        train, warnings = self.splits.get("train"), []
+        for side, own in train.sides.items() if train else ():
+            words_kind, language = self.dataset.words[side].kind, self.languages[side]
+            warnings.append(unsegmented_warning(own.unspaced, side, words_kind=words_kind, language=language))
         return [f"train: {warning}" for warning in warnings if warning]
 
 
 def survey_dataset(dataset: DatasetSettings, *, limit: int | None = None) -> DatasetSurvey:
     """Survey each split all of whose files have a `path` on this machine; at most `limit` pairs per split."""
-    known = [
-        split
-        for split, parts in dataset.splits.items()
-        if all(
-            _is_here(file) for part in parts for files in dataset.corpora[part.corpus].files.values() for file in files
-        )
-    ]
+    files = {name: [own for role in corpus.files.values() for own in role] for name, corpus in dataset.corpora.items()}
+    here = [name for name, own in files.items() if all(file.path and Path(file.path).is_file() for file in own)]
+    known = [split for split, parts in dataset.splits.items() if all(part.corpus in here for part in parts)]
     surveys = {split: _survey_split(dataset, split, limit) for split in known}
     for split in dataset.tests:
         if split in known:
@@ -230,10 +221,6 @@ def add_round_trips(survey: DatasetSurvey) -> None:
         for split in survey.splits.keys() & {"dev", *dataset.tests}:
             if texts := [text for text in survey.splits[split].texts["target"] if text]:
                 survey.splits[split].round_trip = round_trip(texts, words, dataset.target, dataset.evaluation)
-
-
-def _is_here(file: FileSettings) -> bool:
-    return file.path is not None and Path(file.path).is_file()
 
 
 def _survey_split(dataset: DatasetSettings, split: str, limit: int | None) -> SplitSurvey:
@@ -369,18 +356,15 @@ def judge_texts(survey: SplitSurvey, languages: Mapping[str, str]) -> list[str]:
         parallel = [row for row in texts if len({*survey.sample[row]}) > 1]
         others = [row for row in parallel if detected[row] != language]
         swapped = sum(detected[row] == languages[SIDES[1 - number]] for row in others)
+        drawn = f"{len(texts)} {side} sentences drawn seem to be in"
         if swapped > MOST_SWAPPED * len(texts):
-            faults.append(
-                f"{swapped} of {len(texts)} {side} sentences drawn seem to be in the language of the other side, not "
-                f"in '{language}': are the files swapped?"
-            )
+            advice = f"not in '{language}': are the files swapped?"
+            faults.append(f"{swapped} of {drawn} the language of the other side, {advice}")
         elif len(parallel) >= FEWEST_JUDGED and len(others) >= MOST_OTHERS * len(parallel):
             common = _common_language([texts[row] for row in others])
             if common != language:
-                faults.append(
-                    f"{len(foreign)} of {len(texts)} {side} sentences drawn seem to be in another language than "
-                    f"'{language}', such as '{common}': correct the language code or the text."
-                )
+                advice = f"such as '{common}': correct the language code or the text."
+                faults.append(f"{len(foreign)} of {drawn} another language than '{language}', {advice}")
     if judged == len(SIDES):
         survey.dropped = [survey.sample[row] for row in sorted(dropped) if all(map(str.strip, survey.sample[row]))]
     return faults
