@@ -4,6 +4,7 @@ import codecs
 import html
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from typing import Any, BinaryIO
@@ -216,7 +217,9 @@ def _parse_xml(data: bytes) -> tuple[Any, Any]:
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
-    root = etree.fromstring(data or b" ", parser)  # lxml raises an error of its own for nothing
+    root = None
+    with suppress(etree.XMLSyntaxError):  # of data without a root
+        root = etree.fromstring(data or b" ", parser)
     return root, next(iter(parser.error_log.filter_from_fatals()), None)
 
 
