@@ -6,12 +6,11 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
-from campaigns.run import ROOT, WrongOutput
+from campaigns.run import WrongOutput
 
-from nmtcore.config.project import Project
 from nmtcore.demo import generate
 from nmtcore.errors import UserError
-from nmtcore.new.dataset import NewDataset, draft_dataset, own_corpora
+from nmtcore.new.dataset import NewDataset, own_dataset, survey_own
 
 Texts = tuple[list[str], list[str]]
 """The lines of both sides."""
@@ -23,11 +22,6 @@ ALLOWED = {"identical", "unbalanced"}
 @cache
 def _demo(split: str) -> list[tuple[str, str]]:
     return [(own.source.text, own.target.text) for own in generate(split=split, count=3_000)]
-
-
-@cache
-def _project() -> Project:
-    return Project([ROOT / "config"], {})
 
 
 def _shifted(random: Random, texts: Texts) -> Texts:
@@ -110,7 +104,7 @@ def attempt(random: Random, folder: Path) -> str:
             files[split] = [_table(random, folder / "train.tsv", texts)]
     request = NewDataset(name="x", source="en", target="de", files=files, parser="none")
     try:
-        draft, survey = draft_dataset(request, own_corpora(request), _project())
+        survey = survey_own(request, own_dataset(request))
     except UserError as error:
         expected = "columns" if damage == "tabs" else REFUSED.get(damage, ("", "\0"))[1]
         if expected not in str(error):
@@ -121,8 +115,8 @@ def attempt(random: Random, folder: Path) -> str:
         raise WrongOutput(f"{damage} of {damaged} was not noticed")
     if damage in COUNTED and COUNTED[damage][1] not in odd:
         raise WrongOutput(f"{damage} of {damaged} was not counted, but {odd}")
-    if damage in READ and draft.corpora[damaged].format != READ[damage][1]:
-        raise WrongOutput(f"{damage} of {damaged} was read as {draft.corpora[damaged].format}")
+    if damage in READ and survey.dataset.corpora[damaged].format != READ[damage][1]:
+        raise WrongOutput(f"{damage} of {damaged} was read as {survey.dataset.corpora[damaged].format}")
     if damage not in COUNTED and odd - ALLOWED:
         raise WrongOutput(f"{damage or 'clean text'} is odd: {odd}")
     return "counted" if damage in COUNTED else "clean"

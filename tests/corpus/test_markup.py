@@ -315,6 +315,11 @@ def test_refused_xml_raises_with_its_line(name, bench):
         bench.read(tmx(bench, head + body + TAIL))
 
 
+def test_an_empty_file_is_damaged(bench):
+    with pytest.raises(LineError, match=r"memory\.tmx, line 1: the XML is damaged"):
+        bench.read(tmx(bench, ""))
+
+
 LANGUAGES = st.sampled_from(["cs", "en", "de", "en-US"])
 INNER = st.recursive(
     st.text(st.sampled_from("ab<&> \n"), max_size=5).map(escape),

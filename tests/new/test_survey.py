@@ -12,14 +12,13 @@ import pytest
 
 from nmtcore.config.catalogue import full_form
 from nmtcore.corpus.filters import detect_language
-from nmtcore.corpus.text_lines import Input
 from nmtcore.new.dataset_report import survey_lines
 from nmtcore.new.survey import (
     FEWEST_JUDGED,
     ODD,
-    DatasetSurvey,
+    SideSurvey,
     SplitSurvey,
-    judge_languages,
+    judge_texts,
     oddities,
     percentile,
     survey_dataset,
@@ -51,19 +50,18 @@ def settings_of(corpora, splits, **others):
 
 def dataset(tmp_path, texts, *, splits=None, limit=None, source="en", target="de", words="moses", languages=False):
     """Write a file per split and side (bytes), and survey the splits."""
-    inputs, corpora = {}, {}
+    corpora = {}
     for split, sides in texts.items():
         paths = {role: tmp_path / f"{split}.{role}" for role in sides}
         for role, path in paths.items():
             path.write_bytes(sides[role])
-        inputs[split] = {role: [Input(path, None)] for role, path in paths.items()}
         corpora[split] = {"format": "plain", "files": {role: {"path": str(path)} for role, path in paths.items()}}
     splits = splits or {split: split for split in texts} | {"test": "dev"}
     settings = settings_of(corpora, splits, source=source, target=target, words=words)
     with pytest.MonkeyPatch.context() as patch:
         if not languages:  # they take long
-            patch.setattr("nmtcore.new.survey.judge_languages", lambda sample, languages: ({}, []))
-        return survey_dataset(settings, inputs, limit=limit)
+            patch.setattr("nmtcore.new.survey.detected_languages", tuple)
+        return survey_dataset(settings, limit=limit)
 
 
 def lines(texts):
@@ -124,7 +122,7 @@ def test_counts_of_a_split_are_those_of_a_plain_loop(tmp_path):
         # Readers take a byte order mark off the first line only.
         pairs[0] = tuple(text.removeprefix("\ufeff") for text in pairs[0])
         split_survey = survey.splits[split]
-        assert (split_survey.pairs, split_survey.fault, split_survey.is_cut) == (len(pairs), None, False)
+        assert (split_survey.pairs, split_survey.is_cut) == (len(pairs), False)
         assert split_survey.separators == sum(as_read(text) != text for pair in pairs for text in pair)
         corpus = "dev" if split == "test" else split
         for name in ODD:
@@ -159,8 +157,7 @@ def test_overlaps_are_those_of_a_plain_loop(tmp_path):
     }  # fmt: skip
     train = normal["train"]
     for split, corpus in (("dev", "dev"), ("test", "other")):
-        overlap = survey.overlaps[split]
-        assert overlap.compared == len(texts[corpus])
+        overlap = survey.splits[split].in_train
         assert overlap.pairs == sum(pair in train for pair in normal[corpus]) > 0
         assert overlap.sources == sum(pair[0] in [source for source, _ in train] for pair in normal[corpus])
         assert overlap.pairs < overlap.sources
@@ -177,10 +174,9 @@ def test_tests_that_share_more_than_a_tenth_with_dev_are_named(dev, test, shared
     splits = {split: split for split in texts}
     survey = dataset(tmp_path, {split: numbered(numbers) for split, numbers in texts.items()}, splits=splits)
     said = [line for line in survey_lines(survey) if line.startswith("test: ") and "dev" in line]
-    assert (survey.faults, list(survey.shared_with_dev)) == ([], ["test"] * (shared > 4))
-    assert [line.partition(", so")[0] for line in said] == [
-        f"test: {shared} of {test} pairs are also in dev" for _ in survey.shared_with_dev
-    ]
+    assert survey.faults == []
+    expected = f"test: {shared} of {test} pairs are also in dev"
+    assert [line.partition(", so")[0] for line in said] == [expected] * (shared > 4)
 
 
 @pytest.mark.parametrize(("test", "is_fault"), [(range(40), True), (range(1, 40), False), (range(90), True)])
@@ -189,7 +185,7 @@ def test_train_must_have_a_pair_that_is_not_in_dev_or_a_test(test, is_fault, tmp
     texts = {"train": numbered(range(40)), "dev": numbered(range(90, 95)), "test": numbered(test)}
     texts["train"] = {side: content + b"\n" for side, content in texts["train"].items()}
     fault = (
-        "train: all its pairs have a blank side or are also in test or dev, so nothing is left to train on: are these "
+        "train: all its pairs have a blank side or are also in dev or test, so nothing is left to train on: are these "
         "the right files?"
     )
     splits = {split: split for split in texts}
@@ -229,9 +225,9 @@ def test_a_side_that_is_blank_is_a_fault(split, side, tmp_path):
 def test_faults_that_end_reading_are_told(source, target, fault, tmp_path):
     train = {"source": source, "target": target}
     survey = dataset(tmp_path, {"train": train, "dev": both([("a b", "c d")])})
-    assert fault.format(tmp_path) in survey.splits["train"].fault
-    assert survey.faults == [survey.splits["train"].fault]
-    assert survey.splits["dev"].fault is None
+    (said,) = survey.splits["train"].faults
+    assert fault.format(tmp_path) in said
+    assert survey.faults == [said]
 
 
 MANY_EN = [f"The old dog sees house number {n} and then goes home" for n in range(FEWEST_JUDGED)]
@@ -267,7 +263,7 @@ def test_a_side_of_numbers_or_in_another_language_is_a_fault(name, tmp_path):
 def test_latin_names_do_not_hide_chinese(tmp_path):
     texts = {"train": both(list(zip(MANY_EN, CHINESE, strict=True))), "dev": both([("a b", "两只狗")])}
     survey = dataset(tmp_path, texts, target="zh", languages=True)
-    assert survey.shares["train"]["target"].share > 0.5
+    assert survey.splits["train"].sides["target"].others > 0.5
     assert survey.faults == []
 
 
@@ -308,7 +304,7 @@ def test_a_treebank_with_one_side_is_not_odd(tmp_path):
     settings = settings_of(
         corpora, dict.fromkeys(("train", "dev", "test", "gold_bank"), "bank"), source="de", target="en"
     )
-    split = survey_dataset(settings, {"bank": {"source": [Input(path, None)]}}).splits["gold_bank"]
+    split = survey_dataset(settings).splits["gold_bank"]
     assert list(split.sides) == ["source"]
     assert split.pairs == 2
     assert not any(split.odd.values())
@@ -325,42 +321,40 @@ GERMAN = [
 LANGUAGES = {"source": "en", "target": "de"}
 
 
+def judged(sample, languages):
+    survey = SplitSurvey(sides={side: SideSurvey() for side in languages}, sample=sample)
+    return survey, judge_texts(survey, languages)
+
+
 def test_shares_are_what_the_filter_drops():
     sample = [*zip(ENGLISH, GERMAN, strict=True), (GERMAN[0], GERMAN[1]), ("", GERMAN[1]), ("123", "456")]
-    shares, others = judge_languages(sample, LANGUAGES)
+    survey, faults = judged(sample, LANGUAGES)
     for column, side in enumerate(("source", "target")):
         texts = [pair[column] for pair in sample if pair[column]]
         dropped = [text for text in texts if detect_language(text) != LANGUAGES[side]]
-        assert shares[side].texts == len(texts)
-        assert shares[side].others == len(dropped) == (2, 1)[column]
-    assert (shares["source"].swapped, shares["target"].swapped) == (1, 0)
-    assert others == [
+        assert len(dropped) == (2, 1)[column]
+        assert survey.sides[side].others == pytest.approx(len(dropped) / len(texts))
+    assert faults == []
+    assert survey.dropped == [
         pair
         for pair in sample
         if all(pair) and any(detect_language(text) != code for text, code in zip(pair, LANGUAGES.values(), strict=True))
     ]
-    assert shares["source"].share == pytest.approx(2 / 6)
 
 
 def test_swapped_files_are_a_fault():
-    sample = list(zip(GERMAN, ENGLISH, strict=True))
-    shares, _ = judge_languages(sample, LANGUAGES)
-    assert (shares["source"].swapped, shares["target"].swapped) == (4, 4)
-    words = {"source": "moses", "target": "moses"}
-    survey = DatasetSurvey(
-        languages=LANGUAGES, words=words, splits={"dev": SplitSurvey(sides={})}, shares={"dev": shares}
-    )
-    assert survey.faults == [
-        f"dev: 4 of 4 {side} sentences drawn seem to be in the language of the other side, not in '{code}': are the "
-        "files swapped?"
+    _, faults = judged(list(zip(GERMAN, ENGLISH, strict=True)), LANGUAGES)
+    assert faults == [
+        f"4 of 4 {side} sentences drawn seem to be in the language of the other side, not in '{code}': are the files "
+        "swapped?"
         for side, code in LANGUAGES.items()
     ]
 
 
 def test_a_language_that_langdetect_does_not_know_is_left_out():
-    shares, others = judge_languages([(ENGLISH[0], "Dźěći hrajkaja w zahrodźe.")], {"source": "en", "target": "hsb"})
-    assert (list(shares), others) == (["source"], []), "the filter would refuse the language"
-    assert (shares["source"].others, shares["source"].swapped) == (0, 0)
+    survey, faults = judged([(ENGLISH[0], "Dźěći hrajkaja w zahrodźe.")], {"source": "en", "target": "hsb"})
+    assert (survey.sides["source"].others, survey.sides["target"].others) == (0, None)
+    assert (survey.dropped, faults) == ([], []), "the filter would refuse the language"
 
 
 GERMAN_TEXT, FRENCH, CZECH = "größer als früher, in Österreich", "Où est l’hôtel ? très près d’ici", "Příliš žluťoučký"
@@ -418,7 +412,7 @@ def test_pieces_are_a_fault_with_a_command_that_undoes_them(cut, text, side, tmp
         pairs[row][side] = cut
     survey = dataset(tmp_path, {"train": both(pairs), "dev": both(clean)})
     (fault,) = survey.faults
-    assert fault.startswith(f"train: 3 of 20 {('source', 'target')[side]} sentences are cut into pieces")
+    assert fault.startswith(f"train: 3 of 20 {('source', 'target')[side]} sentences drawn are cut into pieces")
     command = re.search(r"in all files: (.*) FILE > NEW", fault)[1]
     undone = subprocess.run(["bash", "-c", command], input=f"{cut}\n", text=True, capture_output=True, check=True)
     assert undone.stdout == f"{text}\n"
@@ -482,4 +476,4 @@ def test_sides_in_another_order_are_a_fault_if_they_are_sentences(tmp_path):
     )
     (fault,) = survey.faults
     assert fault.startswith("train: the lengths of both sides hardly go together (correlation ")
-    assert [len(survey.splits[name].notes) for name in ("train", "dev", "few", "all")] == [0, 1, 0, 0]
+    assert not any(own.notes for own in survey.splits.values())

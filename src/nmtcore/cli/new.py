@@ -148,48 +148,36 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_folder import own_folders, project_of_folder
     from nmtcore.config.schema import schema_texts
     from nmtcore.files import write_texts
-    from nmtcore.new.dataset import (
-        NewDataset,
-        check_new_name,
-        draft_dataset,
-        files_by_split,
-        own_corpora,
-        unknown_endings,
-    )
+    from nmtcore.new import dataset as new
     from nmtcore.new.dataset_file import dataset_text
     from nmtcore.new.dataset_report import survey_lines
 
     source_column, target_column = chosen.columns or (None, None)
     columns = {"source_column": source_column, "target_column": target_column}
     columns |= {"separator": chosen.separator, "header": chosen.header}
-    request = NewDataset(
+    request = new.NewDataset(
         name=chosen.name,
         source=chosen.source,
         target=chosen.target or (chosen.source if chosen.gold and not chosen.train else ""),
-        files=files_by_split(train=chosen.train, dev=chosen.dev, test=chosen.test, gold=chosen.gold),
+        files=new.files_by_split(train=chosen.train, dev=chosen.dev, test=chosen.test, gold=chosen.gold),
         formats=dict(chosen.format),
         columns={name: value for name, value in columns.items() if value},
         max_bad_lines=chosen.max_bad_lines,
         parser=chosen.parser,
     )
-    corpora = own_corpora(request)
+    dataset = new.own_dataset(request)
     models, folder = own_folders(models=chosen.models), _make_folder(chosen.folder)
     with chdir(folder):  # as Snakemake does: relative folders in config.yaml start there
         # config.yaml may name the new data set already.
         changes = {"datasets": [], "systems": [], "baseline": None, **models}
         project = project_of_folder(folder, **changes)
-        path = check_new_name(chosen.name, project, force=chosen.force)
-        draft, survey = draft_dataset(request, corpora, project)
-        print("\n".join([*unknown_endings(request, corpora), *survey_lines(survey)]))
+        path = new.check_new_name(chosen.name, project, force=chosen.force)
+        parsers = new.own_parsers(request, dataset, project)
+        survey = new.survey_own(request, dataset)
+        print("\n".join([*new.unknown_endings(request, dataset), *survey_lines(survey)]))
         schemas = path.parent.parent / "schemas"
         texts = {} if schemas.exists() else schema_texts(schemas)
-        before = path.read_text(encoding="utf-8") if path.exists() else None
-        write_texts({path: dataset_text(draft, config=path.parent.parent), **texts})
-        try:
-            project_of_folder(folder, **changes).dataset(chosen.name)  # raises an error if the file is not valid
-        except BaseException:
-            path.unlink() if before is None else write_texts({path: before})
-            raise
+        write_texts({path: dataset_text(survey, parsers, config=path.parent.parent), **texts})
     print("\n" + "\n".join(_next_steps(chosen, chosen.folder / path.relative_to(folder))))
 
 

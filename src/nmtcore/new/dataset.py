@@ -3,30 +3,30 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 from nmtcore.config.catalogue import full_form
-from nmtcore.config.corpora import SIDES
-from nmtcore.config.datasets import CONTRAST, GOLD, REQUIRED_SPLITS, TREEBANK, DatasetSettings
+from nmtcore.config.corpora import SIDES, FileSettings
+from nmtcore.config.datasets import CONTRAST, GOLD, REQUIRED_SPLITS, TREEBANK, DatasetSettings, EvaluationSettings
 from nmtcore.config.formats import FORMATS
 from nmtcore.config.language_codes import check_language_code
 from nmtcore.config.project import Project
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.yaml_files import yaml_files
 from nmtcore.corpus.read import advice_on_blind
 from nmtcore.corpus.streams import open_stream
-from nmtcore.corpus.text_lines import SAMPLE, Input, how_to_convert
+from nmtcore.corpus.text_lines import SAMPLE
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.layout import RESERVED
 from nmtcore.new.component import check_own_name
-from nmtcore.new.dataset_file import WITH_TREES, DatasetDraft, OwnCorpus, words_of
-from nmtcore.new.round_trip import bleu_tokeniser
+from nmtcore.new.dataset_file import WITH_TREES
+from nmtcore.new.round_trip import bleu_tokeniser, choose_words
 from nmtcore.new.survey import DatasetSurvey, add_round_trips, survey_dataset
-from nmtcore.planning.known_parsers import choose_parsers, parsers_to_compare
+from nmtcore.planning.known_parsers import KnownParser, choose_parsers, parsers_to_compare
 
-MOST_BAD = 0.01
-"""From this share of lines that cannot be read on, a file must be corrected, or --max-bad-lines given."""
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _ENDINGS = {".tsv": "tsv", ".tmx": "tmx", ".sgm": "sgm", ".sgml": "sgm", ".xml": "sgm", ".conllu": "conllu"}
 _PLAIN_ENDINGS = ("", ".txt", ".text", ".src", ".tgt", ".trg", ".ref", ".tok", ".raw")
@@ -115,40 +115,53 @@ def _named(word: str, *, noun: str, prefix: str = "") -> tuple[str, Sequence[str
     return name, paths.split(",")
 
 
-def own_corpora(request: NewDataset) -> dict[str, OwnCorpus]:
-    """Return the corpus of each split. Raises `UserError` if a file is missing or there are too few."""
+def own_dataset(request: NewDataset) -> DatasetSettings:
+    """Return settings with which the files can be read. Raises `UserError` if a file is missing or there are too few.
+
+    Every use of an option is a corpus. A test that is a treebank is also a split to compare parsers with.
+    """
     if not request.target:
         raise UserError("--target missing: only a treebank alone (--gold) has one language.")
     for option, code in (("--source", request.source), ("--target", request.target)):
         check_language_code(code, where=option)
     if others := [split for split in request.formats if split and split not in request.files]:
         raise UserError(f"--format {others[0]}={request.formats[others[0]]}: no files are given for {others[0]}.")
-    corpora: dict[str, OwnCorpus] = {}
+    corpora: dict[str, dict[str, Any]] = {}
+    splits: dict[str, list[str]] = {}
     for split, groups in request.files.items():
         for paths in groups:
-            own = _own_corpus(request, split, paths)
-            name = next((name for name, other in corpora.items() if other[:3] == own[:3]), None)
-            if name is None:
-                name = split
-                while name in corpora:
-                    name = f"{name}_{own.format}"
-                corpora[name] = own
-            else:
-                files = {role: [*corpora[name].files[role], *files] for role, files in own.files.items()}
-                corpora[name] = own._replace(files=files)
-    if request.columns and all(own.format != "tsv" for own in corpora.values()):
+            numbered = (f"{split}_{number}" for number in count(2))
+            name = next(name for name in chain([split], numbered) if name not in corpora)
+            corpora[name] = _own_corpus(request, split, paths)
+            splits.setdefault(split, []).append(name)
+    formats = {split: {corpora[name]["format"] for name in names} for split, names in splits.items()}
+    if request.columns and not any("tsv" in own for own in formats.values()):
         raise UserError("--columns, --separator and --header are for tables, but no file is one: add --format tsv.")
-    if len({own.format in WITH_TREES for own in corpora.values() if own.split == "train"}) > 1:
+    has_trees = {format in WITH_TREES for format in formats.get("train", {"conllu"})}
+    if len(has_trees) > 1:
         raise UserError("--train has files with trees and files without: make a data set of each sort.")
-    return corpora
+    tests = [split for split in splits if split not in REQUIRED_SPLITS]
+    banks = [split for split in tests if not split.startswith(GOLD) and formats[split] == {"conllu"}]
+    values = {
+        "description": request.name,
+        "source": request.source,
+        "target": request.target,
+        "corpora": corpora,
+        "splits": splits | {f"{GOLD}{split}": splits[split] for split in banks},
+        "main_test": tests[0],
+        "words": "given" if has_trees == {True} else "spaces",
+        "segmentation": {"kind": "bpe", "size": 1},
+        "recipe": "small",
+    }
+    return full_form(request.name, values, {}, where=request.name)
 
 
-def _own_corpus(request: NewDataset, split: str, paths: Sequence[str]) -> OwnCorpus:
-    """Return a corpus of the files that one option gives."""
+def _own_corpus(request: NewDataset, split: str, paths: Sequence[str]) -> dict[str, Any]:
+    """Return the entry of a corpus of the files that one option gives."""
     is_gold = split.startswith(GOLD)
     option = f"--{split}" if split in (*REQUIRED_SPLITS, "test") else f"--test {split}"
     option = f"--gold {split.removeprefix(GOLD)}" if is_gold else option
-    given = [_own_input(path, option=option) if path else None for path in paths]
+    given = [_own_file(path, option=option) if path else None for path in paths]
     chosen = "conllu" if is_gold else request.formats.get(split, request.formats.get(""))
     formats = [chosen or _format_of(own, request) for own in given if own]
     name, options = next(filter(None, formats), "plain"), {}
@@ -159,8 +172,8 @@ def _own_corpus(request: NewDataset, split: str, paths: Sequence[str]) -> OwnCor
         raise UserError(f"{option}: {paths[0]} is {name}, but {paths[1]} is {formats[1]}: convert one of them.")
     if name == "tsv":
         options = dict(request.columns)
-    if name == "sgm" and len(given) == 1:  # sources and references in one file
-        given, paths = given * 2, (*paths, "")
+    is_one = name == "sgm" and len(given) == 1  # sources and references in one file
+    given *= 1 + is_one
     roles = SIDES[: len(given)] if is_gold else FORMATS[name].roles
     if len(given) != len(roles):
         needed = " ".join(("SOURCE", "TARGET") if len(roles) > 1 else ("FILE",))
@@ -169,105 +182,55 @@ def _own_corpus(request: NewDataset, split: str, paths: Sequence[str]) -> OwnCor
         blind = advice_on_blind(split) if len(given) < len(roles) else ""
         table = f" If it is a table, add --format {split}=tsv." if name == "plain" and len(given) == 1 else ""
         raise UserError(f"{fault}{blind}.{table}")
-    inputs = {role: own for role, own in zip(roles, given, strict=True) if own}
-    if len(inputs) > 1 and all(paths) and _are_same(*inputs.values()):
+    if len(given) > 1 and all(given) and not is_one and _are_same(*given):
         raise UserError(f"{option}: both sides are the same file, {paths[0]}: write {option} SOURCE TARGET.")
-    return OwnCorpus(split, name, options, {role: [own] for role, own in inputs.items()})
+    files = {role: {"path": own.path, "member": own.member} for role, own in zip(roles, given, strict=True) if own}
+    return {"format": name, "options": options, "files": files}
 
 
-def unknown_endings(request: NewDataset, corpora: Mapping[str, OwnCorpus]) -> Iterator[str]:
+def unknown_endings(request: NewDataset, dataset: DatasetSettings) -> Iterator[str]:
     """Say which files are read as plain text though their endings are of no format."""
-    for own in corpora.values():
-        if own.format == "plain" and not {"", own.split} & request.formats.keys():
-            for file in (file for files in own.files.values() for file in files if _format_of(file, request) is None):
-                yield (
-                    f"{own.split}: {file.member or file.path.name} is read as plain text, since its ending is of no "
-                    f"format (--format {own.split}=FORMAT chooses another)."
-                )
+    for split, parts in dataset.splits.items() if "" not in request.formats else ():
+        corpora = [dataset.corpora[part.corpus] for part in parts if split not in request.formats]
+        plain = (file for own in corpora if own.format == "plain" for files in own.files.values() for file in files)
+        for name in (file.member or Path(file.path).name for file in plain if _format_of(file, request) is None):
+            advice = f"(--format {split}=FORMAT chooses another)"
+            yield f"{split}: {name} is read as plain text, since its ending is of no format {advice}."
 
 
-def draft_dataset(
-    request: NewDataset, corpora: Mapping[str, OwnCorpus], project: Project
-) -> tuple[DatasetDraft, DatasetSurvey]:
-    """Read the files (as `own_corpora` returns them), and choose what fits them.
+def survey_own(request: NewDataset, dataset: DatasetSettings) -> DatasetSurvey:
+    """Read the files (`own_dataset`), and choose words and scores that fit them.
 
-    A test that is a treebank is also a split to compare parsers with. Raises `UserError` for the first fault.
+    Raises `UserError` for the first fault.
     """
-    languages = dict(zip(SIDES, (request.source, request.target), strict=True))
-    parsers = {side: () for side in SIDES}
-    if request.parser != "none":
-        choose = choose_parsers if "train" in corpora else parsers_to_compare
-        parsers = choose(project, languages, request.parser)
-    splits: dict[str, list[str]] = {}
-    for name, corpus in corpora.items():
-        splits.setdefault(corpus.split, []).append(name)
-    tests = [split for split in splits if split not in REQUIRED_SPLITS and not split.startswith(GOLD)]
-    are_trees = {split: {corpora[name].format == "conllu" for name in splits[split]} == {True} for split in tests}
-    splits |= {f"{GOLD}{split}": splits[split] for split in tests if are_trees[split]}
-    dataset = _settings(request.name, languages, corpora, splits)
-    survey = survey_dataset(dataset, {name: corpus.files for name, corpus in corpora.items()})
-    for split, own in survey.splits.items():
-        bad, pairs = own.bad.total(), own.bad.total() + own.pairs
-        if bad > (MOST_BAD * pairs if request.max_bad_lines is None else request.max_bad_lines):
-            first = own.first_bad[0]
-            raise UserError(
-                f"{bad:,} of {pairs:,} pairs of {split} cannot be read. The first one: {first}. Correct the files, or "
-                f"drop these pairs with --max-bad-lines {bad}.{how_to_convert(first)}"
-            )
-    if survey.faults:
-        raise UserError(survey.faults[0])
-    if "train" in corpora:
-        columns = dict(zip(SIDES, zip(*survey.splits["train"].sample, strict=True), strict=False))
-        format = corpora["train"].format
-        survey.words = {side: words_of(format, languages[side], columns.get(side, ())) for side in SIDES}
-        tokenize = bleu_tokeniser(columns.get("target", ()), languages["target"])
-        add_round_trips(survey, dataset.tests, replace(dataset.evaluation, tokenize=tokenize))
-    if survey.unsegmented:
-        raise UserError(survey.unsegmented[0])
-    draft = DatasetDraft(
-        name=request.name,
-        languages=languages,
-        corpora=corpora,
-        splits=splits,
-        surveys=survey.splits,
-        words=survey.words,
-        parsers=parsers,
-    )
-    return draft, survey
-
-
-def _settings(
-    name: str, languages: Mapping[str, str], corpora: Mapping[str, OwnCorpus], splits: Mapping[str, Sequence[str]]
-) -> DatasetSettings:
-    """Build settings with which the files can be read."""
-    read = {
-        own: {
-            "format": corpus.format,
-            "options": dict(corpus.options),
-            "files": {role: [_entry(file) for file in files] for role, files in corpus.files.items()},
+    survey = survey_dataset(dataset)
+    for fault in survey.bad_lines(request.max_bad_lines, "--max-bad-lines {}") + survey.faults:
+        raise UserError(fault)
+    if "train" in dataset.splits:
+        format, texts = dataset.corpora["train"].format, survey.splits["train"].texts
+        words = {
+            side: WordsSettings(kind="given") if format in WITH_TREES else choose_words(texts[side], language)
+            for side, language in survey.languages.items()
         }
-        for own, corpus in corpora.items()
-    }
-    format = corpora["train"].format if "train" in corpora else "conllu"
-    tests = [split for split in splits if split not in REQUIRED_SPLITS]
-    values = {
-        "description": name,
-        **languages,
-        "corpora": read,
-        "splits": splits,
-        "main_test": tests[0],
-        "words": "given" if format in WITH_TREES else "spaces",
-        "segmentation": {"kind": "bpe", "size": 1},
-        "recipe": "small",
-    }
-    return full_form(name, values, {}, where=name)
+        is_cut = words["target"].kind == "spaces" or format == "czeng"
+        tokenize = bleu_tokeniser(texts["target"], dataset.target)
+        evaluation = EvaluationSettings(text="tokens" if is_cut else "detokenised", tokenize=tokenize)
+        survey.dataset = replace(dataset, words=words, evaluation=evaluation)
+        add_round_trips(survey)
+    for fault in survey.unsegmented:
+        raise UserError(fault)
+    return survey
 
 
-def _entry(file: Input) -> dict[str, str]:
-    return {"path": str(file.path)} | ({"member": file.member} if file.member else {})
+def own_parsers(request: NewDataset, dataset: DatasetSettings, project: Project) -> dict[str, Sequence[KnownParser]]:
+    """Choose the parsers of each side."""
+    if request.parser == "none":
+        return dict.fromkeys(SIDES, ())
+    choose = choose_parsers if "train" in dataset.splits else parsers_to_compare
+    return choose(project, {"source": dataset.source, "target": dataset.target}, request.parser)
 
 
-def _own_input(text: str, *, option: str) -> Input:
+def _own_file(text: str, *, option: str) -> FileSettings:
     """Return an absolute path and a member. Raises `UserError` if it is no file that can be read more than once."""
     path, member = text, None
     if not os.path.exists(path) and ":" in text:
@@ -278,17 +241,17 @@ def _own_input(text: str, *, option: str) -> Input:
         if absolute.exists() and not absolute.is_dir():
             reason = "is not a regular file, and so cannot be read twice: write its content to one"
         raise UserError(f"{option}: {text} {reason}.")
-    return Input(absolute, member)
+    return FileSettings(path=str(absolute), member=member)
 
 
-def _are_same(first: Input, second: Input) -> bool:
+def _are_same(first: FileSettings, second: FileSettings) -> bool:
     """Return whether two inputs are the same file, perhaps by links, or the same member of an archive."""
     return first.member == second.member and os.path.samefile(first.path, second.path)
 
 
-def _format_of(file: Input, request: NewDataset) -> str | None:
+def _format_of(file: FileSettings, request: NewDataset) -> str | None:
     """Return the format that a file's ending or its first bytes show; None if neither does."""
-    name = (file.member or file.path.name).lower()
+    name = (file.member or Path(file.path).name).lower()
     for compressed in _COMPRESSED:
         name = name.removesuffix(compressed)
     ending = os.path.splitext(name)[1]

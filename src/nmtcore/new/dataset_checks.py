@@ -1,18 +1,17 @@
 """Check a data set before its jobs start: its files, its annotators' models, and the systems that can be planned."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nmtcore.annotation.models import missing_models
 from nmtcore.config.annotator_models import has_model
 from nmtcore.config.annotators import ANNOTATORS, ExistingSettings
+from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import GOLD, DatasetSettings
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
-from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.sources import FileLocation, locate_file, missing_manual
-from nmtcore.corpus.text_lines import how_to_convert
 from nmtcore.errors import UserError
 from nmtcore.new.survey import DatasetSurvey, add_round_trips, survey_dataset
 from nmtcore.planning.known_parsers import parsed_sides
@@ -40,20 +39,11 @@ class DatasetCheck:
     def faults(self) -> list[str]:
         """One sentence for each mistake that would stop the workflow."""
         places = [place for roles in self.locations.values() for files in roles.values() for place in files]
-        faults = [place.fault for place in places] + self.survey.faults + self._bad_lines
+        faults = [place.fault for place in places] + self.survey.faults
+        faults += self.survey.bad_lines(self.dataset.max_bad_lines, "`max_bad_lines: {}`")
         faults += [fault for _, fault in self.annotators.values()]
         faults += [f"{fault} (This stops {len(systems)} systems.)" for fault, systems in self.refused.items()]
         return list(dict.fromkeys(fault for fault in faults if fault))
-
-    @property
-    def _bad_lines(self) -> list[str]:
-        """One sentence for each split with more lines that cannot be read than the data set allows."""
-        return [
-            f"{split}: {survey.bad.total():,} pairs cannot be read, but `max_bad_lines` allows only "
-            f"{self.dataset.max_bad_lines:,}.{how_to_convert(survey.first_bad[0])}"
-            for split, survey in self.survey.splits.items()
-            if survey.bad.total() > self.dataset.max_bad_lines
-        ]
 
 
 def check_dataset(project: Project, name: str, *, limit: int | None = None) -> DatasetCheck:
@@ -63,14 +53,10 @@ def check_dataset(project: Project, name: str, *, limit: int | None = None) -> D
     """
     dataset = project.dataset(name, where=str(project.folders[0]))
     locations = locate_corpora(project, dataset)
-    survey = survey_dataset(dataset, _inputs_here(locations), limit=limit)
-    add_round_trips(survey, dataset.tests, dataset.evaluation)
-    check = DatasetCheck(
-        dataset=dataset,
-        locations=locations,
-        survey=survey,
-        annotators=_annotator_states(project, dataset),
-    )
+    survey = survey_dataset(_with_files(dataset, locations), limit=limit)
+    add_round_trips(survey)
+    annotators = _annotator_states(project, dataset)
+    check = DatasetCheck(dataset=dataset, locations=locations, survey=survey, annotators=annotators)
     _plan_systems(project, check)
     return check
 
@@ -96,13 +82,20 @@ def locate_corpora(project: Project, dataset: DatasetSettings) -> dict[str, dict
     }
 
 
-def _inputs_here(locations: Mapping[str, Mapping[str, list[FileLocation]]]) -> dict[str, Inputs]:
-    """Return the files of the corpora all of whose files are on this machine."""
-    return {
-        name: {role: [place.input for place in places] for role, places in roles.items()}
+def _with_files(dataset: DatasetSettings, locations: Mapping[str, Mapping[str, list[FileLocation]]]) -> DatasetSettings:
+    """Return a data set whose corpora are read where they are, if all their files are on this machine."""
+    corpora = {
+        name: replace(
+            dataset.corpora[name],
+            files={
+                role: tuple(FileSettings(path=str(own.input.path), member=own.input.member) for own in places)
+                for role, places in roles.items()
+            },
+        )
         for name, roles in locations.items()
-        if all(place.input for places in roles.values() for place in places)
+        if all(own.input for places in roles.values() for own in places)
     }
+    return replace(dataset, corpora=dataset.corpora | corpora)
 
 
 def _plan_systems(project: Project, check: DatasetCheck) -> None:

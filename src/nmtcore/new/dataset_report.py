@@ -4,20 +4,15 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.filters import LangDetectSettings
 from nmtcore.corpus.sources import FileLocation
 from nmtcore.new.round_trip import LEAST_BLEU, RoundTrip
-from nmtcore.new.survey import (
-    ODD,
-    SAMPLE_PAIRS,
-    SHOWN_ROWS,
-    DatasetSurvey,
-    SplitSurvey,
-    percentile,
-)
+from nmtcore.new.survey import MOST_SHARED, ODD, SAMPLE_PAIRS, SHOWN_ROWS, DatasetSurvey, SplitSurvey, percentile
 from nmtcore.reporting.terminal_table import terminal_table
 
 FEW_SYSTEMS = 2
 """Reasons that concern so few systems share a line."""
+_NOT_CHECKED = "not checked"
 SHOWN_PAIRS, SHOWN_CHARACTERS = 5, 50
 """Pairs that a filter would drop, and the most characters of each side."""
 
@@ -27,13 +22,13 @@ def survey_lines(survey: DatasetSurvey) -> list[str]:
     header = ["split", "side", "pairs", "length", "median", "99 %", "longest", "other language"]
     rows = [row for split in survey.splits for row in _rows(survey, split)]
     lines = terminal_table(header, rows, text=2).splitlines() if rows else []
-    judged = "not checked: langdetect does not know them"
-    if any(survey.shares.values()):
-        judged = f"of up to {SAMPLE_PAIRS:,} pairs per split, by langdetect"
+    judged = f"of up to {SAMPLE_PAIRS:,} pairs per split, by langdetect"
+    if all(row[-1] == _NOT_CHECKED for row in rows):
+        judged = "not checked: langdetect does not know them"
     if rows:
         lines.append(f"(lengths between spaces, of treebanks in words of the trees; languages {judged})")
     odd = {split: _odd_lines(split, own) for split, own in survey.splits.items()}
-    sound = [split for split, own in odd.items() if not own and survey.splits[split].fault is None]
+    sound = [split for split, own in odd.items() if not own and not survey.splits[split].faults]
     lines += [line for own in odd.values() for line in own]
     lines += [f"{', '.join(sound)}: no odd lines."] if sound else []
     if len(set(survey.languages.values())) == 1 and "train" in survey.splits:
@@ -41,15 +36,13 @@ def survey_lines(survey: DatasetSurvey) -> list[str]:
             f"Both sides are in '{survey.languages['source']}', as of paraphrases or simplifications: if they are not, "
             "correct the codes `source` and `target`."
         )
-    lines += survey.unsegmented + _overlap_lines(survey) + _language_lines(survey)
-    return lines + list(_round_trip_lines(survey))
+    return [*lines, *survey.unsegmented, *_overlap_lines(survey), *_language_lines(survey), *_round_trip_lines(survey)]
 
 
 def _rows(survey: DatasetSurvey, split: str) -> Iterable[list[str]]:
     split_survey = survey.splits[split]
     for side, side_survey in split_survey.sides.items():
         lengths = side_survey.lengths
-        share = survey.shares.get(split, {}).get(side)
         yield [
             split,
             survey.languages[side],
@@ -57,7 +50,7 @@ def _rows(survey: DatasetSurvey, split: str) -> Iterable[list[str]]:
             f"{lengths.sum():,} {side_survey.unit}",
             *(f"{percentile(lengths, part):,}" for part in (0.5, 0.99)),
             f"{lengths.max(initial=0):,}",
-            "not checked" if share is None else f"{100 * share.share:.1f} %",
+            _NOT_CHECKED if side_survey.others is None else f"{100 * side_survey.others:.1f} %",
         ]
 
 
@@ -81,28 +74,31 @@ def _odd_lines(split: str, survey: SplitSurvey) -> list[str]:
     return lines
 
 
-def _overlap_lines(survey: DatasetSurvey) -> list[str]:
-    shared = {split: own for split, own in survey.overlaps.items() if own.sources}
-    others = [split for split in survey.overlaps if split not in shared]
-    lines = [
-        f"{split}: {own.pairs:,} of {_number(own.compared)} and {own.sources:,} of its sources are also in train."
-        for split, own in shared.items()
-    ]
-    lines += [
-        f"{split}: {own.pairs:,} of {_number(own.compared)} are also in dev, so the checkpoint is chosen by sentences "
-        "that it is scored on: use others."
-        for split, own in survey.shared_with_dev.items()
-    ]
-    return lines + ([f"{', '.join(others)}: no pair or source is also in train."] if others else [])
+def _overlap_lines(survey: DatasetSurvey) -> Iterable[str]:
+    unique = []
+    for split, own in survey.splits.items():
+        number = _number(own.pairs)
+        if own.in_train and own.in_train.sources:
+            pairs, sources = own.in_train
+            yield f"{split}: {pairs:,} of {number} and {sources:,} of its sources are also in train."
+        elif own.in_train:
+            unique.append(split)
+        if own.in_dev and own.in_dev.pairs > MOST_SHARED * min(own.pairs, survey.splits["dev"].pairs):
+            yield (
+                f"{split}: {own.in_dev.pairs:,} of {number} are also in dev, so the checkpoint is chosen by sentences "
+                "that it is scored on: use others."
+            )
+    if unique:
+        yield f"{', '.join(unique)}: no pair or source is also in train."
 
 
 def _round_trip_lines(survey: DatasetSurvey) -> Iterable[str]:
     """Say what references score against themselves after they are words and text again, with examples if it is low."""
-    scores = {split: own for split, own in survey.round_trips.items() if isinstance(own, RoundTrip)}
+    trips = {split: own.round_trip for split, own in survey.splits.items() if own.round_trip}
+    scores = [f"{split} {own.bleu:.1f} BLEU" for split, own in trips.items() if isinstance(own, RoundTrip)]
     if scores:
-        figures = ", ".join(f"{split} {own.bleu:.1f} BLEU" for split, own in scores.items())
-        yield f"References taken apart into words and joined again score against themselves: {figures}."
-    for split, own in survey.round_trips.items():
+        yield f"References taken apart into words and joined again score against themselves: {', '.join(scores)}."
+    for split, own in trips.items():
         if isinstance(own, str):
             yield f"{split}: the references could not be taken apart into words: {own}"
         elif own.bleu < LEAST_BLEU:
@@ -113,10 +109,10 @@ def _round_trip_lines(survey: DatasetSurvey) -> Iterable[str]:
 
 def _language_lines(survey: DatasetSurvey) -> list[str]:
     """Say how many training pairs the filter langdetect would drop, with some of them, and how to add it."""
-    others = survey.others.get("train", [])
-    if not others or survey.drops_languages:
+    own = survey.splits.get("train")
+    if not own or not own.dropped or any(isinstance(one, LangDetectSettings) for one in survey.dataset.filters):
         return []
-    own = survey.splits["train"]
+    others = own.dropped
     about = f", about {own.pairs * len(others) // len(own.sample):,} of all" if len(own.sample) < own.pairs else ""
     pairs = (" ||| ".join(textwrap.shorten(text, SHOWN_CHARACTERS) for text in pair) for pair in others[:SHOWN_PAIRS])
     return [

@@ -76,10 +76,12 @@ def excerpts(pairs: pa.RecordBatch, name: str) -> list[str]:
 
 def _excerpts(texts: pa.Array, pattern: str) -> list[str]:
     starts = pc.find_substring_regex(texts, pattern).to_pylist()  # in bytes; -1 without a match
-    shown = []
-    for text, start in zip(texts.to_pylist(), starts, strict=True):
-        before = len(text.encode()[: max(0, start)].decode()) - SHOWN_CHARACTERS // 2
-        first = before if before > 0 else 0
-        cut = "..." * (first > 0) + text[first : first + SHOWN_CHARACTERS]
-        shown.append(escape_controls(cut + "..." * (first + SHOWN_CHARACTERS < len(text))))
-    return shown
+    places = zip(texts.to_pylist(), starts, strict=True)
+    return [excerpt(text, len(text.encode()[: max(0, start)].decode())) for text, start in places]
+
+
+def excerpt(text: str, place: int) -> str:
+    """Cut a text to `SHOWN_CHARACTERS` around a place."""
+    first = max(0, place - SHOWN_CHARACTERS // 2)
+    cut = "..." * (first > 0) + text[first : first + SHOWN_CHARACTERS]
+    return escape_controls(cut + "..." * (first + SHOWN_CHARACTERS < len(text)))

@@ -1,13 +1,15 @@
 """Text that is taken apart into words and joined again: what it scores against itself, and words that lose little."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, takewhile
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
-from nmtcore.corpus.writing_systems import looks_tokenised, main_script
+from nmtcore.corpus.writing_systems import looks_tokenised, tokeniser_needed
 from nmtcore.errors import UserError
+from nmtcore.new.odd_text import excerpt
 
 LEAST_BLEU = 98.0
 """From this BLEU against itself on, text is taken to survive its words."""
@@ -17,11 +19,6 @@ SHOWN = 3
 """Differences that are shown."""
 APOSTROPHES = ("be", "ca", "fa", "he", "hi", "tr", "uk", "uz")
 """Languages with apostrophes, joiners or other marks within words, whatever a sample says."""
-BLEU_OF_SCRIPT = {
-    **{"CJK": "zh", "HIRAGANA": "ja", "KATAKANA": "ja"},
-    **dict.fromkeys(("THAI", "LAO", "KHMER", "MYANMAR"), "char"),
-}
-"""sacreBLEU's tokeniser for scripts without spaces."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,22 +44,18 @@ def round_trip(
         bleu = score_translations(joined, composed, replace(evaluation, metrics=()))["bleu"]
     except UserError as error:
         return str(error)
-    different = ((" ".join(old.split()), new) for old, new in zip(composed, joined, strict=True))
-    pairs = [_difference(old, new) for old, new in different if old != new]
-    return RoundTrip(bleu=bleu, examples=list(dict.fromkeys(pairs))[:SHOWN])
-
-
-def _difference(old: str, new: str, around: int = 20) -> tuple[str, str]:
-    """Cut two texts to the place where they begin to differ, between words if there are any."""
-    same = next((at for at, letters in enumerate(zip(old, new, strict=False)) if len({*letters}) > 1), len(old))
-    start = max(old.rfind(" ", 0, max(0, same - around // 2)) + 1, same - 2 * around)
-    ends = (max(f"{text} ".rfind(" ", 0, same + around), min(len(text), same + around // 2)) for text in (old, new))
-    return old[start : next(ends)], new[start : next(ends)]
+    pairs = dict.fromkeys((" ".join(old.split()), new) for old, new in zip(composed, joined, strict=True))
+    different = list(islice((pair for pair in pairs if pair[0] != pair[1]), SHOWN))
+    places = [
+        sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(*pair, strict=False))) for pair in different
+    ]
+    examples = [(excerpt(old, place), excerpt(new, place)) for (old, new), place in zip(different, places, strict=True)]
+    return RoundTrip(bleu=bleu, examples=examples)
 
 
 def bleu_tokeniser(texts: Sequence[str], language: str) -> str:
     """Choose sacreBLEU's tokeniser: of Chinese and Japanese their own, of other scripts without spaces characters."""
-    return language if language in ("ja", "zh") else BLEU_OF_SCRIPT.get(main_script(texts) or "", "13a")
+    return language if language in ("ja", "zh") else tokeniser_needed(texts) or "13a"
 
 
 def choose_words(texts: Sequence[str], language: str) -> WordsSettings:
@@ -79,17 +72,12 @@ def choose_words(texts: Sequence[str], language: str) -> WordsSettings:
     if tokenize != "13a":
         return WordsSettings(kind="characters", normalise="nfc")
     best, bleu = None, 0.0
-    for words in _candidates(language):
+    candidates = [{}, {"apostrophes": "keep"}, {"kind": "spacy"}]
+    for changes in candidates[language in APOSTROPHES :]:
+        words = WordsSettings(normalise="nfc", **changes)
         trip = round_trip(texts, words, language, EvaluationSettings(tokenize=tokenize))
         if isinstance(trip, RoundTrip) and (best is None or trip.bleu >= bleu + GAIN):
             best, bleu = words, trip.bleu
         if bleu >= LEAST_BLEU:
             break
     return best or WordsSettings(normalise="nfc")
-
-
-def _candidates(language: str) -> Iterator[WordsSettings]:
-    if language not in APOSTROPHES:
-        yield WordsSettings(normalise="nfc")
-    yield WordsSettings(normalise="nfc", apostrophes="keep")
-    yield WordsSettings(kind="spacy", normalise="nfc")

@@ -9,22 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nmtcore.config.corpora import FileSettings
-from nmtcore.config.datasets import DatasetSettings, EvaluationSettings
-from nmtcore.config.filters import LangDetectSettings
-from nmtcore.config.formats import TsvOptions
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.filters import detect_language, detected_languages
 from nmtcore.corpus.formats.lines import describe_columns
-from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.pairs import SIDES
 from nmtcore.corpus.read import read_split
+from nmtcore.corpus.text_lines import how_to_convert
 from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, main_script, unsegmented_warning
 from nmtcore.errors import UserError, quoted
 from nmtcore.new.odd_text import PATTERNS, PIECES, excerpts
@@ -46,11 +44,9 @@ MOST_PIECES = 0.1
 """From this share of texts with pieces of subwords on, a side was cut into them. Clean text has none."""
 MOST_SHIFTED = 0.01
 """From this share of shifted pairs on, the files must be corrected."""
-LOW_TOGETHER, UNRELATED, LEAST_UNRELATED = 0.5, 0.2, 500
-"""Below the first correlation of lengths, the sides of so many pairs hardly go together; below the second, they are no
-translations of each other."""
-LEAST_TEXTS = 300
-"""Texts of a sample that must differ by more than numbers, for that; formulas differ less."""
+LOW_TOGETHER, LEAST_PAIRS, LEAST_TEXTS = 0.5, 500, 300
+"""Below this correlation of lengths, the sides of so many pairs are no translations of each other, if so many texts of
+a sample differ by more than numbers; formulas differ less."""
 MOST_SWAPPED = 0.5
 """From this share of sentences in the language of the other side on, the sides are taken to be swapped."""
 MOST_OTHERS = 0.9
@@ -59,6 +55,8 @@ FEWEST_JUDGED = 20
 """Texts from which that can be told."""
 MOST_SHARED = 0.1
 """Share of the smaller one of dev and a test that may be in both before it is said."""
+MOST_BAD = 0.01
+"""From this share of pairs that cannot be read on, files must be corrected, or more be allowed."""
 ANY_NUMBER = 10**9
 """Lines that cannot be read are counted, however many there are."""
 ODD = {
@@ -81,16 +79,14 @@ class SideSurvey:
     characters: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     unspaced: Counter = field(default_factory=Counter)
     """What `count_unspaced` counts."""
-    pieces: Counter = field(default_factory=Counter)
-    """Texts with each mark of `PIECES`."""
+    others: float | None = None
+    """The share of texts drawn that seem to be in another language; None if langdetect does not know this one."""
 
     def add(self, texts: pa.Array, words: pa.Array) -> None:
         """Count a batch of texts."""
         self.words = np.concatenate([self.words, pc.list_value_length(words)])
         self.characters = np.concatenate([self.characters, pc.utf8_length(texts)])
         self.unspaced += count_unspaced(texts, words)
-        for mark, (pattern, _) in PIECES.items():
-            self.pieces[mark] += pc.sum(pc.match_substring_regex(texts, pattern)).as_py() or 0
 
     @property
     def unit(self) -> str:
@@ -101,6 +97,15 @@ class SideSurvey:
     def lengths(self) -> np.ndarray:
         """The lengths in `unit`."""
         return getattr(self, self.unit)
+
+
+class Overlap(NamedTuple):
+    """Pairs of a split that another split has too."""
+
+    pairs: int
+    """Those of which both sides are a pair of the other split."""
+    sources: int
+    """Those of which the source is a source of the other split."""
 
 
 @dataclass
@@ -125,177 +130,108 @@ class SplitSurvey:
     """Texts with separators of lines, which become spaces."""
     sample: list[tuple[str, str]] = field(default_factory=list)
     """Pairs drawn at random, cut to `SAMPLE_CHARACTERS`."""
-    columns: str = ""
-    """What the columns of its table are, if it has one, and how to choose others."""
+    dropped: list[tuple[str, str]] = field(default_factory=list)
+    """Those that the filter langdetect would drop; empty if it does not know both languages."""
     hashes: np.ndarray = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     """Hashes of the words of each source and of each pair, [2, N]; equal words have equal hashes in one process."""
-    fault: str | None = None
-    """The error that ended reading, or a sentence that says that the sides do not belong together, if they do not."""
+    in_train: Overlap | None = None
+    """Of dev and tests, the pairs that are also in train."""
+    in_dev: Overlap | None = None
+    """Of tests, the pairs that are also in dev."""
+    round_trip: RoundTrip | str | None = None
+    """Of dev and tests, what the references drawn score against themselves, or why that is not known."""
+    faults: list[str] = field(default_factory=list)
+    """The error that ended reading, or sentences on text that is not what it is taken for."""
     notes: list[str] = field(default_factory=list)
     """Sentences on lengths that hardly go together."""
     is_cut: bool = False
     """Whether the survey ended after a given number of pairs."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class LanguageShare:
-    """How many texts of a side seem to be in another language."""
-
-    texts: int
-    """Texts that were judged; empty ones are not."""
-    others: int
-    """Texts that the filter would drop."""
-    swapped: int
-    """Those that seem to be in the language of the other side, though the texts of both sides differ."""
-    language: str | None = None
-    """The language that they are in together, if nearly all texts of pairs with two different sides are in others."""
-
     @property
-    def share(self) -> float:
-        """The share of texts in another language."""
-        return self.others / self.texts if self.texts else 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Overlap:
-    """Pairs of a split that another split has too."""
-
-    compared: int
-    """Pairs of the split."""
-    pairs: int
-    """Those of which both sides are a pair of the other split."""
-    sources: int
-    """Those of which the source is a source of the other split."""
+    def texts(self) -> dict[str, tuple[str, ...]]:
+        """The texts of the sample, by side."""
+        return {side: tuple(pair[number] for pair in self.sample) for number, side in enumerate(SIDES)}
 
 
 @dataclass(kw_only=True)
 class DatasetSurvey:
-    """What the text of a data set looks like; all values are by split."""
+    """What the text of a data set looks like."""
 
-    languages: Mapping[str, str]
-    """Language codes, by side."""
-    words: Mapping[str, WordsSettings]
-    """How text becomes words, by side."""
+    dataset: DatasetSettings
     splits: dict[str, SplitSurvey]
     """In the order of the data set."""
-    drops_languages: bool = False
-    """Whether the data set has the filter langdetect."""
-    shares: dict[str, dict[str, LanguageShare]] = field(default_factory=dict)
-    """Sentences in other languages, by side."""
-    others: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    """Of each sample, the pairs that the filter langdetect would drop; empty if it does not know the languages."""
-    round_trips: dict[str, RoundTrip | str] = field(default_factory=dict)
-    """What the references drawn from splits that are translated score against themselves, or why that is not known."""
-    overlaps: dict[str, Overlap] = field(default_factory=dict)
-    """Pairs of development and test splits that are in the training split."""
-    shared_with_dev: dict[str, Overlap] = field(default_factory=dict)
-    """Pairs of tests that are in dev, of tests that share more than `MOST_SHARED`."""
+
+    @property
+    def languages(self) -> dict[str, str]:
+        """Language codes, by side."""
+        return dict(zip(SIDES, (self.dataset.source, self.dataset.target), strict=True))
 
     @property
     def faults(self) -> list[str]:
         """One sentence for each mistake in the text that would stop reading, or make training useless."""
-        faults = [survey.fault for survey in self.splits.values() if survey.fault]
-        for split, survey in self.splits.items():
-            faults += [f"{split}: {fault}" for fault in _piece_faults(survey)]
-            for number, side in enumerate(SIDES):
-                texts = [pair[number] for pair in survey.sample]
-                if fault := _number_fault(texts, side) or self._language_fault(split, side):
-                    faults.append(f"{split}: {fault} {survey.columns}".strip())
-        if self._has_nothing_of_its_own():
-            faults.append(
-                f"train: all its pairs have a blank side or are also in {' or '.join(self.overlaps)}, so nothing is "
-                "left to train on: are these the right files?"
-            )
+        faults = [fault for survey in self.splits.values() for fault in survey.faults]
+        others = [split for split, survey in self.splits.items() if survey.in_train]
+        train = self.splits.get("train")
+        if others and train.pairs and not train.is_cut:
+            held_out = np.concatenate([self.splits[split].hashes[1] for split in others])
+            has_text = np.all([side.words > 0 for side in train.sides.values()], axis=0)
+            if not (has_text & ~np.isin(train.hashes[1], held_out)).any():
+                faults.append(
+                    f"train: all its pairs have a blank side or are also in {' or '.join(others)}, so nothing is left "
+                    "to train on: are these the right files?"
+                )
         return faults
 
-    def _language_fault(self, split: str, side: str) -> str | None:
-        """Say that a side is in another language; it is a fault unless langdetect does not know it."""
-        share = self.shares.get(split, {}).get(side)
-        if share and share.texts and share.swapped > MOST_SWAPPED * share.texts:
-            return (
-                f"{share.swapped} of {share.texts} {side} sentences drawn seem to be in the language of the other "
-                f"side, not in '{self.languages[side]}': are the files swapped?"
-            )
-        if share and share.language:
-            return (
-                f"{share.others} of {share.texts} {side} sentences drawn seem to be in another language than "
-                f"'{self.languages[side]}', such as '{share.language}': correct the language code or the text."
-            )
-        return None
-
-    def _has_nothing_of_its_own(self) -> bool:
-        """Return whether no training pair with text on both sides is missing from dev and the tests."""
-        train = self.splits.get("train")
-        if not self.overlaps or train.is_cut:
-            return False
-        others = np.concatenate([self.splits[split].hashes[1] for split in self.overlaps])
-        has_text = np.all([side.words > 0 for side in train.sides.values()], axis=0)
-        return train.pairs > 0 and not (has_text & ~np.isin(train.hashes[1], others)).any()
+    def bad_lines(self, most: int | None, option: str) -> list[str]:
+        """One sentence for each split with more unreadable pairs than `most` (None: `MOST_BAD` of them)."""
+        return [
+            f"{bad:,} of {survey.pairs + bad:,} pairs of {split} cannot be read. The first one: {survey.first_bad[0]}. "
+            f"Correct the files, or drop these pairs with {option.format(bad)}.{how_to_convert(survey.first_bad[0])}"
+            for split, survey in self.splits.items()
+            if (bad := survey.bad.total()) > (MOST_BAD * (survey.pairs + bad) if most is None else most)
+        ]
 
     @property
     def unsegmented(self) -> list[str]:
         """One sentence for each side whose training text has no spaces between words, which its `words` expect."""
-        sides = self.splits["train"].sides.items() if "train" in self.splits else ()
-        warnings = (
-            unsegmented_warning(own.unspaced, side, words_kind=self.words[side].kind, language=self.languages[side])
-            for side, own in sides
-        )
+        train, warnings = self.splits.get("train"), []
+        for side, own in train.sides.items() if train else ():
+            words_kind, language = self.dataset.words[side].kind, self.languages[side]
+            warnings.append(unsegmented_warning(own.unspaced, side, words_kind=words_kind, language=language))
         return [f"train: {warning}" for warning in warnings if warning]
 
 
-def _number_fault(texts: Sequence[str], side: str) -> str | None:
-    """Say that nearly all texts of a side have no letters, if so."""
-    texts = [text for text in texts if text.strip()]
-    numbers = [text for text in texts if not any(map(str.isalpha, text))]
-    if len(texts) < FEWEST_JUDGED or len(numbers) < MOST_OTHERS * len(texts):
-        return None
-    shown = quoted(numbers[0])
-    return f"{len(numbers)} of {len(texts)} {side} sentences drawn have no letters, such as {shown}: are they text?"
+def survey_dataset(dataset: DatasetSettings, *, limit: int | None = None) -> DatasetSurvey:
+    """Survey each split all of whose files have a `path` on this machine; at most `limit` pairs per split."""
+    files = {name: [own for role in corpus.files.values() for own in role] for name, corpus in dataset.corpora.items()}
+    here = [name for name, own in files.items() if all(file.path and Path(file.path).is_file() for file in own)]
+    known = [split for split, parts in dataset.splits.items() if all(part.corpus in here for part in parts)]
+    surveys = {split: _survey_split(dataset, split, limit) for split in known}
+    for split in dataset.tests:
+        if split in known:
+            surveys[split].in_train = _overlap(surveys[split], surveys.get("train"))
+            surveys[split].in_dev = _overlap(surveys[split], surveys.get("dev")) if split != "dev" else None
+    return DatasetSurvey(dataset=dataset, splits=surveys)
 
 
-def survey_dataset(
-    dataset: DatasetSettings, inputs: Mapping[str, Inputs], *, limit: int | None = None
-) -> DatasetSurvey:
-    """Survey each split all of whose corpora have files in `inputs` (by corpus); at most `limit` pairs per split."""
-    known = [split for split, parts in dataset.splits.items() if all(part.corpus in inputs for part in parts)]
-    surveys = {split: _survey_split(dataset, split, inputs, limit) for split in known}
-    languages = {"source": dataset.source, "target": dataset.target}
-    judged = {split: judge_languages(surveys[split].sample, languages) for split in known}
-    return DatasetSurvey(
-        languages=languages,
-        words=dataset.words,
-        splits=surveys,
-        drops_languages=any(isinstance(own, LangDetectSettings) for own in dataset.filters),
-        shares={split: shares for split, (shares, _) in judged.items()},
-        others={split: others for split, (_, others) in judged.items()},
-        overlaps={
-            split: _overlap(surveys[split], surveys["train"])
-            for split in dataset.tests
-            if {split, "train"} <= surveys.keys()
-        },
-        shared_with_dev=_shared_with_dev(surveys, [split for split in dataset.tests if split in surveys]),
-    )
-
-
-def add_round_trips(survey: DatasetSurvey, tests: Sequence[str], evaluation: EvaluationSettings) -> None:
+def add_round_trips(survey: DatasetSurvey) -> None:
     """Take the references of dev and tests apart and join them, unless only tokens are scored or words are given."""
-    words = survey.words["target"]
-    if evaluation.text == "tokens" or words.kind == "given":
-        return
-    for split in dict.fromkeys(("dev", *tests)):
-        if split in survey.splits and (texts := [target for _, target in survey.splits[split].sample if target]):
-            survey.round_trips[split] = round_trip(texts, words, survey.languages["target"], evaluation)
+    dataset, words = survey.dataset, survey.dataset.words["target"]
+    if dataset.evaluation.text != "tokens" and words.kind != "given":
+        for split in survey.splits.keys() & {"dev", *dataset.tests}:
+            if texts := [text for text in survey.splits[split].texts["target"] if text]:
+                survey.splits[split].round_trip = round_trip(texts, words, dataset.target, dataset.evaluation)
 
 
-def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs], limit: int | None) -> SplitSurvey:
+def _survey_split(dataset: DatasetSettings, split: str, limit: int | None) -> SplitSurvey:
     """Survey a split; an error that ends reading, such as files of different lengths, is its fault."""
     survey = SplitSurvey(sides={side: SideSurvey() for side in dataset.sides(split)})
-    tables = [part.corpus for part in dataset.splits[split] if dataset.corpora[part.corpus].format == "tsv"]
+    words = dict.fromkeys(SIDES, WordsSettings(kind="spaces"))
     with TemporaryDirectory(prefix="nmtcore-") as folder:
         raw = Path(folder) / "raw.parquet"
         try:
             report = read_split(
-                _settings(dataset, split, inputs),
+                replace(ReadingSettings.of(dataset, split), words=words, max_bad_lines=ANY_NUMBER),
                 dataset=dataset.name,
                 split=split,
                 downloads=Path(folder),
@@ -304,11 +240,8 @@ def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inp
                 limit=limit,
             )
         except UserError as error:
-            survey.fault = str(error)
+            survey.faults = [str(error)]
             return survey
-        for table in tables[:1]:
-            separator = dataset.corpora[table].options.get("separator", TsvOptions.separator)
-            survey.columns = describe_columns(inputs[table]["pairs"][0], separator)
         survey.bad = Counter(report["dropped"])
         survey.first_bad = report["first_dropped"][:SHOWN_ROWS]
         survey.left_out = report.get("left_out", ())
@@ -320,6 +253,10 @@ def _survey_split(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inp
             _add_batch(survey, batch, drawn)
         if len(survey.sides) == len(SIDES):
             _compare_lengths(survey, dataset, split, raw)
+    corpora = (dataset.corpora[part.corpus] for part in dataset.splits[split])
+    columns = [describe_columns(corpus) for corpus in corpora if corpus.format == "tsv"][:1]
+    faults = judge_texts(survey, {"source": dataset.source, "target": dataset.target})
+    survey.faults += [" ".join([f"{split}: {fault}", *columns]) for fault in faults]
     return survey
 
 
@@ -332,56 +269,21 @@ def _compare_lengths(survey: SplitSurvey, dataset: DatasetSettings, split: str, 
         unit = "line" if dataset.corpora[corpus].format in ("plain", "tsv", "czeng") else "pair"
         lines = f"{abs(shift.lines)} {unit}{'' if abs(shift.lines) == 1 else 's'}"
         missing, added = SIDES if shift.lines > 0 else SIDES[::-1]
-        sentence = (
+        sentences = survey.notes if shift.end - shift.first < MOST_SHIFTED * survey.pairs else survey.faults
+        sentences.append(
             f"{split}: from about {unit} {row} of {corpus} on, the lengths of both sides do not go together in "
             f"{shift.end - shift.first:,} pairs (correlation {shift.correlation:.2f}), but with the target {lines} "
             f"{'below' if shift.lines > 0 else 'above'} they do ({shift.shifted:.2f}): the {missing} seems to lack "
             f"{lines} there, or the {added} to have {lines} more. Correct the files."
         )
-        if shift.end - shift.first < MOST_SHIFTED * survey.pairs:
-            survey.notes.append(sentence)
-        else:
-            survey.fault = survey.fault or sentence
     together = correlation(*lengths)
-    if survey.fault or together is None or survey.pairs < LEAST_UNRELATED or together >= LOW_TOGETHER:
-        return
-    sentence = (
-        f"{split}: the lengths of both sides hardly go together (correlation {together:.2f}; those of translations "
-        "above .7): are the files parallel, in the same order?"
-    )
-    texts = ({re.sub("[0-9]+", "0", text) for text in side} for side in zip(*survey.sample, strict=True))
-    if together < UNRELATED and min(map(len, texts)) >= LEAST_TEXTS:
-        survey.fault = sentence
-    else:
-        survey.notes.append(sentence)
-
-
-def _piece_faults(survey: SplitSurvey) -> list[str]:
-    """Return a sentence for each side that was cut into pieces of subwords."""
-    return [
-        f"{own.pieces[mark]:,} of {survey.pairs:,} {side} sentences are cut into pieces of subwords (`{mark}`), but "
-        f"nmtcore cuts words itself, and scores whole words. Undo this in all files: {undo} FILE > NEW"
-        for side, own in survey.sides.items()
-        for mark, (_, undo) in PIECES.items()
-        if own.pieces[mark] > MOST_PIECES * survey.pairs
-    ]
-
-
-def _settings(dataset: DatasetSettings, split: str, inputs: Mapping[str, Inputs]) -> ReadingSettings:
-    """Return the settings to read a split, with its files where they are now and words between white space."""
-    settings = ReadingSettings.of(dataset, split)
-    corpora = {
-        name: replace(
-            corpus,
-            files={
-                role: tuple(FileSettings(path=str(file.path), member=file.member) for file in files)
-                for role, files in inputs[name].items()
-            },
+    texts = ({re.sub("[0-9]+", "0", text) for text in side} for side in survey.texts.values())
+    can_tell = together is not None and survey.pairs >= LEAST_PAIRS and min(map(len, texts)) >= LEAST_TEXTS
+    if can_tell and together < LOW_TOGETHER and not survey.faults:
+        survey.faults.append(
+            f"{split}: the lengths of both sides hardly go together (correlation {together:.2f}; those of translations "
+            "above .7): are the files parallel, in the same order?"
         )
-        for name, corpus in settings.corpora.items()
-    }
-    words = dict.fromkeys(SIDES, WordsSettings(kind="spaces"))
-    return replace(settings, corpora=corpora, words=words, max_bad_lines=ANY_NUMBER)
 
 
 def _add_batch(survey: SplitSurvey, batch: pa.RecordBatch, drawn: np.ndarray) -> None:
@@ -435,54 +337,72 @@ def _is_decomposed(texts: pa.Array) -> np.ndarray:
     )
 
 
-def judge_languages(
-    sample: Sequence[tuple[str, str]], languages: Mapping[str, str]
-) -> tuple[dict[str, LanguageShare], list[tuple[str, str]]]:
-    """Judge both sides of a sample; `languages` are the codes by side. Languages that langdetect lacks are left out.
+def judge_texts(survey: SplitSurvey, languages: Mapping[str, str]) -> list[str]:
+    """Judge both sides of a sample: say what nearly all texts are that they should not be, and add what survives.
 
-    Also returns the pairs without an empty side that the filter langdetect would drop.
+    Languages (codes by side) that langdetect lacks are not judged.
     """
-    shares, others = {}, set()
-    for number, side in enumerate(SIDES):
-        if languages[side] in detected_languages():
-            detected = {row: detect_language(pair[number]) for row, pair in enumerate(sample) if pair[number].strip()}
-            dropped = [row for row, language in detected.items() if language != languages[side]]
-            other = languages[SIDES[1 - number]] if len(set(languages.values())) > 1 else ""
-            parallel = [row for row in detected if len({*sample[row]}) > 1]
-            foreign = [sample[row][number] for row in parallel if detected[row] != languages[side]]
-            is_foreign = len(parallel) >= FEWEST_JUDGED and len(foreign) >= MOST_OTHERS * len(parallel)
-            shares[side] = LanguageShare(
-                texts=len(detected),
-                others=len(dropped),
-                swapped=sum(detected[row] == other for row in parallel),
-                language=_common_language(foreign, languages[side]) if is_foreign else None,
+    faults, dropped, judged = [], set(), 0
+    for number, (side, language) in enumerate(languages.items()):
+        texts = {row: pair[number] for row, pair in enumerate(survey.sample) if pair[number].strip()}
+        faults += _not_sentences(list(texts.values()), side)
+        if language not in detected_languages() or side not in survey.sides:
+            continue
+        judged += 1
+        detected = {row: detect_language(text) for row, text in texts.items()}
+        foreign = [row for row, other in detected.items() if other != language]
+        survey.sides[side].others = len(foreign) / max(1, len(texts))
+        dropped.update(foreign)
+        parallel = [row for row in texts if len({*survey.sample[row]}) > 1]
+        others = [row for row in parallel if detected[row] != language]
+        swapped = sum(detected[row] == languages[SIDES[1 - number]] for row in others)
+        drawn = f"{len(texts)} {side} sentences drawn seem to be in"
+        if swapped > MOST_SWAPPED * len(texts):
+            advice = f"not in '{language}': are the files swapped?"
+            faults.append(f"{swapped} of {drawn} the language of the other side, {advice}")
+        elif len(parallel) >= FEWEST_JUDGED and len(others) >= MOST_OTHERS * len(parallel):
+            common = _common_language([texts[row] for row in others])
+            if common != language:
+                advice = f"such as '{common}': correct the language code or the text."
+                faults.append(f"{len(foreign)} of {drawn} another language than '{language}', {advice}")
+    if judged == len(SIDES):
+        survey.dropped = [survey.sample[row] for row in sorted(dropped) if all(map(str.strip, survey.sample[row]))]
+    return faults
+
+
+def _not_sentences(texts: Sequence[str], side: str) -> list[str]:
+    """Say that texts of a side were cut into pieces of subwords, or that nearly all have no letters, if so."""
+    faults = []
+    for mark, (pattern, undo) in PIECES.items():
+        cut = pc.sum(pc.match_substring_regex(pa.array(texts, pa.string()), pattern)).as_py() or 0
+        if cut > MOST_PIECES * len(texts):
+            faults.append(
+                f"{cut:,} of {len(texts):,} {side} sentences drawn are cut into pieces of subwords (`{mark}`), but "
+                f"nmtcore cuts words itself, and scores whole words. Undo this in all files: {undo} FILE > NEW"
             )
-            others.update(dropped)
-    is_judged = len(shares) == len(SIDES)
-    return shares, [sample[row] for row in sorted(others) if is_judged and all(map(str.strip, sample[row]))]
+    numbers = [text for text in texts if not any(map(str.isalpha, text))]
+    if len(texts) >= FEWEST_JUDGED and len(numbers) >= MOST_OTHERS * len(texts):
+        shown = quoted(numbers[0])
+        faults.append(
+            f"{len(numbers)} of {len(texts)} {side} sentences drawn have no letters, such as {shown}: are they text?"
+        )
+    return faults
 
 
-def _common_language(texts: Sequence[str], expected: str) -> str | None:
+def _common_language(texts: Sequence[str]) -> str:
     """Return the language that texts are in together, since langdetect is often wrong about single words.
 
-    It is None if they are in the expected language after all. Latin names and the like among other letters mislead it.
+    Latin names and the like among other letters mislead it.
     """
     letters = "[A-Za-z]+" if main_script(texts) != "LATIN" else "(?!)"
-    language = detect_language(re.sub(letters, "", " ".join(texts)))
-    return None if language == expected else language
+    return detect_language(re.sub(letters, "", " ".join(texts)))
 
 
-def _shared_with_dev(surveys: Mapping[str, SplitSurvey], tests: Sequence[str]) -> dict[str, Overlap]:
-    if "dev" not in tests:
-        return {}
-    overlaps = {split: _overlap(surveys[split], surveys["dev"]) for split in tests if split != "dev"}
-    most = {split: MOST_SHARED * min(surveys[split].pairs, surveys["dev"].pairs) for split in overlaps}
-    return {split: own for split, own in overlaps.items() if own.pairs > most[split]}
-
-
-def _overlap(survey: SplitSurvey, other: SplitSurvey) -> Overlap:
+def _overlap(survey: SplitSurvey, other: SplitSurvey | None) -> Overlap | None:
+    if other is None:
+        return None
     sources, pairs = (int(np.isin(*hashes).sum()) for hashes in zip(survey.hashes, other.hashes, strict=True))
-    return Overlap(compared=survey.pairs, pairs=pairs, sources=sources)
+    return Overlap(pairs=pairs, sources=sources)
 
 
 def percentile(lengths: np.ndarray, share: float) -> int:

@@ -28,7 +28,7 @@ from nmtcore.corpus.formats.rows import (
     plain_lines,
     replace_separators,
 )
-from nmtcore.corpus.formats.sentence_ids import NO_ID, comparable_ids, is_count, shared_ids
+from nmtcore.corpus.formats.sentence_ids import NO_ID, comparable_ids, shared_ids
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines, natural_number
 from nmtcore.errors import quoted
@@ -71,8 +71,9 @@ class Conllu(Format):
         )
         if counts[0] == counts[1]:
             return zip(source, target, strict=True)
-        shared = set() if all(map(is_count, own_ids)) else shared_ids(ids)
-        if not shared:
+        are_numbers = all(own in ([*map(str, range(len(own)))], [*map(str, range(1, len(own) + 1))]) for own in own_ids)
+        shared = shared_ids(ids)
+        if are_numbers or not shared:  # numbers of the sentences of their file are no ids
             raise not_parallel(files, counts, unit="sentences")
         places = zip(counts, files, strict=True)
         parts = (f"{count - len(shared):,} of {count:,} in {file.path}" for count, file in places)

@@ -2,9 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
+from pathlib import Path
 
+from nmtcore.config.corpora import CorpusSettings
+from nmtcore.config.formats import TsvOptions
 from nmtcore.corpus.formats.rows import (
     FIRST_LINES,
     Format,
@@ -23,8 +26,6 @@ from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 CZENG_BLOCKS = 15
 FEWEST_ROWS = 10
 """Rows from which it can be told that they are in quotes, or have numbers in a column."""
-MOST_NUMBERS = 0.99
-"""From this share of numbers on, a column is one of numbers."""
 _NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*(e[-+]?[0-9]+)?%?", re.IGNORECASE)
 _NAMES = """
 source sources src target targets tgt trg ref reference references sentence sentences text translation translations
@@ -64,33 +65,34 @@ class Tsv(Format):
         columns = Counter(map(len, rows)).most_common(1)[0][0] if rows else 1
         if self.options.header:
             next(pieces, None)
-        elif self._is_header(rows):
-            fault = "this row names the columns: set `header: true` in the corpus's `options` (--header)"
-            raise LineError(file.path, first[0].line, f"{fault}. {_columns_text(rows[0])}")
-        elif _are_quoted(filter(None, map(self._chosen, rows))):
-            fault = "the columns are in quotes, as in CSV: write them without quotes, with tabs between"
-            raise LineError(file.path, first[0].line, f"{fault}.")
+        elif rows and (fault := self._fault(rows)):
+            raise LineError(file.path, first[0].line, fault)
         yield from zip(pieces, repeat(columns))
 
-    def _chosen(self, row: Sequence[str]) -> tuple[str, ...]:
-        """Return the cells of both sides; none if the row is too short."""
-        numbers = self.options.source_column, self.options.target_column
-        return tuple(row[number - 1] for number in numbers) if max(numbers) <= len(row) else ()
+    def _fault(self, rows: Sequence[Sequence[str]]) -> str | None:
+        """Say that the first row names the columns, or that both sides are in quotes, if so.
 
-    def _is_header(self, rows: Sequence[Sequence[str]]) -> bool:
-        """Say whether the first row names the columns.
-
-        It does if the cells of both sides are different names, or if it is the only one without a number in a column.
+        It names them if the cells of both sides are different names, or if it is the only one without a number in a
+        column.
         """
-        words, first = _HEADER_WORDS | {*self.context[:2]}, rows[0] if rows else ()
-        names = {tuple(re.findall(r"[^\W\d_]+", cell.casefold())) for cell in self._chosen(first)}
-        if len(names) == len(SIDES) and all(name and words.issuperset(name) for name in names):
-            return True
-        others = [row for row in rows[1:] if len(row) == len(first)]
-        return len(others) >= FEWEST_ROWS and any(
-            re.match(r"[^\W\d_]", name) and sum(map(bool, map(_NUMBER.fullmatch, cells))) >= MOST_NUMBERS * len(cells)
+        first, *others = (row for row in rows if len(row) == len(rows[0]))
+        sides = [number - 1 for number in (self.options.source_column, self.options.target_column)]
+        if max(sides) >= len(first):
+            return None
+        words = _HEADER_WORDS | {*self.context[:2]}
+        names = {tuple(re.findall(r"[^\W\d_]+", first[side].casefold())) for side in sides}
+        are_names = len(names) == len(SIDES) and all(name and words.issuperset(name) for name in names)
+        has_numbers = len(others) >= FEWEST_ROWS and any(
+            name[:1].isalpha() and all(map(_NUMBER.fullmatch, cells))
             for name, *cells in zip(first, *others, strict=True)
         )
+        if are_names or has_numbers:
+            advice = f"set `header: true` in the corpus's `options` (--header). {_columns_text(first)}"
+            return f"this row names the columns: {advice}"
+        cells = [row[side] for row in (first, *others) for side in sides]
+        if len(rows) >= FEWEST_ROWS and all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells):
+            return "the columns are in quotes, as in CSV: write them without quotes, with tabs between."
+        return None
 
     def parse(self, row: Row) -> tuple[Side, Side]:
         """Take the source and target columns, and delete from the target what the options say.
@@ -110,16 +112,12 @@ class Tsv(Format):
         return Side(text=columns[options.source_column - 1]), Side(text=target)
 
 
-def _are_quoted(rows: Iterable[Sequence[str]]) -> bool:
-    """Say whether most pairs have quotes around both sides."""
-    quotes = [all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in row) for row in rows]
-    return len(quotes) >= FEWEST_ROWS and sum(quotes) > 0.9 * len(quotes)
-
-
-def describe_columns(file: Input, separator: str) -> str:
-    """Show the columns of a table's first row, and say how to choose others."""
-    first = next((piece.data for piece in lines(file) if piece.data.strip()), b"")
-    return f"{file.path}: {_columns_text(first.decode('utf-8', 'replace').split(separator))}"
+def describe_columns(corpus: CorpusSettings) -> str:
+    """Show the columns of the first row of a table, a file of the user's own, and say how to choose others."""
+    file = corpus.files["pairs"][0]
+    first = next((piece.data for piece in lines(Input(Path(file.path), file.member)) if piece.data.strip()), b"")
+    cells = first.decode("utf-8", "replace").split(corpus.options.get("separator", TsvOptions.separator))
+    return f"{file.path}: {_columns_text(cells)}"
 
 
 def _columns_text(cells: Sequence[str]) -> str:

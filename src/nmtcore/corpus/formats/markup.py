@@ -6,17 +6,19 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice, pairwise
-from typing import Any, BinaryIO, NamedTuple
+from itertools import pairwise
+from typing import Any, BinaryIO
 
 from nmtcore.corpus.formats.rows import Format, Inputs, Row, check_same_ids, collapse_spaces, pair_pieces
+from nmtcore.corpus.formats.sentence_ids import NO_ID
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.corpus.streams import open_stream
 from nmtcore.corpus.text_lines import SAMPLE, BadRow, Input, Piece, check_encoding, check_length, decode, wide_encoding
 from nmtcore.errors import LineError, quoted, shortened
 
-_TAG = re.compile(rb"<!--|<\s?(/?)\s?(seg|doc|srcset|refset|tstset|src|ref|hyp)\b([^<>]*)>", re.IGNORECASE)
-_COMMENT = re.compile("<!--.*?-->", re.DOTALL)
+_TAG = re.compile(rb"<\s?(/?)\s?(seg|doc|srcset|refset|tstset|src|ref|hyp)\b([^<>]*)>", re.IGNORECASE)
+_SEGMENT_END = re.compile(rb"<\s?/\s?(seg)\b[^<>]*>|<\s?/?\s?(?:seg|doc)\b[^<>]*>", re.IGNORECASE)
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _ATTRIBUTE = re.compile(rb"""(?<![^\s"'])([^\s"'=<>]++)\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,9}|#[xX][0-9a-fA-F]{1,8}|\w+);")
 _ROLE_OF_TAG = {b"srcset": "source", b"src": "source", b"refset": "reference", b"ref": "reference"}
@@ -28,6 +30,7 @@ _COMMENTED = rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:]]>|\Z)"
 _UNIT_STARTS = re.compile(_COMMENTED + rb"|(<(?:[\w.-]+:)?tu(?=[\s/>]))", re.DOTALL)
 _UNIT_ENDS = re.compile(_COMMENTED + rb"|(</(?:[\w.-]+:)?tu\s*>|<(?:[\w.-]+:)?tu(?:\s[^<>]*)?/>)", re.DOTALL)
 _END_TAGS = re.compile(rb"(?:\s|<!--.*?-->|</[^<>]*>)*", re.DOTALL)
+_DECLARATION = re.compile(rb"\A\s*<\?xml[^>]*>")
 _LINE_OF_TAG = re.compile(r" line \d+")
 CODES = ("bpt", "ept", "ph", "it", "ut")
 """Elements of TMX that contain codes of other programs, not text."""
@@ -59,8 +62,7 @@ class Sgm(Format):
 
 
 def _segment_text(piece: Piece) -> str:
-    text = _COMMENT.sub("", decode(piece))
-    return collapse_spaces(_REFERENCE.sub(lambda reference: html.unescape(reference[0]), text))
+    return collapse_spaces(_REFERENCE.sub(lambda reference: html.unescape(reference[0]), decode(piece)))
 
 
 def segments(file: Input, *, role: str | None = None) -> Iterator[Piece]:
@@ -69,38 +71,38 @@ def segments(file: Input, *, role: str | None = None) -> Iterator[Piece]:
     A file with texts of several roles has the segments of one `role` (source or reference): of each document, those of
     its first text with this role.
     """
-    path = str(file.path)
+    path, limit = str(file.path), file.max_line_bytes
     with open_stream(file.path, file.member) as stream:
         data = stream.read()
     check_encoding(data, path)
-    current = document = ""
-    has_ids, opened, ids = False, None, ("", "")
-    is_wanted, has_text = role is None, False
-    for line, tag in _tags(data, path):
-        name, is_end = tag[2].lower(), bool(tag[1])
-        if opened is not None and name == b"seg" and is_end:
-            text = data[opened[1].end() : tag.start()]
-            cut_at = file.max_line_bytes if len(text) > file.max_line_bytes else 0
-            if is_wanted:
-                yield Piece(path, opened[0], b"" if cut_at else text, cut_at, ids)
-            opened = None
-        elif opened is not None and name in (b"seg", b"doc"):
-            raise LineError(path, opened[0], f"this <seg> has no </seg> before the tag in line {line}.")
-        elif opened is not None:
-            continue
-        elif name == b"seg" and is_end:
+    data = _COMMENT.sub(lambda comment: b"\n" * comment[0].count(b"\n"), data)
+    if (start := data.find(b"<!--")) >= 0:
+        line = 1 + data.count(b"\n", 0, start)
+        raise LineError(path, line, "this comment does not end (-->): is the file cut off?")
+    line, counted, place, current, document = 1, 0, 0, "", ""
+    has_ids, is_wanted, has_text = False, role is None, False
+    while tag := _TAG.search(data, place):
+        line, counted, place = line + data.count(b"\n", counted, tag.start()), tag.start(), tag.end()
+        is_end, name, attributes = bool(tag[1]), tag[2].lower(), tag[3]
+        if name == b"seg" and is_end:
             raise LineError(path, line, "this </seg> has no <seg>.")
-        elif name == b"seg":
-            segment = _id(tag[3], b"id")
-            has_ids |= bool(segment)
-            ids = (document, segment or ("(no id)" if has_ids else ""))
-            opened = (line, tag)
-            if tag[3].endswith(b"/"):
-                if is_wanted:
-                    yield Piece(path, line, b"", ids=ids)
-                opened = None
+        if name == b"seg":
+            text = b""
+            if not attributes.endswith(b"/"):
+                if (end := _SEGMENT_END.search(data, place)) is None:
+                    raise LineError(path, line, "this <seg> has no </seg>: is the file cut off?")
+                if not end[1]:
+                    there = line + data.count(b"\n", tag.start(), end.start())
+                    raise LineError(path, line, f"this <seg> has no </seg> before the tag in line {there}.")
+                text, place = data[place : end.start()], end.end()
+            own_id = _id(attributes, b"id")
+            has_ids |= bool(own_id)
+            if is_wanted:
+                cut_at = limit if len(text) > limit else 0
+                ids = (document, own_id or (NO_ID if has_ids else ""))
+                yield Piece(path, line, b"" if cut_at else text, cut_at, ids)
         elif name == b"doc":
-            document = "" if is_end else _id(tag[3], b"docid") or _id(tag[3], b"id")
+            document = "" if is_end else _id(attributes, b"docid") or _id(attributes, b"id")
             has_text = False
         elif not is_end:
             other, current = current, _ROLE_OF_TAG[name]
@@ -110,19 +112,6 @@ def segments(file: Input, *, role: str | None = None) -> Iterator[Piece]:
             elif other not in ("", current):
                 fault = f"a {current} text in a file that began with a {other} text: use one file per side, or this one"
                 raise LineError(path, line, f"{fault} for both.")
-    if opened is not None:
-        raise LineError(path, opened[0], "this <seg> has no </seg>: is the file cut off?")
-
-
-def _tags(data: bytes, path: str) -> Iterator[tuple[int, re.Match[bytes]]]:
-    """Yield the tags that are not in a comment, with their lines."""
-    line, counted, place = 1, 0, 0
-    while tag := _TAG.search(data, place):
-        line, counted, place = line + data.count(b"\n", counted, tag.start()), tag.start(), tag.end()
-        if tag[2]:
-            yield line, tag
-        elif (place := data.find(b"-->", tag.end())) < 0:
-            raise LineError(path, line, "this comment does not end (-->): is the file cut off?")
 
 
 def _id(attributes: bytes, name: bytes) -> str:
@@ -133,16 +122,8 @@ def _id(attributes: bytes, name: bytes) -> str:
     return value.decode("utf-8", "replace")
 
 
-class Variant(NamedTuple):
-    """The segment of a `<tuv>`: its language tag, its text, and an undefined entity in it, if any."""
-
-    language: str
-    text: str
-    undefined_entity: str | None
-
-
 class Tmx(Format):
-    """One pair per `<tu>` (https://www.gala-global.org/tmx-14b).
+    """One pair per `<tu>` (https://www.gala-global.org/tmx-14b), which is parsed by itself.
 
     Inside a segment, `CODES` are dropped with their content; the text inside `hi` and all other elements is kept. The
     parser reads no other file and expands no entity of the file's own. A unit that is not well-formed is a bad row.
@@ -157,153 +138,103 @@ class Tmx(Format):
 
         Raises `BadRow` if the unit is damaged, lacks one of them, or has two different ones.
         """
-        piece, variants, fault = row
+        piece, start, end = row
         check_length(piece)
+        root, fault = _parse_xml(start + piece.data + end)
         if fault:
-            raise BadRow("xml", piece, fault)
+            raise BadRow("xml", piece, _damage(fault), line=fault.line - 1 - start.count(b"\n"))
+        variants = list(_variants(root, piece))
         languages = (self.context.source, self.context.target)
         source, target = (_variant_side(piece, variants, language) for language in languages)
         return source, target
 
 
-def _variant_side(piece: Piece, variants: Sequence[Variant], language: str) -> Side:
+def _variant_side(piece: Piece, variants: Sequence[tuple[str, str]], language: str) -> Side:
     """Return the only text in a language: `en` if there is such a variant, else `en-US` or the like."""
-    tags = [variant.language.casefold().replace("_", "-") for variant in variants]
+    tags = [tag.casefold().replace("_", "-") for tag, _ in variants]
     language = language.casefold().replace("_", "-")
     wanted = {language} if language in tags else {tag for tag in tags if tag.startswith(f"{language}-")}
     matches = [variant for tag, variant in zip(tags, variants, strict=True) if tag in wanted]
     if not matches:
-        shown = shortened(", ".join(variant.language for variant in variants)) or "none"
+        shown = shortened(", ".join(tag for tag, _ in variants)) or "none"
         raise BadRow("language", piece, f"this <tu> has no segment in '{language}' (its languages: {shown})")
-    if len({variant.text for variant in matches}) > 1:
-        shown = quoted(", ".join(dict.fromkeys(variant.language for variant in matches)))
+    if len({text for _, text in matches}) > 1:
+        shown = quoted(", ".join(dict.fromkeys(tag for tag, _ in matches)))
         raise BadRow("language", piece, f"this <tu> has different segments in {shown}")
-    if entity := matches[0].undefined_entity:
-        raise BadRow("entity", piece, f"this <tu> has the undefined entity {shortened(entity)}")
-    return Side(text=matches[0].text)
+    return Side(text=matches[0][1])
 
 
-Unit = tuple[Piece, tuple[Variant, ...], str]
-"""The place of a `<tu>`, its variants, and what is wrong with its XML ("": nothing)."""
-
-
-def units(file: Input) -> Iterator[Unit]:
-    """Yield each `<tu>` of a file as soon as it ends; those of a damaged file are parsed one by one."""
+def units(file: Input) -> Iterator[Row]:
+    """Yield each `<tu>` of a file, with the beginning of the file up to the tag of its root, and the root's end tag."""
     from lxml import etree
 
-    path, options = str(file.path), {"resolve_entities": False, "no_network": True}
-    with open_stream(file.path, file.member) as stream, suppress(etree.XMLSyntaxError):  # of an empty file
-        for _, root in islice(etree.iterparse(stream, events=("start",), recover=True, **options), 1):
-            if etree.QName(root).localname != "tmx":
-                raise LineError(path, root.sourceline, f"the file is <{shortened(root.tag)}>, not <tmx>.")
+    path, tail = str(file.path), b""
     with open_stream(file.path, file.member) as stream:
-        parser, fault = etree.XMLParser(target=_NoTree(), **options), None
-        try:
-            etree.parse(stream, parser)
-        except (etree.XMLSyntaxError, OSError):  # the latter also for bytes that are not of the encoding
-            if (fault := _first_fault(parser)) is None:
-                raise
-    with open_stream(file.path, file.member) as stream:
-        if fault is not None:
-            yield from _sound_units(stream, file, _refusal(path, fault))
+        wide = wide_encoding(stream.peek(SAMPLE))
+        parts = _parts(codecs.EncodedFile(stream, "utf-8", wide, "surrogatepass") if wide else stream)
+        head = b"".join(next(parts))
+        head = _DECLARATION.sub(b"", head) if wide else head
+        tree, fault = _parse_xml(head)
+        if tree is not None and etree.QName(tree).localname != "tmx":
+            raise LineError(path, tree.sourceline, f"the file is <{shortened(tree.tag)}>, not <tmx>.")
+        if fault is None:  # a whole file, without units
             return
-        events = etree.iterparse(stream, tag="{*}tu", **options)
-        try:
-            for _, element in events:
-                yield _unit(element, file, element.sourceline)
-                element.clear()
-                while element.getprevious() is not None:
-                    del element.getparent()[0]
-        except etree.XMLSyntaxError as error:
-            if fault := _first_fault(events):  # a prefix that is not declared is none
-                raise _refusal(path, fault) from error
+        root = _TMX.search(head)
+        if root is None or fault.type_name != "ERR_TAG_NOT_FINISHED":
+            raise LineError(path, fault.line, f"{_damage(fault)}: correct or replace the file.")
+        start, end, line = head[: root.end()], b"</%s>" % root[1], 1 + head.count(b"\n")
+        for part in parts:
+            data, tail = part
+            cut_at = file.max_line_bytes if len(data) > file.max_line_bytes else 0
+            if data:
+                yield Piece(path, line, b"" if cut_at else data, cut_at), start, end
+            line += data.count(b"\n")
+    place = _END_TAGS.match(tail).end()
+    line += tail.count(b"\n", 0, place)
+    if not re.search(rb"</%s\s*>" % re.escape(root[1]), tail):
+        raise LineError(path, line, f"the file ends before {end.decode()}: is it cut off? Fetch it again.")
+    if place < len(tail):
+        raise LineError(path, line, "the XML is damaged (after its last <tu>): correct or replace the file.")
 
 
-class _NoTree:
-    """What a parser makes of a file that it only checks."""
+def _parts(stream: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    """Yield what is before the first `<tu>`, then each `<tu>` up to the next; beside the last one, what follows it."""
+    rest = block = stream.read(_BLOCK)
+    if not _TMX.search(rest):  # another sort of file, which may be long
+        yield rest, b""
+        return
+    while block:
+        cuts = [0, *(match.start() for match in _UNIT_STARTS.finditer(rest) if match[1])]
+        yield from ((rest[start:stop], b"") for start, stop in pairwise(cuts) if start < stop)
+        block = stream.read(_BLOCK)
+        rest = rest[cuts[-1] :] + block
+    ends = [0, *(match.end() for match in _UNIT_ENDS.finditer(rest) if match[1])]
+    yield rest[: ends[-1]], rest[ends[-1] :]
 
-    def close(self) -> None:
-        pass
 
+def _parse_xml(data: bytes) -> tuple[Any, Any]:
+    """Return the root, as far as it can be parsed, and the first error for which it is not well-formed, if any."""
+    from lxml import etree
 
-def _first_fault(parser: Any) -> Any:
-    """Return the first error for which XML is not well-formed, from the log of a parser; None if there is none."""
-    return next(iter(parser.error_log.filter_from_fatals()), None)
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
+    root = None
+    with suppress(etree.XMLSyntaxError):  # of data without a root
+        root = etree.fromstring(data or b" ", parser)
+    return root, next(iter(parser.error_log.filter_from_fatals()), None)
 
 
 def _damage(fault: Any) -> str:
     return f"the XML is damaged ({shortened(_LINE_OF_TAG.sub('', fault.message.strip()))})"
 
 
-def _refusal(path: str, fault: Any) -> LineError:
-    return LineError(path, fault.line, f"{_damage(fault)}: correct or replace the file.")
-
-
-def _sound_units(stream: BinaryIO, file: Input, first: LineError) -> Iterator[Unit]:
-    """Parse each unit of a damaged file by itself: yield it, or its first error.
-
-    Raises `first`, the first error of the file, if it is in no unit, and `LineError` if the file is cut off.
-    """
+def _variants(root: Any, piece: Piece) -> Iterator[tuple[str, str]]:
+    """Yield the language tag and the text of each segment. Raises `BadRow` for an undefined entity."""
     from lxml import etree
 
-    path, wide = str(file.path), wide_encoding(stream.peek(SAMPLE))
-
-    def parse(data: bytes) -> tuple[Any, Any]:
-        """Return the root, and the first error."""
-        parser = etree.XMLParser(
-            resolve_entities=False, no_network=True, recover=True, encoding="utf-8" if wide else None
-        )
-        return etree.fromstring(data, parser), _first_fault(parser)
-
-    parts = _parts(codecs.EncodedFile(stream, "utf-8", wide, "surrogatepass") if wide else stream)
-    (head, tail), has_bad = next(parts), False
-    root = _TMX.search(head)
-    fault = root and parse(head)[1]
-    if fault is None or fault.type_name != "ERR_TAG_NOT_FINISHED":
-        raise first
-    start, line = head[: root.end()], 1 + head.count(b"\n")
-    for part in parts:
-        unit, tail = part
-        tree, fault = parse(b"%s%s</%s>" % (start, unit, root[1]))
-        before = line - 1 - start.count(b"\n")
-        if fault:
-            has_bad = True
-            yield Piece(path, before + fault.line, b""), (), _damage(fault)
-        else:
-            yield from (_unit(element, file, before + element.sourceline) for element in tree.iter("{*}tu"))
-        line += unit.count(b"\n")
-    if not re.search(rb"</%s\s*>" % re.escape(root[1]), tail):
-        line += tail.count(b"\n")
-        raise LineError(path, line, f"the file ends before </{root[1].decode()}>: is it cut off? Fetch it again.")
-    if not has_bad:
-        raise first
-    if not _END_TAGS.fullmatch(tail):
-        raise LineError(path, line, "what follows the last <tu> is not well-formed: correct or replace the file.")
-
-
-def _parts(stream: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
-    """Yield what is before the first `<tu>`, then each `<tu>` up to the next; beside the last one, what follows it."""
-    rest = b""
-    while block := stream.read(_BLOCK):
-        rest += block
-        cuts = [0, *(match.start() for match in _UNIT_STARTS.finditer(rest) if match[1])]
-        yield from ((rest[start:stop], b"") for start, stop in pairwise(cuts) if start < stop)
-        rest = rest[cuts[-1] :]
-    ends = [0, *(match.end() for match in _UNIT_ENDS.finditer(rest) if match[1])]
-    yield rest[: ends[-1]], rest[ends[-1] :]
-
-
-def _unit(element: Any, file: Input, line: int) -> Unit:
-    from lxml import etree
-
-    variants = []
-    for variant in element.iterchildren("{*}tuv"):
+    for variant in root.iter("{*}tuv"):
         language = variant.get("{http://www.w3.org/XML/1998/namespace}lang") or variant.get("lang")
         for segment in variant.iterchildren("{*}seg") if language else ():
             etree.strip_elements(segment, *(f"{{*}}{code}" for code in CODES), with_tail=False)
-            entity = next(segment.iter(etree.Entity), None)
-            text = collapse_spaces(segment.xpath("string()"))
-            variants.append(Variant(language, text, None if entity is None else entity.text))
-    is_long = sum(len(variant.text.encode()) for variant in variants) > file.max_line_bytes
-    piece = Piece(str(file.path), line, b"", is_long * file.max_line_bytes)
-    return piece, () if is_long else tuple(variants), ""
+            for entity in segment.iter(etree.Entity):
+                raise BadRow("entity", piece, f"this <tu> has the undefined entity {shortened(entity.text)}")
+            yield language, collapse_spaces(segment.xpath("string()"))
