@@ -21,6 +21,7 @@ from nmtcore.training.batch_plan import EpochPlan
 from nmtcore.training.checkpoints import Checkpoints, named_weights
 from nmtcore.training.data import TrainingData, prepare_training_data
 from nmtcore.training.log import TrainingLog
+from nmtcore.training.speed import measured_peak, peak_memory, update_operations
 from nmtcore.training.state import TrainingState, end_reason, learning_rate, lowers_rate
 from nmtcore.training.update import (
     Adam,
@@ -33,6 +34,7 @@ from nmtcore.training.update import (
     term_names,
     tf32,
     training_line,
+    used_precision,
 )
 from nmtcore.training.validation import Validate, is_better, validation_scores
 from nmtcore.training.world import Interrupted, Signals, World, join_world, silent
@@ -137,6 +139,8 @@ class Trainer:
         self.plan: EpochPlan | None = None
         self.saved = True
         """Whether a checkpoint has the current state; also true before the first update."""
+        self.peak: float | None = None
+        """The operations per second of the GPU in a large product; None on a CPU."""
         self.updates: list[FinishedUpdate] = []
         """The updates since the last line of the log."""
 
@@ -164,6 +168,8 @@ class Trainer:
     def train(self) -> None:
         """Train to the end: between updates, validate, write a checkpoint and end, each when it is due."""
         state, settings = self.state, self.settings
+        if self.world.device.type == "cuda":
+            self.measure_peak()
         if settings.compile:
             self.compile_layers()
         if self.data.auxiliary is not None:
@@ -212,7 +218,14 @@ class Trainer:
         self.optimiser.step(rate=rate)
         state.advance(batches=len(self.plan))
         self.saved = False
-        self.updates.append(FinishedUpdate(update, epoch, rate, weights, counts, sums, norm))
+        operations = update_operations(self.model, batches)
+        self.updates.append(FinishedUpdate(update, epoch, rate, weights, counts, sums, norm, operations))
+
+    def measure_peak(self) -> None:
+        """Measure the GPU's peak, and give the memory back that this takes, which counts for nothing."""
+        self.peak = measured_peak(self.world.device, used_precision(self.settings, self.world.device))
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats(self.world.device)
 
     def compile_layers(self) -> None:
         """Let torch compile each layer with its first batch; layers with the same code are compiled once."""
@@ -284,7 +297,11 @@ class Trainer:
         if not self.updates:
             return
         line, now = training_line(self.updates, self.world), time.monotonic()
-        line["tokens_per_second"] = round(line["tokens"] / max(now - self.line_began, 1e-9), 1)
+        seconds = max(now - self.line_began, 1e-9)
+        line["tokens_per_second"] = round(line["tokens"] / seconds, 1)
+        line["peak_memory_bytes"] = peak_memory(self.world.device)
+        if self.peak is not None:
+            line["share_of_peak"] = round(sum(update.operations for update in self.updates) / seconds / self.peak, 4)
         self.updates, self.line_began = [], now
         if self.history is not None:
             self.history.write_updates({**line, "seconds": round(now - self.began, 3)})
