@@ -171,7 +171,9 @@ class Trainer:
         if self.world.device.type == "cuda":
             self.measure_peak()
         if settings.compile:
-            self.compile_layers()
+            self.log("Compiling parts of the model with the first batches, which takes up to a few minutes.")
+            # Shapes are symbolic, since batches have hundreds of them.
+            self.model.compile_parts(dynamic=True)
         if self.data.auxiliary is not None:
             self.auxiliary_batches = self.data.auxiliary.batches_from(state.update)
         self.line_began = time.monotonic()
@@ -226,17 +228,6 @@ class Trainer:
         self.peak = measured_peak(self.world.device, used_precision(self.settings, self.world.device))
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats(self.world.device)
-
-    def compile_layers(self) -> None:
-        """Let torch compile each layer with its first batch; layers with the same code are compiled once."""
-        layers = self.model.compilable_layers()
-        if layers:
-            self.log(f"Compiling {len(layers)} layers, which takes up to a few minutes.")
-        else:
-            self.log(f"machine.compile: only layers of transformers are compiled, and this model is {self.run.base}.")
-        for layer in layers:
-            # Shapes are symbolic, since batches have hundreds of them; dropout is that of layers as they are.
-            layer.compile(dynamic=True, options={"fallback_random": True})
 
     def plan_epoch(self) -> None:
         """Plan the epoch before its first update, or before the first update after resuming."""
