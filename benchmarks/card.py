@@ -32,7 +32,7 @@ from nmtcore.model.device import named_device
 from nmtcore.training.speed import measured_peak
 from nmtcore.training.update import autocast
 
-KINDS = {
+GROUPS = {
     "attention": ("flash", "fmha", "attention"),
     "products": ("gemm", "nvjet", "cutlass", "xmma", "mm", "linear"),
     "layer norm": ("layer_norm", "layernorm", "gammabeta"),
@@ -44,7 +44,7 @@ KINDS = {
     "sums": ("reduce", "sum"),
     "other elementwise": ("elementwise", "triton", "mul", "add", "relu", "threshold"),
 }
-"""What the names of kernels contain, by their kind; the first that fits counts."""
+"""What the names of kernels contain, by group; the first that fits counts."""
 PROFILED = 3
 """Updates that are profiled."""
 BATCHES, ROUNDS = 4, 3
@@ -85,13 +85,14 @@ def kernels(options: argparse.Namespace) -> None:
     events = profiler.key_averages()
     milliseconds = lambda event: (event.self_device_time_total if on_gpu else event.self_cpu_time_total) / 1e3
     for event in events:
-        kind = next((kind for kind, parts in KINDS.items() if any(part in event.key.lower() for part in parts)), "rest")
-        counts[kind] += event.count
-        times[kind] += milliseconds(event)
+        name = event.key.lower()
+        group = next((own for own, parts in GROUPS.items() if any(part in name for part in parts)), "rest")
+        counts[group] += event.count
+        times[group] += milliseconds(event)
     print(f"{'kernels':24}{'an update':>11}{'ms':>9}{'% of its':>10} {wall:.1f} ms, profiled")
-    for kind, total in times.most_common():
+    for group, total in times.most_common():
         own = total / PROFILED
-        print(f"{kind:24}{counts[kind] / PROFILED:11.0f}{own:9.2f}{100 * own / wall:10.1f}")
+        print(f"{group:24}{counts[group] / PROFILED:11.0f}{own:9.2f}{100 * own / wall:10.1f}")
     for event in sorted(events, key=milliseconds, reverse=True)[:15]:
         print(f"  {milliseconds(event) / PROFILED:7.2f} ms {event.count / PROFILED:6.0f} x {event.key[:100]}")
 
