@@ -26,7 +26,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from random_models import CONFIG, random_model
-from step import LABELS, SMOOTHING, Runner, batches_of, examples, peak_of, time_steps, wait
+from step import LABELS, SMOOTHING, Runner, batches_of, examples, peak_of, time_steps
 from torch import Tensor, nn
 
 from nmtcore.config.bases import RecurrentSettings, TransformerSettings
@@ -36,6 +36,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.device import explain_out_of_memory, named_device
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD
+from nmtcore.training.speed import measured_peak, update_operations
 from nmtcore.training.update import (
     Adam,
     accumulate_gradients,
@@ -55,10 +56,6 @@ SIZES = {
 }
 SYSTEMS = ["depparse_l1", "pascal", "relative_tree_traversal", "tree_distance_5", "sisa", "sennrich_haddow"]
 SYSTEMS += ["tag_attention", "multitask"]
-OPERATIONS = 6
-"""Per weight and token, forward and backward."""
-PRODUCTS = 10
-"""Matrix products per measurement of the peak."""
 
 
 class RunnersAdam(Adam):
@@ -171,40 +168,21 @@ def runners_of(
         yield UpdateRunner(**common(name, model, model.loss), settings=training, device=device)
         if name == OURS and options.compile:
             copy = deepcopy(model)
-            for layer in copy.compilable_layers():
-                layer.compile(dynamic=True, options={"fallback_random": True})
+            copy.compile_parts(dynamic=True)
             runner = UpdateRunner(**common(f"{name}, compiled", copy, copy.loss), settings=training, device=device)
             start = time.perf_counter()
             runner.step(runner.batches[0])
-            print(f"Compiled the layers in {time.perf_counter() - start:.0f} s.")
+            print(f"Compiled in {time.perf_counter() - start:.0f} s.")
             yield runner
         if name == OURS and options.marian:
             other = marian(size, vocabulary).to(device)
             yield Runner(**common(MARIAN, other, marian_loss(other)))
 
 
-def measured_peak(device: str, precision: str, rounds: int) -> float:
-    """Return the operations per second of a large matrix product."""
-    width = 1024 if device == "cpu" else 8192
-    dtype = torch.bfloat16 if precision == "bf16" else torch.float32
-    left, right = (torch.randn(width, width, device=device).to(dtype) for _ in range(2))
-    seconds = []
-    for _ in range(rounds + 1):
-        wait(device)
-        start = time.perf_counter()
-        for _ in range(PRODUCTS):
-            torch.mm(left, right)
-        wait(device)
-        seconds.append((time.perf_counter() - start) / PRODUCTS)
-    return 2 * width**3 / statistics.median(seconds[1:])
-
-
-def report(runners: list[Runner], size: TransformerSettings, vocabulary: int, peak: float) -> None:
+def report(runners: list[Runner], peak: float) -> None:
     """Print the table of a size, vocabulary and precision."""
     batches = runners[0].batches
-    source, target = size.weights
-    target += vocabulary * size.width
-    operations = [OPERATIONS * (source * int(b.source_lengths_B.sum()) + target * b.tokens) for b in batches]
+    operations = [update_operations(runners[0].model, [batch]) for batch in batches]
     columns = {"parameters": 14, "ms": 10, "target tokens/s": 18, "% of the peak": 16, "peak MiB": 11}
     header = "".join(f"{column:>{width}}" for column, width in columns.items())
     print(f"{'':28}{header}{'time / ' + OURS:>26}")
@@ -253,13 +231,13 @@ def measure(
     data = examples(pairs, options.vocabulary, seed=0, length=options.length)
     rows = batches_of(data, options.tokens, options.batches)
     with tf32(training, device):
-        peak = measured_peak(options.device, training.precision, options.rounds)
+        peak = measured_peak(device, training.precision, width=1024 if device.type == "cpu" else 8192)
         print(f"\n{title}: measured peak {peak / 1e12:,.3g} TFLOP/s")
         runners = list(runners_of(systems, size, training, data, rows, options))
         time_steps(runners, options.rounds, options.device)
         for runner in runners:
             runner.peak = max(peak_of(runner, batch, options.device) for batch in runner.batches)
-    report(runners, size, options.vocabulary, peak)
+    report(runners, peak)
 
 
 def main() -> None:

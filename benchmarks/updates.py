@@ -1,9 +1,10 @@
 """Time whole updates of configured runs on a GPU: the batches and the precision are those of each run's recipe.
 
     python benchmarks/updates.py [SCALE/DATASET/SYSTEM...] [--length 28]
-    python benchmarks/updates.py small/multi30k_en2de/transformer_base --length 14 --processes 1 4 8 14
+    python benchmarks/updates.py small/multi30k_en2de/transformer_base --length 14 --processes 1 4 8
 
-With `--processes`, that many processes train the first run side by side on the card, each on its own.
+With `--compile`, as with `machine.compile`. With `--processes`, the first run is also trained eight times for
+`--updates`, so many at a time.
 """
 
 import argparse
@@ -31,8 +32,7 @@ RUNS = (
 )
 BATCHES = 6
 ROUNDS = 4
-SECONDS = 8.0
-"""For how long processes train side by side."""
+RUNS_SIDE_BY_SIDE = 8
 
 
 def runner_of(run: RunSettings, device: torch.device, length: float, device_size: int) -> tuple[UpdateRunner, int]:
@@ -56,10 +56,12 @@ def runner_of(run: RunSettings, device: torch.device, length: float, device_size
     return runner, parts
 
 
-def measure(name: str, device: torch.device, length: float, device_size: int) -> None:
+def measure(name: str, device: torch.device, length: float, device_size: int, *, compiled: bool = False) -> None:
     """Print the time of an update of a run, its speed and its memory."""
     run = run_named(name)
     runner, parts = runner_of(run, device, length, device_size)
+    if compiled:
+        runner.model.compile_parts(dynamic=True)
     seconds, speeds = [], []
     with tf32(run.training, device):
         for number in range(ROUNDS + 2):
@@ -74,7 +76,9 @@ def measure(name: str, device: torch.device, length: float, device_size: int) ->
     peak = torch.cuda.max_memory_allocated() / 2**20 if device.type == "cuda" else 0
     milliseconds = f"{1000 * parts * statistics.median(seconds):7.1f} ms/update"
     speed = f"{statistics.median(speeds):9,.0f} target tokens/s"
-    print(f"{name:45} {used_precision(run.training, device)} {milliseconds} {speed} {peak:7,.0f} MiB", flush=True)
+    name += ", compiled" * compiled
+    speed += f" {peak:7,.0f} MiB"
+    print(f"{name:45} {used_precision(run.training, device)} {milliseconds} {speed}", flush=True)
 
 
 def run_named(name: str) -> RunSettings:
@@ -83,20 +87,27 @@ def run_named(name: str) -> RunSettings:
     return Project.load(CONFIG).run(dataset, system, scale, 1)
 
 
-def train_for_a_while(name: str, device: str, length: float, device_size: int) -> float:
-    """Train for some seconds; return the target tokens per second."""
-    runner, _ = runner_of(run_named(name), named_device(device), length, device_size)
-    runner.step(runner.batches[0])
-    wait(device)
-    start, tokens, number = time.perf_counter(), 0, 0
-    while time.perf_counter() - start < SECONDS:
-        batch = runner.batches[number % BATCHES]
+def train(name: str, device: str, length: float, device_size: int, updates: int) -> int:
+    """Train a run for a number of updates; return its target tokens."""
+    runner, parts = runner_of(run_named(name), named_device(device), length, device_size)
+    batches = [runner.batches[number % BATCHES] for number in range(parts * updates)]
+    for batch in batches:
         runner.step(batch)
-        tokens, number = tokens + batch.tokens, number + 1
-        if number % 10 == 0:
-            wait(device)
     wait(device)
-    return tokens / (time.perf_counter() - start)
+    return sum(batch.tokens for batch in batches)
+
+
+def train_side_by_side(name: str, *sizes: str | float, updates: int, processes: int) -> None:
+    """Train `RUNS_SIDE_BY_SIDE` times, so many at a time, each in a process of its own, as jobs are."""
+    start = time.perf_counter()
+    with multiprocessing.get_context("spawn").Pool(processes, maxtasksperchild=1) as pool:
+        tokens = pool.starmap(train, [(name, *sizes, updates)] * RUNS_SIDE_BY_SIDE, chunksize=1)
+    seconds = time.perf_counter() - start
+    print(
+        f"{name}: {RUNS_SIDE_BY_SIDE} runs of {updates} updates, {processes} at a time: {seconds:.0f} s with their "
+        f"start, {sum(tokens) / seconds:,.0f} target tokens/s in all",
+        flush=True,
+    )
 
 
 def main() -> None:
@@ -106,17 +117,16 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--length", type=float, default=28.0, help="mean subwords of a sentence [%(default)s]")
     parser.add_argument("--device-size", type=int, default=8192, help="tokens of a batch on the device [%(default)s]")
+    parser.add_argument("--compile", action="store_true")
     parser.add_argument("--processes", type=int, nargs="*", default=(), help="numbers of processes side by side")
+    parser.add_argument("--updates", type=int, default=300, help="of each process [%(default)s]")
     options = parser.parse_args()
     torch.set_num_threads(1)
     sizes = (options.length, options.device_size)
     for name in options.runs:
-        measure(name, named_device(options.device), *sizes)
-    context = multiprocessing.get_context("spawn")
-    for count in options.processes:
-        with context.Pool(count) as pool:
-            speeds = pool.starmap(train_for_a_while, [(options.runs[0], options.device, *sizes)] * count)
-        print(f"{count} processes: {sum(speeds):,.0f} target tokens/s in all, {min(speeds):,.0f} or more each")
+        measure(name, named_device(options.device), *sizes, compiled=options.compile)
+    for processes in options.processes:
+        train_side_by_side(options.runs[0], options.device, *sizes, updates=options.updates, processes=processes)
 
 
 if __name__ == "__main__":

@@ -81,6 +81,13 @@ def test_a_running_job_has_a_line_with_the_end_of_its_log(screen, tmp_path):
     assert text.endswith("1 of 7 jobs done, 0:00\n")
 
 
+def test_a_notebook_has_a_line_for_each_start_and_end(screen, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-color")
+    text = screen(message("", event=LogEvent.RUN_INFO, stats={"total": 7}), started(1), finished(1))
+    ended = "0:00  end    train model  0:00  (1 of 7 jobs done)"
+    assert text.splitlines() == ["0:00  start  train model", ended, "1 of 7 jobs done, 0:00"]
+
+
 def test_more_jobs_than_lines_leave_the_whole_on_the_terminal(screen):
     text = screen(message("", event=LogEvent.RUN_INFO, stats={"total": 99}), *map(started, range(99)))
     frame = text.rpartition("0 of 99 jobs done, 1 running, 0:00")[2]

@@ -9,8 +9,9 @@ sentence, head, query and key. Everything of a fixed shape has a suffix. Digits 
     D  width of the model
     E  width of one attention head
     F  width of a feature embedding
+    G  gates of an LSTM (4 * D)
     H  attention heads
-    I  frequencies of the sinusoid table (D / 2)
+    I  frequencies of the sinusoid table (D / 2); inputs of a linear layer
     J  real subwords of one side of a batch, flattened
     K  key positions (attention only)
     L  labels

@@ -1,9 +1,9 @@
 """What a user sees of a workflow: a line for each job, what is left, and what jobs have to say.
 
 A logger plugin of Snakemake, chosen by `profiles/default`. On a terminal, below each running job is the last line of
-its log, such as the update, the perplexity and the time left of a training. Elsewhere (in a file, in CI) a job has a
-line when it starts, one when it ends, and in between one every ten minutes; a dry run has Snakemake's own list of jobs.
-Snakemake's complete log stays in its file.
+its log, such as the update, the perplexity and the time left of a training. Elsewhere (in a file, in CI, in a notebook)
+a job has a line when it starts, one when it ends, and in between one every ten minutes; a dry run has Snakemake's own
+list of jobs, but not in a notebook. Snakemake's complete log stays in its file.
 """
 
 import os
@@ -36,6 +36,8 @@ SHOWN = "shown"
 
 TAIL = 2000
 """Bytes at the end of a log in which its last line is searched."""
+NOTEBOOK = "xterm-color"
+"""What Jupyter's Python kernels set `TERM` to; commands of a cell have a terminal that cannot overwrite lines."""
 LINES_OF_FAILURE = 10
 """Lines of a failed job's log that are shown."""
 REPORTED_AFTER = 600
@@ -79,7 +81,8 @@ class LogHandler(LogHandlerBase):
         self._listing: Any = None
         self._interrupted = False
         self._stream = sys.stdout if self.common_settings.stdout else sys.stderr
-        if self._stream.isatty() and os.environ.get("TERM", "dumb") != "dumb":
+        terminal = os.environ.get("TERM", "dumb") if self._stream.isatty() else "dumb"
+        if terminal != "dumb" and (terminal != NOTEBOOK or self.common_settings.dryrun):
             from rich.console import Console
 
             self._console = Console(file=self._stream, highlight=False, markup=False, emoji=False)

@@ -73,7 +73,7 @@ def reference() -> Reference:
     )
 
 
-_VARIABLE = re.compile(rb'"(?:seconds|tokens_per_second|began|ended|energy)": [^,}]*')
+_VARIABLE = re.compile(rb'"(?:seconds|tokens_per_second|peak_memory_bytes|began|ended|energy)": [^,}]*')
 
 
 def content(path: Path) -> dict[str, Any] | bytes:

@@ -67,6 +67,27 @@ def test_a_closed_gate_equals_the_model_without_head_selection(draw, selection):
     check_baseline(model, model_of(), make_batch(draw(4, 1), np.arange(4)))
 
 
+def from_gates(gates_RG, share_RG, cell_RD):
+    """Do what torch's kernel does on a GPU by the public function that calls it there."""
+    gates_RG = gates_RG + share_RG
+    size = gates_RG.size(1)
+    states = torch.zeros_like(cell_RD), cell_RD
+    identity, none = torch.eye(size, dtype=cell_RD.dtype), torch.zeros(size, cell_RD.size(1), dtype=cell_RD.dtype)
+    return *torch.lstm_cell(gates_RG, states, identity, none), gates_RG
+
+
+@pytest.mark.parametrize("kernel", [False, True])
+def test_gradients_are_those_of_the_loss_also_with_the_kernel_of_a_gpu(draw, monkeypatch, kernel):
+    model = model_of(SELECTIONS[0])
+    batch = make_batch(draw(4, 1), np.arange(4), tuple(model.components))
+    expected = model.loss(batch).objective()
+    monkeypatch.setattr(Recurrent, "_has_kernel", lambda model, gates: kernel)
+    monkeypatch.setattr(torch.ops.aten, "_thnn_fused_lstm_cell", from_gates)
+    torch.testing.assert_close(model.loss(batch).objective(), expected, rtol=1e-12, atol=0)
+    weights = [weight for name, weight in model.named_parameters() if name.startswith(("decoder", "target"))]
+    assert torch.autograd.gradcheck(lambda *_: model.loss(batch).objective(), weights, atol=1e-8, fast_mode=True)
+
+
 def test_hard_weights_pass_gradients_straight_through():
     torch.manual_seed(0)
     weights_BSS = torch.rand(2, 3, 3, dtype=torch.float64, requires_grad=True)

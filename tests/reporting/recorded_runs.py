@@ -53,7 +53,11 @@ def names_of(system: str = "base", seed: int = 1) -> dict:
 
 def write_log(folder: Path, attempts: list[dict] | None, *, bleu: float = 20.0) -> None:
     """Write a training log with two validations, the first one the best, and the attempts."""
-    updates = [{"update": u, "loss/translation": 9.0 / u, "tokens_per_second": 10.0 * u, "seconds": u} for u in (1, 3)]
+    speeds = {1: {"peak_memory_bytes": 300, "share_of_peak": 0.3}, 3: {"peak_memory_bytes": 200, "share_of_peak": 0.1}}
+    updates = [
+        {"update": u, "loss/translation": 9.0 / u, "tokens_per_second": 10.0 * u, "seconds": u, **speeds[u]}
+        for u in (1, 3)
+    ]
     scores = [{"perplexity": 9.0, "bleu": bleu, "accuracy/tags": 0.5}, {"perplexity": 8.0, "bleu": 1.0}]
     validations = [
         {"update": u, "validation": own, "best": u == 1, "seconds": u + 0.5}

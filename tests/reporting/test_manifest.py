@@ -26,7 +26,8 @@ def test_a_finished_run(layout):
         **names, **ATTEMPT["code"], "state": "finished", "packages": "torch 2.0", "python": "3.11", "attempts": 1,
         "linear_layers": "oneDNN",
         "device": "A processor", "gpus": 0, "threads": 2, "gpu_joules": 3.6e6, "parameters": 17, "updates": 3,
-        "training_seconds": 3.5, "tokens_per_second": 20.0, "translation_seconds": 2.0, "words_per_second": 2.0,
+        "training_seconds": 3.5, "tokens_per_second": 20.0, "peak_memory_bytes": 300, "share_of_peak": 0.2,
+        "translation_seconds": 2.0, "words_per_second": 2.0,
         "best_update": 1, "best_bleu": 20.0, "best_perplexity": 9.0,
     }  # fmt: skip
     assert manifest.items() >= expected.items()

@@ -66,12 +66,15 @@ def test_every_ten_seconds_a_line_of_progress_is_logged(tmp_path, monkeypatch):
     for update in range(110, 210, 10):
         now[0] += 3
         record = {"update": update, "epoch": 2, "loss": 1.2345, "perplexity": 12.345, "seconds": now[0]}
-        history.write_updates({**record, "tokens": 9, "tokens_per_second": 4321.0})
+        share = {"share_of_peak": 0.1263} if update > 150 else {}
+        speed = {"tokens_per_second": 4321.0, "peak_memory_bytes": 612_000_000, **share}
+        history.write_updates({**record, "tokens": 9, **speed})
     history.write_validation({"update": 200, "seconds": 1.0, "validation": {"perplexity": 12.3456}, "best": True})
     history.close()
     assert lines == [
-        "update 140 of 400, epoch 2, perplexity 12.35, 4,321 tokens/s, 1 min 18 s left",
-        "update 180 of 400, epoch 2, perplexity 12.35, 4,321 tokens/s, 1 min 6 s left",
+        "update 140 of 400, epoch 2, perplexity 12.35, 4,321 tokens/s, 1 min 18 s left, 0.6 GB of memory",
+        "update 180 of 400, epoch 2, perplexity 12.35, 4,321 tokens/s, 1 min 6 s left, 0.6 GB of memory, "
+        "13 % of the GPU's peak",
         "validation at update 200: perplexity 12.35 (the best so far)",
     ]
 

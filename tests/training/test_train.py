@@ -6,7 +6,6 @@ import os
 import re
 import signal
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -345,22 +344,32 @@ def test_a_run_on_an_amd_processor_resumes_bit_for_bit(tmp_path, amd_processor, 
 
 
 def train_both(folder, backend, monkeypatch, **settings):
-    """Train in fp64 without and with compiled layers; return both models and the messages of the second training."""
-    messages = []
-    plain, compiled = tiny.settings(max_updates=4, **settings), tiny.settings(max_updates=4, compile=True, **settings)
-    expected = train_tiny(folder / "plain", plain, model=tiny.model_of(plain).double())[1]
-    compiling = partial(torch.nn.Module.compile, dynamic=True, backend=backend)
-    monkeypatch.setattr(torch.nn.Module, "compile", lambda module, **_: compiling(module))
+    """Train in fp64 without dropout, plainly and compiled; return both models, their losses, and the last messages."""
+    messages, compile_ = [], torch.compile
+    monkeypatch.setattr(torch, "compile", lambda function, **options: compile_(function, backend=backend, **options))
     torch._dynamo.reset()
-    model = tiny.model_of(compiled).double()
-    return expected, train_tiny(folder / "compiled", compiled, model=model, log=messages.append)[1], messages
+    models, losses = [], []
+    for name in ("plain", "compiled"):
+        values = {"max_updates": 4, "log_every": 1, "compile": name == "compiled", "dropout": 0.0}
+        run = tiny.settings(**values, **settings)
+        model = tiny.model_of(run).double()
+        lines = train_tiny(folder / name, run, model=model, log=messages.append)[2]
+        models.append(model)
+        losses.append([line["loss"] for line in lines if "loss" in line])
+    return models, losses, messages
 
 
-def test_compiled_layers_train_the_same_model(tmp_path, monkeypatch):
-    expected, compiled, messages = train_both(tmp_path, "eager", monkeypatch, parses=True)
-    assert messages[1] == "Compiling 2 layers, which takes up to a few minutes."
-    for (name, weight), (_, other) in zip(named_weights(expected), named_weights(compiled), strict=True):
-        torch.testing.assert_close(other, weight, rtol=1e-8, atol=1e-9, msg=name)
+@pytest.mark.parametrize("base", ["parses", "recurrent"])
+def test_compiled_parts_train_the_same_model(tmp_path, monkeypatch, base):
+    compiled = []
+    backend = lambda graph, _: compiled.append(graph) or graph
+    (expected, model), (losses, other), messages = train_both(tmp_path, backend, monkeypatch, **{base: True})
+    assert "Compiling parts of the model with the first batches, which takes up to a few minutes." in messages
+    called = {node.target for graph in compiled for node in graph.graph.nodes}
+    assert {"log_softmax", "tanh" if base == "recurrent" else torch.nn.functional.layer_norm} <= called
+    assert other == pytest.approx(losses, rel=1e-12)
+    for (name, weight), (_, own) in zip(named_weights(expected), named_weights(model), strict=True):
+        torch.testing.assert_close(own, weight, rtol=1e-8, atol=1e-9, msg=name)
 
 
 def lack_compiler(*_):
@@ -371,8 +380,3 @@ def lack_compiler(*_):
 def test_an_error_of_the_compiler_is_explained(tmp_path, monkeypatch):
     with pytest.raises(UserError, match=r"^torch\.compile failed \(.*no compiler.*\): set machine\.compile to false"):
         train_both(tmp_path, lack_compiler, monkeypatch)
-
-
-def test_a_recurrent_model_has_no_layers_to_compile(tmp_path, monkeypatch):
-    _, _, messages = train_both(tmp_path, "eager", monkeypatch, recurrent=True)
-    assert messages[1] == "machine.compile: only layers of transformers are compiled, and this model is recurrent."

@@ -56,17 +56,18 @@ class CometSettings:
 
 @settings_class
 class MachineSettings:
-    """How this machine trains and translates, within its memory and time. Results are the same but for rounding."""
+    """How this machine trains and translates, within its memory and time. Results differ only by rounding, and with
+    `compile` by the masks of dropout."""
 
     device_size: Count | None = 8192
     """Largest batch that one device computes at once in training, in the unit of `training.batch`; larger ones are
     accumulated. null: no limit (fewer and larger products, on a card with room for them)."""
     loss_chunk: Count | None = None
-    """Target tokens whose logits are in memory at a time, for large vocabularies on a full GPU (256, say: as fast, in
-    fp32); null: those of the whole batch."""
+    """Target tokens whose logits are in memory at a time, for large vocabularies on a full GPU (256, say: half of the
+    memory at base size, and in fp32); null: those of the whole batch."""
     compile: bool = False
-    """Compile the layers of a transformer with torch.compile before the first update: a minute or more, which pays in
-    long training on a GPU."""
+    """Compile the loss, and the layers of a transformer or the decoder's step of a recurrent model, with torch.compile:
+    minutes at the first updates, which pays in long training on a GPU. Dropout draws other masks."""
     log_every: Count = 10
     """Updates per line of training.jsonl."""
     batch_sentences: Count | None = None
@@ -121,7 +122,8 @@ class ProjectSettings:
     """Processor threads per training or decoding job; small models gain little from a second one."""
 
     machine: MachineSettings = field(default_factory=MachineSettings)
-    """How this machine trains and translates, within its memory and time. Results are the same but for rounding."""
+    """How this machine trains and translates, within its memory and time. Results differ only by rounding, and with
+    `compile` by the masks of dropout."""
     map_features_from: Count | None = 1_000_000
     """Training with at least this many sentence pairs maps their features into memory, from copies on the disk that it
     makes once, instead of loading them; null: never. Results are the same."""

@@ -108,8 +108,8 @@ class TrainingSettings:
     """Vocabulary entries that share the smoothed mass: all V (fairseq), the V-1 others (Tensor2Tensor), or the V-2
     others without padding (JoeyNMT)."""
     loss_chunk: Count | None = field(default=None, metadata=OF_MACHINE)
-    """Target tokens whose logits are in memory at a time, for large vocabularies on a full GPU (256, say: as fast, in
-    fp32); null: those of the whole batch."""
+    """Target tokens whose logits are in memory at a time, for large vocabularies on a full GPU (256, say: half of the
+    memory at base size, and in fp32); null: those of the whole batch."""
     clip_norm: Positive | None = None
     """Gradients are scaled down to this L2 norm; null: never."""
     initialisation: Literal["xavier", "uniform"] = "xavier"
@@ -124,8 +124,8 @@ class TrainingSettings:
     """Of matrix products on a GPU; bf16 also of activations (autocast). Weights and optimiser stay in fp32, and so does
     all training on a CPU."""
     compile: bool = field(default=False, metadata=OF_MACHINE)
-    """Compile the layers of a transformer with torch.compile before the first update: a minute or more, which pays in
-    long training on a GPU. Results differ by rounding."""
+    """Compile the loss, and the layers of a transformer or the decoder's step of a recurrent model, with torch.compile:
+    minutes at the first updates, which pays in long training on a GPU. Dropout draws other masks."""
     keep: Literal["last", "best", "average"] = "last"
     """Final weights: of the last or the best checkpoint, or the average of the last `average` checkpoints."""
     average: Count = 5

@@ -30,11 +30,13 @@ class DecoderState:
     Row r of a step belongs to sentence r // beams. There is one beam per sentence at first.
     """
 
-    def __init__(self, mask_BS: Tensor, memory: Any, rows: Any) -> None:
+    def __init__(self, mask_BS: Tensor, memory: Any, rows: Any, *, weights: Sequence[Tensor] = ()) -> None:
         self.mask_BS = mask_BS
         """True for real source tokens."""
         self.memory, self.rows = memory, rows
         """What belongs to sentences, and what to rows."""
+        self.weights = weights
+        """The weights of a recurrent decoder's cells, as its steps need them."""
         self.beams = 1
 
     def select(self, beams_BM: Tensor, sentences_B: Tensor | None = None) -> None:
@@ -96,6 +98,7 @@ class TranslationModel(nn.Module, ABC):
         self.components = nn.ModuleList(components)
         self.target_embedding = nn.Embedding(target_size, settings.width)
         self.source_embedding = self.target_embedding if joint else nn.Embedding(source_size, settings.width)
+        self.cross_entropy = smoothed_cross_entropy
         self.output_bias = nn.Parameter(torch.zeros(target_size)) if output_bias else None
 
     @abstractmethod
@@ -114,9 +117,9 @@ class TranslationModel(nn.Module, ABC):
     def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
         """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
 
-    def compilable_layers(self) -> Sequence[nn.Module]:
-        """List the layers that are worth compiling: those that are called once per pass, not once per position."""
-        return ()
+    def compile_parts(self, **options: Any) -> None:
+        """Let torch compile the loss, with its first batch; `options` are those of `torch.compile`."""
+        self.cross_entropy = torch.compile(smoothed_cross_entropy, **options)
 
     def embed_source(self, batch: Batch, *, scale: float = 1.0) -> tuple[Tensor, Context]:
         """Embed the source as components want it, (B, S, D), and begin the context of a pass."""
@@ -152,7 +155,7 @@ class TranslationModel(nn.Module, ABC):
         encoded = self.encode(batch)
         parts, measures, nll = [], {}, encoded.memory_BSD.new_zeros((), dtype=torch.float32)
         if TRANSLATION in batch.counts:
-            smoothed, nll = smoothed_cross_entropy(
+            smoothed, nll = self.cross_entropy(
                 self._changed(self.forced_states(batch, encoded), encoded.context),
                 self.target_embedding.weight,
                 self.output_bias,

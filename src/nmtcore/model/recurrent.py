@@ -5,6 +5,7 @@ add to the output of each step of the decoder.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -51,6 +52,7 @@ class Recurrent(TranslationModel):
         self.from_context = Linear(width, width, bias=False)
         self.from_hidden = Linear(width, width, bias=False)
         """The two halves of W in `tanh(W [c; h])`."""
+        self._compiled = False
         self._observe = [hooks.observe for hooks in layer_hooks(components, "cross", 0) if hooks.observe]
 
     def encode(self, batch: Batch) -> Encoded:
@@ -87,16 +89,36 @@ class Recurrent(TranslationModel):
     def _run(self, target_input_BT: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor, DecoderState]:
         """Return all hidden states h, all outputs u, and the last state."""
         state, hidden, outputs = self.start(encoded), [], []
-        # Only what depends on the step before is computed in steps.
-        for embedded_B4D in self._embed_target(target_input_BT).unbind(1):
-            self._advance(embedded_B4D, state)
+        # Only what depends on the step before is computed in steps; the gradients of the cells' weights do not.
+        read = [[] for _ in self.decoder]
+        shares = list(map(StepwiseGradient.apply, self._gate_shares(target_input_BT), state.weights, read))
+        state.weights = [weight_GI.detach() for weight_GI in state.weights]
+        for shares_BG in zip(*(share_BTG.unbind(1) for share_BTG in shares), strict=True):
+            for steps, inputs_BI in zip(read, self._advance(shares_BG, state), strict=True):
+                steps.append(inputs_BI.detach())
             hidden.append(state.rows["layers"][-1][0])
             outputs.append(state.rows["output"])
         return torch.stack(hidden, dim=1), torch.stack(outputs, dim=1), state
 
-    def _embed_target(self, tokens: Tensor) -> Tensor:
-        """Compute the tokens' share of the first layer's gates: (..., 4, D)."""
-        return self.decoder[0].embedded(self._dropped(self.target_embedding(tokens)))
+    def _gate_shares(self, tokens: Tensor) -> list[Tensor]:
+        """Compute what is added to each layer's stepwise gates, of the tokens or the bias: (..., G), G = 4 D."""
+        (first, *others), embedded = self.decoder, self._dropped(self.target_embedding(tokens))
+        share = F.linear(embedded, self._ordered(first.embedded.weight), self._ordered(first.embedded.bias))
+        return [share, *(self._ordered(layer.stepwise.bias).to(share.dtype).expand_as(share) for layer in others)]
+
+    def _ordered(self, gates: Tensor) -> Tensor:
+        """Put the gates into the order of torch's kernel where it computes them: input, forget, candidate, output."""
+        entry, forget, output, candidate = gates.chunk(4)
+        return torch.cat([entry, forget, candidate, output]) if self._has_kernel(gates) else gates
+
+    def _has_kernel(self, gates: Tensor) -> bool:
+        """Say whether torch's kernel for a cell, that of `nn.LSTMCell` on a GPU, computes cells from gates."""
+        return gates.is_cuda and not self._compiled
+
+    def compile_parts(self, **options: Any) -> None:
+        """Let torch compile the loss and the decoder's step."""
+        super().compile_parts(**options)
+        self._compiled, self._advance = True, torch.compile(self._advance, **options)
 
     def _show_attention(self, hidden_BTD: Tensor, state: DecoderState, context: Context) -> None:
         """Call the observers once for all target positions, as if this were one layer with one head.
@@ -122,43 +144,48 @@ class Recurrent(TranslationModel):
         """Start step-by-step decoding with one beam per sentence, from the encoder's last states, layer by layer."""
         memory_BSD, context = encoded.memory_BSD, encoded.context
         own = {component.name: component.step_memory(memory_BSD, context) for component in self.components}
+        keys_BDS = self.keys(memory_BSD).mT
         memory = {
-            "keys_BDS": self.keys(memory_BSD).mT,
+            "keys_BDS": keys_BDS,
             "values_BSD": self.from_context(memory_BSD),
-            "padding_B1S": ~context.mask_BS.unsqueeze(1),
+            "mask_B1S": torch.zeros_like(keys_BDS[:, :1]).masked_fill(~context.mask_BS.unsqueeze(1), float("-inf")),
             "components": {name: tensors for name, tensors in own.items() if tensors is not None},
         }
         rows = {"layers": list(encoded.last), "output": torch.zeros_like(encoded.last[0][0])}
-        return DecoderState(context.mask_BS, memory, rows)
+        weights = [self._ordered(layer.stepwise.weight).to(keys_BDS.dtype) for layer in self.decoder]
+        return DecoderState(context.mask_BS, memory, rows, weights=weights)
 
     def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
         """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
-        self._advance(self._embed_target(tokens_R), state)
+        self._advance(self._gate_shares(tokens_R), state)
         return self.logits(state.rows["output"], Context(mask_BS=state.mask_BS))
 
-    def _advance(self, embedded_R4D: Tensor, state: DecoderState) -> None:
-        """Make one step: compute new states of the layers, attend to the source, and compute the new output u."""
-        memory, layers, below_RD = state.memory, state.rows["layers"], state.rows["output"]
-        for i, layer in enumerate(self.decoder):
+    def _advance(self, shares_RG: Sequence[Tensor], state: DecoderState) -> list[Tensor]:
+        """Make one step: compute new states of the layers, attend to the source, and compute the new output u.
+
+        Returns what each layer has read: u or the state below, and its own.
+        """
+        memory, layers, below_RD, read = state.memory, state.rows["layers"], state.rows["output"], []
+        for i, (weight_GI, share_RG) in enumerate(zip(state.weights, shares_RG, strict=True)):
             below_RD = below_RD if i == 0 else self._dropped(below_RD)
-            layers[i] = layer(below_RD, *layers[i], embedded_R4D if i == 0 else None)
+            hidden_RD, cell_RD = layers[i]
+            read.append(torch.cat([below_RD, hidden_RD], dim=1))
+            gates_RG = F.linear(read[i], weight_GI)
+            layers[i] = lstm_cell(gates_RG, share_RG, cell_RD, kernel=self._has_kernel(gates_RG))
             below_RD = layers[i][0]
         hidden_BMD = below_RD.view(len(state.mask_BS), -1, below_RD.size(1))
-        scores_BMS = hidden_BMD @ memory["keys_BDS"]
-        weights_BMS = torch.softmax(scores_BMS.masked_fill(memory["padding_B1S"], float("-inf")), dim=-1)
-        mixed_BMD = weights_BMS @ memory["values_BSD"] + self.from_hidden(hidden_BMD)
+        weights_BMS = torch.baddbmm(memory["mask_B1S"], hidden_BMD, memory["keys_BDS"]).softmax(dim=-1)
+        mixed_BMD = torch.baddbmm(self.from_hidden(hidden_BMD), weights_BMS, memory["values_BSD"])
         for component in self.components:
             if component.name in memory["components"]:
                 own = memory["components"][component.name]
                 mixed_BMD = mixed_BMD + component.before_tanh(hidden_BMD, weights_BMS, own)
         state.rows["output"] = self._dropped(mixed_BMD.tanh()).flatten(0, 1)
+        return read
 
 
 class Cell(nn.Module):
-    """One LSTM layer of the decoder: `c' = f c + i g`, `h' = o tanh(c')`.
-
-    The gates are in the order input, forget, output, candidate.
-    """
+    """The weights of an LSTM layer of the decoder; the gates are in the order input, forget, output, candidate."""
 
     def __init__(self, width: int, *, embedded: bool) -> None:
         super().__init__()
@@ -166,12 +193,32 @@ class Cell(nn.Module):
         """From the embedded token, for all target positions at once."""
         self.stepwise = PackedLinear(2 * width, 4, width, bias=not embedded)
 
-    def forward(
-        self, below_RD: Tensor, hidden_RD: Tensor, cell_RD: Tensor, embedded_R4D: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        """Compute the new hidden and cell state, (R, D) each; `embedded_R4D` is what `embedded` returned, if any."""
-        gates_R4D = self.stepwise(torch.cat([below_RD, hidden_RD], dim=1))
-        gates_R4D = gates_R4D if embedded_R4D is None else gates_R4D + embedded_R4D
-        input_RD, forget_RD, output_RD = gates_R4D[:, :3].sigmoid().unbind(1)
-        cell_RD = forget_RD * cell_RD + input_RD * gates_R4D[:, 3].tanh()
-        return output_RD * cell_RD.tanh(), cell_RD
+
+def lstm_cell(gates_RG: Tensor, share_RG: Tensor, cell_RD: Tensor, *, kernel: bool) -> tuple[Tensor, Tensor]:
+    """Compute the new hidden and cell state, `h' = o tanh(c')` and `c' = f c + i g`, from two parts of the gates."""
+    if kernel:
+        hidden_RD, cell_RD, _ = torch.ops.aten._thnn_fused_lstm_cell(gates_RG, share_RG, cell_RD)
+        return hidden_RD, cell_RD
+    gates_R4D = (gates_RG + share_RG).unflatten(1, (4, -1))
+    input_RD, forget_RD, output_RD = gates_R4D[:, :3].sigmoid().unbind(1)
+    cell_RD = forget_RD * cell_RD + input_RD * gates_R4D[:, 3].tanh()
+    return output_RD * cell_RD.tanh(), cell_RD
+
+
+class StepwiseGradient(torch.autograd.Function):
+    """Returns shares of gates; their gradients, of all steps, give that of the weight in one product.
+
+    `inputs` is a list to which each step adds the (B, I) that it multiplies by the detached weight.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, share_BTG: Tensor, weight_GI: Tensor, inputs: list[Tensor]) -> Tensor:
+        """Return the shares."""
+        ctx.inputs = inputs
+        return share_BTG.view_as(share_BTG)
+
+    @staticmethod
+    def backward(ctx: Any, gradient_BTG: Tensor) -> tuple[Tensor, Tensor, None]:
+        """Return the gradients of the shares and the weight."""
+        inputs_BTI = torch.stack(ctx.inputs, dim=1).to(gradient_BTG.dtype)
+        return gradient_BTG, gradient_BTG.flatten(0, 1).mT @ inputs_BTI.flatten(0, 1), None

@@ -6,6 +6,7 @@ Masks are True for real tokens.
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -252,9 +253,11 @@ class Transformer(TranslationModel):
             states_BSD = layer(states_BSD, context, context.mask_BS[:, None, None])
         return Encoded(memory_BSD=self.encoder_norm(states_BSD), context=context)
 
-    def compilable_layers(self) -> Sequence[nn.Module]:
-        """List the layers of both stacks."""
-        return [*self.encoder, *self.decoder]
+    def compile_parts(self, **options: Any) -> None:
+        """Let torch compile the loss, and each layer; layers with the same code are compiled once."""
+        super().compile_parts(**options)
+        for layer in (*self.encoder, *self.decoder):
+            layer.compile(**options)
 
     def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
         """Run the decoder over whole targets: (B, T, D)."""

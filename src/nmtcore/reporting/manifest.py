@@ -38,7 +38,8 @@ RUNS_SCHEMA = pa.schema(
     | dict.fromkeys(("device", "cards", "linear_layers", "external", "settings"), pa.string())
     | dict.fromkeys(("gpus", "jobs_on_gpu", "threads", "attempts", "parameters", "updates", "best_update"), pa.int64())
     | dict.fromkeys(("training_seconds", "tokens_per_second", "translation_seconds", "words_per_second"), pa.float64())
-    | dict.fromkeys(("gpu_joules", "best_bleu", "best_perplexity"), pa.float64())
+    | dict.fromkeys(("share_of_peak", "gpu_joules", "best_bleu", "best_perplexity"), pa.float64())
+    | {"peak_memory_bytes": pa.int64()}
 )
 """The columns of `runs.parquet`; docs/running.md says what they are."""
 
@@ -122,10 +123,13 @@ def _training(history: Path) -> dict[str, Any]:
     with explain_content(history):
         records = list(read_history(history))
         updates = [own for own in records if "tokens_per_second" in own]
+        shares = [own["share_of_peak"] for own in updates if "share_of_peak" in own]
         best = next((own for own in reversed(records) if own.get("best")), {"validation": {}})
         return {
             "updates": updates[-1]["update"] if updates else 0,
             "tokens_per_second": median(own["tokens_per_second"] for own in updates) if updates else None,
+            "share_of_peak": median(shares) if shares else None,
+            "peak_memory_bytes": max((own.get("peak_memory_bytes", 0) for own in updates), default=0) or None,
             "training_seconds": next((own["seconds"] for own in reversed(records) if "seconds" in own), 0.0),
             "best_update": best.get("update"),
             **{f"best_{key}": best["validation"].get(key) for key in ("bleu", "perplexity")},

@@ -46,6 +46,9 @@ class TrainingLog:
       factor in the objective, at the last update of the line
     - "rate": the learning rate; "gradient": the mean gradient norm
     - "tokens": target tokens without padding; "tokens_per_second"; "seconds": since the start, over all attempts
+    - "peak_memory_bytes": of tensors on the GPU (with several, the first), or of the process on a CPU; on a GPU,
+      "share_of_peak": the operations per second of products with weights (`update_operations`) divided by those of a
+      large product that was measured when training began
 
     A validation line has "update" and "epoch", those of the last update; "validation" (the scores), "best" (whether
     they are the best so far) and "seconds".
@@ -99,6 +102,9 @@ class TrainingLog:
             seconds_per_update = (now - self._began) / (record["update"] - self._first)
             quality += f", {duration(seconds_per_update * max(0, self.total - record['update']))} left"
             expected = f" of {self.total}"
+        quality += f", {record['peak_memory_bytes'] / 1e9:.1f} GB of memory"
+        if "share_of_peak" in record:
+            quality += f", {100 * record['share_of_peak']:.0f} % of the GPU's peak"
         self._log(f"update {record['update']}{expected}, epoch {record['epoch']}, {quality}")
 
     def write_validation(self, record: Mapping[str, Any]) -> None:

@@ -22,6 +22,7 @@ from nmtcore.training.batch_plan import EpochPlan
 from nmtcore.training.checkpoints import Checkpoints, named_weights
 from nmtcore.training.data import TrainingData, prepare_training_data
 from nmtcore.training.log import TrainingLog
+from nmtcore.training.speed import measured_peak, peak_memory, update_operations
 from nmtcore.training.state import TrainingState, end_reason, learning_rate, lowers_rate
 from nmtcore.training.update import (
     Adam,
@@ -34,6 +35,7 @@ from nmtcore.training.update import (
     term_names,
     tf32,
     training_line,
+    used_precision,
 )
 from nmtcore.training.validation import Validate, is_better, validation_scores
 from nmtcore.training.world import Interrupted, Signals, World, join_world, silent
@@ -140,6 +142,8 @@ class Trainer:
         self.plan: EpochPlan | None = None
         self.saved = True
         """Whether a checkpoint has the current state; also true before the first update."""
+        self.peak: float | None = None
+        """The operations per second of the GPU in a large product; None on a CPU."""
         self.updates: list[FinishedUpdate] = []
         """The updates since the last line of the log."""
 
@@ -174,8 +178,12 @@ class Trainer:
     def train(self) -> None:
         """Train to the end: between updates, validate, write a checkpoint and end, each when it is due."""
         state, settings = self.state, self.settings
+        if self.world.device.type == "cuda":
+            self.measure_peak()
         if settings.compile:
-            self.compile_layers()
+            self.log("Compiling parts of the model with the first batches, which takes up to a few minutes.")
+            # Shapes are symbolic, since batches have hundreds of them.
+            self.model.compile_parts(dynamic=True)
         if self.data.auxiliary is not None:
             self.auxiliary_batches = self.data.auxiliary.batches_from(state.update)
         self.line_began = time.monotonic()
@@ -222,18 +230,14 @@ class Trainer:
         self.optimiser.step(rate=rate)
         state.advance(batches=len(self.plan))
         self.saved = False
-        self.updates.append(FinishedUpdate(update, epoch, rate, weights, counts, sums, norm))
+        operations = update_operations(self.model, batches)
+        self.updates.append(FinishedUpdate(update, epoch, rate, weights, counts, sums, norm, operations))
 
-    def compile_layers(self) -> None:
-        """Let torch compile each layer with its first batch; layers with the same code are compiled once."""
-        layers = self.model.compilable_layers()
-        if layers:
-            self.log(f"Compiling {len(layers)} layers, which takes up to a few minutes.")
-        else:
-            self.log(f"machine.compile: only layers of transformers are compiled, and this model is {self.run.base}.")
-        for layer in layers:
-            # Shapes are symbolic, since batches have hundreds of them; dropout is that of layers as they are.
-            layer.compile(dynamic=True, options={"fallback_random": True})
+    def measure_peak(self) -> None:
+        """Measure the GPU's peak, and give the memory back that this takes, which counts for nothing."""
+        self.peak = measured_peak(self.world.device, used_precision(self.settings, self.world.device))
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats(self.world.device)
 
     def plan_epoch(self) -> None:
         """Plan the epoch before its first update, or before the first update after resuming."""
@@ -294,7 +298,11 @@ class Trainer:
         if not self.updates:
             return
         line, now = training_line(self.updates, self.world), time.monotonic()
-        line["tokens_per_second"] = round(line["tokens"] / max(now - self.line_began, 1e-9), 1)
+        seconds = max(now - self.line_began, 1e-9)
+        line["tokens_per_second"] = round(line["tokens"] / seconds, 1)
+        line["peak_memory_bytes"] = peak_memory(self.world.device)
+        if self.peak is not None:
+            line["share_of_peak"] = round(sum(update.operations for update in self.updates) / seconds / self.peak, 4)
         self.updates, self.line_began = [], now
         if self.history is not None:
             self.history.write_updates({**line, "seconds": round(now - self.began, 3)})

@@ -180,6 +180,8 @@ class FinishedUpdate(NamedTuple):
     """The sums of this device (`accumulate_gradients`)."""
     gradient_norm: Tensor
     """The norm of the gradient over all devices."""
+    operations: int
+    """The operations of this device (`update_operations`)."""
 
 
 def training_line(updates: Sequence[FinishedUpdate], world: World) -> dict[str, Any]:

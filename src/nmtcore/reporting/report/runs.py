@@ -87,6 +87,8 @@ def score_blocks(group: SystemRuns, baseline: SystemRuns | None = None) -> list[
 def cost_text(run: Mapping[str, Any]) -> str:
     """Say what a run took: its size, times, energy, device and code, as far as they are known."""
     known = {key: value for key, value in run.items() if value is not None}
+    known |= {"percent": 100 * known["share_of_peak"]} if "share_of_peak" in known else {}
+    known |= {"gigabytes": known["peak_memory_bytes"] / 1e9} if "peak_memory_bytes" in known else {}
     known |= {"kilojoules": known["gpu_joules"] / 1000} if "gpu_joules" in known else {}
     known["sharing"] = f", shared by up to {jobs} jobs" if (jobs := known.get("jobs_on_gpu", 1)) > 1 else ""
     if "commit" in known:
@@ -97,6 +99,8 @@ def cost_text(run: Mapping[str, Any]) -> str:
         "updates": "{updates:,} updates",
         "training_seconds": "training {training_seconds}",
         "tokens_per_second": "{tokens_per_second:,.0f} target tokens/s",
+        "percent": "{percent:.0f} % of the GPU's peak",
+        "gigabytes": "{gigabytes:,.1f} GB of memory",
         "translation_seconds": "translation {translation_seconds} ({words_per_second:,.0f} words/s)",
         "kilojoules": "{kilojoules:,.1f} kJ (GPU{sharing})",
         "device": "{device}",

@@ -1,0 +1,197 @@
+"""Measure on a GPU, in nine minutes, where an update spends its time and what would shorten it.
+
+    python benchmarks/card.py [--tokens 16384]     on a card
+    python benchmarks/card.py --device cpu         the same at tiny sizes, to try the script: on a CPU, all is fp32
+
+Parts, the most telling first, each printed when it is done; one that fails prints its error, and the next one follows:
+kernels of an update of the base size, by kind; compiled (`machine.compile`) and with `machine.loss_chunk`; the residual
+stream in bf16; recurrent models, after their losses and gradients were compared with a CPU's; eight small runs, one,
+four and eight at a time. `--parts` names those to be measured.
+"""
+
+import argparse
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from gpu import OURS, SIZES, UpdateRunner, report
+from random_models import random_model
+from step import SMOOTHING, batches_of, examples, peak_of, time_steps, wait
+from torch import Tensor, nn
+from updates import measure, train_side_by_side
+
+from nmtcore.config.bases import RecurrentSettings, TransformerSettings
+from nmtcore.config.training import TrainingSettings
+from nmtcore.model.batch import make_batch
+from nmtcore.model.device import named_device
+from nmtcore.training.speed import measured_peak
+from nmtcore.training.update import autocast
+
+GROUPS = {
+    "attention": ("flash", "fmha", "attention"),
+    "products": ("gemm", "nvjet", "cutlass", "xmma", "mm", "linear"),
+    "layer norm": ("layer_norm", "layernorm", "gammabeta"),
+    "softmax and loss": ("softmax", "nll"),
+    "dropout": ("dropout", "bernoulli"),
+    "optimiser": ("adam", "multi_tensor", "lpnorm"),
+    "embeddings": ("embedding", "index", "gather"),
+    "copies and casts": ("copy", "memcpy", "memset", "fill", "cat"),
+    "sums": ("reduce", "sum"),
+    "other elementwise": ("elementwise", "triton", "mul", "add", "relu", "threshold"),
+}
+"""What the names of kernels contain, by group; the first that fits counts."""
+PROFILED = 3
+"""Updates that are profiled."""
+BATCHES, ROUNDS = 4, 3
+RECURRENT = [f"paper/wmt17dev15_en2de/{system}" for system in ("nmt", "sa_nmt_shared")]
+SMALL = "small/multi30k_en2de/transformer_base"
+
+
+def base_runner(options: argparse.Namespace, name: str = OURS, **training: int) -> UpdateRunner:
+    """Make a runner of whole updates of the base size, with a random model."""
+    device = named_device(options.device)
+    settings = TrainingSettings(precision="bf16", max_updates=1, label_smoothing=SMOOTHING, **training)
+    size = TransformerSettings(**SIZES[options.size], norm="post", attention_dropout=0.1, activation_dropout=0.1)
+    torch.manual_seed(1)
+    model = random_model(OURS, {"transformer": size}, vocabulary=options.vocabulary).to(device).train()
+    pairs = 4 * BATCHES * int(options.tokens / options.length)
+    data = examples(pairs, options.vocabulary, seed=0, length=options.length)
+    batches = [make_batch(data, rows, (), device) for rows in batches_of(data, options.tokens, BATCHES)]
+    precision = lambda: autocast(settings, device)
+    parts = {"model": model, "loss": model.loss, "batches": batches, "precision": precision}
+    return UpdateRunner(name=name, **parts, settings=settings, device=device)
+
+
+def kernels(options: argparse.Namespace) -> None:
+    """Print the kernels of an update by kind, and the longest ones."""
+    runner = base_runner(options)
+    on_gpu = runner.device.type == "cuda"
+    for batch in runner.batches:
+        runner.step(batch)
+    wait(options.device)
+    activity = torch.profiler.ProfilerActivity.CUDA if on_gpu else torch.profiler.ProfilerActivity.CPU
+    start = time.perf_counter()
+    with torch.profiler.profile(activities=[activity]) as profiler:
+        for batch in runner.batches[:PROFILED]:
+            runner.step(batch)
+        wait(options.device)
+    wall = 1e3 * (time.perf_counter() - start) / PROFILED
+    counts, times = Counter(), Counter()
+    events = profiler.key_averages()
+    milliseconds = lambda event: (event.self_device_time_total if on_gpu else event.self_cpu_time_total) / 1e3
+    for event in events:
+        name = event.key.lower()
+        group = next((own for own, parts in GROUPS.items() if any(part in name for part in parts)), "rest")
+        counts[group] += event.count
+        times[group] += milliseconds(event)
+    print(f"{'kernels':24}{'an update':>11}{'ms':>9}{'% of its':>10} {wall:.1f} ms, profiled")
+    for group, total in times.most_common():
+        own = total / PROFILED
+        print(f"{group:24}{counts[group] / PROFILED:11.0f}{own:9.2f}{100 * own / wall:10.1f}")
+    for event in sorted(events, key=milliseconds, reverse=True)[:15]:
+        print(f"  {milliseconds(event) / PROFILED:7.2f} ms {event.count / PROFILED:6.0f} x {event.key[:100]}")
+
+
+def compare(runners: Sequence[UpdateRunner], options: argparse.Namespace) -> None:
+    """Time updates of all runners in turn, and print their table."""
+    for runner in runners:
+        start = time.perf_counter()
+        runner.step(runner.batches[0])
+        print(f"The first update of {runner.name} took {time.perf_counter() - start:.0f} s.", flush=True)
+    time_steps(list(runners), ROUNDS, options.device)
+    for runner in runners:
+        runner.peak = max(peak_of(runner, batch, options.device) for batch in runner.batches[:2])
+    device = named_device(options.device)
+    report(list(runners), measured_peak(device, "bf16" if device.type == "cuda" else "fp32", width=options.product))
+
+
+def compiled(options: argparse.Namespace) -> None:
+    """Compare `machine.compile` and `machine.loss_chunk` with what is the default."""
+    both = [base_runner(options, "compiled"), base_runner(options, "compiled, chunks", loss_chunk=256)]
+    for runner in both:
+        runner.model.compile_parts(dynamic=True)
+    compare([base_runner(options), both[0], base_runner(options, "loss_chunk: 256", loss_chunk=256), both[1]], options)
+
+
+def residual(options: argparse.Namespace) -> None:
+    """Compare a residual stream in bf16, in which layer norms compute, too, with one in fp32."""
+    changed = base_runner(options, "residual stream in bf16")
+    dtype = torch.bfloat16 if changed.device.type == "cuda" else torch.float32
+    for module in changed.model.modules():
+        if isinstance(module, nn.LayerNorm):
+            module.forward = lambda states, norm=module: bf16_norm(states, norm)
+        elif isinstance(module, nn.Embedding):
+            module.register_forward_hook(lambda module, inputs, output: output.to(dtype))
+    compare([base_runner(options), changed], options)
+
+
+def bf16_norm(states: Tensor, norm: nn.LayerNorm) -> Tensor:
+    """Normalise in the type of the states, which autocast would convert to fp32."""
+    with torch.autocast(states.device.type, enabled=False):
+        weight, bias = norm.weight.to(states.dtype), norm.bias.to(states.dtype)
+        return F.layer_norm(states, norm.normalized_shape, weight, bias, norm.eps)
+
+
+def recurrent(options: argparse.Namespace) -> None:
+    """Compare recurrent models with a CPU's, and time them, compiled, too."""
+    sizes = {"recurrent": RecurrentSettings(width=64, dropout=0.0)}
+    for system in ("nmt", "sa_nmt_shared"):
+        data, model = examples(40, 60, seed=2, length=12), random_model(system, sizes, vocabulary=60).double()
+        results = []
+        for own, device in ((deepcopy(model), "cpu"), (model, options.device)):
+            own = own.to(device).train()
+            loss = own.loss(make_batch(data, np.arange(40), own.components, device)).objective()
+            gradients = torch.autograd.grad(loss, list(own.parameters()))
+            results.append([loss.detach().cpu(), *(gradient.cpu() for gradient in gradients)])
+        difference = max(float((a - b).abs().max() / a.abs().max()) for a, b in zip(*results, strict=True))
+        print(f"{system}: loss and gradients in fp64 differ from a CPU's by at most {difference:.1e}", flush=True)
+    for compiled in (False, True):
+        for name in options.recurrent:
+            measure(name, named_device(options.device), options.length, 8192, compiled=compiled)
+
+
+def side_by_side(options: argparse.Namespace) -> None:
+    """Train eight small runs, one, four and eight at a time."""
+    for processes in (1, 4, 8):
+        sizes = options.device, 14.0, 8192
+        train_side_by_side(options.small, *sizes, updates=options.updates, processes=processes)
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
+    own.__name__: own for own in (kernels, compiled, residual, recurrent, side_by_side)
+}
+
+
+def main() -> None:
+    """Measure the parts one after the other."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--tokens", type=int, help="padded tokens per batch [16384]")
+    options = parser.parse_args()
+    tiny = options.device == "cpu"
+    options.tokens = options.tokens or (512 if tiny else 16384)
+    sizes = {"size": "tiny", "vocabulary": 600, "length": 9.0, "product": 512, "updates": 2}
+    sizes |= {"recurrent": ["smoke/demo_en2de/nmt", "smoke/demo_en2de/sa_nmt_shared"]}
+    full = {"size": "base", "vocabulary": 32000, "length": 28.0, "product": 8192, "updates": 300}
+    full |= {"recurrent": RECURRENT}
+    vars(options).update(sizes if tiny else full)
+    options.small = "smoke/demo_en2de/transformer_base" if tiny else SMALL
+    torch.set_num_threads(1)
+    print(torch.cuda.get_device_name() if not tiny else "CPU", torch.__version__)
+    start = time.perf_counter()
+    for name in options.parts:
+        print(f"\n{name} (after {time.perf_counter() - start:.0f} s)", flush=True)
+        try:
+            PARTS[name](options)
+        except Exception:
+            traceback.print_exc()
+
+
+if __name__ == "__main__":
+    main()
