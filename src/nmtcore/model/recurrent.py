@@ -16,7 +16,7 @@ from nmtcore.config.bases import RecurrentSettings
 from nmtcore.model.base import DecoderState, Encoded, PackedLinear, TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import AttentionInputs, Component, Context, layer_hooks
-from nmtcore.model.linear import Linear
+from nmtcore.model.linear import Linear, linear
 
 
 class Recurrent(TranslationModel):
@@ -103,7 +103,7 @@ class Recurrent(TranslationModel):
     def _gate_shares(self, tokens: Tensor) -> list[Tensor]:
         """Compute what is added to each layer's stepwise gates, of the tokens or the bias: (..., G), G = 4 D."""
         (first, *others), embedded = self.decoder, self._dropped(self.target_embedding(tokens))
-        share = F.linear(embedded, self._ordered(first.embedded.weight), self._ordered(first.embedded.bias))
+        share = linear(embedded, self._ordered(first.embedded.weight), self._ordered(first.embedded.bias))
         return [share, *(self._ordered(layer.stepwise.bias).to(share.dtype).expand_as(share) for layer in others)]
 
     def _ordered(self, gates: Tensor) -> Tensor:
@@ -170,7 +170,7 @@ class Recurrent(TranslationModel):
             below_RD = below_RD if i == 0 else self._dropped(below_RD)
             hidden_RD, cell_RD = layers[i]
             read.append(torch.cat([below_RD, hidden_RD], dim=1))
-            gates_RG = F.linear(read[i], weight_GI)
+            gates_RG = linear(read[i], weight_GI)
             layers[i] = lstm_cell(gates_RG, share_RG, cell_RD, kernel=self._has_kernel(gates_RG))
             below_RD = layers[i][0]
         hidden_BMD = below_RD.view(len(state.mask_BS), -1, below_RD.size(1))
