@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.cells import AXES, Axis, GridCell, GridLine, Number
@@ -55,8 +55,6 @@ class ClaimSettings:
     controls: tuple[str, ...] | None = None
     """Systems that gain without what is claimed to bring the gain; null: those of the paper's `controls`. They take the
     place of the system, also where that is the baseline."""
-
-    REMOVED: ClassVar[dict[str, str]] = {"minus": "Make two claims, one for each of the two gains."}
 
     def __post_init__(self) -> None:
         if self.direction != "no_gain" and self.margin != MARGIN:
