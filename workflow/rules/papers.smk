@@ -11,7 +11,6 @@ from nmtcore.planning.paper_tables import (
 )
 from nmtcore.planning.report import (
     main_tests,
-    report_datasets,
     report_figures,
     report_runs,
     report_scores,
@@ -82,6 +81,5 @@ rule report_page:
         descriptions=planned(system_descriptions),
         tests=planned(main_tests),
         baseline=SETTINGS.baseline or "transformer_base",
-        datasets=planned(report_datasets),
     script:
         "../scripts/job.py"

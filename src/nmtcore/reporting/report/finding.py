@@ -22,7 +22,7 @@ NAMED = 3
 def run_tables(
     groups: Sequence[SystemRuns],
     compared: Mapping[str, Difference],
-    tests: Mapping[str, Mapping[str, Any]],
+    tests: Mapping[str, str],
     *,
     descriptions: Mapping[str, str],
 ) -> list[dict[str, Any]]:
@@ -30,7 +30,7 @@ def run_tables(
     tables = []
     for dataset in dict.fromkeys(group.dataset for group in groups):
         own = [group for group in groups if group.dataset == dataset]
-        split = tests[dataset]["split"] if dataset in tests else "test"
+        split = tests.get(dataset, "test")
         intervals = [compared[group.origin].interval for group in own if group.origin in compared]
         bounds = [0.0, *(bound for interval in intervals for bound in interval)]
         looks, rows = system_looks([group.system for group in own]), []
