@@ -44,7 +44,7 @@ def report_folder(folder: Path, systems: list[str], *, seeds: int = 1) -> dict[s
         "claims": claims,
         "descriptions": {systems[0]: HOSTILE},
         "tests": {"d": "test"},
-        "baseline": systems[0],
+        "compared_with": dict.fromkeys([*systems[1:], "absent"], systems[0]),
         "output": folder / "report.html",
     }
 

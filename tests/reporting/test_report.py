@@ -172,7 +172,7 @@ def test_broken_files_of_a_run_are_one_sentence(tmp_path):
         written(inputs)
     Path(inputs["layout"].path("history", **names)).write_text("{\n", encoding="utf-8")
     text = written(inputs, warnings=["other on d, seed 1, is left out: "])
-    assert "No system can be compared with the baseline yet." in text
+    assert "No system can be compared with another one yet." in text
 
 
 def test_sections_have_no_curves_where_there_are_many_systems(tmp_path, monkeypatch):

@@ -15,6 +15,7 @@ from nmtcore.planning.report import (
     report_runs,
     report_scores,
     report_tables,
+    system_comparisons,
     system_descriptions,
 )
 
@@ -80,6 +81,6 @@ rule report_page:
         runs=planned(report_runs),
         descriptions=planned(system_descriptions),
         tests=planned(main_tests),
-        baseline=SETTINGS.baseline or "transformer_base",
+        compared_with=planned(system_comparisons),
     script:
         "../scripts/job.py"

@@ -39,11 +39,20 @@ def system_descriptions(project: Project) -> dict[str, str]:
     return {name: entry["description"] for name, (_, entry) in entries if entry.get("description")}
 
 
+def system_comparisons(project: Project) -> dict[str, str]:
+    """Return the system that each system with runs is compared with, without those that are compared with none."""
+    compared = {}
+    for name in sorted({run["system"] for run in _shown_runs(project)}):
+        with suppress(UserError):  # the configuration no longer has it
+            if (other := project.compared_with(name)) is not None:
+                compared[name] = other
+    return compared
+
+
 def main_tests(project: Project) -> dict[str, str]:
     """Return the main test of each data set that has or will have runs at the configured scale."""
-    runs = [*_table_runs(project), *(run for run, _ in _existing(project).values())]
     tests = {}
-    for name in sorted({run["dataset"] for run in runs}):
+    for name in sorted({run["dataset"] for run in _shown_runs(project)}):
         with suppress(UserError):  # the configuration no longer has it
             tests[name] = project.dataset(name).main_test
     return tests
@@ -53,6 +62,11 @@ def _tables(project: Project) -> dict[str, PlannedTable]:
     """Plan all tables of the papers, by name."""
     names = [name for paper in all_papers(project) for name in paper_tables_of(project, paper)]
     return {name: planned_table(project, name) for name in names}
+
+
+def _shown_runs(project: Project) -> list[ParsedPath]:
+    """List the runs that the report shows: those that have files, or that a table needs."""
+    return [*_table_runs(project), *(run for run, _ in _existing(project).values())]
 
 
 def _table_runs(project: Project) -> list[ParsedPath]:

@@ -1,6 +1,6 @@
 """Write the report from the tables' JSON, the figures and the files of runs: first the result, then the details."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from nmtcore.reporting.html_document import html_document, scrolling
 from nmtcore.reporting.paper_table import linked
 from nmtcore.reporting.report.finding import finding, papers, run_tables, seeds_sentence, state
 from nmtcore.reporting.report.runs import empty_seeds, group_runs, run_blocks, run_curves
-from nmtcore.reporting.run_index import baseline_differences, labelled, run_index, score_frame
+from nmtcore.reporting.run_index import labelled, run_index, score_frame, system_differences
 from nmtcore.reporting.svg import embedded_svg
 from nmtcore.reporting.table import item_blocks
 from nmtcore.reporting.table_html import blocks_html
@@ -29,7 +29,7 @@ def write_report(
     claims: Path,
     descriptions: Mapping[str, str],
     tests: Mapping[str, str],
-    baseline: str,
+    compared_with: Mapping[str, str],
     output: Path,
     warn: Callable[[str], None] = print,
 ) -> None:
@@ -43,7 +43,7 @@ def write_report(
         claims: the JSON of the ledger.
         descriptions: what the systems are, by name.
         tests: the main test of each data set.
-        baseline: the system that the others are compared with.
+        compared_with: the system that each is compared with, by name.
         output: the file.
         warn: gets a sentence for each run with a broken file, which is left out.
     """
@@ -58,7 +58,7 @@ def write_report(
         f"{dataset}/{system}": difference
         for dataset, split in tests.items()
         for own in [scores[(scores.measure == "bleu") & (scores.dataset == dataset) & (scores.split == split)]]
-        for system, difference in baseline_differences(layout, own, baseline=baseline).items()
+        for system, difference in system_differences(layout, own, compared_with=compared_with).items()
     }
 
     def link(origin: str) -> str | None:
@@ -67,9 +67,9 @@ def write_report(
 
     sections = []
     for group in groups:
-        other = by_origin.get(f"{group.dataset}/{baseline}")
+        other = by_origin.get(f"{group.dataset}/{compared_with.get(group.system)}")
         curves = run_curves(group) if len(groups) <= MANY else ""
-        blocks = [*item_blocks(empty_seeds(group)), *run_blocks(group, None if other is group else other)]
+        blocks = [*item_blocks(empty_seeds(group)), *run_blocks(group, other)]
         section = {
             "system": group.system,
             "dataset": group.dataset,
@@ -78,7 +78,7 @@ def write_report(
             "curves": Markup(scrolling(f"{curves}\n", "curves")) if curves else "",
         }
         sections.append(section)
-    compared = run_tables(groups, differences, tests, descriptions=descriptions)
+    compared = run_tables(groups, differences, tests, descriptions=descriptions, compared_with=compared_with)
     trained = {(run["dataset"], run["system"], run["seed"]) for run in runs}
     planned = {
         (own["dataset"], own["system"], seed)
@@ -88,12 +88,12 @@ def write_report(
     }
     content = {
         "scale": scale,
-        "finding": finding(compared, baseline=baseline),
+        "finding": finding(compared),
         "reservation": seeds_sentence(groups),
         "state": state(scale, judged, groups, runs=len(runs), planned=len(planned | trained)),
         "run_tables": compared,
         "papers": papers(judged, {table["paper"]: table["title"] for table in contents}),
-        "results": list(_results(contents, {path.stem: path for path in figures}, baseline, link)),
+        "results": list(_results(contents, {path.stem: path for path in figures}, {*compared_with.values()}, link)),
         "sections": sections,
         "folder": layout.results,
         "link": link,
@@ -110,7 +110,7 @@ def write_report(
 def _results(
     tables: Sequence[Mapping[str, Any]],
     figures: Mapping[str, Path],
-    baseline: str,
+    baselines: Container[str],
     link: Callable[[str], str | None],
 ) -> Iterator[dict[str, Any]]:
     """Yield the papers with tables that have a number of ours: their tables and figures, without notes."""
@@ -118,7 +118,7 @@ def _results(
 
     shown: dict[str, dict[str, Any]] = {}
     for table in tables:
-        parts = list(_shown(table["parts"], baseline))
+        parts = list(_shown(table["parts"], baselines))
         if not any(part["type"] == "Table" for part in parts):
             continue
         name, figure = f"{table['paper']}_{table['name']}", ""
@@ -133,8 +133,8 @@ def _results(
     yield from shown.values()
 
 
-def _shown(parts: Sequence[Mapping[str, Any]], baseline: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the tables that have a number of a system besides the baseline, and text of corpora; no notes.
+def _shown(parts: Sequence[Mapping[str, Any]], baselines: Container[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the tables that have a number of a system with which no other is compared, and text of corpora; no notes.
 
     A heading is that of the next table.
     """
@@ -144,6 +144,6 @@ def _shown(parts: Sequence[Mapping[str, Any]], baseline: str) -> Iterator[Mappin
             heading = [part]
         elif part["corpus"]:
             yield part
-        elif any("/" in own and own.partition("/")[2] != baseline for own in part["origins"]):
+        elif any("/" in own and own.partition("/")[2] not in baselines for own in part["origins"]):
             yield from (*heading, part)
             heading = []
