@@ -8,6 +8,9 @@ import pytest
 from reporting.report_folder import HOSTILE, report_folder
 
 from nmtcore.errors import UserError
+from nmtcore.evaluation.compare import compare_systems
+from nmtcore.evaluation.counts import read_counts
+from nmtcore.evaluation.metrics import score_of
 from nmtcore.evaluation.scores import output_files
 from nmtcore.files import write_lines
 from nmtcore.reporting.manifest import RUNS_SCHEMA
@@ -90,6 +93,21 @@ def test_the_page_begins_with_the_finding_and_the_runs(page):
     rows = re.findall(r'<tr><td title="[^"]*"><a href="#(runs-d-\w+)">', body)
     assert rows == ["runs-d-base", "runs-d-other"]
     assert body.count('<svg class="whiskers"') == 1
+
+
+def test_each_system_is_compared_with_the_one_that_its_entry_names(tmp_path):
+    inputs = report_folder(tmp_path, ["base", "other", "third"])
+    page = written(inputs, compared_with={"other": "base", "third": "other", "base": "not run"})
+    against = re.findall(r'title="[^"]*"><a href="#runs-d-(\w+)">(?s:.*?)<td>(\w*)</td>', page)
+    assert sorted(against) == [("base", ""), ("other", "base"), ("third", "other")]
+    assert re.search(r"third is not told apart from other|third (gains|loses) <b>.*</b> (over|against) other", page)
+    assert "Settings that differ from those of other" in page[page.index('id="runs-d-third"') :]
+    counts = {}
+    for name in ("other", "third"):
+        folder = inputs["layout"].path("counts", scale="small", dataset="d", system=name, seed=1)
+        counts[name] = [read_counts(Path(folder) / "test.parquet", "bleu", score_of("bleu"))]
+    own = compare_systems(counts, baseline="other")["third"].difference
+    assert f"<title>{own.delta:+.1f}, from {own.interval[0]:+.1f} to {own.interval[1]:+.1f}</title>" in page
 
 
 def test_what_was_not_run_is_no_table(tmp_path):

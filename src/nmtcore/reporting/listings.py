@@ -212,8 +212,9 @@ def results_listing(folder: Path, *, baseline: str = "transformer_base", every: 
     first = scores[scores.measure == "bleu"].groupby(keys[:2], sort=False).split.first().reset_index()
     blocks = []
     for test, own in scores[scores.measure.isin(("bleu", "chrf"))].merge(first).groupby(keys, sort=False):
+        compared_with = dict.fromkeys({*own.system} - {baseline}, baseline)
         differences = {
-            measure: system_differences(layout, part, compared_with=dict.fromkeys(part.system, baseline))
+            measure: system_differences(layout, part, compared_with=compared_with)
             for measure, part in own.groupby("measure")
         }
         names = sorted(own.system.unique(), key=lambda name: (name != baseline, name))

@@ -161,7 +161,7 @@ def system_differences(
     A system is left out if the other was not run, or was tested on other sentences.
     """
     systems = set(scores.system)
-    pairs = {name: other for name, other in compared_with.items() if {name, other} <= systems and other != name}
+    pairs = {name: other for name, other in compared_with.items() if {name, other} <= systems}
     counts: dict[str, list[SentenceCounts]] = {}
     for run in scores[scores.system.isin([*pairs, *pairs.values()])].itertuples():
         path = Path(layout.path("counts", **{key: getattr(run, key) for key in RUN_KEYS}))
