@@ -67,7 +67,7 @@ def _systems(project: Project, runs: list[RunSettings]) -> tuple[str, PublishedT
         columns += [f"{name}/train/{metric}" for metric in TRAINING]
     settings = PublishedTableSettings(
         place="Systems",
-        description="scores, differences from what each system is compared with, and training",
+        description="scores, differences and training",
         columns=tuple(columns),
         rows=_empty(project.settings.systems, columns),
     )
