@@ -32,6 +32,18 @@ def results(tmp_path):
     return tmp_path / "results", counts
 
 
+def test_a_system_that_was_tested_on_other_sentences_is_compared_with_none(results, tmp_path):
+    lines, references = draw(40, wrong=0.5)
+    references = references[::-1]
+    made = Results(tmp_path, references, references)
+    made.write_run("elsewhere", 1, lines)
+    counts = count_translations(lines, references, EvaluationSettings(**EVALUATION))
+    write_scores(made.layout, "elsewhere", 1, bleu={"test": bleu_scores(counts)})
+    (_, _, *rows), _ = listed(results[0])
+    compared = [row[0] for row in rows if any(cell.startswith(("+", "-")) for cell in row[1:])]
+    assert (len(rows), compared) == (4, ["parser", "single"])
+
+
 def write_scores(layout, system, seed, *, file_type="scores", scale="quick", **scores):
     names = {"scale": scale, "dataset": "d", "system": system, "seed": seed}
     write_json(layout.path(file_type, **names), {**names, **scores})

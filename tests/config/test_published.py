@@ -224,7 +224,6 @@ def test_mistakes_are_sentences(own_project, old, new, message):
         ("systems: [depparse_l1], difference: big", "unknown fact"),
         ("systems: [depparse_l1], controls: [deparse_l1]", "unknown system 'deparse_l1'. Did you mean depparse_l1"),
         ("systems: []", "lacks a system"),
-        ("systems: [depparse_l1], minus: {items: [long]}", "the key 'minus' is gone. Make two claims, one for each of"),
         ("systems: [depparse_l1], margin: 2", "claims[0]: margin concerns the direction no_gain only, not gain"),
         (f"systems: [depparse_l1], baseline_columns: [{BLEU}]", "1 baseline_columns for 0 columns"),
         (f"systems: [depparse_l1], columns: [{BLEU}], baseline_columns: [{BLEU}]", "of another data set"),

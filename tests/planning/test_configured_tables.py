@@ -1,11 +1,10 @@
 """The tables of the configured systems, which are planned as those of the papers are."""
 
 import pytest
-from planning.conftest import parsed
+from planning.conftest import PARSER, parsed
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.configured_tables import compared_baseline
 from nmtcore.planning.paper_tables import paper_table_inputs, planned_table
 
 TAGGERS = {
@@ -13,7 +12,7 @@ TAGGERS = {
     "parser": {"tool": "corenlp", "analysis": "constituents"},
 }
 TAGGED = little(annotators=TAGGERS, syntax={"target": {"ccg": "tagger"}, "source": {"constituency": "parser"}})
-TWO = {"systems": ["transformer_base", "nmt"]}
+TWO = {"systems": ["transformer_base", "transformer_relative"]}
 
 
 def refusal(project, table):
@@ -22,20 +21,26 @@ def refusal(project, table):
     return str(error.value)
 
 
-def test_the_baseline_is_the_transformer_or_the_first_system(make_project):
-    for systems, baseline in (
-        (["nmt", "transformer_base"], "transformer_base"),
-        (["nmt", "pascal"], "nmt"),
-        ([], "transformer_base"),
-    ):
-        assert compared_baseline(make_project({"systems": systems})) == baseline
-    chosen = make_project({"systems": ["nmt", "transformer_base"], "baseline": "nmt"})
-    assert compared_baseline(chosen) == "nmt"
-    other = make_project({"systems": ["nmt", "sa_nmt_shared"], "baseline": "transformer_base"}, plain=little())
-    assert refusal(other, "systems") == (
-        "config.yaml: baseline: transformer_base is none of the configured systems (nmt, sa_nmt_shared): add it to "
-        "`systems`, or name another."
+def test_systems_are_compared_with_what_their_entries_say_if_it_is_in_the_table(make_project):
+    systems = ["relative_tree_traversal", "transformer_relative", "transformer_base", "sa_nmt_shared", "nmt"]
+    compared = {
+        "relative_tree_traversal": "transformer_relative",
+        "transformer_relative": "transformer_base",
+        "sa_nmt_shared": "nmt",
+    }
+    settings = little(
+        annotators=TAGGERS | {"trees": PARSER},
+        syntax={"target": {"ccg": "tagger"}, "source": {"constituency": "parser", "dependencies": "trees"}},
     )
+    project = make_project({"systems": systems, "seeds": [1]}, tagged=settings)
+    tables = {name: planned_table(project, name) for name in ("systems", "constructions", "examples")}
+    assert [table.compared_with for table in tables.values()] == [compared] * 3
+    pairs = {cell.system: cell.baseline_runs for cell in tables["constructions"].cells}
+    assert pairs == {system: f"tagged/{other}" for system, other in compared.items()}
+    table = tables["systems"]
+    shown = {row.name: [table.is_compared(row, position) for position in range(3)] for row in table.rows}
+    assert [shown[name] for name in systems] == [[True, False, False], [False, True, False], [False] * 3,
+                                                 [False, False, True], [False] * 3]  # fmt: skip
 
 
 def test_systems_have_scores_trees_and_training(make_project):
@@ -89,7 +94,9 @@ def test_examples_are_from_the_lowest_seed(make_project):
         "results/tagged/annotation/tagger/test.target.parquet",
     }
     alone = make_project({"systems": ["nmt"]}, plain=little())
-    assert "A table of examples compares a baseline with other systems: name at least two" in refusal(alone, "examples")
+    assert "A table of examples needs `systems` together with what they are `compared_with`" in refusal(
+        alone, "examples"
+    )
 
 
 def test_gates_productions_and_curves(make_project):

@@ -16,7 +16,7 @@ from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import holm
 from nmtcore.reporting.claims_page import judged_claims
-from nmtcore.reporting.grid import grid_blocks
+from nmtcore.reporting.grid import compared_cells, grid_blocks
 from nmtcore.reporting.paper_table import linked, write_claims, write_paper_page, write_paper_table
 from nmtcore.reporting.results import Results
 
@@ -152,6 +152,18 @@ def test_marks_are_those_of_the_joint_interval(tmp_path):
         for name in MARKED.keys() - set(baselines):
             result = results.compare(table.cell(name, COLUMN), table.cell(baselines[0], COLUMN))
             assert (result.p < 0.05) == (not result.interval[0] <= 0 <= result.interval[1])
+
+
+def test_each_system_is_compared_with_its_own_baseline(tmp_path):
+    """In the order of the baselines, also where one is compared with another."""
+    made = Folder(tmp_path, REFERENCES, REFERENCES).write_runs(MARKED)
+    compared = {"high": "little", "little": "low"}
+    seeds = {name: [1, 2, 3] for name in ("high", "little", "low")}
+    cells = [{"row": name, "column": COLUMN, **scored(made.layout, name, own)} for name, own in seeds.items()]
+    table = planned("scores", cells, seeds=seeds, baselines=tuple(compared.values()), compared_with=compared)
+    assert [(own.comparison.cell.row, own.comparison.baseline.row) for own in compared_cells(table, Results())] == [
+        *compared.items()
+    ]
 
 
 def test_the_table_has_published_numbers_ours_marks_and_reasons(folder):

@@ -93,6 +93,14 @@ def measured_constructions(table, folder):
     return entries, shown(*tables(blocks)), re.findall(r"<text[^>]*>([^<]*)</text>", figure.read_text())
 
 
+def test_gains_over_different_systems_are_drawn_apart(folder, annotations, tmp_path):
+    entries = construction_entries(gains(folder, annotations), Results())[1]
+    others = [entry | {"system": "best", "baseline": "better"} for entry in entries]
+    draw_constructions(([], [*entries, *others]), tmp_path / "figure.svg", title="Constructions")
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "figure.svg").read_text())
+    assert [text.split()[-1] for text in texts if "difference from" in text] == ["base", "better"]
+
+
 def test_gains_on_constructions_are_those_of_their_sentences(folder, annotations):
     entries, rows, _ = measured_constructions(gains(folder, annotations), folder)
     assert [row[:3] + row[5:6] for row in rows] == [

@@ -29,7 +29,9 @@ def external(root, tmp_path_factory):
     files = ["../text/words.txt", "../text/lines.txt"]
     entry = {"provenance": "An engine", "date": "2026-11-20", "licence": "not to be published"}
     entry["translations"] = {"short": {"test": files}}
-    workplace.write("systems/mine", {"engine": {"description": "An engine", "external": entry}})
+    workplace.write(
+        "systems/mine", {"engine": {"description": "An engine", "compared_with": "transformer_base", "external": entry}}
+    )
     workplace.run("results/short/corpus/test.parquet")
     pairs = read_rows(workplace.folder / "results/short/corpus/test.parquet", columns=["id", "target"])
     texts = [(row["id"], row["target"].split()) for row in pairs]

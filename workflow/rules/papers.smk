@@ -11,11 +11,11 @@ from nmtcore.planning.paper_tables import (
 )
 from nmtcore.planning.report import (
     main_tests,
-    report_datasets,
     report_figures,
     report_runs,
     report_scores,
     report_tables,
+    system_comparisons,
     system_descriptions,
 )
 
@@ -81,7 +81,6 @@ rule report_page:
         runs=planned(report_runs),
         descriptions=planned(system_descriptions),
         tests=planned(main_tests),
-        baseline=SETTINGS.baseline or "transformer_base",
-        datasets=planned(report_datasets),
+        compared_with=planned(system_comparisons),
     script:
         "../scripts/job.py"

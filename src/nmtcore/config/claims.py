@@ -120,7 +120,8 @@ def _claim(
     column, baseline = cell[1], baseline_cell[0]
     system, compared = _trained(table, *cell), _trained(table, *baseline_cell)
     named = None if sentence is None else sentence.controls
-    named = paper.settings.controls.get(system.system, ()) if named is None else named
+    if named is None:
+        named = paper.settings.controls.get(system.system, filter(None, [paper.compared_with.get(system.system)]))
     controls = [TrainedSystem(name, system.dataset) for name in named]
     difference = _difference(table, cell, baseline_cell, item)
     return Claim(

@@ -4,9 +4,7 @@ import re
 from collections.abc import Container, Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
-
-from pydantic import BeforeValidator
+from typing import Literal, NamedTuple
 
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.cells import Number
@@ -27,36 +25,18 @@ from nmtcore.config.typed import build, choose
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 
-GONE = {
-    **dict.fromkeys(
-        ("induction", "productions", "sizes", "settings", "subwords"),
-        "write `kind: scores`: the metric of a column says what is measured",
-    ),
-}
-"""Kinds of earlier versions, and what to write instead."""
-
-
-def _known_kind(name: Any) -> Any:
-    if isinstance(name, str) and name in GONE:
-        raise ValueError(f"the kind {name} is gone: {GONE[name]}")
-    return name
-
-
-TableKind = Annotated[
-    Literal[
-        "scores",
-        "differences",
-        "time",
-        "lengths",
-        "constructions",
-        "examples",
-        "curves",
-        "gates",
-        "trees",
-        "sharpness",
-        "attention",
-    ],
-    BeforeValidator(_known_kind),
+TableKind = Literal[
+    "scores",
+    "differences",
+    "time",
+    "lengths",
+    "constructions",
+    "examples",
+    "curves",
+    "gates",
+    "trees",
+    "sharpness",
+    "attention",
 ]
 """What a table shows: numbers, of which the metric says what is measured (`scores`; `differences` also draws those from
 the baselines, and `time` draws times); scores of parts of a test; sentences; or a drawing with a table below it."""
@@ -132,8 +112,6 @@ class PaperTableSettings:
     """Of a table without a published one: systems that others are compared with; the first counts most."""
     claims: tuple[ClaimSettings, ...] = ()
     """Of a table without a published one: what is claimed about it."""
-
-    REMOVED: ClassVar[dict[str, str]] = {"groups": "Name the systems in `added`: each has a row of its own."}
 
 
 @settings_class

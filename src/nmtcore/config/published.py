@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.cells import AXES, Axis, GridCell, GridLine, Number
@@ -53,10 +53,9 @@ class ClaimSettings:
     difference: Number | str | None = None
     """The published difference, or the fact that is the difference; null: that of the table's cells."""
     controls: tuple[str, ...] | None = None
-    """Systems that gain without what is claimed to bring the gain; null: those of the paper's `controls`. They take the
-    place of the system, also where that is the baseline."""
-
-    REMOVED: ClassVar[dict[str, str]] = {"minus": "Make two claims, one for each of the two gains."}
+    """Systems that gain without what is claimed to bring the gain; null: those of the paper's `controls` or, where that
+    has none, what the system's entry is `compared_with`. They take the place of the system, also where that is the
+    baseline."""
 
     def __post_init__(self) -> None:
         if self.direction != "no_gain" and self.margin != MARGIN:
@@ -164,6 +163,8 @@ class Paper(NamedTuple):
     path: Path
     settings: PaperSettings
     tables: Mapping[str, PublishedTable]
+    compared_with: Mapping[str, str | None] = {}
+    """What its systems are compared with: the controls of those that `settings.controls` has none for."""
 
     @property
     def systems(self) -> list[str]:
@@ -210,7 +211,7 @@ def make_paper(catalogue: Catalogue, name: str, path: Path, settings: PaperSetti
     }
     paper = Paper(name=name, path=path, settings=settings, tables=tables)
     _check_names(paper, catalogue)
-    return paper
+    return paper._replace(compared_with={name: catalogue.compared_with(name) for name in paper.systems})
 
 
 def row_system(row: str) -> str:

@@ -34,6 +34,9 @@ from nmtcore.measures.trees import BRANCHING, UNTRAINED, WITHOUT_RUNS
 from nmtcore.planning.configured_tables import configured_spec
 from nmtcore.planning.external import missing_seeds_sentence
 
+COMPARING = ("scores", "differences", "constructions", "examples")
+"""Kinds of one's own tables that compare each system with what its entry says, if they name no baselines."""
+
 ALWAYS = ("bleu", "chrf")
 """The measures by which each test of translations has scores, in columns of their own if no column of the paper has."""
 
@@ -169,10 +172,12 @@ class _Planner:
     name: str
     runs: dict[str, PlannedRuns] = field(default_factory=dict)
     stand_ins: dict[str, str] = field(default_factory=dict)
+    compared: dict[str, str] = field(default_factory=dict)
 
     def planned(self) -> PlannedTable:
         """Plan the table."""
         published, settings = self.spec.paper.tables[self.name], self.spec.settings.tables[self.name]
+        self.compared = self._compared(published, settings)
         columns = list(self._columns(published, settings.kind))
         rows = self._rows(published, settings, columns)
         cells = [self._cell(published, row, column) for row in rows for column in columns]
@@ -188,7 +193,8 @@ class _Planner:
             description=published.settings.description,
             scale=self.project.settings.scale,
             stand_ins=self.stand_ins,
-            baselines=published.settings.baselines,
+            baselines=published.settings.baselines or tuple(dict.fromkeys(self.compared.values())),
+            compared_with=self.compared,
             facts={**published.settings.facts, **settings.facts},
             sentence=settings.sentence,
             rows=tuple(rows),
@@ -198,6 +204,19 @@ class _Planner:
             claims=claims,
             code=own_checksums("metrics", measures),
         )
+
+    def _compared(self, published: PublishedTable, settings: PaperTableSettings) -> dict[str, str]:
+        """Return what each system of one's own table is compared with, if that is in the table, too.
+
+        That is nothing if the table names its baselines.
+        """
+        is_own = settings.rows or not self.spec.paper.name
+        if published.settings.baselines or settings.kind not in COMPARING or not is_own:
+            return {}
+        lines = published.columns if settings.kind == "constructions" else published.rows
+        systems = [line.system for line in lines if line.system and not self._is_other(line.system)]
+        present = systems if self.spec.paper.name else self.project.settings.systems
+        return {name: other for name in systems if (other := self.project.compared_with(name)) in present}
 
     def _columns(self, published: PublishedTable, table_kind: str) -> Iterator[GridLine]:
         """Yield the published columns, each with those of the measures that are shown beside it."""
@@ -282,7 +301,8 @@ class _Planner:
     def _baseline_runs(self, table: PublishedTable, cell: GridCell, column: GridLine) -> str | None:
         """Return the runs of the first baseline; times are relative to it, or to the first row if there is none."""
         relative = column.metric == "relative_time"
-        name = (*table.settings.baselines, *([row.name for row in table.rows] if relative else []), "")[0]
+        named = (self.compared.get(cell.system or ""), *table.settings.baselines)
+        name = next(filter(None, (*named, *([row.name for row in table.rows] if relative else []))), "")
         if not name or self._is_other(name) or cell.system is None or (cell.system == name and not relative):
             return None
         baseline = next((row for row in table.rows if row.name == name), GridLine(name=name, system=row_system(name)))

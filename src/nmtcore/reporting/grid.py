@@ -129,7 +129,7 @@ def _pairs_with_baselines(table: PlannedTable, results: Results) -> Iterator[_Pa
             for row in table.rows:
                 cell = table.cell(row.name, column.name)
                 if (
-                    row.name not in table.baselines[: position + 1]
+                    table.is_compared(row, position)
                     and not row.name.endswith(UNTRAINED)
                     and cell.runs not in (None, against.runs)
                     and results.is_scored(cell)

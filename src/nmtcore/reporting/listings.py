@@ -25,7 +25,7 @@ from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.layout import Layout
 from nmtcore.measures.scores import UAS_NOTES
 from nmtcore.reporting.empty_translations import mostly_empty
-from nmtcore.reporting.run_index import baseline_differences, labelled, read_scores
+from nmtcore.reporting.run_index import labelled, read_scores, system_differences
 from nmtcore.reporting.seed_items import one_seed_sentence
 from nmtcore.reporting.terminal_table import (
     difference_text,
@@ -212,8 +212,10 @@ def results_listing(folder: Path, *, baseline: str = "transformer_base", every: 
     first = scores[scores.measure == "bleu"].groupby(keys[:2], sort=False).split.first().reset_index()
     blocks = []
     for test, own in scores[scores.measure.isin(("bleu", "chrf"))].merge(first).groupby(keys, sort=False):
+        compared_with = dict.fromkeys({*own.system} - {baseline}, baseline)
         differences = {
-            measure: baseline_differences(layout, part, baseline=baseline) for measure, part in own.groupby("measure")
+            measure: system_differences(layout, part, compared_with=compared_with)
+            for measure, part in own.groupby("measure")
         }
         names = sorted(own.system.unique(), key=lambda name: (name != baseline, name))
         systems: dict[str, dict[str, _Listed]] = {name: {} for name in names}

@@ -196,7 +196,7 @@ def _gains(table: PlannedTable, results: Results) -> Iterator[Entry]:
     left_out = FURTHER_CONSTRUCTIONS if any(ITEMS.get(cell.item) != ALL for cell in table.cells) else {}
     comparisons: dict[tuple[Any, ...], list[GridCell]] = {}
     for cell in table.cells:
-        if cell.metric != COUNT and cell.system not in (None, *table.baselines[:1]):
+        if cell.metric != COUNT and cell.system and cell.system != _baseline(table, cell):
             comparisons.setdefault((cell.column, cell.system, cell.runs, cell.baseline_runs), []).append(cell)
     for cells in comparisons.values():
         divided = parts_of(table, cells[0])
@@ -214,7 +214,11 @@ def _gains(table: PlannedTable, results: Results) -> Iterator[Entry]:
 
 
 def _gain(table: PlannedTable, results: Results, cell: GridCell, part: PartOfTest | None, divided: Parts) -> Entry:
-    return _entry(results, cell, part, divided) | {"baseline": (*table.baselines, "no baseline")[0]}
+    return _entry(results, cell, part, divided) | {"baseline": _baseline(table, cell)}
+
+
+def _baseline(table: PlannedTable, cell: GridCell) -> str:
+    return table.compared_with.get(cell.system or "", (*table.baselines, "no baseline")[0])
 
 
 def construction_blocks(table: PlannedTable, counts: Sequence[Entry], gains: Sequence[Entry]) -> list[Block]:

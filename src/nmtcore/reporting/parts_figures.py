@@ -93,11 +93,11 @@ def draw_constructions(data: Any, figure: Path, *, title: str) -> None:
     compared = [entry for entry in gains if entry["difference"] is not None]
     systems = list(dict.fromkeys(entry["system"] for entry in compared))
     looks = system_looks([name for system in systems for name in (system, f"{system}, published")])
-    for test in dict.fromkeys(entry["test"] for entry in compared):
-        own = [entry for entry in compared if entry["test"] == test]
+    for test, baseline in dict.fromkeys((entry["test"], entry["baseline"]) for entry in compared):
+        own = [entry for entry in compared if (entry["test"], entry["baseline"]) == (test, baseline)]
         rows = [row for entry in own for row in gain_rows(entry, looks)]
         seeds = [{"one_seed": not entry["difference"].with_training_noise} for entry in own]
-        lines = [f"BLEU, {test}: difference from {own[0]['baseline']}", f"with {interval_title(seeds)}"]
+        lines = [f"BLEU, {test}: difference from {baseline}", f"with {interval_title(seeds)}"]
         few = _HOLLOW if any(entry["sentences"] < FEW for entry in own) else []
         used = {name: own for name, own in looks.items() if any(row.looks == own for row in rows)}
         panels += [systems_legend(used), rows_panel(rows, title=[*lines, *few])]

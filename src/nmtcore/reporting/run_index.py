@@ -153,19 +153,23 @@ def _rows_of_constructions(path: Path, annotation: str) -> Iterator[dict[str, An
                 }
 
 
-def baseline_differences(layout: Layout, scores: "pd.DataFrame", *, baseline: str) -> dict[str, Difference]:
-    """Compare systems with a baseline by their counts, given their scores on one test by one measure.
+def system_differences(
+    layout: Layout, scores: "pd.DataFrame", *, compared_with: Mapping[str, str | None]
+) -> dict[str, Difference]:
+    """Compare systems, each with another one, by their counts, given their scores on one test by one measure.
 
-    Systems that were tested on other sentences than the baseline are left out.
+    A system is left out if the other was not run, or was tested on other sentences.
     """
-    if not {baseline} < set(scores.system):
-        return {}
+    systems = set(scores.system)
+    pairs = {name: other for name, other in compared_with.items() if {name, other} <= systems}
     counts: dict[str, list[SentenceCounts]] = {}
-    for run in scores.itertuples():
+    for run in scores[scores.system.isin([*pairs, *pairs.values()])].itertuples():
         path = Path(layout.path("counts", **{key: getattr(run, key) for key in RUN_KEYS}))
         own = read_counts(path / file_name("split_counts", split=run.split), run.measure, score_of(run.measure))
         counts.setdefault(run.system, []).append(own)
-    test = counts[baseline][0].test
-    same = {system: own for system, own in counts.items() if all(seed.test == test for seed in own)}
-    compared = compare_systems(same, baseline=baseline) if baseline in same else {}
-    return {system: own.difference for system, own in compared.items() if own.difference is not None}
+    differences = {}
+    for name, other in pairs.items():
+        own = {key: counts[key] for key in (other, name)}
+        if len({seed.test for seeds in own.values() for seed in seeds}) == 1:
+            differences[name] = compare_systems(own, baseline=other)[name].difference
+    return differences
