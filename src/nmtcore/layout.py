@@ -117,7 +117,7 @@ FILES |= {
     f"{table}_json": f"{{results}}/tables/{{table}}{TABLES[table]}.json" for table in ("paper", "claim", "licence")
 }
 
-TABLE_FORMATS = ("csv", "tex", "html")
+TABLE_FORMATS = ("csv", "tex")
 """Formats of each table in addition to Markdown; `data_table` is also `data_csv`..."""
 
 FILES |= {

@@ -110,8 +110,8 @@ def complete_rules():
 def table_files(prefix):
     """Name the files of a table in all formats."""
     formats = {ending: LAYOUT.pattern(f"{prefix}_{ending}") for ending in TABLE_FORMATS}
-    formats["html"] = report(formats["html"], category="Tables")
-    return {"table": LAYOUT.pattern(f"{prefix}_table"), **formats}
+    table = report(LAYOUT.pattern(f"{prefix}_table"), category="Tables")
+    return {"table": table, **formats}
 
 
 def planned(function, notes=None, **fixed):

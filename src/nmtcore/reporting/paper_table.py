@@ -16,7 +16,6 @@ from nmtcore.reporting.curves_table import curves_blocks, curves_data
 from nmtcore.reporting.examples_table import examples_blocks, examples_data
 from nmtcore.reporting.gates import draw_gates, gates_blocks, gates_data
 from nmtcore.reporting.grid import compared_cells, grid_blocks
-from nmtcore.reporting.html_document import html_document
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.parts import (
     compare_parts,
@@ -37,7 +36,7 @@ from nmtcore.reporting.sentence_figures import (
 )
 from nmtcore.reporting.sharpness_figure import draw_sharpness, sharpness_blocks, sharpness_data
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
-from nmtcore.reporting.table_html import blocks_html, own_html
+from nmtcore.reporting.table_html import blocks_html
 
 
 class Kind(NamedTuple):
@@ -123,17 +122,10 @@ def draw_paper_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) 
 
 def write_paper_page(tables: Sequence[Path], page: Path) -> None:
     """Join the tables of a paper, given as their JSON next to the other formats, on one page in all formats."""
-    contents = [read_json(path) for path in tables]
-    title = contents[0]["title"]
+    title = read_json(tables[0])["title"]
     for ending in (page.suffix.removeprefix("."), *TABLE_FORMATS):
         texts = [path.with_suffix(f".{ending}").read_text(encoding="utf-8") for path in tables]
         text = "\n".join([f"{title}\n", *texts] if ending == "md" else texts)
-        if ending == "html":
-            parts = (
-                f"<h2>{own_html(content['heading'])}</h2>\n{linked(''.join(part['html'] for part in content['parts']))}"
-                for content in contents
-            )
-            text = html_document(title, f"<p>{own_html(title)}</p>\n{''.join(parts)}")
         write_text(page.with_suffix(f".{ending}"), text)
 
 
@@ -146,7 +138,7 @@ def _part(block: Block) -> dict[str, Any]:
     return {"type": type(block).__name__, "corpus": corpus, "origins": sorted(origins), "html": html}
 
 
-def linked(html: str, target: Callable[[str], str | None] = lambda _: None) -> str:
+def linked(html: str, target: Callable[[str], str | None]) -> str:
     """Give the links of a table's HTML (`write_paper_table`) their targets; without a target, there is no link."""
 
     def replaced(match: re.Match[str]) -> str:

@@ -164,8 +164,6 @@ class Table:
     """What to conclude from the table, for a paper."""
     notes: tuple[str, ...] = ()
     """What its marks and numbers mean, a sentence each."""
-    folded: str = ""
-    """What a reader of the HTML clicks to see the table; empty: it is open."""
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -256,7 +254,7 @@ class Page:
     """What one file of results shows: tables, with headings and notes."""
 
     title: str
-    """The title of the HTML."""
+    """The title, for LaTeX."""
     blocks: tuple[Block, ...]
 
     @property
