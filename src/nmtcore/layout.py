@@ -89,7 +89,6 @@ FILES = {
     "summary": "{root}/{dataset}/{system}.{score}",
     "all_runs": "{results}/runs.parquet",
     "all_scores": "{results}/scores.parquet",
-    "checklist": "{results}/checklist.md",
     # Figures, and tables that are not in `TABLES`; one with its own name lies in a folder of that name
     "paper_figure": "{results}/figures/{table}{paper_table}.svg",
     "paper_figure_pdf": "{results}/figures/{table}{paper_table}.pdf",

@@ -98,7 +98,9 @@ def complete_rules():
         each.log_modifier = each.benchmark_modifier = modifier
         if not each.log:
             each.set_log(LAYOUT.pattern(f"{name}.log"))
-        if each.output:  # a benchmark would pass for one, so that the rule would run once
+        if (
+            each.output
+        ):  # a benchmark would pass for one, so that the rule would run once
             each.benchmark = each.benchmark or LAYOUT.pattern(f"{name}.benchmark")
         each.conda_env = each.conda_env or "../../envs/core.yaml"
         if each.script and "version" not in each.params.keys():

@@ -77,11 +77,8 @@ rule index_runs:
     output:
         runs=LAYOUT.pattern("all_runs"),
         scores=LAYOUT.pattern("all_scores"),
-        checklist=LAYOUT.pattern("checklist"),
     params:
         states=planned(run_states),
-        datasets=planned(read_datasets),
-        read=planned(reading_reports),
     script:
         "../scripts/index_runs.py"
 

@@ -26,7 +26,7 @@ from nmtcore.memory import keep_freed_memory
 
 GONE = {
     "attention": "`nmtcore translate MODEL --attention FILE` writes the weights, and `nmtcore show` draws them.",
-    "checklist": "`snakemake --cores 1 results/checklist.md` writes the answers, beside the tables of all runs.",
+    "checklist": "`snakemake --cores 1 results/runs.parquet` writes tables that have the answers (docs/running.md).",
     "contrast": "`nmtcore logprob MODEL --pairs FILE` tells how often the model prefers the right translations.",
     "cost": "`snakemake -n tables` says what its trainings take.",
     "curves": "`snakemake --cores 2 results/figures/curves.svg` draws the training of the systems in config.yaml.",
