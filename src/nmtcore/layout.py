@@ -37,7 +37,7 @@ SCORES = ("bleu", "ribes", "multi_bleu", "comet", "uas", "gold.uas")
 CONFIGURED_TABLES = ("systems", "constructions", "gates", "productions", "examples", "curves")
 """Tables of the configured systems that are made as those of the papers are."""
 
-PLAIN_TABLES = ("data", "annotation", "parsers", "heads", "tags", "contrast")
+PLAIN_TABLES = ("data", "annotation", "parsers", "heads", "contrast")
 """Other tables of the configured data sets and systems."""
 
 FILES = {

@@ -1,21 +1,17 @@
-"""Tables of contrastive pairs, of attention heads, and of predicted tags; the report on one model's pairs."""
+"""Tables of contrastive pairs and of attention heads; the report on one model's pairs."""
 
 from pathlib import Path
 
 import pytest
-from pair_files import write_corpus
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.contrasts import wilson_interval
 from nmtcore.evaluation.induction import BASELINES, MEASURES
-from nmtcore.evaluation.scores import make_output_files
-from nmtcore.features.schema import syntax_schema
 from nmtcore.files import write_json
-from nmtcore.inference.schemas import ContrastScore, TaggedWord, write_contrast_scores, write_predicted_tags
-from nmtcore.parquet import write_rows
+from nmtcore.inference.schemas import ContrastScore, write_contrast_scores
 from nmtcore.reporting.contrast_report import contrast_report
 from nmtcore.reporting.markdown import page_markdown
-from nmtcore.reporting.plain_tables import SENTENCES, TaggedTest, contrast_page, head_page, tag_page
+from nmtcore.reporting.plain_tables import contrast_page, head_page
 
 PAIRS = [("number", 1), ("number", 4), ("order", None), ("number", 1)]
 
@@ -118,55 +114,3 @@ def test_the_three_best_heads_of_every_run_follow_the_baselines(tmp_path):
         ]),
     ]  # fmt: skip
     assert "Scale quick." in text
-
-
-TAGS = ["<none>", "<unk>", "NP", "S\\NP"]
-LABELS = [[2, 3], [1, 0]]
-TRANSLATIONS = [
-    [TaggedWord("Kim", "NP", 0.875), TaggedWord("works", "S\\NP", 1.0), TaggedWord("<unk>", None, None)],
-    [TaggedWord("nsubj|root", "a|b", 0.5)],
-]
-
-
-def write_tags(layout, *, system="tag_attention", labels=LABELS, count=2):
-    """Write the files of a run; the sentences after the second are copies of the first."""
-    more, names, run = count - 2, {"dataset": "d", "split": "test"}, {"scale": "quick", "system": system, "seed": 3}
-    annotation = {"side": "target", "annotator": "ccg"}
-    files = [Path(layout.path(file_type, **names, **own)) for file_type, own in (
-        ("hypotheses", run), ("pairs", {}), ("syntax", {**annotation, "segmentation": "bpe_joint_20"}),
-    )]  # fmt: skip
-    files.append(Path(layout.path("labels", dataset="d", **annotation)))
-    write_predicted_tags(
-        make_output_files(files[0]).predicted_tags, range(count), TRANSLATIONS + TRANSLATIONS[:1] * more
-    )
-    write_corpus(files[1], [["Kim", "sleeps"], ["*", "|"]] + [["Kim", "sleeps"]] * more)
-    rows = [{"id": i, "ccg": ids} for i, ids in enumerate([*labels, *labels[:1] * more])]
-    write_rows(files[2], syntax_schema(["ccg_tags"]), rows)
-    write_json(files[3], {"ccg": TAGS})
-    return TaggedTest(*files, "ccg")
-
-
-def test_tags_of_each_sentence_have_a_row_per_word(layout):
-    lines = page_markdown(tag_page([write_tags(layout)], layout=layout)).splitlines()
-    assert "## d, tag_attention, test: ccg, seed 3" in lines
-    first, second = lines.index("0: Kim sleeps"), lines.index("1: \\* |")
-    assert lines[first + 1 : first + 7] == [
-        "",
-        "| reference | tag | translation | predicted tag | probability |",
-        "| --- | --- | --- | --- | ---: |",
-        "| Kim | `NP` | Kim | `NP` | 0.88 |",
-        "| sleeps | `S\\NP` | works | `S\\NP` | 1.00 |",
-        "|  |  | \\<unk\\> |  |  |",
-    ]
-    assert lines[second + 4 :] == ["| \\* | `<unk>` | nsubj\\|root | `a\\|b` | 0.50 |", "| \\| |  |  |  |  |"]
-
-
-def test_tags_are_those_of_the_first_sentences_of_each_system(layout):
-    tests = [write_tags(layout, system=system, count=SENTENCES + 5) for system in ("one", "two")]
-    text = page_markdown(tag_page(tests, layout=layout))
-    assert (text.count("Kim sleeps"), text.count("\n## ")) == (2 * (SENTENCES - 1), 2)
-
-
-def test_tags_of_other_words_are_an_error(layout):
-    with pytest.raises(UserError, match=r"test\.target\.ccg\.parquet, pair 1: the tags do not belong to the words of"):
-        tag_page([write_tags(layout, labels=[[2, 3], [1]])], layout=layout)

@@ -1,20 +1,16 @@
-"""Short tables of the configured systems: attention heads as parsers, predicted tags, contrastive pairs; all pages."""
+"""Short tables of the configured systems: attention heads as parsers, contrastive pairs; all pages."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
-from nmtcore.annotation.labels import NO_LABEL, read_labels
 from nmtcore.errors import UserError
 from nmtcore.evaluation.contrasts import PairCounts, count_by_distance, count_by_phenomenon, wilson_interval
 from nmtcore.evaluation.induction import MEASURES
-from nmtcore.evaluation.scores import output_files
 from nmtcore.files import explain_content, read_json
 from nmtcore.inference.schemas import read_contrast_scores
 from nmtcore.layout import Layout
-from nmtcore.parquet import read_rows
 from nmtcore.reporting.contrast_report import CONTRAST_NOTES
 from nmtcore.reporting.data_table import annotation_page, data_page, parser_page
 from nmtcore.reporting.pages import write_page
@@ -24,7 +20,6 @@ from nmtcore.reporting.table import (
     Heading,
     Interval,
     Page,
-    Paragraph,
     SeedMean,
     Table,
     grouped_table,
@@ -84,73 +79,6 @@ def _accuracy(scores: Mapping[str, Any]) -> tuple[float, ...]:
 
 def _cells(scores: Mapping[str, Any]) -> list[Any]:
     return [*(scores[measure] for measure in MEASURES), scores["scored_words"]]
-
-
-SENTENCES = 10
-"""The number of sentences per system in the table of tags, the first ones of the main test."""
-
-_TAGS = """
-Scale {scale}. The first {sentences} sentences of the main test, translated by the model of one seed; the words of a row
-need not correspond. Tags of the reference: as annotated (`<unk>`: not in the training data; empty: none). Tags of the
-translation: the likeliest at each word's first subword, or the tag that the model generates before the word, with their
-probabilities (empty: an unknown one, or none). A model whose tag loss has ended may use its tags for something else.
-"""
-
-
-class TaggedTest(NamedTuple):
-    """The files of a run's translations of a test, and of the tags of the references."""
-
-    hypotheses: Path
-    """The folder `{dataset}/{system}/seed{seed}/hypotheses/{split}`."""
-    pairs: Path
-    """The sentence pairs of the test."""
-    features: Path
-    """The features of the target side, by the annotator of the tags."""
-    labels: Path
-    """The label vocabularies of that annotator on the target side."""
-    column: str
-    """The column of `features` and `labels` that has the tags."""
-
-
-def tag_page(tests: Iterable[TaggedTest], *, layout: Layout) -> Page:
-    """Show the predicted tags of the first sentences: of each the source, and a table whose rows are words.
-
-    `layout` names the data set, system, seed and split of each folder of hypotheses; the scale is the same for all.
-    """
-    columns = [
-        Column(name="reference", content="corpus"),
-        Column(name="tag", content="code"),
-        Column(name="translation", content="corpus"),
-        Column(name="predicted tag", content="code"),
-        *number_columns("probability", digits=2),
-    ]
-    blocks: list[Block] = []
-    for test in tests:
-        run = layout.names(test.hypotheses, "hypotheses")
-        names = {"data set": run["dataset"], "system": run["system"], "test": run["split"]}
-        blocks.append(Heading(f"{', '.join(names.values())}: {test.column}, seed {run['seed']}"))
-        for number, source, rows in _tagged_sentences(test, output_files(test.hypotheses).predicted_tags):
-            blocks.append(Paragraph(f"{number}: ", corpus=" ".join(source)))
-            blocks.append(make_table(columns, rows, keys={**names, "sentence": number}))
-    notes = note(_TAGS.format(scale=run["scale"], sentences=SENTENCES))
-    return Page(title="Predicted tags", blocks=(notes, *blocks))
-
-
-def _tagged_sentences(test: TaggedTest, predicted: Path) -> Iterator[tuple[int, list[str], list[list[Any]]]]:
-    """Yield id, source and rows of the first sentences. Raises `UserError` if files do not belong to the same pairs."""
-    names = read_labels(test.labels, columns=(test.column,))[test.column]
-    pairs = read_rows(test.pairs, columns=["id", "source_words", "target_words"], stop=SENTENCES)
-    tags = read_rows(test.features, columns=["id", test.column], stop=SENTENCES)
-    for pair, tagged, output in zip(pairs, tags, read_rows(predicted, stop=SENTENCES), strict=False):
-        words, labels = pair["target_words"], tagged[test.column]
-        if not pair["id"] == tagged["id"] == output["id"] or len(words) != len(labels):
-            raise UserError(
-                f"{test.features}, pair {pair['id']}: the tags do not belong to the words of {test.pairs} or to the "
-                f"translations in {predicted}: delete the oldest of these files and run the workflow again."
-            )
-        shown = [None if label == NO_LABEL else names[label] for label in labels]
-        columns = (words, shown, output["words"], output["tags"], output["probabilities"])
-        yield pair["id"], pair["source_words"], list(map(list, zip_longest(*columns)))
 
 
 ALL = "all"
@@ -247,11 +175,6 @@ Files = Mapping[str, Sequence[Path]]
 """The input files of a table, by what they are."""
 
 
-def _tags(files: Files, columns: Sequence[str], layout: Layout) -> Page:
-    tests = zip(*(files[name] for name in ("hypotheses", "pairs", "features", "labels")), columns, strict=True)
-    return tag_page((TaggedTest(*test) for test in tests), layout=layout)
-
-
 PAGES: dict[str, Callable[[Files, Any, Layout], Page]] = {
     "data": lambda files, published, layout: data_page(
         files["reports"], features=files["features"], published=published, layout=layout
@@ -261,7 +184,6 @@ PAGES: dict[str, Callable[[Files, Any, Layout], Page]] = {
     ),
     "parsers": lambda files, _, layout: parser_page(files["comparisons"], layout=layout),
     "heads": lambda files, _, layout: head_page(files["scores"]),
-    "tags": _tags,
     "contrast": lambda files, left_out, layout: contrast_page(files["scores"], left_out=left_out, layout=layout),
 }
 """The pages by the names of the tables; each takes the files of its rule, and what its rule plans for it."""
