@@ -1,4 +1,4 @@
-"""Tables of contrastive pairs and of attention heads; the report on one model's pairs."""
+"""Tables of contrastive pairs and of attention heads."""
 
 from pathlib import Path
 
@@ -9,9 +9,9 @@ from nmtcore.evaluation.contrasts import wilson_interval
 from nmtcore.evaluation.induction import BASELINES, MEASURES
 from nmtcore.files import write_json
 from nmtcore.inference.schemas import ContrastScore, write_contrast_scores
-from nmtcore.reporting.contrast_report import contrast_report
+from nmtcore.reporting.contrast_table import stored_contrast_page
 from nmtcore.reporting.markdown import page_markdown
-from nmtcore.reporting.plain_tables import contrast_page, head_page
+from nmtcore.reporting.plain_tables import head_page
 
 PAIRS = [("number", 1), ("number", 4), ("order", None), ("number", 1)]
 
@@ -32,7 +32,7 @@ def write_pairs(layout, system, seed, right, *, dataset="d", pairs=PAIRS):
 def test_phenomena_are_columns_with_means_over_seeds(layout):
     files = [write_pairs(layout, *run) for run in (("base", 1, "rrwt"), ("base", 2, "rwrr"), ("other", 1, "wwww"))]
     files.append(write_pairs(layout, "other", 1, "rr", dataset="e", pairs=PAIRS[2:3] * 2))
-    text = page_markdown(contrast_page(files, layout=layout, left_out=["x is left out: it generates tags."]))
+    text = page_markdown(stored_contrast_page(files, layout=layout, left_out=["x is left out: it generates tags."]))
     lines = text.splitlines()
     assert lines[0].startswith("Scale quick, seeds 1, 2; percentages, mean over seeds, and standard deviation")
     assert "- x is left out: it generates tags." in lines
@@ -55,31 +55,7 @@ def test_phenomena_are_columns_with_means_over_seeds(layout):
 def test_seeds_with_other_pairs_are_refused(layout):
     files = [write_pairs(layout, "base", 1, "rrrr"), write_pairs(layout, "base", 2, "rr", pairs=PAIRS[:2])]
     with pytest.raises(UserError, match=r"seed2.* has other pairs than .*seed1.*: delete the older file"):
-        contrast_page(files, layout=layout)
-
-
-def test_the_report_on_a_model_is_by_phenomenon_distance_and_both():
-    pairs = [("number", 1), ("number", 20), ("order_2", 4), ("other", None)]
-    scores = [*scored_pairs("rwrr", pairs), *scored_pairs("t", [("number", 1)], unknown=1)]
-    model = {"dataset": "d", "system": "s", "scale": "smoke", "seed": 1}
-    text = contrast_report(scores, model=model)
-    assert text.splitlines()[:6] == [
-        "| phenomenon | pairs | right | accuracy, % | 95 % interval | ties |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
-        "| `number` | 3 | 1 | 33.3 | 6.1 to 79.2 | 1 |",
-        "| `order_2` | 1 | 1 | 100.0 | 20.7 to 100.0 | 0 |",
-        "| `other` | 1 | 1 | 100.0 | 20.7 to 100.0 | 0 |",
-        "| `all` | 5 | 3 | 60.0 | 23.1 to 88.2 | 1 |",
-    ]
-    assert "Model: dataset d, system s, scale smoke, seed 1.\n" in text
-    assert "1 of 5 pairs have subwords that the vocabulary lacks, scored as `<unk>`." in text
-    distances, both = (part.splitlines()[4:] for part in text[text.index("## By distance") :].split("\n## ")[:2])
-    assert [line[:13] for line in distances if line] == ["| 1 | 2 | 1 |", "| 4 | 1 | 1 |", "| >15 | 1 | 0"]
-    rows = ["| `number` | 1 | 2 |", "| `number` | >15 | 1 |", "| `order_2` | 4 | 1 |"]
-    assert [line[: len(row)] for line, row in zip(both, rows, strict=True)] == rows
-    one = contrast_report(scored_pairs("r", [("other", None)]), model=model).splitlines()
-    assert [line for line in one if line.startswith("| `")] == ["| `other` | 1 | 1 | 100.0 | 20.7 to 100.0 | 0 |"]
-    assert not [line for line in one if line.startswith("##") or "vocabulary lacks" in line]
+        stored_contrast_page(files, layout=layout)
 
 
 def write_heads(folder, system, seed, heads, *, split="gold_pud", components=None):
