@@ -77,7 +77,7 @@ def test_each_score_of_the_table_leads_to_its_runs(page):
     table = page[page.index('id="table-p2020_table_1"') : page.index('<section id="systems"')]
     linked = re.findall(r'<td class="right"><a href="#runs-d-(\w+)">[\d.]+<span class="tail"[^>]*> ± [\d.]+', table)
     assert linked == ["base", "other", "other"], "BLEU, and BLEU of the difference; chrF beside it leads there, too"
-    assert "<tr><td>absent</td>" not in table
+    assert '<tr><td>absent</td><td class="right">1.0</td><td class="right" title="it is not run">' in table
     assert "Not run: 1 of 3 rows; the CSV says why." in table
     assert re.search("<code>snakemake --cores 8 [^ ]*/p2020_table_1.md --config scale=small</code> makes the", table)
 

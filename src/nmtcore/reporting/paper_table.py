@@ -108,8 +108,8 @@ def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, ta
     claims = judged_claims(planned, lambda cell, baseline: compare_parts(planned, results, cell, baseline))
     names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
     parts = [_part(block) for block in blocks]
-    write_json(json, {**names, "heading": heading_of(planned), "claims": claims, "parts": parts})
-    return write_page(Page(title=title_of(planned), blocks=(Heading(heading_of(planned)), *blocks)), table)
+    write_json(json, {**names, "heading": heading_of(planned).whole, "claims": claims, "parts": parts})
+    return write_page(Page(title=planned.title, blocks=(heading_of(planned), *blocks)), table)
 
 
 def draw_paper_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) -> None:
@@ -117,7 +117,7 @@ def draw_paper_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) 
     planned = build(PlannedTable, plan, where=str(figure))
     table_kind = KINDS[planned.table_kind]
     data = table_kind.data(planned, Results(), layout)
-    table_kind.draw(data, figure, title=f"{heading_of(planned)}. {scale_text(planned)}")
+    table_kind.draw(data, figure, title=f"{heading_of(planned).whole}. {scale_text(planned)}")
 
 
 def write_paper_page(tables: Sequence[Path], page: Path) -> None:
@@ -155,14 +155,9 @@ def write_claims(tables: Sequence[Path], *, scale: str, json: Path, table: Path)
     return write_page(claims_page(claims, scale=scale), table)
 
 
-def heading_of(table: PlannedTable) -> str:
+def heading_of(table: PlannedTable) -> Heading:
     """Return the heading of a table: where it is in the paper, and what it shows."""
-    return f"{table.place}: {table.description}" if table.description else table.place
-
-
-def title_of(table: PlannedTable) -> str:
-    """Return the title of a table's page."""
-    return f"{table.title}, {table.place}"
+    return Heading(table.description, place=table.place)
 
 
 def scale_text(table: PlannedTable) -> str:
