@@ -136,18 +136,30 @@ MARKED = {
 }
 
 
-def test_marks_are_those_of_the_joint_interval(tmp_path):
-    """`mixed` loses much, nothing and gains much, beside `low`: neither is a mark. With one seed there is none."""
+def test_marks_and_captions_follow_the_corrected_p_values(tmp_path):
+    """`mixed` loses much, nothing and gains much, beside `low`: neither is a mark. With one seed there is none.
+
+    The interval of the difference between `little` and `low` excludes 0 (p = .049), but not after the correction.
+    """
     made = Folder(tmp_path, REFERENCES, REFERENCES).write_runs(MARKED)
     seeds = {name: list(range(1, len(own) + 1)) for name, own in MARKED.items()}
     cells = [{"row": name, "column": COLUMN, **scored(made.layout, name, own)} for name, own in seeds.items()]
-    for baselines, marks in {
-        ("low", "worst"): {"little": "dV", "worst": "X", "high": "DV"},
-        ("high", "little"): {"low": "Xy", "little": "X", "worst": "XY"},
-        ("single",): {},
+    counted, others = "Of 7 differences", "(Holm's p < 0.05). Not counted: 2 with one seed."
+    for baselines, (marks, caption) in {
+        ("low", "worst"): (
+            {"little": "V", "worst": "X", "high": "DV"},
+            f"{counted}, 3 are clearly above 0 and 1 clearly below {others}",
+        ),
+        ("high", "little"): (
+            {"low": "X", "little": "X", "worst": "XY"},
+            f"{counted}, 0 are clearly above 0 and 4 clearly below {others}",
+        ),
+        ("single",): ({}, ""),
     }.items():
         table, results = planned("scores", cells, seeds=seeds, baselines=baselines), Results()
-        rows = {row[0]: row[1].split()[-1] for row in shown(tables(blocks_of(table))[0])}
+        overview, differences = tables(blocks_of(table))
+        rows = {row[0]: row[1].split()[-1] for row in shown(overview)}
+        assert differences.caption == caption
         assert {name: mark for name, mark in rows.items() if mark.isalpha()} == marks
         for name in MARKED.keys() - set(baselines):
             result = results.compare(table.cell(name, COLUMN), table.cell(baselines[0], COLUMN))
@@ -161,7 +173,7 @@ def test_the_table_has_published_numbers_ours_marks_and_reasons(folder):
     raw_names = ["system", f"{COLUMN}, published", COLUMN, signatures[0], CHRF_COLUMN, signatures[1]]
     assert [column.raw_name or column.name for column in overview.columns] == raw_names
     headings = [("", "system"), ("BLEU, real test", "published"), ("BLEU, real test", "ours, d")]
-    assert [(column.group, column.name) for column in overview.of_what_was_run().columns] == headings
+    assert [(column.group, column.name) for column in overview.for_readers().columns] == headings
     rows = {row[0]: row[1:] for row in shown(overview)}
     assert rows["new"][0] == "22.0 d"
     assert rows["new"][2].startswith("nrefs:1|")
@@ -195,9 +207,16 @@ def test_comet_is_scored_and_compared_like_other_metrics(folder):
     assert results.compare(new, base).delta == pytest.approx(means["new"].mean() - means["base"].mean())
 
 
-def test_mostly_empty_translations_are_named_on_top(tmp_path):
+def test_empty_translations_are_counted_and_most_are_named_on_top(tmp_path):
     folder = Folder(tmp_path, REFERENCES, REFERENCES).write_runs(SYSTEMS | {"new": [[""] * 20 + BETTER[20:], GOOD]})
-    assert blocks_of(plan(folder))[0].texts == ("d/new, seed 1, test: 20 of 27 translations are empty.",)
+    blocks = blocks_of(plan(folder))
+    assert blocks[0].texts == ("d/new, seed 1, test: 20 of 27 translations are empty.",)
+    overview = tables(blocks)[0]
+    (empty,) = (number for number, column in enumerate(overview.columns) if column.name == "empty")
+    assert {row[0]: row[empty] for row in shown(overview)} == {
+        **{"base": "0.0", "new": "10.0", "control (added)": "0.0"},
+        **{"missing": "", "Other (2019)": ""},
+    }
 
 
 def test_scores_of_other_sentences_are_not_compared(folder, tmp_path):
