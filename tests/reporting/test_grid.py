@@ -144,7 +144,7 @@ def test_marks_and_captions_follow_the_corrected_p_values(tmp_path):
     made = Folder(tmp_path, REFERENCES, REFERENCES).write_runs(MARKED)
     seeds = {name: list(range(1, len(own) + 1)) for name, own in MARKED.items()}
     cells = [{"row": name, "column": COLUMN, **scored(made.layout, name, own)} for name, own in seeds.items()]
-    counted, others = "Of 7 differences", "(Holm's p < 0.05). Not counted: 2 with one seed."
+    counted, others = "Of 7 differences", "(p < 0.05, Holm). Not counted: 2 with one seed."
     for baselines, (marks, caption) in {
         ("low", "worst"): (
             {"little": "V", "worst": "X", "high": "DV"},

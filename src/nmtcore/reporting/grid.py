@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from nmtcore.config.cells import GridCell, GridLine
 from nmtcore.config.claims import trained_name
-from nmtcore.config.paper_tables import SETTINGS
+from nmtcore.config.paper_tables import ATTACHMENT_MEASURES, SETTINGS
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.compare import Difference, expected_agreement, holm
 from nmtcore.evaluation.counts import empty_count, length_ratio
@@ -182,7 +182,8 @@ def _overview(table: PlannedTable, results: Results, compared: Sequence[Compared
         content = measure.content if measure else "mean"
         digits = max(column.digits, measure.digits if measure else 2)
         # What the paper lacks, such as chrF, stands beside its difference if it has one.
-        detail = bool(compared) and column.added and bool(measure and measure.counts)
+        is_compared = bool(measure and measure.counts) and column.measure not in ATTACHMENT_MEASURES
+        detail = bool(compared) and column.added and is_compared
         heading = {"name": ours, "raw_name": column.name, "group": group}
         columns.append(Column(**heading, content=content, digits=digits, detail=detail))
         if column.name in empty:
@@ -313,7 +314,7 @@ def _conclusion(compared: Sequence[ComparedCells]) -> str:
     if not several:
         return ""
     above, below = (sum(own.is_clear and (own.result.delta > 0) == gain for own in compared) for gain in (True, False))
-    clear = f"{above} {'is' if above == 1 else 'are'} clearly above 0 and {below} clearly below (Holm's p < 0.05)"
+    clear = f"{above} {'is' if above == 1 else 'are'} clearly above 0 and {below} clearly below (p < 0.05, Holm)"
     counted = f"{several} differences" if several > 1 else "1 difference"
     one_seed = f" Not counted: {len(compared) - several} with one seed." * (several < len(compared))
     return f"Of {counted}, {clear}.{one_seed}"
