@@ -11,13 +11,13 @@ from nmtcore.config.claims import trained_name
 from nmtcore.config.paper_tables import ATTACHMENT_MEASURES, SETTINGS
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.compare import Difference, expected_agreement, holm
-from nmtcore.evaluation.counts import empty_count, length_ratio
+from nmtcore.evaluation.counts import length_ratio
 from nmtcore.measures import MEASURES, is_of_translations
 from nmtcore.measures.settings import DIFFERS
 from nmtcore.measures.sizes import NOTES as SIZE_NOTES
 from nmtcore.measures.trees import UNTRAINED
 from nmtcore.reporting.empty_translations import empty_translations
-from nmtcore.reporting.results import Results, measure_label
+from nmtcore.reporting.results import WITH_LENGTHS, Results, measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
     Block,
@@ -36,9 +36,6 @@ from nmtcore.reporting.table import (
     text_columns,
     with_origin,
 )
-
-WITH_LENGTHS = ("bleu", "multi_bleu")
-"""The scores that count the length of the translations."""
 
 GAINS, LOSSES = ("dD", "vV"), ("xX", "yY")
 """Our marks of gains and of losses against the first and the second baseline: Holm's p < 0.05 and p < 0.01."""
@@ -213,7 +210,7 @@ def _empty(table: PlannedTable, results: Results) -> dict[str, dict[str, float]]
     counts: dict[str, dict[str, float]] = {}
     for cell in table.cells:
         if cell.measure == "bleu" and results.is_scored(cell):
-            counts.setdefault(cell.column, {})[cell.row] = fmean(map(empty_count, results.counts(cell)))
+            counts.setdefault(cell.column, {})[cell.row] = results.empty(cell)
     return {column: own for column, own in counts.items() if any(own.values())}
 
 
