@@ -231,6 +231,18 @@ def test_scores_of_other_sentences_are_not_compared(folder, tmp_path):
     )
 
 
+def test_the_precision_of_chains_is_shown_in_a_table_of_differences(folder):
+    heads = {"metric": "diagonal_precision", "runs": "d/new", "source": {}}
+    added = {"measure": "diagonal_precision", "added": True}
+    cells = column_cells(folder, COLUMN, "bleu") + [{"row": name, "column": "heads", **heads} for name in SEEDS]
+    columns = {COLUMN: {"digits": 1}, "heads": added, CHRF_COLUMN: {"measure": "chrf", "added": True}}
+    cells += column_cells(folder, CHRF_COLUMN, "chrf")
+    overview = tables(blocks_of(planned("scores", cells, seeds=SEEDS, baselines=("base",), columns=columns)))[0]
+    assert {column.raw_name: column.detail for column in overview.columns if column.content == "mean"} == {
+        **{COLUMN: False, "heads": False, CHRF_COLUMN: True}
+    }
+
+
 def test_settings_that_differ_are_marked(folder):
     settings = {"beta2": (0.98, 0.98), "learning_rate": (0.0007, 0.001), "heads": (None, 2)}
     cells = [

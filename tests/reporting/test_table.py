@@ -233,6 +233,14 @@ def test_html_shows_any_text_as_it_is(text):
     assert not set(cell) & set("<>\"'")
 
 
+def test_lines_of_latex_end_at_spaces_underscores_and_slashes_alone():
+    name, column = "rehearsal_multi30k_en2de/test/bleu", "UAS, mean over sentences"
+    text = page_latex(Page(title="", blocks=(make_table([Column(name=column)], [[name], ["x" * 40]]),)))
+    assert r"\begin{tabular}[t]{@{}l@{}}rehearsal\_multi30k\_en2de/ \\ test/bleu\end{tabular}" in text
+    assert r"\begin{tabular}[b]{@{}l@{}}UAS, mean over \\ sentences\end{tabular}" in text
+    assert "\n" + "x" * 40 + " " in text
+
+
 def test_short_tables_with_the_same_columns_are_one_in_csv():
     columns = [Column(name="word"), Column(name="n", content="number")]
     tables = [make_table(columns, [[word, 1]], keys={"sentence": number}) for number, word in enumerate("ab")]

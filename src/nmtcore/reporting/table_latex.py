@@ -146,7 +146,7 @@ def _in_lines(text: str, characters: int, place: str, escaped: Callable[[str], s
     `place` is the one of the lines on that of the row, `t` or `b`, and their alignment: `tl`.
     """
     lines = [""]
-    for piece in re.findall(r"[^\s_/]*[\s_/]*", text):
+    for piece in re.findall(r"[^\s_/]+[\s_/]*|[\s_/]+", text):
         if lines[-1] and len(f"{lines[-1]}{piece}".rstrip()) > characters:
             lines.append("")
         lines[-1] += piece
