@@ -194,12 +194,16 @@ def test_log_probabilities_have_a_line_per_pair(model, tmp_path):
 
 def test_contrastive_pairs_are_counted(model, tmp_path):
     pairs = tmp_path / "pairs.tsv"
-    pairs.write_text("source\tright\twrong\tphenomenon\nthe cat\ta cat\ta dog\tnoun\nthe cat\ta cat\ta cat\tnone\n")
+    header = "source\tright\twrong\tphenomenon\tdistance"
+    pairs.write_text(f"{header}\nthe cat\ta cat\ta dog\tnoun\t\nthe cat\ta cat\ta cat\tnone\t20\n")
     output, errors = nmtcore("logprob", model, "--pairs", pairs)
     assert errors == ""
-    assert [line for line in output.splitlines() if line.startswith("| `none`")] == [
-        "| `none` | 1 | 0 | 0.0 | 0.0 to 79.3 | 1 |"
-    ]
+    run = RUNS["plain"]
+    assert output.startswith(f"Scale {run.scale}, seeds {run.seed}; percentages")
+    assert f"\n## {run.dataset}, {pairs}: by phenomenon\n" in output.replace("\\", "")
+    tied = f"| {run.system} | `none` | 1 | 0.0 | 0.0 to 79.3 | 1 | 0 |"
+    assert [line for line in output.splitlines() if "`none`" in line] == [tied]
+    assert tied.replace("`none`", ">15") in output.partition(": by distance\n")[2]
 
 
 @pytest.fixture

@@ -44,16 +44,20 @@ def test_systems_are_compared_with_what_their_entries_say_if_it_is_in_the_table(
 
 
 def test_systems_have_scores_trees_and_training(make_project):
-    systems = {"systems": ["transformer_base", "depparse_l1", "sa_nmt_shared"], "seeds": [1]}
+    names = ["transformer_base", "depparse_l1", "diagonalparse_l1", "sa_nmt_shared"]
+    systems = {"systems": names, "seeds": [1]}
     table = planned_table(make_project(systems, parsed=parsed()), "systems")
     assert (table.scale, table.baselines, table.stand_ins) == ("smoke", ("transformer_base",), {})
-    names = [column.name for column in table.columns]
-    assert names[:2] == ["parsed/test/bleu", "chrF of parsed/test"]
-    assert {"parsed/test/uas", "parsed/gold_bank/undirected", "parsed/train/seconds"} <= {*names}
+    columns = [column.name for column in table.columns]
+    assert columns[:2] == ["parsed/test/bleu", "chrF of parsed/test"]
+    assert {"parsed/test/uas", "parsed/gold_bank/undirected", "parsed/train/seconds"} <= {*columns}
     rows = {row.name for row in table.rows}
     assert {"transformer_base", "sa_nmt_shared, untrained", "left"} <= rows
     assert table.cell("depparse_l1", "parsed/test/uas").source["column"] == "uas"
     assert table.cell("sa_nmt_shared", "parsed/test/uas").source["column"] == "tree_uas"
+    chains = [table.cell(system, "parsed/test/uas, precision of chains").source for system in names]
+    assert [bool(source) for source in chains] == [False, False, True, False]
+    assert table.cell("diagonalparse_l1", "parsed/test/uas").source == {}, "its head does not find trees"
     of_trees = "parsed/test/uas, UAS of trees"
     assert "seed1/scores.json" in table.cell("depparse_l1", of_trees).source["files"]["scores"]["1"]
     assert table.cell("sa_nmt_shared", of_trees).source == {}, "their UAS is that of trees"

@@ -251,6 +251,23 @@ def test_a_data_set_that_stands_in_for_several_is_measured_once(folder):
     assert "d, test: the same for the columns one, two." in items(blocks)
 
 
+def test_empty_translations_of_each_part_are_counted(tmp_path):
+    """The first seed of `better` leaves the sentences of the conjunction empty, and `base` none."""
+    made = Folder(tmp_path, [" ".join(["w"] * length) for length in LENGTHS], WORDS)
+    better = ["" if i % 5 == 2 else line for i, line in enumerate(translate(10))]
+    made.write_runs({"base": [translate(4), translate(5)], "better": [better, translate(11)]})
+    table = gains(made, {"target.ccg": made.write_annotation("target", "ccg", SUPERTAGS)})
+    (constructions,) = tables(construction_blocks(table, *construction_entries(table, Results())))
+    table = lengths(made)
+    bins = tables(length_blocks(table, length_entries(table, Results())))[1]
+    names = [column.name for column in constructions.columns]
+    empty = {row[0]: row[names.index("empty of base") :][:2] for row in shown(constructions)}
+    assert (empty["conjunction"], empty["question"]) == (["0.0", "8.0"], ["0.0", "0.0"])
+    names = [column.name for column in bins.columns]
+    left = {(row[1], row[2]): row[names.index("empty")] for row in shown(bins)}
+    assert (left["1 to 10", "base"], left["1 to 10", "better"], left["over 60", "better"]) == ("0.0", "2.0", "1.0")
+
+
 def test_a_single_sentence_has_a_score_but_no_intervals(tmp_path):
     folder = Folder(tmp_path, ["a b"] + ["a"] * 4, ["a b c d e"] * 5)
     folder.write_runs({"base": [["a b c d f"] * 5] * 2, "better": [["a b c d e"] * 5] * 2})

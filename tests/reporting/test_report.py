@@ -8,12 +8,13 @@ import pytest
 from reporting.report_folder import HOSTILE, report_folder
 
 from nmtcore.errors import UserError
-from nmtcore.evaluation.compare import compare_systems
+from nmtcore.evaluation.compare import Difference, compare_systems
 from nmtcore.evaluation.counts import read_counts
 from nmtcore.evaluation.metrics import score_of
 from nmtcore.evaluation.scores import output_files
-from nmtcore.files import write_lines
+from nmtcore.files import read_json, write_json, write_lines
 from nmtcore.reporting.manifest import RUNS_SCHEMA
+from nmtcore.reporting.report.finding import finding
 from nmtcore.reporting.report.page import write_report
 from nmtcore.reporting.report.runs import SystemRuns, cost_text, flat_settings, score_blocks
 from nmtcore.reporting.run_index import labelled, score_frame
@@ -78,7 +79,7 @@ def test_each_score_of_the_table_leads_to_its_runs(page):
     table = page[page.index('id="table-p2020_table_1"') : page.index('<section id="systems"')]
     linked = re.findall(r'<td class="right"><a href="#runs-d-(\w+)">[\d.]+<span class="tail"[^>]*> ± [\d.]+', table)
     assert linked == ["base", "other", "other"], "BLEU, and BLEU of the difference; chrF beside it leads there, too"
-    assert "<tr><td>absent</td>" not in table
+    assert '<tr><td>absent</td><td class="right">1.0</td><td class="right" title="it is not run">' in table
     assert "Not run: 1 of 3 rows; the CSV says why." in table
     assert re.search("<code>snakemake --cores 8 [^ ]*/p2020_table_1.md --config scale=small</code> makes the", table)
 
@@ -108,6 +109,38 @@ def test_each_system_is_compared_with_the_one_that_its_entry_names(tmp_path):
         counts[name] = [read_counts(Path(folder) / "test.parquet", "bleu", score_of("bleu"))]
     own = compare_systems(counts, baseline="other")["third"].difference
     assert f"<title>{own.delta:+.1f}, from {own.interval[0]:+.1f} to {own.interval[1]:+.1f}</title>" in page
+
+
+def test_heads_that_learn_chains_and_empty_translations_have_columns(tmp_path):
+    inputs = report_folder(tmp_path, ["base", "other"], seeds=2)
+    assert ">precision of chains</th>" not in written(inputs)
+    for seed in (1, 2):
+        path = Path(inputs["layout"].path("scores", scale="small", dataset="d", system="other", seed=seed))
+        scores = read_json(path)
+        scores["bleu"]["test"]["empty_translations"] = seed
+        write_json(path, {**scores, "uas": {"test": {"argmax": {"uas": 97.0 + seed, "sentences": 12}}}})
+    body = written(inputs)
+    assert "its head points to the previous word for 98 % of the words" in body
+    table = body[body.index('<table class="runs">') :].partition("</table>")[0]
+    heads, *_, row = re.findall("<tr>.*?</tr>", table, re.DOTALL)
+    names, cells = (re.findall(f"<{tag}[^>]*>(.*?)</{tag}>", line) for tag, line in (("th", heads), ("td", row)))
+    shown = dict(zip(names, cells, strict=True))
+    assert (shown["empty"], shown["UAS"], shown["precision of chains"]) == ("1.5", "", "98.5")
+
+
+def test_the_finding_counts_what_is_clear_after_holms_correction():
+    """The interval of the first difference excludes 0, but four were compared."""
+    known = {"seed_error": 1.0, "sentence_error": 1.0, "error": 1.0, "degrees": 4.0, "detectable": 3.0}
+    rows = [
+        {
+            "system": f"s{p}",
+            "against": "base",
+            "difference": Difference(delta=delta, interval=(delta - 1, delta + 1), p=p, **known),
+        }
+        for delta, p in ((1.5, 0.03), (3.0, 0.001), (-2.0, 0.012), (0.5, 0.4))
+    ]
+    text = finding([{"dataset": "d", "rows": rows, "more": []}])
+    assert "Of 4 systems on d, <b>1 gain</b> over base and <b>1 lose</b>" in text
 
 
 def test_what_was_not_run_is_no_table(tmp_path):

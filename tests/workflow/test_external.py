@@ -123,5 +123,5 @@ def test_an_external_system_is_a_row_of_an_own_table_in_which_a_run_is_missing(e
     assert "engine has no translations of short, dev" in text
     assert "| transformer_base |" not in text, "it has no finished run"
     assert "engine was not trained here; its translations: An engine; 2026-11-20; not to be published." in text
-    for ending in ("csv", "tex", "html"):
+    for ending in ("csv", "tex"):
         assert (external.folder / f"results/tables/mine_engines.{ending}").exists()

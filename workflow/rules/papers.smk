@@ -1,5 +1,5 @@
 # Tables and figures of the papers and of the configured systems, the page of each paper, and the ledger of their claims
-# (config/tables); the report. Each table is written as Markdown, CSV, LaTeX and HTML.
+# (config/tables); the report. Each table is written as Markdown, CSV and LaTeX.
 from nmtcore.planning.paper_tables import (
     all_paper_results,
     claimed_table_jsons,

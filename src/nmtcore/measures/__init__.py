@@ -77,10 +77,12 @@ MEASURES = {
     "ribes": _translations("ribes", "RIBES"),
     "multi_bleu": _translations("multi_bleu", "multi-bleu"),
     "comet": _translations("comet", "COMET"),
-    "uas": _attachment("UAS", "tree_uas", "uas_mean", notes=scores.UAS_NOTES),
+    "uas": _attachment("UAS", "tree_uas", "uas_mean", "diagonal_precision", notes=scores.UAS_NOTES),
     "tree_uas": Measure("UAS of trees", scores.tree_attachment_source, scores.spanning_tree_uas, digits=2),
     "uas_mean": Measure("UAS, mean over sentences", scores.attachment_source, scores.sentence_means, digits=2),
-    "diagonal_precision": _attachment("precision of chains"),
+    "diagonal_precision": Measure(
+        "precision of chains", partial(scores.attachment_source, chains=True), counts=scores.stored_counts, digits=2
+    ),
     "directed": _induction("directed"),
     "undirected": _induction("undirected over gold edges", "undirected_predicted_edges"),
     "undirected_predicted_edges": _induction("undirected over predicted edges"),

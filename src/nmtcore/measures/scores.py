@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 UAS_NOTES = """
-UAS: of the most probable heads or, if trees are induced, of the trees, compared with the parser's trees (for a
-diagonalparse system: with the previous word) or, on a split gold_..., with a treebank's. UAS of trees: of the maximum
-spanning trees of a system that learns from trees.
+UAS: of the most probable heads or, if trees are induced, of the trees, compared with the parser's trees or, on a split
+gold_..., with a treebank's. UAS of trees: of the maximum spanning trees of a system that learns from trees. Precision
+of chains: of the most probable heads of a system that learns that the head is the previous word.
 """
 
 
@@ -28,11 +28,16 @@ def translations_source(place: Place, measure: str) -> Source | str:
     return {"files": files, "split": place.cell.split, "column": measure}
 
 
-def attachment_source(place: Place) -> Source | str:
-    """Return the counts of the parses by the cell's runs; nothing if they do not parse the split."""
+def attachment_source(place: Place, *, chains: bool = False) -> Source | str:
+    """Return the counts of the parses by the cell's runs; nothing if they do not parse the split.
+
+    With `chains`, these are runs that learn chains, else those that do not.
+    """
     cell, run = place.cell, place.run
     if run is None or cell.split is None:
         return cell.reason
+    if (run.tree_comparison == "chain") != chains:
+        return ""
     gold = cell.split.startswith(GOLD)
     if cell.split not in (run.gold if gold else run.parsed_tests):
         return ""

@@ -16,7 +16,6 @@ from nmtcore.reporting.curves_table import curves_blocks, curves_data
 from nmtcore.reporting.examples_table import examples_blocks, examples_data
 from nmtcore.reporting.gates import draw_gates, gates_blocks, gates_data
 from nmtcore.reporting.grid import compared_cells, grid_blocks
-from nmtcore.reporting.html_document import html_document
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.parts import (
     compare_parts,
@@ -37,7 +36,7 @@ from nmtcore.reporting.sentence_figures import (
 )
 from nmtcore.reporting.sharpness_figure import draw_sharpness, sharpness_blocks, sharpness_data
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
-from nmtcore.reporting.table_html import blocks_html, own_html
+from nmtcore.reporting.table_html import blocks_html
 
 
 class Kind(NamedTuple):
@@ -109,8 +108,8 @@ def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, ta
     claims = judged_claims(planned, lambda cell, baseline: compare_parts(planned, results, cell, baseline))
     names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
     parts = [_part(block) for block in blocks]
-    write_json(json, {**names, "heading": heading_of(planned), "claims": claims, "parts": parts})
-    return write_page(Page(title=title_of(planned), blocks=(Heading(heading_of(planned)), *blocks)), table)
+    write_json(json, {**names, "heading": heading_of(planned).whole, "claims": claims, "parts": parts})
+    return write_page(Page(title=planned.title, blocks=(heading_of(planned), *blocks)), table)
 
 
 def draw_paper_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) -> None:
@@ -118,22 +117,15 @@ def draw_paper_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) 
     planned = build(PlannedTable, plan, where=str(figure))
     table_kind = KINDS[planned.table_kind]
     data = table_kind.data(planned, Results(), layout)
-    table_kind.draw(data, figure, title=f"{heading_of(planned)}. {scale_text(planned)}")
+    table_kind.draw(data, figure, title=f"{heading_of(planned).whole}. {scale_text(planned)}")
 
 
 def write_paper_page(tables: Sequence[Path], page: Path) -> None:
     """Join the tables of a paper, given as their JSON next to the other formats, on one page in all formats."""
-    contents = [read_json(path) for path in tables]
-    title = contents[0]["title"]
+    title = read_json(tables[0])["title"]
     for ending in (page.suffix.removeprefix("."), *TABLE_FORMATS):
         texts = [path.with_suffix(f".{ending}").read_text(encoding="utf-8") for path in tables]
         text = "\n".join([f"{title}\n", *texts] if ending == "md" else texts)
-        if ending == "html":
-            parts = (
-                f"<h2>{own_html(content['heading'])}</h2>\n{linked(''.join(part['html'] for part in content['parts']))}"
-                for content in contents
-            )
-            text = html_document(title, f"<p>{own_html(title)}</p>\n{''.join(parts)}")
         write_text(page.with_suffix(f".{ending}"), text)
 
 
@@ -146,7 +138,7 @@ def _part(block: Block) -> dict[str, Any]:
     return {"type": type(block).__name__, "corpus": corpus, "origins": sorted(origins), "html": html}
 
 
-def linked(html: str, target: Callable[[str], str | None] = lambda _: None) -> str:
+def linked(html: str, target: Callable[[str], str | None]) -> str:
     """Give the links of a table's HTML (`write_paper_table`) their targets; without a target, there is no link."""
 
     def replaced(match: re.Match[str]) -> str:
@@ -163,14 +155,9 @@ def write_claims(tables: Sequence[Path], *, scale: str, json: Path, table: Path)
     return write_page(claims_page(claims, scale=scale), table)
 
 
-def heading_of(table: PlannedTable) -> str:
+def heading_of(table: PlannedTable) -> Heading:
     """Return the heading of a table: where it is in the paper, and what it shows."""
-    return f"{table.place}: {table.description}" if table.description else table.place
-
-
-def title_of(table: PlannedTable) -> str:
-    """Return the title of a table's page."""
-    return f"{table.title}, {table.place}"
+    return Heading(table.description, place=table.place)
 
 
 def scale_text(table: PlannedTable) -> str:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import scores_by_measure
 from nmtcore.evaluation.compare import Difference, compare_systems
-from nmtcore.evaluation.counts import SentenceCounts, length_ratio, read_counts, stored_measures
+from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio, read_counts, stored_measures
 from nmtcore.evaluation.induction import BASELINES, MEASURES
 from nmtcore.evaluation.metrics import METRICS, label_of, metric_labels, score_of
 from nmtcore.evaluation.subsets import read_subsets
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 SCORES_SCHEMA = pa.schema(
     NAMES
     | dict.fromkeys(("split", "subset", "measure"), pa.string())
-    | {"value": pa.float64(), "sentences": pa.int64(), "length_ratio": pa.float64(), "signature": pa.string()}
+    | {"value": pa.float64(), "sentences": pa.int64(), "length_ratio": pa.float64(), "empty_translations": pa.int64()}
+    | {"signature": pa.string()}
 )
 """The columns of `scores.parquet`; docs/running.md says what they are."""
 
@@ -116,12 +117,14 @@ def _rows_of(scores: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                     **{"split": split, "measure": measure, "value": float(own[measure])},
                     "sentences": own["sentences"],
                     "length_ratio": own.get("length_ratio") if measure == "bleu" else None,
+                    "empty_translations": own.get("empty_translations") if measure == "bleu" else None,
                     "signature": own[f"{measure}_signature"],
                 }
     for split, methods in [*scores.get("uas", {}).items(), *scores.get("gold.uas", {}).items()]:
         if methods.keys().isdisjoint(BASELINES):
             scored = scores_by_measure(methods)
-            values, sentences = {name: own["uas"] for name, own in scored.items()}, scored["uas"]["sentences"]
+            values = {name: own["uas"] for name, own in scored.items()}
+            sentences = next(iter(scored.values()))["sentences"]
         else:
             values = {
                 measure if name == "spanning_tree" else f"{name}_{measure}": own[measure]
@@ -149,6 +152,7 @@ def _rows_of_constructions(path: Path, annotation: str) -> Iterator[dict[str, An
                 yield {
                     **{"subset": name, "measure": measure, "value": part.corpus_score(), "sentences": len(part)},
                     "length_ratio": length_ratio(part) if measure == "bleu" else None,
+                    "empty_translations": empty_count(part) if measure == "bleu" else None,
                     "signature": counts.signature,
                 }
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from nmtcore.evaluation.compare import FALSE_ALARMS, Difference
+from nmtcore.evaluation.attachment import UAS_LABELS
+from nmtcore.evaluation.compare import FALSE_ALARMS, Difference, holm
 from nmtcore.evaluation.verdicts import ANSWERS
 from nmtcore.reporting.charts import system_looks
 from nmtcore.reporting.claims_page import JudgedClaim, by
@@ -14,6 +15,9 @@ from nmtcore.reporting.report.runs import SystemRuns
 
 SHOWN = 13
 """Systems of a data set that are shown; others are folded."""
+
+SHOWN_SCORES = ("bleu", "chrf", *UAS_LABELS)
+"""The scores of a system on its row."""
 
 NAMED = 3
 """Compared systems up to which the finding names each."""
@@ -38,11 +42,13 @@ def run_tables(
         for group in own:
             scores, difference = group.scores[group.scores.split == split], compared.get(group.origin)
             means, ratios = scores.groupby("measure").value.mean(), scores.length_ratio.dropna()
+            empty = scores.empty_translations.dropna()
             row = {
                 "system": group.system,
                 "description": descriptions.get(group.system, ""),
-                **{measure: means.get(measure) for measure in ("bleu", "chrf", "uas", "tree_uas")},
+                **{measure: means.get(measure) for measure in SHOWN_SCORES},
                 "length": None if ratios.empty else ratios.mean(),
+                "empty": None if empty.empty else empty.mean(),
                 "seeds": len(group.seeds),
                 "against": compared_with.get(group.system) if difference else None,
                 "difference": difference,
@@ -52,6 +58,8 @@ def run_tables(
         # Systems without a difference come first, then the largest gain.
         rows.sort(key=lambda row: -math.inf if row["difference"] is None else -row["difference"].delta)
         table = {"dataset": dataset, "split": split, "seeds": len({row["seeds"] for row in rows}) > 1}
+        table |= {"empty": any(row["empty"] for row in rows)}
+        table |= {"chains": any(row["diagonal_precision"] is not None for row in rows)}
         tables.append({**table, "rows": rows[:SHOWN], "more": rows[SHOWN:]})
     return tables
 
@@ -93,18 +101,22 @@ def _named(row: Mapping[str, Any]) -> str:
     else:
         gains = f"gains <b>{delta:.1f} BLEU</b> over" if delta > 0 else f"loses <b>{-delta:.1f} BLEU</b> against"
         said = f"{escape(row['system'])} {gains} {row['against']}"
+    but = "though" if high < 0 else "and"
+    if row["diagonal_precision"] is not None:
+        return f"{said}, {but} its head points to the previous word for {row['diagonal_precision']:.0f} % of the words"
     if row["uas"] is None:
         return said
     trees = "" if row["tree_uas"] is None else f" (as trees {row['tree_uas']:.0f} %)"
-    return f"{said}, {'though' if high < 0 else 'and'} it finds the heads of {row['uas']:.0f} % of the words{trees}"
+    return f"{said}, {but} it finds the heads of {row['uas']:.0f} % of the words{trees}"
 
 
 def _counted(rows: Sequence[Mapping[str, Any]], dataset: str) -> str:
-    """Say how many systems gain or lose, and which gains most."""
+    """Say how many systems gain or lose by Holm's p, and which gains most."""
     others = list(dict.fromkeys(row["against"] for row in rows))
     over = others[0] if len(others) == 1 else "what they are compared with"
-    gains = sum(row["difference"].interval[0] > 0 for row in rows)
-    losses = sum(row["difference"].interval[1] < 0 for row in rows)
+    corrected = holm({number: row["difference"].p for number, row in enumerate(rows)})
+    clear = [rows[number]["difference"].delta for number, p in corrected.items() if p is not None and p < 0.05]
+    gains, losses = sum(delta > 0 for delta in clear), sum(delta < 0 for delta in clear)
     best = max(rows, key=lambda row: row["difference"].delta)
     delta, (low, high) = best["difference"].delta, best["difference"].interval
     return (
