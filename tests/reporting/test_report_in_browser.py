@@ -67,7 +67,10 @@ def test_a_number_opens_the_section_of_its_runs(browser, path):
             assert not table.is_visible()
             link.click()
             table.wait_for(state="visible")
-            assert page.tab.locator("#runs-d-system_a svg use").first.evaluate("(use) => use.getBBox().width") > 100
+            assert (
+                page.tab.locator("#runs-d-system_a .example svg use").first.evaluate("(use) => use.getBBox().width")
+                > 100
+            )
             page.tab.locator("#runs-d-system_a > summary").click()
             table.wait_for(state="hidden")
         page.evaluate("location.hash = '60%'")

@@ -44,7 +44,7 @@ def run_tables(
                 "length": None if ratios.empty else ratios.mean(),
                 "seeds": len(group.seeds),
                 "difference": difference,
-                "drawing": difference and _whiskers(difference, min(bounds), max(bounds), looks[group.system].colour),
+                "drawing": difference and _whiskers(difference, min(bounds), max(bounds), looks[group.system].color),
             }
             rows.append(row)
         # The baseline, which has no difference, comes first, then the largest gain.
