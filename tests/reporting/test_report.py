@@ -194,8 +194,8 @@ def test_a_section_has_scores_cost_settings_and_curves(page):
     assert "nrefs:1" not in section
     speed = "20 target tokens/s; 20 % of the GPU&#x27;s peak; 0.0 GB of memory"
     assert f"<li>seed 2: finished; 17 parameters; 3 updates; training 3.5 s; {speed}; 3,600.0 kJ" in section
-    assert section.count("<polyline") == 2 * 3  # loss and BLEU, of two seeds and their mean
-    assert section.count(" scale(.8)") == 4 + 3, "marks of the means"
+    thin, thick = (len(re.findall(f'stroke-width: {width}[;"]', section)) for width in (0.5, 1.4))
+    assert (thin, thick) == (3 * 2, 3), "loss, BLEU and accuracy, of two seeds and their mean"
     # This system's, then the baseline's.
     assert "<th>value</th><th>base</th>" in section
     assert "<td>model.width</td><td>10</td><td>8</td>" in section

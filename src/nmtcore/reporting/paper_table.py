@@ -4,15 +4,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.typed import build, plain
+from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json, write_text
 from nmtcore.layout import TABLE_FORMATS, Layout
+from nmtcore.reporting import charts
+from nmtcore.reporting.chart_rows import construction_rows, difference_rows, length_rows, time_rows
 from nmtcore.reporting.claims_page import claims_page, judged_claims, stand_in_text
-from nmtcore.reporting.curves_figure import draw_curves
-from nmtcore.reporting.curves_table import curves_blocks, curves_data
+from nmtcore.reporting.curves_table import curves_blocks, curves_data, draw_curves
 from nmtcore.reporting.examples_table import examples_blocks, examples_data
 from nmtcore.reporting.gates import draw_gates, gates_blocks, gates_data
 from nmtcore.reporting.grid import compared_cells, grid_blocks
@@ -24,7 +26,6 @@ from nmtcore.reporting.parts import (
     length_blocks,
     length_entries,
 )
-from nmtcore.reporting.parts_figures import draw_constructions, draw_differences, draw_lengths, draw_time, time_data
 from nmtcore.reporting.results import Results
 from nmtcore.reporting.sentence_figures import (
     attention_blocks,
@@ -34,9 +35,12 @@ from nmtcore.reporting.sentence_figures import (
     trees_blocks,
     trees_data,
 )
-from nmtcore.reporting.sharpness_figure import draw_sharpness, sharpness_blocks, sharpness_data
+from nmtcore.reporting.sharpness_table import draw_sharpness, sharpness_blocks, sharpness_data
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
 from nmtcore.reporting.table_html import blocks_html
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Kind(NamedTuple):
@@ -44,30 +48,32 @@ class Kind(NamedTuple):
 
     data: Callable[[PlannedTable, Results, Layout], Any]
     blocks: Callable[[PlannedTable, Results, Any], Sequence[Block]]
+    chart: Callable[[Any], "Figure"] | None = None
     draw: Callable[..., None] | None = None
+    """Writes the files of drawings of sentences, which are no chart."""
 
 
 KINDS = {
     "scores": Kind(lambda *_: None, lambda table, results, _: grid_blocks(table, results)),
     "differences": Kind(
-        lambda table, results, _: (table.baselines, compared_cells(table, results)),
+        lambda table, results, _: compared_cells(table, results),
         lambda table, results, _: grid_blocks(table, results),
-        draw_differences,
+        lambda data: charts.difference_chart(difference_rows(data)),
     ),
     "time": Kind(
-        lambda table, results, _: time_data(table, results),
+        lambda table, results, _: time_rows(table, results),
         lambda table, results, _: grid_blocks(table, results),
-        draw_time,
+        charts.time_chart,
     ),
     "lengths": Kind(
         lambda table, results, _: length_entries(table, results),
         lambda table, _, data: length_blocks(table, data),
-        draw_lengths,
+        lambda data: charts.length_chart(length_rows(data)),
     ),
     "constructions": Kind(
         lambda table, results, _: construction_entries(table, results),
         lambda table, _, data: construction_blocks(table, *data),
-        draw_constructions,
+        lambda data: charts.construction_chart(*construction_rows(*data)),
     ),
     "examples": Kind(lambda table, *_: examples_data(table), lambda table, _, data: examples_blocks(table, data)),
     "curves": Kind(
@@ -76,9 +82,13 @@ KINDS = {
         draw_curves,
     ),
     "gates": Kind(
-        lambda table, _, layout: gates_data(table, layout), lambda table, _, data: gates_blocks(table, data), draw_gates
+        lambda table, _, layout: gates_data(table, layout),
+        lambda table, _, data: gates_blocks(table, data),
+        draw=draw_gates,
     ),
-    "trees": Kind(lambda table, _, layout: trees_data(table, layout), lambda *own: trees_blocks(own[-1]), draw_trees),
+    "trees": Kind(
+        lambda table, _, layout: trees_data(table, layout), lambda *own: trees_blocks(own[-1]), draw=draw_trees
+    ),
     "sharpness": Kind(
         lambda table, _, layout: sharpness_data(table, layout),
         lambda *own: sharpness_blocks(own[-1]),
@@ -87,7 +97,7 @@ KINDS = {
     "attention": Kind(
         lambda table, _, layout: attention_data(table, layout),
         lambda *own: attention_blocks(own[-1]),
-        draw_attention,
+        draw=draw_attention,
     ),
 }
 """The kinds, by name."""
@@ -113,11 +123,21 @@ def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, ta
 
 
 def draw_paper_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) -> None:
-    """Draw the figure of a table from its plan, as SVG."""
+    """Draw the figure of a table from its plan, as SVG and PDF."""
     planned = build(PlannedTable, plan, where=str(figure))
-    table_kind = KINDS[planned.table_kind]
-    data = table_kind.data(planned, Results(), layout)
-    table_kind.draw(data, figure, title=f"{heading_of(planned).whole}. {scale_text(planned)}")
+    table_kind, title = KINDS[planned.table_kind], f"{heading_of(planned).whole}. {scale_text(planned)}"
+    if table_kind.chart:
+        charts.write_chart(paper_chart(planned, layout), figure, title=title)
+    else:
+        table_kind.draw(table_kind.data(planned, Results(), layout), figure, title=title)
+
+
+def paper_chart(table: PlannedTable, layout: Layout) -> "Figure":
+    """Draw the chart of a table. Raises `UserError` if tables of its kind have none."""
+    table_kind = KINDS[table.table_kind]
+    if table_kind.chart is None:
+        raise UserError(f"{heading_of(table).whole} is a table of {table.table_kind}, which is no chart: edit its SVG.")
+    return table_kind.chart(table_kind.data(table, Results(), layout))
 
 
 def write_paper_page(tables: Sequence[Path], page: Path) -> None:

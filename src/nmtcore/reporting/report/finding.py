@@ -52,7 +52,7 @@ def run_tables(
                 "seeds": len(group.seeds),
                 "against": compared_with.get(group.system) if difference else None,
                 "difference": difference,
-                "drawing": difference and _whiskers(difference, min(bounds), max(bounds), looks[group.system].colour),
+                "drawing": difference and _whiskers(difference, min(bounds), max(bounds), looks[group.system].color),
             }
             rows.append(row)
         # Systems without a difference come first, then the largest gain.
