@@ -56,7 +56,8 @@ def test_what_a_full_disk_keeps_out_of_the_log_is_on_the_terminal(statement, mes
 from types import SimpleNamespace
 from nmtcore.errors import UserError
 from nmtcore.job import job
-with job(SimpleNamespace(log=["/dev/full"], input=[], output=[], config={{}})):
+parts = {{"input": [], "output": [], "params": {{}}, "rule": "x", "config": {{}}, "resources": {{}}}}
+with job(SimpleNamespace(log=["/dev/full"], **parts)):
     {statement}
 """
     ended = subprocess.run(
