@@ -42,7 +42,9 @@ def call_forked(
         files = [Path(name, stream) for stream in ("input", "output", "output" if merged else "errors")]
         files[0].write_bytes(text)
         environment = {**os.environ, **(variables or {})}
-        process = context.Process(target=run_module, args=(module, arguments, folder or Path.cwd(), environment, files))
+        os.umask(umask := os.umask(0))
+        called = (module, arguments, folder or Path.cwd(), environment, files, umask)
+        process = context.Process(target=run_module, args=called)
         process.start()
         process.join(SECONDS)
         if process.is_alive():
@@ -70,9 +72,15 @@ def forking_context() -> ForkServerContext:
 
 
 def run_module(
-    module: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], files: Sequence[Path]
+    module: str,
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    files: Sequence[Path],
+    umask: int,
 ) -> None:
-    """Run a module in this process with other streams, arguments, variables and working directory."""
+    """Run a module in this process with other streams, arguments, variables, working directory and rights of files."""
+    os.umask(umask)
     for number, file in enumerate(files):
         opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         os.dup2(opened, number)
