@@ -16,10 +16,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from systems import PAPERS, PARTS, flow, parts_of
 
 from nmtcore.config.project import Project
-from nmtcore.config.published import paper_names, read_paper
-from nmtcore.config.schema import markdown_table
 from nmtcore.config.typed import default_of, plain
 from nmtcore.config.yaml_files import read_yaml
+from nmtcore.schemas import markdown_table
+from nmtcore.tables.papers import paper_names, read_paper
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/assumptions.md"

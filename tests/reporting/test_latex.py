@@ -11,8 +11,6 @@ from conftest import skip_unless_ci
 from nmtcore.config.project import Project
 from nmtcore.evaluation.compare import Difference
 from nmtcore.evaluation.counts import SentenceCounts
-from nmtcore.measures import measure_named
-from nmtcore.planning.paper_tables import all_papers, paper_tables_of, planned_table
 from nmtcore.reporting import grid
 from nmtcore.reporting.paper_table import KINDS, heading_of, title_of
 from nmtcore.reporting.results import Results
@@ -29,6 +27,8 @@ from nmtcore.reporting.table import (
     number_columns,
 )
 from nmtcore.reporting.table_latex import page_latex
+from nmtcore.tables.measures import measure_named
+from nmtcore.tables.plan import all_papers, paper_tables_of, planned_table
 
 pytestmark = pytest.mark.needs("LaTeX")
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 from reporting.planned import tables
 
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.project import Project
 from nmtcore.config.typed import build
 from nmtcore.layout import Layout
-from nmtcore.planning.paper_tables import all_papers, paper_table_plan, paper_tables_of
 from nmtcore.reporting.blocks import column_parts
 from nmtcore.reporting.paper_table import KINDS
 from nmtcore.reporting.results import Results
+from nmtcore.tables.cells import PlannedTable
+from nmtcore.tables.plan import all_papers, paper_table_plan, paper_tables_of
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from nmtcore.evaluation.summary import DEV
 from nmtcore.layout import Layout
-from nmtcore.measures.scores import UAS_NOTES
 from nmtcore.reporting.manifest import CODE, FINISHED, all_data
 from nmtcore.reporting.run_index import labelled
 from nmtcore.reporting.terminal_table import spread_text
+from nmtcore.tables.scores import UAS_NOTES
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.cells import GridCell
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.layout import Layout
 from nmtcore.reporting.curves_figure import curve_entries, drawn_metrics
 from nmtcore.reporting.seed_items import measured_cells, run_items
@@ -22,6 +20,7 @@ from nmtcore.reporting.table import (
     text_columns,
     with_origin,
 )
+from nmtcore.tables.cells import Cell, PlannedTable
 
 LABELS = {"bleu": "BLEU", "perplexity": "perplexity"}
 """The validation scores, and their names."""
@@ -37,7 +36,7 @@ def curves_data(table: PlannedTable, layout: Layout) -> dict[str, Any]:
     beams: dict[str, set[int]] = {}
     paths = []
     for cell in measured_cells(table):
-        beams.setdefault(cell.dataset, set()).add(cell.source["beam"])
+        beams.setdefault(cell.ours, set()).add(cell.source["beam"])
         paths += map(Path, cell.source["files"]["history"].values())
     return {"entries": curve_entries(paths, layout), "beams": {name: sorted(own) for name, own in beams.items()}}
 
@@ -63,8 +62,8 @@ def _scores_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]], met
     return make_table(columns, [_row(cell, by_runs.get(cell.runs), metric) for cell in table.cells])
 
 
-def _row(cell: GridCell, entry: Mapping[str, Any] | None, metric: str) -> list[Any]:
-    names = [cell.row, cell.dataset]
+def _row(cell: Cell, entry: Mapping[str, Any] | None, metric: str) -> list[Any]:
+    names = [cell.row, cell.ours]
     curves = {} if entry is None else entry["curves"].get(metric, {})
     points = [curve for curve in curves.values() if curve]
     if not points:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.typed import build, plain
 from nmtcore.files import read_json, write_json, write_text
 from nmtcore.layout import TABLE_FORMATS, Layout
@@ -38,6 +37,7 @@ from nmtcore.reporting.sentence_figures import (
 from nmtcore.reporting.sharpness_figure import draw_sharpness, sharpness_blocks, sharpness_data
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
 from nmtcore.reporting.table_html import blocks_html, own_html
+from nmtcore.tables.cells import PlannedTable
 
 
 class Kind(NamedTuple):

@@ -5,7 +5,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.subsets import FEW
 from nmtcore.reporting.charts import (
     COLOURS,
@@ -24,6 +23,7 @@ from nmtcore.reporting.charts import (
 from nmtcore.reporting.grid import ComparedCells
 from nmtcore.reporting.results import Results, measure_label
 from nmtcore.reporting.svg import Drawing, write_drawings
+from nmtcore.tables.cells import PlannedTable
 
 PUBLISHED, OURS = "published", "here"
 """The two bars of a group."""
@@ -142,7 +142,7 @@ def bar_panels(numbers: Sequence[tuple[str, str, float, str]], *, title: Sequenc
 def time_data(table: PlannedTable, results: Results) -> dict[str, Any]:
     """List the published time and ours of each system and data set, and the baseline that both are relative to."""
     times = [
-        (source, cell.row, cell.dataset, value)
+        (source, cell.row, cell.ours, value)
         for cell in table.cells
         if cell.metric == "relative_time"
         for source, values in ((PUBLISHED, [cell.published]), (OURS, results.values(cell)))

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.sharpness import BINS, count_sharpness
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import Scale, axes, ticks
@@ -12,6 +11,7 @@ from nmtcore.reporting.seed_items import measured_cells, missing_runs
 from nmtcore.reporting.sentence_figures import run_names
 from nmtcore.reporting.svg import FIGURE_WIDTH, Drawing, arranged, sentences_drawing, svg_text, write_drawings
 from nmtcore.reporting.table import Block, item_blocks, make_table, note, number_columns, text_columns, with_origin
+from nmtcore.tables.cells import PlannedTable
 
 LOWEST_BIN = 1
 """The first bin that is drawn: that from 0 has nearly all weights, and would hide the others."""

@@ -7,10 +7,10 @@ from html import escape
 from typing import Any
 
 from nmtcore.evaluation.compare import FALSE_ALARMS, Difference
-from nmtcore.evaluation.verdicts import ANSWERS
 from nmtcore.reporting.charts import system_looks
 from nmtcore.reporting.claims_page import JudgedClaim, by
 from nmtcore.reporting.report.runs import SystemRuns
+from nmtcore.tables.verdicts import ANSWERS
 
 SHOWN = 13
 """Systems of a data set that are shown; others are folded."""

@@ -47,7 +47,7 @@ def write_report(
         figures: the SVG of the papers' figures.
         claims: the JSON of the ledger.
         descriptions: what the systems are, by name.
-        tests: for each data set its main test, as `nmtcore.planning.report.main_tests` describes it.
+        tests: for each data set its main test, as `nmtcore.tables.report_plan.main_tests` describes it.
         baseline: the system that the others are compared with.
         datasets: data sets that are shown as far as they were read, even without runs: their `dataset_sources`.
         output: the file.

@@ -1,22 +1,20 @@
-"""Where a cell of a table is measured: its data set, split and runs, and the files of these."""
+"""The files of the runs and of the data set that a cell of a table is measured from."""
 
 from typing import Any, NamedTuple
 
-from nmtcore.config.cells import GridCell, GridLine
-from nmtcore.config.planned_tables import PlannedRuns
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
+from nmtcore.tables.cells import Cell, PlannedRuns
 
 Source = dict[str, Any]
 """What a cell is measured from, as plain values: `files`, by seed where they are those of runs, and more facts."""
 
 
-class Place(NamedTuple):
-    """A cell, and the runs that it measures."""
+class CellFiles(NamedTuple):
+    """A cell, with the runs that it measures."""
 
     project: Project
-    cell: GridCell
-    column: GridLine
+    cell: Cell
     runs: PlannedRuns | None
     baseline: PlannedRuns | None = None
     """The runs of the table's first baseline for the same test, where the system is another."""
@@ -29,9 +27,9 @@ class Place(NamedTuple):
         return self.run_of(self.runs) if self.runs else None
 
     @property
-    def split(self) -> str:
-        """The cell's split; of a cell that names none, the main test."""
-        return self.cell.split or self.project.dataset(self.cell.dataset).main_test
+    def test(self) -> str:
+        """Our split; of a cell that names none, the main test."""
+        return self.cell.test or self.project.dataset(self.cell.ours).main_test
 
     def run_of(self, runs: PlannedRuns) -> RunSettings:
         """Return the settings of the first seed of some runs."""
@@ -39,18 +37,17 @@ class Place(NamedTuple):
 
     def by_seed(self, file_type: str, *, first: bool = False, **names: str) -> dict[str, str]:
         """Return a file of each seed, or of the first one."""
-        return seed_files(self.project, self.runs, file_type, first=first, **names)
+        return self.of_runs(self.runs, file_type, first=first, **names)
+
+    def of_runs(self, runs: PlannedRuns, file_type: str, *, first: bool = False, **names: str) -> dict[str, str]:
+        """Return a file of each seed of some runs, or of the first one."""
+        names |= {"scale": self.project.settings.scale, "dataset": runs.dataset, "system": runs.system}
+        seeds = runs.seeds[:1] if first else runs.seeds
+        return {str(seed): self.project.layout.path(file_type, **names, seed=seed) for seed in seeds}
 
     def path(self, file_type: str, **names: str) -> str:
         """Return a file of the cell's data set."""
-        return self.project.layout.path(file_type, dataset=self.cell.dataset, **names)
-
-
-def seed_files(project: Project, runs: PlannedRuns, file_type: str, *, first: bool = False, **names: str) -> Source:
-    """Return a file of each seed of some runs, or of the first one."""
-    names |= {"scale": project.settings.scale, "dataset": runs.dataset, "system": runs.system}
-    seeds = runs.seeds[:1] if first else runs.seeds
-    return {str(seed): project.layout.path(file_type, **names, seed=seed) for seed in seeds}
+        return self.project.layout.path(file_type, dataset=self.cell.ours, **names)
 
 
 def source_paths(value: Any) -> list[str]:

@@ -3,13 +3,13 @@
 from contextlib import suppress
 from typing import Any
 
-from nmtcore.config.paper_tables import FIGURES_OF_KINDS
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.layout import ParsedPath
 from nmtcore.planning.manifests import described_datasets, read_datasets
-from nmtcore.planning.paper_tables import all_papers, paper_table_jsons, paper_tables_of, planned_table
+from nmtcore.tables.cells import PlannedTable
+from nmtcore.tables.plan import all_papers, paper_table_jsons, paper_tables_of, planned_table
+from nmtcore.tables.settings import FIGURES_OF_KINDS
 
 
 def report_tables(project: Project) -> list[str]:
@@ -37,8 +37,9 @@ def report_runs(project: Project) -> dict[str, int]:
 
 def report_datasets(project: Project) -> dict[str, dict[str, Any]]:
     """Describe the data sets of the papers' tables and those that were read, by name, as `dataset_sources` does."""
-    tables = _tables(project).values()
-    named = {own.dataset for table in tables for own in (*table.cells, *table.runs.values()) if own.dataset}
+    tables = list(_tables(project).values())
+    named = {cell.ours for table in tables for cell in table.cells if cell.ours}
+    named |= {runs.dataset for table in tables for runs in table.runs.values()}
     return {**described_datasets(project, sorted(named)), **read_datasets(project)}
 
 

@@ -5,8 +5,8 @@ from planning.conftest import parsed
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.configured_tables import compared_baseline
-from nmtcore.planning.paper_tables import paper_table_inputs, planned_table
+from nmtcore.tables.configured import compared_baseline
+from nmtcore.tables.plan import paper_table_inputs, planned_table
 
 TAGGERS = {
     "tagger": {"tool": "spacy", "model": "xx_ccg", "tags": "ccg"},

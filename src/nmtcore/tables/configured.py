@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.datasets import GOLD
-from nmtcore.config.paper_tables import PaperTables, PaperTableSettings, PaperTablesSettings
 from nmtcore.config.project import Project
-from nmtcore.config.published import PaperSettings, PublishedTableSettings, make_paper
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
-from nmtcore.measures.measured import test_annotations
 from nmtcore.planning.configured import configured_runs
+from nmtcore.tables.kinds import test_annotations
+from nmtcore.tables.papers import Paper, make_paper
+from nmtcore.tables.settings import PaperSettings, PaperTableSettings, PaperTablesSettings, PublishedTableSettings
 
 TRAINING = ("first_loss", "last_loss", "updates", "tokens_per_second", "seconds")
 """What the table of systems says about training."""
@@ -26,17 +26,14 @@ GOLD_TREES, LEFT = "gold", "left"
 """The names of trees that need no run: those of the treebank, and chains to the next word."""
 
 
-def configured_spec(project: Project, name: str) -> PaperTables:
+def configured_paper(project: Project, name: str) -> Paper:
     """Specify a table of the configured systems. Raises `UserError` if there is nothing to tabulate."""
     runs = configured_runs(project)[0]
     table_kind, settings = _SPECS[name](project, _first_runs(runs))
-    where = Path("config.yaml")
-    tables = {name: settings}
     others = {GOLD_TREES: "the trees of the treebank", LEFT: "chains to the next word"}
-    values = PaperSettings(title=name.capitalize(), others=others, tables=tables)
-    paper = make_paper(project, "", where, values)
-    own = PaperTablesSettings(tables={name: PaperTableSettings(kind=table_kind)})
-    return PaperTables(paper, own)
+    values = PaperSettings(title=name.capitalize(), others=others, tables={name: settings})
+    shown = PaperTablesSettings(tables={name: PaperTableSettings(kind=table_kind)})
+    return make_paper(project, "", Path("config.yaml"), values, shown)
 
 
 def compared_baseline(project: Project) -> str:

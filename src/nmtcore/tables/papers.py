@@ -1,0 +1,452 @@
+"""The tables of papers and of the user's own, read from their files: rows, columns, cells and claims."""
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from nmtcore.config.catalogue import Catalogue
+from nmtcore.config.files import NamedFiles, named_files
+from nmtcore.config.own_code import own_names
+from nmtcore.config.typed import build, choose
+from nmtcore.config.yaml_files import read_yaml
+from nmtcore.errors import UserError
+from nmtcore.tables.cells import AXES, Cell, Claim, PlannedTable
+from nmtcore.tables.measures import MEASURES
+from nmtcore.tables.settings import (
+    NUMBERS,
+    ClaimSettings,
+    Numbers,
+    PaperSettings,
+    PaperTableSettings,
+    PaperTablesSettings,
+    PublishedTableSettings,
+)
+
+MARKS = {"d": (0, 0.05), "D": (0, 0.01), "v": (1, 0.05), "V": (1, 0.01)}
+"""Marks of significance: the position of the baseline in `baselines`, and the level."""
+
+FILTERED = "@filtered"
+"""Ending of a row whose system was trained on the data set NAME_filtered."""
+
+GAIN = "_gain"
+"""Ending of a metric that is the difference from the baseline."""
+
+_TABLE_NAME = "[a-z0-9]+(?:_[a-z0-9]+)*"
+
+
+class Paper(NamedTuple):
+    """The tables of a paper, published or the user's own."""
+
+    name: str
+    path: Path
+    settings: PaperSettings
+    tables: Mapping[str, PlannedTable]
+    """The tables by name, not yet planned."""
+    seeds: Mapping[str, tuple[int, ...]] = {}
+    """Systems that are run with other seeds than those of config.yaml, at scales with `verdicts`."""
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of systems in cells, claims and controls, each once, without those from elsewhere."""
+        names: dict[str, None] = {}
+        for table in self.tables.values():
+            cells = (*table.cells, *(cell for claim in table.claims for cell in claim.cells()))
+            names |= dict.fromkeys(cell.system for cell in cells if cell.system and not cell.elsewhere)
+        for system, controls in self.settings.controls.items():
+            names |= dict.fromkeys((system, *controls))
+        return [name for name in names if name not in self.settings.others]
+
+
+def paper_table_files(catalogue: Catalogue) -> NamedFiles:
+    """Return the files of `tables/` by name."""
+    return named_files(catalogue.folders, "tables", noun="paper")
+
+
+def _published_files(catalogue: Catalogue) -> NamedFiles:
+    return named_files(catalogue.folders, "published", noun="paper")
+
+
+def paper_names(catalogue: Catalogue) -> list[str]:
+    """Return the names of the papers with published numbers in a configuration, sorted."""
+    return sorted(_published_files(catalogue))
+
+
+def read_paper(catalogue: Catalogue, name: str, *, where: str = "the target") -> Paper:
+    """Read the published tables of a paper, as its file has them.
+
+    Raises:
+        UserError: if there is no such paper; if a row does not have one value per column, a pair has another length
+            than its column's metrics, or a mark, a baseline or a claim names no row, no column or no fact; or if a
+            system, a data set or a split does not exist in the configuration. The message names file, table and row.
+    """
+    files = _published_files(catalogue)
+    files.check(name, where=where)
+    settings = build(PaperSettings, read_yaml(files[name]), where=str(files[name]))
+    return make_paper(catalogue, name, files[name], settings)
+
+
+def read_paper_tables(catalogue: Catalogue, name: str, *, where: str = "the target") -> Paper:
+    """Read the tables of a file of `tables/`, with the published numbers if the paper has some.
+
+    Raises:
+        UserError: as `read_paper`; if there is no such file; if it lacks a published table, or names rows, columns or
+            systems that do not exist. The message names the file and the table.
+    """
+    files = paper_table_files(catalogue)
+    files.check(name, where=where)
+    path = files[name]
+    shown = build(PaperTablesSettings, read_yaml(path), where=str(path))
+    published = read_paper(catalogue, name) if name in paper_names(catalogue) else None
+    known = {} if published is None else published.tables
+    _check_shown(catalogue, shown, known, path)
+    if published is not None and (missing := known.keys() - shown.tables.keys()):
+        raise UserError(f"{path}: tables lacks {', '.join(sorted(missing))}, which {published.path} has.")
+    own = {table: _own_table(values) for table, values in shown.tables.items() if table not in known}
+    title = shown.title or name if published is None else published.settings.title
+    settings = PaperSettings(title=title, controls=shown.controls, tables=own)
+    paper = make_paper(catalogue, name, path, settings, shown)
+    if published is not None:
+        theirs = make_paper(catalogue, name, published.path, published.settings, shown)
+        both = {**theirs.tables, **paper.tables}
+        paper = theirs._replace(tables={table: both[table] for table in shown.tables})
+    for system in shown.seeds:
+        choose(system, paper.systems, noun="system of its tables", where=f"{path}: seeds")
+    return paper
+
+
+def make_paper(
+    catalogue: Catalogue, name: str, path: Path, settings: PaperSettings, shown: PaperTablesSettings | None = None
+) -> Paper:
+    """Make the tables of a paper from the settings in a file, and check them as `read_paper` does.
+
+    `shown` says what is shown of each table; without it, the tables show numbers.
+    """
+    shown = shown or PaperTablesSettings(tables={})
+    plain = PaperTableSettings(kind="scores")
+    tables = {
+        table: _Reader(name, settings, values, shown.tables.get(table, plain), shown.measures).table(
+            table, where=f"{path}: tables.{table}"
+        )
+        for table, values in settings.tables.items()
+    }
+    paper = Paper(name=name, path=path, settings=settings, tables=tables, seeds=shown.seeds)
+    _check_names(paper, catalogue)
+    return paper
+
+
+def row_system(row: str) -> str:
+    """Return the system of a row."""
+    return row.removesuffix(FILTERED)
+
+
+def place_of(table: str) -> str:
+    """Return where a table or figure is, by its name: `table_b_1` is Table B.1."""
+    noun, _, number = table.partition("_")
+    number = ".".join(part.upper() if part.isalpha() else part for part in number.split("_"))
+    return f"{noun.capitalize()} {number}" if noun in ("table", "figure") else table.replace("_", " ")
+
+
+def cell_without_number(row: str, column: Cell) -> Cell:
+    """Return the cell of a system in a column of a table that lacks its row."""
+    return replace(column, row=row, system=row_system(row), tested=column.dataset, digits=0)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads a table from the settings in its files."""
+
+    paper: str
+    settings: PaperSettings
+    grid: PublishedTableSettings
+    shown: PaperTableSettings
+    measures: Mapping[str, str]
+    cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
+
+    def table(self, name: str, *, where: str) -> PlannedTable:
+        """Make the table: a cell for each row and column, and the claims."""
+        grid, shown = self.grid, self.shown
+        _check_axes(grid, where=where)
+        groups = [self._columns(column, where=where) for column in grid.columns]
+        columns = [column for group in groups for column in group]
+        rows = [_row(row, grid.row) for row in grid.rows]
+        rows += [Cell(row=row, elsewhere=True) for row in grid.rows_from_elsewhere]
+        _check_rows(grid, rows, columns, where=where)
+        numbers = _numbers(grid, groups, where=where)
+        columns = columns or [self._column("", {})]
+        known = {row.row for row in rows}
+        for row in dict.fromkeys((*grid.systems, *shown.added)):
+            if row not in known:
+                rows.append(Cell(row=row, system=row_system(row), added=row not in grid.systems))
+        for row, column in product(rows, columns):
+            number = numbers.get((row.row, column.column))
+            marks = "" if number is None else grid.marks.get(column.column, {}).get(row.row, "")
+            self.cells[row.row, column.column] = replace(self._cell(row, column), published=number, marks=marks)
+        place = grid.place or place_of(name)
+        return PlannedTable(
+            paper=self.paper,
+            name=name,
+            table_kind=shown.kind,
+            title=self.settings.title,
+            place=place,
+            description=grid.description,
+            baselines=grid.baselines,
+            facts={**grid.facts, **shown.facts},
+            sentence=shown.sentence,
+            rows=tuple(rows),
+            columns=tuple(replace(column, digits=self._digits(column)) for column in columns),
+            cells=tuple(self.cells.values()),
+            claims=(*self._marked(place, columns), *self._said(place, columns)),
+        )
+
+    def _columns(self, name: str, *, where: str) -> list[Cell]:
+        """Return the columns of a column's metrics."""
+        axes, parts = self.grid.column.split("/"), name.split("/")
+        if len(axes) != len(parts):
+            raise UserError(f"{where}: columns: '{name}' does not have the form {self.grid.column}.")
+        named = dict(zip(axes, parts, strict=True))
+        if "metric" not in named:
+            return [self._column(name, named)]
+        metrics = named.pop("metric").split("+")
+        prefix = "/".join(part for axis, part in zip(axes, parts, strict=True) if axis != "metric")
+        return [
+            self._column("/".join(filter(None, (prefix, metric))), {**named, "metric": metric}) for metric in metrics
+        ]
+
+    def _column(self, name: str, named: Mapping[str, str]) -> Cell:
+        """Return a column, with the data set, split and metric of the table where it does not name others."""
+        of_table = {axis: getattr(self.grid, axis) for axis in ("dataset", "split", "metric")}
+        column = Cell(column=name, **{**of_table, **named})
+        return replace(column, measure=self._measure(column.metric))
+
+    def _measure(self, metric: str | None) -> str:
+        name = (metric or "").removesuffix(GAIN)
+        return self.measures.get(name, name)
+
+    def _cell(self, row: Cell, column: Cell) -> Cell:
+        """Return the cell of a row and a column, or what it would measure."""
+        named = {axis: getattr(row, axis) or getattr(column, axis) or getattr(self.grid, axis, None) for axis in AXES}
+        tested = named.pop("dataset")
+        filtered = row.system is not None and row.row.endswith(FILTERED)
+        by_dataset = self.grid.trained_on.get(row.row, {})
+        trained = tested and by_dataset.get(tested, f"{tested}_filtered" if filtered else tested)
+        return Cell(
+            row=row.row,
+            column=column.column,
+            dataset=trained,
+            tested=tested,
+            elsewhere=row.elsewhere,
+            measure=self._measure(named["metric"]),
+            **named,
+        )
+
+    def _digits(self, column: Cell) -> int:
+        """Return the number of decimals with which the paper prints a column."""
+        values = [cell.published for (_, name), cell in self.cells.items() if name == column.column]
+        return max(
+            (len(f"{value:.10f}".rstrip("0").partition(".")[2]) for value in values if value is not None), default=0
+        )
+
+    def _marked(self, place: str, columns: Sequence[Cell]) -> Iterator[Claim]:
+        """Yield a claim per mark."""
+        for column in columns:
+            for (row, name), cell in self.cells.items():
+                for mark in cell.marks if name == column.column else "":
+                    position, level = MARKS[mark]
+                    yield self._claim(place, (row, column), (self.grid.baselines[position], column), level=level)
+
+    def _said(self, place: str, columns: Sequence[Cell]) -> Iterator[Claim]:
+        """Yield the claims of sentences: one per system, baseline, column and item."""
+        by_name = {column.column: column for column in columns}
+        for sentence in self.grid.claims:
+            named = sentence.columns or tuple(by_name)
+            pairs = list(zip(named, sentence.baseline_columns or named, strict=True))
+            systems = sentence.systems or (self.grid.system or "",)
+            # Without `baselines`, each system is compared with itself in the other column.
+            itself = bool(sentence.baseline_columns and not sentence.baselines)
+            baselines = (None,) if itself else sentence.baselines or self.grid.baselines[:1]
+            stated = sentence.difference
+            stated = self.grid.facts[stated] if isinstance(stated, str) else stated
+            for system, baseline, pair, item in product(systems, baselines, pairs, sentence.items or (None,)):
+                column, other = (by_name[name] for name in pair)
+                against = (baseline or system, other)
+                yield self._claim(place, (system, column), against, sentence=sentence, item=item, stated=stated)
+
+    def _claim(
+        self,
+        place: str,
+        compared: tuple[str, Cell],
+        against: tuple[str, Cell],
+        *,
+        sentence: ClaimSettings | None = None,
+        item: str | None = None,
+        stated: float | None = None,
+        level: float | None = None,
+    ) -> Claim:
+        system, baseline = (self._claimed(*own, item) for own in (compared, against))
+        says = {} if sentence is None else {key: getattr(sentence, key) for key in ("says", "direction", "margin")}
+        named = None if sentence is None else sentence.controls
+        named = self.settings.controls.get(system.system, ()) if named is None else named
+        trained = {(own.system, own.dataset) for own in (system, baseline)}
+        controls = [replace(system, row=name, system=name) for name in named if (name, system.dataset) not in trained]
+        itself = baseline.system == system.system
+        return Claim(
+            paper=self.paper,
+            place=place,
+            system=system,
+            baseline=baseline,
+            difference=self._difference(compared, against, item) if stated is None else stated,
+            level=level,
+            controls=tuple(
+                (own, replace(baseline, row=own.row, system=own.system) if itself else baseline) for own in controls
+            ),
+            **says,
+        )
+
+    def _claimed(self, row: str, column: Cell, item: str | None) -> Cell:
+        """Return the cell of a claim; the table may lack its row."""
+        own = Cell(row=row, system=row_system(row), elsewhere=row in self.grid.rows_from_elsewhere)
+        cell = self._cell(own, column)
+        return replace(cell, row=cell.system, column="", item=item)
+
+    def _difference(self, compared: tuple[str, Cell], against: tuple[str, Cell], item: str | None) -> float | None:
+        """Return the difference of two cells or, for an item, the cell that is one; None if a cell is empty."""
+        cells = [(item, compared[1])] if item is not None else [compared, against]
+        values = [self.cells[row, col.column].published if (row, col.column) in self.cells else None
+                  for row, col in cells]  # fmt: skip
+        if None in values:
+            return None
+        return values[0] if item is not None else round(values[0] - values[1], 10)
+
+
+def _row(name: str, axis: str) -> Cell:
+    return Cell(row=name, **{axis: row_system(name) if axis == "system" else name})
+
+
+def _numbers(
+    grid: PublishedTableSettings, groups: Sequence[Sequence[Cell]], *, where: str
+) -> dict[tuple[str, str], float]:
+    """Return the published numbers by row and column. Raises `UserError` if a row has too few or too many."""
+    return {
+        (row, column.column): number
+        for row, numbers in {**grid.rows, **grid.rows_from_elsewhere}.items()
+        for group, parts in zip(groups, _checked(row, numbers, groups, where=where), strict=True)
+        for column, number in zip(group, parts, strict=True)
+        if number is not None
+    }
+
+
+def _checked(
+    row: str, numbers: Sequence[Numbers], columns: Sequence[Sequence[Cell]], *, where: str
+) -> Iterator[tuple[float | None, ...]]:
+    """Yield the numbers of each column of a row, one per metric."""
+    if len(numbers) != len(columns):
+        raise UserError(f"{where}: {row}: {len(numbers)} values for {len(columns)} columns.")
+    for number, group in zip(numbers, columns, strict=True):
+        parts = number if isinstance(number, tuple) else (number,) if number is not None else (None,) * len(group)
+        if len(parts) != len(group):
+            name = group[0].column
+            raise UserError(f"{where}: {row}: {len(parts)} numbers for the {len(group)} metrics of {name}.")
+        yield parts
+
+
+def _own_table(settings: PaperTableSettings) -> PublishedTableSettings:
+    """Return a table of the user's own as a published one without numbers."""
+    shared = {key: getattr(settings, key) for key in ("place", "description", "baselines", "columns", "claims")}
+    return PublishedTableSettings(rows={row: (None,) * len(settings.columns) for row in settings.rows}, **shared)
+
+
+def _check_shown(catalogue: Catalogue, shown: PaperTablesSettings, published: Container[str], path: Path) -> None:
+    """Check the names of own tables, their rows, and that their columns have scores that can be computed."""
+    measures = [*MEASURES, *own_names("metrics")]
+    for metric, measure in shown.measures.items():
+        choose(measure, measures, noun="measure", where=f"{path}: measures.{metric}")
+    for name, table in shown.tables.items():
+        where = f"{path}: tables.{name}"
+        if not re.fullmatch(_TABLE_NAME, name):
+            raise UserError(f"{path}: tables: '{name}': a name has small letters, digits and single underscores.")
+        if name in published and (table.rows or table.columns):
+            raise UserError(f"{where}: the published table has rows and columns: leave them out here.")
+        if table.rows and not table.columns:
+            raise UserError(f"{where}: name the `columns` that the rows have, DATASET/SPLIT/METRIC.")
+        for column in table.columns if table.kind in NUMBERS else ():
+            metric = column.rpartition("/")[2]
+            if column.count("/") == 2 and metric not in shown.measures:
+                choose(metric, measures, noun="metric", where=f"{where}: columns: {column}")
+        for row in table.rows:  # before baselines and claims, which name rows
+            catalogue.systems.check(row_system(row), where=f"{where}: rows")
+        for row in table.added:
+            catalogue.systems.check(row_system(row), where=where)
+
+
+def _check_axes(grid: PublishedTableSettings, *, where: str) -> None:
+    """Check that rows, columns and the table name different things."""
+    named = [grid.row, *grid.column.split("/")]
+    for axis in named[1:]:
+        choose(axis, AXES, noun="axis", where=f"{where}: column")
+    fixed = [axis for axis in AXES[:-1] if getattr(grid, axis) is not None]
+    if grid.rows and len({*named, *fixed}) < len(named) + len(fixed):
+        raise UserError(f"{where}: {', '.join(named + fixed)}: rows, columns and table must name different things.")
+
+
+def _check_rows(grid: PublishedTableSettings, rows: Sequence[Cell], columns: Sequence[Cell], *, where: str) -> None:
+    """Check that baselines, marks, other data sets and claims name rows and columns."""
+    names, by_name = [row.row for row in rows], {column.column: column for column in columns}
+    if both := grid.rows.keys() & grid.rows_from_elsewhere.keys():
+        raise UserError(f"{where}: {', '.join(sorted(both))}: in rows and in rows_from_elsewhere.")
+    for column, by_row in grid.marks.items():
+        choose(column, by_name, noun="column", where=f"{where}: marks")
+        for row, marks in by_row.items():
+            choose(row, names, noun="row", where=f"{where}: marks: {column}")
+            for mark in marks:
+                choose(mark, MARKS, noun="mark", where=f"{where}: marks: {column}: {row}")
+                if MARKS[mark][0] >= len(grid.baselines):
+                    raise UserError(f"{where}: marks: {column}: {row}: there is no baseline for the mark {mark}.")
+    if grid.rows and grid.row == "system":
+        claimed = [row for claim in grid.claims for row in (*claim.systems, *claim.baselines)]
+        for key, named in (("baselines", grid.baselines), ("trained_on", grid.trained_on), ("claims", claimed)):
+            for row in named:
+                choose(row, names, noun="row", where=f"{where}: {key}")
+    for claim in grid.claims:
+        for column in (*claim.columns, *claim.baseline_columns):
+            choose(column, by_name, noun="column", where=f"{where}: claims")
+        _check_second_columns(claim, by_name, where=f"{where}: claims: '{claim.says}'")
+        if isinstance(claim.difference, str):
+            choose(claim.difference, grid.facts, noun="fact", where=f"{where}: claims")
+        baselines = claim.baselines or claim.baseline_columns or grid.baselines
+        if not (claim.systems or grid.system) or not baselines:
+            raise UserError(f"{where}: claims: '{claim.says}' lacks a system or a baseline.")
+
+
+def _check_second_columns(claim: ClaimSettings, columns: Mapping[str, Cell], *, where: str) -> None:
+    """Check that the columns of baselines have scores that can be compared."""
+    if not claim.baseline_columns:
+        return
+    if claim.items:
+        raise UserError(f"{where}: `items` cannot have `baseline_columns`.")
+    if len(claim.baseline_columns) != len(claim.columns):
+        raise UserError(f"{where}: {len(claim.baseline_columns)} baseline_columns for {len(claim.columns)} columns.")
+    for pair in zip(claim.columns, claim.baseline_columns, strict=True):
+        column, other = (columns[name] for name in pair)
+        same = (column.split, column.metric, column.item) == (other.split, other.metric, other.item)
+        if column.dataset == other.dataset or not same:
+            raise UserError(f"{where}: {other.column} is not the column {column.column} of another data set.")
+
+
+def _check_names(paper: Paper, catalogue: Catalogue) -> None:
+    """Check that the configuration has the systems, data sets and splits."""
+    for system in paper.systems:
+        catalogue.systems.check(system, where=str(paper.path))
+    for name, table in paper.tables.items():
+        where = f"{paper.path}: tables.{name}"
+        places = [(cell.dataset, cell.split) for cell in table.cells if cell.published is not None]
+        places += [(column.dataset, column.split) for column in table.columns]
+        others = paper.settings.tables[name].trained_on.values()
+        places += [(dataset, None) for by_dataset in others for dataset in by_dataset.values()]
+        for dataset, split in dict.fromkeys(places):
+            if dataset is not None:
+                splits = catalogue.dataset(dataset, where=where).splits
+                if split is not None:
+                    choose(split, splits, noun="split", where=f"{where}: {dataset}")
