@@ -11,7 +11,7 @@ from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.tables.cells import PlannedTable
 from nmtcore.tables.measures import SETTINGS
-from nmtcore.tables.papers import paper_names, read_paper, read_paper_tables
+from nmtcore.tables.papers import read_paper
 from nmtcore.tables.plan import (
     all_paper_results,
     all_papers,
@@ -42,7 +42,7 @@ def refusal(function, *arguments, **options):
 
 def test_every_published_number_has_a_cell(project):
     """The number of cells per paper is printed; facts are no cells."""
-    assert all_papers(project) == PAPERS == paper_names(project)
+    assert all_papers(project) == PAPERS
     counts = {}
     for paper in PAPERS:
         published = read_paper(project, paper)
@@ -354,7 +354,7 @@ def test_comet_is_planned_where_a_table_asks_for_it(make_project, table_kind, me
     ],
 )
 def test_mistakes_in_a_file_of_tables_are_sentences(make_project, change, message):
-    sentence = refusal(read_paper_tables, make_project(files={"tables/mine": OWN | change}), "mine")
+    sentence = refusal(read_paper, make_project(files={"tables/mine": OWN | change}), "mine")
     assert message in sentence
     assert "config/tables/mine.yaml" in sentence
 
@@ -379,7 +379,7 @@ CLAIM = {"says": "x", "systems": ["depparse_l1"]}
 def test_mistakes_in_an_own_table_are_sentences(make_project, tmp_path, change, message):
     table = OWN["tables"]["headline"] | change
     files = {"tables/mine": OWN | {"tables": {"headline": table}}}
-    sentence = refusal(read_paper_tables, make_project(files=files), "mine")
+    sentence = refusal(read_paper, make_project(files=files), "mine")
     assert message in sentence
     assert sentence.startswith(str(tmp_path / "config/tables/mine.yaml"))
 
@@ -392,8 +392,8 @@ def test_rows_of_a_published_table_are_not_given_twice(make_project):
         ({"tables": {}}, "tables lacks"),
     ):
         project = make_project(files={"tables/pham2018": values})
-        assert sentence in refusal(read_paper_tables, project, "pham2018")
+        assert sentence in refusal(read_paper, project, "pham2018")
 
 
 def test_added_systems_count_as_systems_of_the_paper(project):
-    assert "transformer_base_pascal_rate" in read_paper_tables(project, "bugliarello2020").systems
+    assert "transformer_base_pascal_rate" in read_paper(project, "bugliarello2020").systems

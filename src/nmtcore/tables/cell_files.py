@@ -10,6 +10,10 @@ Source = dict[str, Any]
 """What a cell is measured from, as plain values: `files`, by seed where they are those of runs, and more facts."""
 
 
+class Unmeasurable(Exception):
+    """The reason why nothing can be measured in a cell; empty if nobody expects a value there."""
+
+
 class CellFiles(NamedTuple):
     """A cell, with the runs that it measures."""
 
@@ -22,9 +26,11 @@ class CellFiles(NamedTuple):
     """Whether the table is no paper's, but one of the systems of config.yaml."""
 
     @property
-    def run(self) -> RunSettings | None:
-        """The settings of the first seed; None without runs."""
-        return self.run_of(self.runs) if self.runs else None
+    def run(self) -> RunSettings:
+        """The settings of the first seed. Raises `Unmeasurable` if there are no runs."""
+        if self.runs is None:
+            raise Unmeasurable(self.cell.reason)
+        return self.run_of(self.runs)
 
     @property
     def test(self) -> str:

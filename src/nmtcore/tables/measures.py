@@ -1,7 +1,7 @@
 """The measures of tables: the files that each reads, for planning, and the values that it finds there, for a job.
 
-`source` of a measure says at planning time what a cell is measured from, or why nothing can be measured; it loads
-nothing heavy. `values` computes the cell from its source, a number per seed; `counts`, of a score that can be compared,
+`source` of a measure says at planning time what a cell is measured from, or raises `Unmeasurable`; it loads nothing
+heavy. `values` computes the cell from its source, a number per seed; `counts`, of a score that can be compared,
 what counts in each sentence.
 """
 
@@ -14,7 +14,7 @@ from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.own_code import has_own
 from nmtcore.layout import PAPER
 from nmtcore.tables import scores, sizes, training, trees
-from nmtcore.tables.cell_files import CellFiles, Source
+from nmtcore.tables.cell_files import CellFiles, Source, Unmeasurable
 
 if TYPE_CHECKING:
     from nmtcore.evaluation.counts import SentenceCounts
@@ -33,7 +33,7 @@ class Measure(NamedTuple):
 
     name: str
     label: str
-    source: Callable[[CellFiles], Source | str]
+    source: Callable[[CellFiles], Source]
     values: Callable[[Source], list[float]] | None = None
     """The value of each seed; None: the scores of `counts`."""
     counts: "Callable[[Source], list[SentenceCounts]] | None" = None
@@ -49,22 +49,24 @@ class Measure(NamedTuple):
     """Whether it scores translations, from the texts or by stored scores of segments."""
 
 
-def _setting_source(cell_files: CellFiles) -> Source | str:
-    """Return a setting at the scale of the papers, by the paper's name of it, or say why there is none."""
+def _setting_source(cell_files: CellFiles) -> Source:
+    """Return a setting at the scale of the papers, by the paper's name of it."""
     project, system, metric = cell_files.project, cell_files.cell.system, cell_files.cell.metric
     dataset = cell_files.cell.tested or cell_files.cell.row  # not our data set, which may stand in for the paper's
     if system is None or system not in project.system_entries:
-        return f"{system} is no system of ours"
+        raise Unmeasurable(f"{system} is no system of ours")
     try:
         run = project.run(dataset, system, PAPER, 1)  # settings do not depend on the seed
     except MissingAnnotation as error:
-        return f"{dataset} names {error.missing}"
+        raise Unmeasurable(f"{dataset} names {error.missing}") from error
     beta1, beta2 = run.training.betas
     values: dict[str, Any] = {"learning_rate": run.training.schedule.peak, "beta1": beta1, "beta2": beta2}
     for component in run.components.values():
         if isinstance(component, PascalSettings):
             values |= {"heads": component.heads, "parent_ignoring": component.ignoring}
-    return {"value": values[metric]} if metric in values else f"{run.system} scales no heads by parents"
+    if metric not in values:
+        raise Unmeasurable(f"{run.system} scales no heads by parents")
+    return {"value": values[metric]}
 
 
 def _translations(measure: str, label: str, *, digits: int = 2, file_type: str = "counts") -> Measure:
@@ -166,6 +168,14 @@ def measure_named(name: str) -> Measure | None:
     if name in MEASURES:
         return MEASURES[name]
     return _translations(name, name) if has_own("metrics", name) else None
+
+
+def measured_source(cell_files: CellFiles) -> Source:
+    """Return what the measure of a cell is measured from. Raises `Unmeasurable` if nothing can be measured."""
+    name = cell_files.cell.measure
+    if (measure := measure_named(name)) is None:
+        raise Unmeasurable(f"{name or 'nothing'} is no measure")
+    return measure.source(cell_files)
 
 
 def is_of_translations(name: str) -> bool:

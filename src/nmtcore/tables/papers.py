@@ -5,7 +5,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.files import NamedFiles, named_files
@@ -18,7 +18,6 @@ from nmtcore.tables.measures import MEASURES
 from nmtcore.tables.settings import (
     NUMBERS,
     ClaimSettings,
-    Numbers,
     PaperSettings,
     PaperTableSettings,
     PaperTablesSettings,
@@ -65,51 +64,31 @@ def paper_table_files(catalogue: Catalogue) -> NamedFiles:
     return named_files(catalogue.folders, "tables", noun="paper")
 
 
-def _published_files(catalogue: Catalogue) -> NamedFiles:
-    return named_files(catalogue.folders, "published", noun="paper")
-
-
-def paper_names(catalogue: Catalogue) -> list[str]:
-    """Return the names of the papers with published numbers in a configuration, sorted."""
-    return sorted(_published_files(catalogue))
-
-
 def read_paper(catalogue: Catalogue, name: str, *, where: str = "the target") -> Paper:
-    """Read the published tables of a paper, as its file has them.
-
-    Raises:
-        UserError: if there is no such paper; if a row does not have one value per column, a pair has another length
-            than its column's metrics, or a mark, a baseline or a claim names no row, no column or no fact; or if a
-            system, a data set or a split does not exist in the configuration. The message names file, table and row.
-    """
-    files = _published_files(catalogue)
-    files.check(name, where=where)
-    settings = build(PaperSettings, read_yaml(files[name]), where=str(files[name]))
-    return make_paper(catalogue, name, files[name], settings)
-
-
-def read_paper_tables(catalogue: Catalogue, name: str, *, where: str = "the target") -> Paper:
     """Read the tables of a file of `tables/`, with the published numbers if the paper has some.
 
     Raises:
-        UserError: as `read_paper`; if there is no such file; if it lacks a published table, or names rows, columns or
-            systems that do not exist. The message names the file and the table.
+        UserError: if there is no such file, or if it lacks a published table; if a row does not have one value per
+            column, a pair has another length than its column's metrics, or a mark, a baseline or a claim names no row,
+            no column or no fact; or if a system, a data set or a split does not exist in the configuration. The message
+            names file, table and row.
     """
-    files = paper_table_files(catalogue)
+    files, published_files = paper_table_files(catalogue), named_files(catalogue.folders, "published", noun="paper")
     files.check(name, where=where)
-    path = files[name]
+    path, published_path = files[name], published_files.get(name)
     shown = build(PaperTablesSettings, read_yaml(path), where=str(path))
-    published = read_paper(catalogue, name) if name in paper_names(catalogue) else None
-    known = {} if published is None else published.tables
+    published = None
+    if published_path is not None:
+        published = build(PaperSettings, read_yaml(published_path), where=str(published_path))
+        if missing := published.tables.keys() - shown.tables.keys():
+            raise UserError(f"{path}: tables lacks {', '.join(sorted(missing))}, which {published_path} has.")
+    known = published.tables if published else {}
     _check_shown(catalogue, shown, known, path)
-    if published is not None and (missing := known.keys() - shown.tables.keys()):
-        raise UserError(f"{path}: tables lacks {', '.join(sorted(missing))}, which {published.path} has.")
     own = {table: _own_table(values) for table, values in shown.tables.items() if table not in known}
-    title = shown.title or name if published is None else published.settings.title
-    settings = PaperSettings(title=title, controls=shown.controls, tables=own)
-    paper = make_paper(catalogue, name, path, settings, shown)
-    if published is not None:
-        theirs = make_paper(catalogue, name, published.path, published.settings, shown)
+    title = published.title if published else shown.title or name
+    paper = make_paper(catalogue, name, path, PaperSettings(title=title, controls=shown.controls, tables=own), shown)
+    if published:
+        theirs = make_paper(catalogue, name, published_path, published, shown)
         both = {**theirs.tables, **paper.tables}
         paper = theirs._replace(tables={table: both[table] for table in shown.tables})
     for system in shown.seeds:
@@ -118,19 +97,12 @@ def read_paper_tables(catalogue: Catalogue, name: str, *, where: str = "the targ
 
 
 def make_paper(
-    catalogue: Catalogue, name: str, path: Path, settings: PaperSettings, shown: PaperTablesSettings | None = None
+    catalogue: Catalogue, name: str, path: Path, settings: PaperSettings, shown: PaperTablesSettings
 ) -> Paper:
-    """Make the tables of a paper from the settings in a file, and check them as `read_paper` does.
-
-    `shown` says what is shown of each table; without it, the tables show numbers.
-    """
-    shown = shown or PaperTablesSettings(tables={})
-    plain = PaperTableSettings(kind="scores")
+    """Make the tables of a paper from the settings in a file, and check them as `read_paper` does."""
     tables = {
-        table: _Reader(name, settings, values, shown.tables.get(table, plain), shown.measures).table(
-            table, where=f"{path}: tables.{table}"
-        )
-        for table, values in settings.tables.items()
+        table: _Reader(name, settings, table, shown.tables[table], shown.measures).table(f"{path}: tables.{table}")
+        for table in settings.tables
     }
     paper = Paper(name=name, path=path, settings=settings, tables=tables, seeds=shown.seeds)
     _check_names(paper, catalogue)
@@ -160,12 +132,22 @@ class _Reader:
 
     paper: str
     settings: PaperSettings
-    grid: PublishedTableSettings
+    name: str
     shown: PaperTableSettings
     measures: Mapping[str, str]
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
 
-    def table(self, name: str, *, where: str) -> PlannedTable:
+    @property
+    def grid(self) -> PublishedTableSettings:
+        """The settings of the table."""
+        return self.settings.tables[self.name]
+
+    @property
+    def place(self) -> str:
+        """Where the table is in the paper."""
+        return self.grid.place or place_of(self.name)
+
+    def table(self, where: str) -> PlannedTable:
         """Make the table: a cell for each row and column, and the claims."""
         grid, shown = self.grid, self.shown
         _check_axes(grid, where=where)
@@ -184,13 +166,12 @@ class _Reader:
             number = numbers.get((row.row, column.column))
             marks = "" if number is None else grid.marks.get(column.column, {}).get(row.row, "")
             self.cells[row.row, column.column] = replace(self._cell(row, column), published=number, marks=marks)
-        place = grid.place or place_of(name)
         return PlannedTable(
             paper=self.paper,
-            name=name,
+            name=self.name,
             table_kind=shown.kind,
             title=self.settings.title,
-            place=place,
+            place=self.place,
             description=grid.description,
             baselines=grid.baselines,
             facts={**grid.facts, **shown.facts},
@@ -198,7 +179,7 @@ class _Reader:
             rows=tuple(rows),
             columns=tuple(replace(column, digits=self._digits(column)) for column in columns),
             cells=tuple(self.cells.values()),
-            claims=(*self._marked(place, columns), *self._said(place, columns)),
+            claims=(*self._marked(columns), *self._said(columns)),
         )
 
     def _columns(self, name: str, *, where: str) -> list[Cell]:
@@ -232,15 +213,9 @@ class _Reader:
         filtered = row.system is not None and row.row.endswith(FILTERED)
         by_dataset = self.grid.trained_on.get(row.row, {})
         trained = tested and by_dataset.get(tested, f"{tested}_filtered" if filtered else tested)
-        return Cell(
-            row=row.row,
-            column=column.column,
-            dataset=trained,
-            tested=tested,
-            elsewhere=row.elsewhere,
-            measure=self._measure(named["metric"]),
-            **named,
-        )
+        measure = self._measure(named["metric"])
+        cell = Cell(row=row.row, column=column.column, dataset=trained, tested=tested, measure=measure, **named)
+        return replace(cell, system=row.row, elsewhere=True) if row.elsewhere else cell
 
     def _digits(self, column: Cell) -> int:
         """Return the number of decimals with which the paper prints a column."""
@@ -249,76 +224,72 @@ class _Reader:
             (len(f"{value:.10f}".rstrip("0").partition(".")[2]) for value in values if value is not None), default=0
         )
 
-    def _marked(self, place: str, columns: Sequence[Cell]) -> Iterator[Claim]:
+    def _marked(self, columns: Sequence[Cell]) -> Iterator[Claim]:
         """Yield a claim per mark."""
         for column in columns:
-            for (row, name), cell in self.cells.items():
-                for mark in cell.marks if name == column.column else "":
+            for cell in [own for own in self.cells.values() if own.column == column.column]:
+                for mark in cell.marks:
                     position, level = MARKS[mark]
-                    yield self._claim(place, (row, column), (self.grid.baselines[position], column), level=level)
+                    baseline = self._claimed(self.grid.baselines[position], column, None)
+                    yield self._claim(replace(cell, item=None), baseline, level=level)
 
-    def _said(self, place: str, columns: Sequence[Cell]) -> Iterator[Claim]:
+    def _said(self, columns: Sequence[Cell]) -> Iterator[Claim]:
         """Yield the claims of sentences: one per system, baseline, column and item."""
         by_name = {column.column: column for column in columns}
         for sentence in self.grid.claims:
             named = sentence.columns or tuple(by_name)
             pairs = list(zip(named, sentence.baseline_columns or named, strict=True))
-            systems = sentence.systems or (self.grid.system or "",)
             # Without `baselines`, each system is compared with itself in the other column.
             itself = bool(sentence.baseline_columns and not sentence.baselines)
             baselines = (None,) if itself else sentence.baselines or self.grid.baselines[:1]
+            systems = sentence.systems or (self.grid.system or "",)
             stated = sentence.difference
             stated = self.grid.facts[stated] if isinstance(stated, str) else stated
-            for system, baseline, pair, item in product(systems, baselines, pairs, sentence.items or (None,)):
+            says = {key: getattr(sentence, key) for key in ("says", "direction", "margin")}
+            for row, baseline, pair, item in product(systems, baselines, pairs, sentence.items or (None,)):
                 column, other = (by_name[name] for name in pair)
-                against = (baseline or system, other)
-                yield self._claim(place, (system, column), against, sentence=sentence, item=item, stated=stated)
+                system, against = self._claimed(row, column, item), self._claimed(baseline or row, other, item)
+                gain = self.cells.get((item or "", column.column))
+                difference = gain.published if gain and stated is None else stated
+                yield self._claim(system, against, difference=difference, controls=sentence.controls, **says)
+
+    def _claimed(self, row: str, column: Cell, item: str | None) -> Cell:
+        """Return the cell of a claim, also of a system that has no row."""
+        known = self.cells.get((row, column.column))
+        return replace(known or self._cell(Cell(row=row, system=row_system(row)), column), item=item)
 
     def _claim(
         self,
-        place: str,
-        compared: tuple[str, Cell],
-        against: tuple[str, Cell],
+        system: Cell,
+        baseline: Cell,
         *,
-        sentence: ClaimSettings | None = None,
-        item: str | None = None,
-        stated: float | None = None,
-        level: float | None = None,
+        difference: float | None = None,
+        controls: Sequence[str] | None = None,
+        **more: Any,
     ) -> Claim:
-        system, baseline = (self._claimed(*own, item) for own in (compared, against))
-        says = {} if sentence is None else {key: getattr(sentence, key) for key in ("says", "direction", "margin")}
-        named = None if sentence is None else sentence.controls
-        named = self.settings.controls.get(system.system, ()) if named is None else named
-        trained = {(own.system, own.dataset) for own in (system, baseline)}
-        controls = [replace(system, row=name, system=name) for name in named if (name, system.dataset) not in trained]
+        """Make a claim about two cells; by default, the difference is theirs, and the controls are the paper's."""
+        if difference is None and system.item is None and None not in (system.published, baseline.published):
+            difference = round(system.published - baseline.published, 10)
+        if controls is None:
+            controls = self.settings.controls.get(system.system or "", ())
+        compared = {(own.system, own.dataset) for own in (system, baseline)}
+        names = [name for name in controls if (name, system.dataset) not in compared]
         itself = baseline.system == system.system
+        pairs = ((_of(name, system), _of(name, baseline) if itself else baseline) for name in names)
         return Claim(
             paper=self.paper,
-            place=place,
+            place=self.place,
             system=system,
             baseline=baseline,
-            difference=self._difference(compared, against, item) if stated is None else stated,
-            level=level,
-            controls=tuple(
-                (own, replace(baseline, row=own.row, system=own.system) if itself else baseline) for own in controls
-            ),
-            **says,
+            difference=difference,
+            controls=tuple(pairs),
+            **more,
         )
 
-    def _claimed(self, row: str, column: Cell, item: str | None) -> Cell:
-        """Return the cell of a claim; the table may lack its row."""
-        own = Cell(row=row, system=row_system(row), elsewhere=row in self.grid.rows_from_elsewhere)
-        cell = self._cell(own, column)
-        return replace(cell, row=cell.system, column="", item=item)
 
-    def _difference(self, compared: tuple[str, Cell], against: tuple[str, Cell], item: str | None) -> float | None:
-        """Return the difference of two cells or, for an item, the cell that is one; None if a cell is empty."""
-        cells = [(item, compared[1])] if item is not None else [compared, against]
-        values = [self.cells[row, col.column].published if (row, col.column) in self.cells else None
-                  for row, col in cells]  # fmt: skip
-        if None in values:
-            return None
-        return values[0] if item is not None else round(values[0] - values[1], 10)
+def _of(control: str, cell: Cell) -> Cell:
+    """Return what a cell of a claim would be of a control."""
+    return replace(cell, row=control, system=control, published=None, marks="")
 
 
 def _row(name: str, axis: str) -> Cell:
@@ -326,30 +297,20 @@ def _row(name: str, axis: str) -> Cell:
 
 
 def _numbers(
-    grid: PublishedTableSettings, groups: Sequence[Sequence[Cell]], *, where: str
-) -> dict[tuple[str, str], float]:
-    """Return the published numbers by row and column. Raises `UserError` if a row has too few or too many."""
-    return {
-        (row, column.column): number
-        for row, numbers in {**grid.rows, **grid.rows_from_elsewhere}.items()
-        for group, parts in zip(groups, _checked(row, numbers, groups, where=where), strict=True)
-        for column, number in zip(group, parts, strict=True)
-        if number is not None
-    }
-
-
-def _checked(
-    row: str, numbers: Sequence[Numbers], columns: Sequence[Sequence[Cell]], *, where: str
-) -> Iterator[tuple[float | None, ...]]:
-    """Yield the numbers of each column of a row, one per metric."""
-    if len(numbers) != len(columns):
-        raise UserError(f"{where}: {row}: {len(numbers)} values for {len(columns)} columns.")
-    for number, group in zip(numbers, columns, strict=True):
-        parts = number if isinstance(number, tuple) else (number,) if number is not None else (None,) * len(group)
-        if len(parts) != len(group):
-            name = group[0].column
-            raise UserError(f"{where}: {row}: {len(parts)} numbers for the {len(group)} metrics of {name}.")
-        yield parts
+    grid: PublishedTableSettings, columns: Sequence[Sequence[Cell]], *, where: str
+) -> dict[tuple[str, str], float | None]:
+    """Return the numbers by row and column. Raises `UserError` if a row has not one for each metric of a column."""
+    numbers: dict[tuple[str, str], float | None] = {}
+    for row, values in {**grid.rows, **grid.rows_from_elsewhere}.items():
+        if len(values) != len(columns):
+            raise UserError(f"{where}: {row}: {len(values)} values for {len(columns)} columns.")
+        for value, group in zip(values, columns, strict=True):
+            parts = (None,) * len(group) if value is None else value if isinstance(value, tuple) else (value,)
+            if len(parts) != len(group):
+                name = group[0].column
+                raise UserError(f"{where}: {row}: {len(parts)} numbers for the {len(group)} metrics of {name}.")
+            numbers |= {(row, column.column): part for column, part in zip(group, parts, strict=True)}
+    return numbers
 
 
 def _own_table(settings: PaperTableSettings) -> PublishedTableSettings:

@@ -15,12 +15,12 @@ from nmtcore.config.typed import choose, plain
 from nmtcore.errors import UserError
 from nmtcore.layout import CONFIGURED_TABLES, PAPER
 from nmtcore.planning.external import missing_seeds_sentence
-from nmtcore.tables.cell_files import CellFiles, source_paths
+from nmtcore.tables.cell_files import CellFiles, Unmeasurable, source_paths
 from nmtcore.tables.cells import Cell, Claim, PlannedRuns, PlannedTable
 from nmtcore.tables.configured import configured_paper
-from nmtcore.tables.kinds import source_of
-from nmtcore.tables.measures import INDUCTION, MEASURES, SETTINGS, measure_named
-from nmtcore.tables.papers import Paper, cell_without_number, paper_table_files, read_paper_tables
+from nmtcore.tables.kinds import KINDS
+from nmtcore.tables.measures import INDUCTION, MEASURES, SETTINGS, measure_named, measured_source
+from nmtcore.tables.papers import Paper, cell_without_number, paper_table_files, read_paper
 from nmtcore.tables.settings import FIGURES_OF_KINDS, NUMBERS
 from nmtcore.tables.trees import BRANCHING, UNTRAINED, WITHOUT_RUNS
 
@@ -92,7 +92,7 @@ def paper_table_plan(project: Project, *, paper_table: str) -> dict[str, Any]:
 
 @cache
 def _paper(project: Project, paper: str) -> Paper:
-    return configured_paper(project, paper) if paper in CONFIGURED_TABLES else read_paper_tables(project, paper)
+    return configured_paper(project, paper) if paper in CONFIGURED_TABLES else read_paper(project, paper)
 
 
 @cache
@@ -217,7 +217,9 @@ class _Planner:
     def _measured(self, row: str, column: str) -> Cell:
         """Plan a cell."""
         cell = self._cell(row, column)
-        if cell.elsewhere or (row.endswith(UNTRAINED) and cell.measure not in INDUCTION):
+        if cell.elsewhere:
+            return cell
+        if row.endswith(UNTRAINED) and cell.measure not in INDUCTION:
             return replace(cell, system=row)
         if cell.measure in SETTINGS:
             return self._with_source(cell)
@@ -228,8 +230,10 @@ class _Planner:
         """Add what a cell is measured from, or the reason why nothing can be measured."""
         runs, baseline = (self.runs.get(key or "") for key in (cell.runs, cell.baseline_runs))
         files = CellFiles(self.project, cell, runs, baseline, configured=not self.paper.name)
-        source = source_of(self.table.table_kind, files)
-        return replace(cell, reason=source) if isinstance(source, str) else replace(cell, source=source)
+        try:
+            return replace(cell, source=KINDS.get(self.table.table_kind, measured_source)(files))
+        except Unmeasurable as error:
+            return replace(cell, reason=str(error))
 
     def _baseline_runs(self, cell: Cell) -> str | None:
         """Return the runs of the first baseline; times are relative to it, or to the first row if there is none."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from nmtcore.config.datasets import GOLD
 from nmtcore.errors import UserError
 from nmtcore.layout import file_name
-from nmtcore.tables.cell_files import CellFiles, Source
+from nmtcore.tables.cell_files import CellFiles, Source, Unmeasurable
 
 if TYPE_CHECKING:
     from nmtcore.evaluation.counts import SentenceCounts
@@ -19,33 +19,29 @@ spanning trees of a system that learns from trees.
 """
 
 
-def translations_source(cell_files: CellFiles, *, measure: str, file_type: str) -> Source | str:
+def translations_source(cell_files: CellFiles, *, measure: str, file_type: str) -> Source:
     """Return the counts of the translations by the cell's runs; a row that is no system of ours has none."""
     if cell_files.runs is None or cell_files.cell.test is None:
-        return cell_files.cell.reason
+        raise Unmeasurable(cell_files.cell.reason)
     files = {"counts": cell_files.by_seed(file_type)}
     return {"files": files, "split": cell_files.cell.test, "column": measure}
 
 
-def attachment_source(cell_files: CellFiles) -> Source | str:
+def attachment_source(cell_files: CellFiles) -> Source:
     """Return the counts of the parses by the cell's runs; nothing if they do not parse the split."""
     cell, run = cell_files.cell, cell_files.run
-    if run is None or cell.test is None:
-        return cell.reason
-    gold = cell.test.startswith(GOLD)
+    gold = (cell.test or "").startswith(GOLD)
     if cell.test not in (run.gold if gold else run.parsed_tests):
-        return ""
+        raise Unmeasurable
     files = {"counts": cell_files.by_seed("gold_counts" if gold else "counts")}
     return {"files": files, "split": cell.test, "column": "tree_uas" if run.tree_comparison == "induced" else "uas"}
 
 
-def tree_attachment_source(cell_files: CellFiles) -> Source | str:
+def tree_attachment_source(cell_files: CellFiles) -> Source:
     """Return the scores of the cell's runs, if `attachment_source` counts heads that are not those of their trees."""
     source = attachment_source(cell_files)
-    if isinstance(source, str):
-        return source
     if cell_files.run.tree_comparison != "supervised":
-        return ""
+        raise Unmeasurable
     gold = source["split"].startswith(GOLD)
     files = {"scores": cell_files.by_seed("gold_scores" if gold else "scores")}
     return {"files": files, "split": source["split"], "score": "gold.uas" if gold else "uas"}

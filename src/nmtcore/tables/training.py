@@ -5,9 +5,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from nmtcore.tables.cell_files import CellFiles, Source
-
-NO_LOG = "its translations were made elsewhere, so it has no training log"
+from nmtcore.tables.cell_files import CellFiles, Source, Unmeasurable
 
 NOTES = """
 Loss: translation loss per target token, with label smoothing, in the first and last line of the training log. Tokens/s:
@@ -20,22 +18,18 @@ running there.
 """
 
 
-def log_source(cell_files: CellFiles) -> Source | str:
-    """Return the training logs of the cell's runs, or say why there are none."""
-    if cell_files.runs is None:
-        return cell_files.cell.reason
+def log_source(cell_files: CellFiles) -> Source:
+    """Return the training logs of the cell's runs."""
     if cell_files.run.external is not None:
-        return NO_LOG
+        raise Unmeasurable("its translations were made elsewhere, so it has no training log")
     return {"files": {"history": cell_files.by_seed("history")}}
 
 
-def relative_source(cell_files: CellFiles) -> Source | str:
+def relative_source(cell_files: CellFiles) -> Source:
     """Return the training logs of the cell's runs, and of the baseline's."""
     source, baseline = log_source(cell_files), cell_files.baseline
-    if isinstance(source, str):
-        return source
     if baseline is None or not baseline.seeds or cell_files.run_of(baseline).external is not None:
-        return "there is no run of the baseline to compare with"
+        raise Unmeasurable("there is no run of the baseline to compare with")
     return {"files": {**source["files"], "baseline": cell_files.of_runs(baseline, "history")}}
 
 

@@ -8,7 +8,7 @@ from nmtcore.config.datasets import GOLD
 from nmtcore.errors import UserError
 from nmtcore.layout import file_name
 from nmtcore.planning.runs import gold_files
-from nmtcore.tables.cell_files import CellFiles, Source
+from nmtcore.tables.cell_files import CellFiles, Source, Unmeasurable
 from nmtcore.tables.scores import stored_counts
 
 if TYPE_CHECKING:
@@ -33,39 +33,37 @@ the next word. All columns of a treebank are computed from the same sentences.
 """
 
 
-def _treebank_source(cell_files: CellFiles, file_type: str = "gold_parses", *, first: bool = False) -> Source | str:
+def _treebank_source(cell_files: CellFiles, file_type: str = "gold_parses", *, first: bool = False) -> Source:
     """Return the pairs and gold trees of the cell's treebank, and the parses or counts of its runs, if it has some."""
     cell = cell_files.cell
     if cell.reason:
-        return cell.reason
+        raise Unmeasurable(cell.reason)
     dataset = None if cell.ours is None else cell_files.project.dataset(cell.ours)
     if dataset is None or cell.test not in dataset.source_treebanks(GOLD):
-        return f"{cell.test or 'this'} is no treebank with gold trees of the source side"
+        raise Unmeasurable(f"{cell.test or 'this'} is no treebank with gold trees of the source side")
     pairs, trees = gold_files(cell_files.project, dataset=cell.ours, split=cell.test)
     files: dict[str, Any] = {"pairs": pairs, "trees": trees}
     if cell_files.runs is not None:
         if cell.test not in cell_files.run.gold:
-            return f"{cell.system} does not parse"
+            raise Unmeasurable(f"{cell.system} does not parse")
         split = {"split": cell.test} if file_type == "gold_parses" else {}
         files[file_type] = cell_files.by_seed(file_type, first=first, **split)
     return {"files": files, "split": cell.test}
 
 
-def trees_source(cell_files: CellFiles) -> Source | str:
+def trees_source(cell_files: CellFiles) -> Source:
     """Return the treebank and the parses by the first seed, of a figure of trees."""
     if cell_files.runs is None and not cell_files.cell.reason:
-        return f"{cell_files.cell.system} is no system"
+        raise Unmeasurable(f"{cell_files.cell.system} is no system")
     return _treebank_source(cell_files, first=True)
 
 
-def induction_source(cell_files: CellFiles) -> Source | str:
+def induction_source(cell_files: CellFiles) -> Source:
     """Return the treebank, and the counts of the cell's runs or the name of the baseline whose trees are scored."""
     cell = cell_files.cell
     if cell_files.runs is None and cell.system not in BRANCHING and not cell.reason:
-        return f"{cell.system} has no trees"
+        raise Unmeasurable(f"{cell.system} has no trees")
     source = _treebank_source(cell_files, "gold_counts")
-    if isinstance(source, str):
-        return source
     measure = {"undirected": "undirected_gold_edges"}.get(cell.metric, cell.metric)
     if cell_files.runs is None:
         return {**source, "column": measure, "baseline": cell.system}
@@ -128,17 +126,15 @@ def sentence_count(source: Source) -> int:
     return next(iter(counts.values())) if counts else row_count(Path(source["files"]["trees"]))
 
 
-def production_source(cell_files: CellFiles) -> Source | str:
+def production_source(cell_files: CellFiles) -> Source:
     """Return the treebank, and the parses by the cell's runs or the name of the trees that need none."""
     cell = cell_files.cell
     if cell_files.runs is None and cell.system not in WITHOUT_RUNS and not cell.reason:
-        return f"{cell.system} has no trees"
+        raise Unmeasurable(f"{cell.system} has no trees")
     head, _, dependent = (cell.item or "").partition("_")
     source = _treebank_source(cell_files)
-    if isinstance(source, str):
-        return source
     if not dependent:
-        return f"{cell.item} is no production HEAD_DEPENDENT"
+        raise Unmeasurable(f"{cell.item} is no production HEAD_DEPENDENT")
     return {**source, "head": head, "dependent": dependent, "trees": None if cell_files.runs else cell.system}
 
 
