@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from nmtcore.config.project import Project
-from nmtcore.tables.cell_files import CellFiles, Source, Unmeasurable
+from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 from nmtcore.tables.measures import measured_source
 from nmtcore.tables.training import log_source
 from nmtcore.tables.trees import trees_source

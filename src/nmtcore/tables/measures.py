@@ -14,7 +14,7 @@ from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.own_code import has_own
 from nmtcore.layout import PAPER
 from nmtcore.tables import scores, sizes, training, trees
-from nmtcore.tables.cell_files import CellFiles, Source, Unmeasurable
+from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 
 if TYPE_CHECKING:
     from nmtcore.evaluation.counts import SentenceCounts

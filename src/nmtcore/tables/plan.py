@@ -15,8 +15,7 @@ from nmtcore.config.typed import choose, plain
 from nmtcore.errors import UserError
 from nmtcore.layout import CONFIGURED_TABLES, PAPER
 from nmtcore.planning.external import missing_seeds_sentence
-from nmtcore.tables.cell_files import CellFiles, Unmeasurable, source_paths
-from nmtcore.tables.cells import Cell, Claim, PlannedRuns, PlannedTable
+from nmtcore.tables.cells import Cell, CellFiles, Claim, PlannedRuns, PlannedTable, Unmeasurable, source_paths
 from nmtcore.tables.configured import configured_paper
 from nmtcore.tables.kinds import KINDS
 from nmtcore.tables.measures import INDUCTION, MEASURES, SETTINGS, measure_named, measured_source

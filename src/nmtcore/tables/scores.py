@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from nmtcore.config.datasets import GOLD
 from nmtcore.errors import UserError
 from nmtcore.layout import file_name
-from nmtcore.tables.cell_files import CellFiles, Source, Unmeasurable
+from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 
 if TYPE_CHECKING:
     from nmtcore.evaluation.counts import SentenceCounts

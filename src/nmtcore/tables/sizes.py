@@ -13,7 +13,7 @@ from nmtcore.files import read_json
 from nmtcore.layout import file_name
 from nmtcore.planning.annotation import selection_file
 from nmtcore.planning.features import segmentation_folder
-from nmtcore.tables.cell_files import CellFiles, Source, Unmeasurable
+from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 
 ENGLISH = "en"
 """The language whose words and subwords some measures count."""

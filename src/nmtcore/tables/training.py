@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from nmtcore.tables.cell_files import CellFiles, Source, Unmeasurable
+from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 
 NOTES = """
 Loss: translation loss per target token, with label smoothing, in the first and last line of the training log. Tokens/s:

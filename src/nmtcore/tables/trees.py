@@ -8,7 +8,7 @@ from nmtcore.config.datasets import GOLD
 from nmtcore.errors import UserError
 from nmtcore.layout import file_name
 from nmtcore.planning.runs import gold_files
-from nmtcore.tables.cell_files import CellFiles, Source, Unmeasurable
+from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 from nmtcore.tables.scores import stored_counts
 
 if TYPE_CHECKING:
