@@ -28,7 +28,7 @@ from nmtcore.reporting.table import (
 )
 from nmtcore.reporting.table_latex import page_latex
 from nmtcore.tables.measures import measure_named
-from nmtcore.tables.plan import all_papers, paper_tables_of, planned_table
+from nmtcore.tables.plan import all_tables, planned_table
 
 pytestmark = pytest.mark.needs("LaTeX")
 
@@ -96,9 +96,7 @@ def test_all_tables_of_the_papers_fit_into_a_paper(root, tmp_path, monkeypatch):
         monkeypatch.setattr(grid, name, lambda *_: [])
     project = Project.load(root / "config")
     pages = []
-    for table in (
-        planned_table(project, name) for paper in all_papers(project) for name in paper_tables_of(project, paper)
-    ):
+    for table in (planned_table(project, name) for name in all_tables(project)):
         if table.table_kind == "scores":
             blocks = KINDS["scores"].blocks(table, EveryCell(), None)
             assert any(isinstance(block, Table) for block in blocks)

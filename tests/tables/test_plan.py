@@ -15,6 +15,7 @@ from nmtcore.tables.papers import read_paper
 from nmtcore.tables.plan import (
     all_paper_results,
     all_papers,
+    all_tables,
     claimed_table_jsons,
     our_split,
     paper_and_table,
@@ -59,7 +60,7 @@ def test_every_published_number_has_a_cell(project):
 
 
 def test_every_cell_of_a_system_has_runs_or_a_reason(project):
-    for name in (name for paper in PAPERS for name in paper_tables_of(project, paper)):
+    for name in all_tables(project):
         plan = planned_table(project, name)
         rows = {row.name: row for row in plan.rows}
         others = {*read_paper(project, plan.paper).settings.others, "random"}
@@ -104,7 +105,7 @@ def test_each_table_names_the_data_sets_that_stand_in(make_project):
     """By its input files and numbers; a stand-in may also be named for cells that are empty for a reason."""
     project = make_project({"scale": "smoke", "seeds": [1]})
     kinds = set()
-    for name in (name for paper in PAPERS for name in paper_tables_of(project, paper)):
+    for name in all_tables(project):
         plan = planned_table(project, name)
         parts = [Path(path).parts for path in paper_table_inputs(project, paper_table=name)]
         read = {own[1] if own[2] in FOLDERS else own[2] for own in parts}
@@ -162,12 +163,7 @@ def test_a_scale_of_ones_own_says_whether_it_decides_claims(make_project, values
 def test_systems_that_learn_more_than_to_translate_are_not_judged_at_quick(make_project):
     """Also if such a system is the baseline; what is not run has its own reason."""
     project = make_project({"scale": "quick", "stand_ins": None, "seeds": [1]})
-    claims = [
-        own
-        for paper in PAPERS
-        for name in paper_tables_of(project, paper)
-        for own in planned_table(project, name).claims
-    ]
+    claims = [own for name in all_tables(project) for own in planned_table(project, name).claims]
     second = ("depparse", "diagonalparse", "tag_attention", "multitask", "sisa", "currey_heafield")
     for own in claims:
         trained = (own.system.system, own.baseline.system)
@@ -231,8 +227,7 @@ def test_claims_know_their_runs_and_why_they_cannot_be_decided(project):
     assert (first.source, first.reason) == ({}, "on demo_en2de it is the baseline itself")
     assert second.runs == "demo_en2de/transformer_base_pascal_rate"
     reasons = Counter(
-        claim.reason for paper in PAPERS for name in paper_tables_of(project, paper)
-        for claim in planned_table(project, name).claims
+        claim.reason for name in all_tables(project) for claim in planned_table(project, name).claims
     )  # fmt: skip
     assert sum(reasons.values()) == 215
     assert set(reasons) == {
@@ -287,7 +282,7 @@ def test_an_unknown_table_is_named(project):
 
 def test_all_results_are_the_ledger_the_pages_the_tables_and_the_figures(project):
     results = all_paper_results(project)
-    tables = sum(len(paper_tables_of(project, paper)) for paper in PAPERS)
+    tables = len(all_tables(project))
     figures = [path for path in results if path.endswith(".svg")]
     assert results[0] == "results/tables/claims.md"
     assert len(results) == len(set(results)) == 1 + len(PAPERS) + tables + len(figures)

@@ -40,6 +40,11 @@ def paper_tables_of(project: Project, paper: str) -> list[str]:
     return [f"{paper}_{table}" for table in _paper(project, paper).tables]
 
 
+def all_tables(project: Project) -> list[str]:
+    """List the tables of all papers, as PAPER_TABLE."""
+    return [name for paper in all_papers(project) for name in paper_tables_of(project, paper)]
+
+
 def all_papers(project: Project) -> list[str]:
     """List the papers that have tables."""
     return sorted(paper_table_files(project))
@@ -404,21 +409,19 @@ def claimed_table_jsons(project: Project, *, table: str = "") -> list[str]:
     """List the JSON of each table that a claim is made about."""
     return [
         project.layout.path("paper_json", table=table, paper_table=name)
-        for paper in all_papers(project)
-        for name in paper_tables_of(project, paper)
+        for name in all_tables(project)
         if planned_table(project, name).claims
     ]
 
 
 def all_paper_results(project: Project) -> list[str]:
     """List the ledger of claims, and the page and the figures of each paper."""
-    path, papers = project.layout.path, all_papers(project)
-    names = [name for paper in papers for name in paper_tables_of(project, paper)]
+    path, names = project.layout.path, all_tables(project)
     figures = [
         path("paper_figure", table="", paper_table=name)
         for name in names
         if planned_table(project, name).table_kind in FIGURES_OF_KINDS
     ]
-    pages = [path("paper_page_table", table="", paper=paper) for paper in papers]
+    pages = [path("paper_page_table", table="", paper=paper) for paper in all_papers(project)]
     tables = [path("paper_table", table="", paper_table=name) for name in names]
     return [path("claim_table", table=""), *pages, *tables, *figures]
