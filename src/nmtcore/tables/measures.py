@@ -61,9 +61,9 @@ def _setting_source(cell_files: CellFiles) -> Source:
         raise Unmeasurable(f"{dataset} names {error.missing}") from error
     beta1, beta2 = run.training.betas
     values: dict[str, Any] = {"learning_rate": run.training.schedule.peak, "beta1": beta1, "beta2": beta2}
-    for component in run.components.values():
-        if isinstance(component, PascalSettings):
-            values |= {"heads": component.heads, "parent_ignoring": component.ignoring}
+    pascal = next((own for own in run.components.values() if isinstance(own, PascalSettings)), None)
+    if pascal is not None:
+        values |= {"heads": pascal.heads, "parent_ignoring": pascal.ignoring}
     if metric not in values:
         raise Unmeasurable(f"{run.system} scales no heads by parents")
     return {"value": values[metric]}
@@ -97,10 +97,7 @@ def _log(name: str, label: str, *, digits: int = 0, notes: str = training.NOTES,
 
 
 def _setting(name: str) -> Measure:
-    def values(source: Source) -> list[float]:
-        return [source["value"]]
-
-    return Measure(name, name, _setting_source, values, content="number", notes=SETTING_NOTES)
+    return Measure(name, name, _setting_source, lambda source: [source["value"]], content="number", notes=SETTING_NOTES)
 
 
 _TIMES = {"notes": training.TIME_NOTES}
