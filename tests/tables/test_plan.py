@@ -79,7 +79,7 @@ def test_a_plan_survives_json(project):
     for name in ("tran2018_table_3", "aycock2021_figure_5_2"):
         values = paper_table_plan(project, paper_table=name)
         plan = planned_table(project, name)
-        assert build(PlannedTable, yaml.safe_load(yaml.safe_dump(values)), where="plan").cells == plan.cells
+        assert build(PlannedTable, yaml.safe_load(yaml.safe_dump(values)), where="plan") == plan
 
 
 def test_small_scales_use_stand_ins_and_the_paper_scale_uses_none(make_project):
@@ -112,7 +112,7 @@ def test_each_table_names_the_data_sets_that_stand_in(make_project):
         assert read <= set(plan.stand_ins.values()), name
         if any(cell.measure in SETTINGS for cell in plan.cells):
             assert plan.stand_ins == {}
-        assert paper_table_plan(project, paper_table=name)["stand_ins"] == plan.stand_ins
+        assert paper_table_plan(project, paper_table=name).get("stand_ins", {}) == plan.stand_ins
         kinds.add(plan.table_kind)
     assert kinds | {"differences"} == set(get_args(TableKind)), "that is for tables of one's own"
     facts = planned_table(project, "bugliarello2020_facts")

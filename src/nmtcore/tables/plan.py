@@ -11,7 +11,7 @@ from nmtcore.config.own_code import own_checksums
 from nmtcore.config.project import Project
 from nmtcore.config.recipes import ScaleSettings
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.typed import choose, plain
+from nmtcore.config.typed import changed, choose
 from nmtcore.errors import UserError
 from nmtcore.layout import CONFIGURED_TABLES, PAPER
 from nmtcore.planning.external import missing_seeds_sentence
@@ -90,8 +90,8 @@ def paper_table_notes(project: Project, *, paper_table: str) -> list[str]:
 
 
 def paper_table_plan(project: Project, *, paper_table: str) -> dict[str, Any]:
-    """Return the plan of a table as plain values."""
-    return plain(planned_table(project, paper_table))
+    """Return the plan of a table as plain values, without those at their defaults."""
+    return changed(planned_table(project, paper_table))
 
 
 @cache
