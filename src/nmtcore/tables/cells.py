@@ -39,7 +39,7 @@ class Cell:
     system: str | None = None
     """The system, or the name of a row that is no system of ours (`gold`, `left`, "UDPipe 1.2")."""
     dataset: str | None = None
-    """The paper's data set that the system is trained on."""
+    """The paper's data set that the system is trained on; of a row or a column, the one that it names."""
     tested: str | None = None
     """The paper's data set whose test is meant."""
     split: str | None = None
