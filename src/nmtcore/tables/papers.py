@@ -163,9 +163,9 @@ class _Reader:
             if row not in known:
                 rows.append(Cell(row=row, system=row_system(row), added=row not in grid.systems))
         for row, column in product(rows, columns):
-            number = numbers.get((row.row, column.column))
-            marks = "" if number is None else grid.marks.get(column.column, {}).get(row.row, "")
-            self.cells[row.row, column.column] = replace(self._cell(row, column), published=number, marks=marks)
+            key = (row.row, column.column)
+            marks = grid.marks.get(column.column, {}).get(row.row, "")
+            self.cells[key] = replace(self._cell(row, column), published=numbers.get(key), marks=marks)
         return PlannedTable(
             paper=self.paper,
             name=self.name,

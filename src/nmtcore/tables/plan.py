@@ -180,9 +180,7 @@ class _Planner:
                 continue
             also = ALWAYS if measure.of_translations else measure.also
             for name in also:
-                place = (column.dataset, column.split, name)
-                if place not in shown:
-                    shown |= {place} if also == ALWAYS else set()
+                if (column.dataset, column.split, name) not in shown:
                     label = _added_name(column, name, also)
                     own = replace(column, column=label, metric=name, measure=name, digits=0, added=True)
                     columns[label] = (own, column.column)
