@@ -49,6 +49,8 @@ def test_systems_have_scores_trees_and_training(make_project):
     assert {"transformer_base", "sa_nmt_shared, untrained", "left"} <= rows
     assert table.cell("depparse_l1", "parsed/test/uas").source["column"] == "uas"
     assert table.cell("sa_nmt_shared", "parsed/test/uas").source["column"] == "tree_uas"
+    against = [table.cell(name, "parsed/test/bleu").baseline_runs for name in ("depparse_l1", "transformer_base")]
+    assert against == ["parsed/transformer_base", None]
     of_trees = "parsed/test/uas, UAS of trees"
     assert "seed1/scores.json" in table.cell("depparse_l1", of_trees).source["files"]["scores"]["1"]
     assert table.cell("sa_nmt_shared", of_trees).source == {}, "their UAS is that of trees"
