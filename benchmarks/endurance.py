@@ -177,19 +177,19 @@ def _sample(process: int, began: float) -> Sample | None:
 
 def draw(samples: list[Sample], path: Path) -> None:
     """Draw the three curves, one below the other."""
-    from nmtcore.reporting.charts import Line, Point, lines_panel, system_looks
-    from nmtcore.reporting.svg import write_drawings
+    from matplotlib import style
+    from matplotlib.figure import Figure
 
-    looks = system_looks(["base"])["base"]
-    panels = [
-        lines_panel(
-            [Line(looks, [Point(sample.minutes, getattr(sample, name)) for sample in samples])],
-            title=[name],
-            x_title="minutes",
-        )
-        for name in Sample._fields[1:]
-    ]
-    write_drawings(path, panels, title=", ".join(Sample._fields[1:]))
+    from nmtcore.reporting.charts import STYLE, WIDTH, write_chart
+
+    with style.context(STYLE):
+        figure, names = Figure(figsize=(WIDTH, 5), layout="constrained"), Sample._fields[1:]
+        panels = figure.subplots(len(names), sharex=True)
+        for ax, name in zip(panels, names, strict=True):
+            ax.plot([sample.minutes for sample in samples], [getattr(sample, name) for sample in samples])
+            ax.set_title(name, loc="left")
+        panels[-1].set_xlabel("minutes")
+        write_chart(figure, path, title=", ".join(names))
 
 
 if __name__ == "__main__":

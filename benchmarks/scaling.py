@@ -156,27 +156,26 @@ def by_stage(measured: Sequence[Measured]) -> dict[str, list[Measured]]:
 
 def draw(measured: Sequence[Measured], path: Path) -> None:
     """Draw CPU time and memory over sizes, with a row of panels per group of stages."""
-    from nmtcore.reporting.charts import Line, Point, lines_panel, system_looks, systems_legend
-    from nmtcore.reporting.svg import arranged, write_drawings
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    from nmtcore.reporting.charts import STYLE, WIDTH, system_looks, write_chart
 
     rows = by_stage(measured)
-    drawings = []
-    for group in dict.fromkeys(STAGES[name].group for name in rows):
-        names = {name: STAGES[name].title.replace("`", "") for name in rows if STAGES[name].group == group}
-        looks = system_looks(list(names.values()))
-        panels = []
-        for value, column in (("CPU time, s", "cpu"), ("peak memory, MB", "memory")):
-            lines = [
-                Line(
-                    looks[title], [Point(*np.log10([row.size, max(getattr(row, column), 0.01)])) for row in rows[name]]
-                )
-                for name, title in names.items()
-            ]
-            shown = (lambda power: f"{10**power:.3g}",) * 2
-            title = [f"{group}: {value}"]
-            panels.append(lines_panel(lines, title=title, x_title="pairs, sentences or runs", shown=shown))
-        drawings += [systems_legend(looks), arranged(panels, columns=2)]
-    write_drawings(path, drawings, title="CPU time and memory over sizes")
+    groups = list(dict.fromkeys(STAGES[name].group for name in rows))
+    with style.context(STYLE):
+        figure = Figure(figsize=(2 * WIDTH, 2.6 * len(groups)), layout="constrained")
+        for part, group in zip(figure.subfigures(len(groups), squeeze=False)[:, 0], groups, strict=True):
+            names = {name: STAGES[name].title.replace("`", "") for name in rows if STAGES[name].group == group}
+            looks, panels = system_looks(names.values()), part.subplots(1, 2)
+            columns = (("CPU time, s", "cpu"), ("peak memory, MB", "memory"))
+            for ax, (value, column) in zip(panels, columns, strict=True):
+                for name, title in names.items():
+                    values = [max(getattr(row, column), 0.01) for row in rows[name]]
+                    ax.loglog([row.size for row in rows[name]], values, **looks[title]._asdict(), label=title)
+                ax.set(xlabel="pairs, sentences or runs", title=f"{group}: {value}")
+            part.legend(*panels[0].get_legend_handles_labels(), loc="outside upper left", ncols=2)
+        write_chart(figure, path, title="CPU time and memory over sizes")
 
 
 def put_into(path: Path, lines: Sequence[str]) -> None:

@@ -48,8 +48,8 @@ def at(path: Path, line: int, fault: str) -> str:
 
 
 def first_comment(text: str) -> str:
-    """Return the comment that a file begins with, without the lines that are for programs (`#!`, a schema)."""
-    lines = [line for line in text.splitlines() if not line.startswith(("#!", "# yaml-language-server:"))]
+    """Return the comment that a file begins with, without the line that is for a program (`#!`)."""
+    lines = [line for line in text.splitlines() if not line.startswith("#!")]
     comment = itertools.takewhile(lambda line: line.startswith("#"), lines)
     return "\n".join(line.removeprefix("#").strip() for line in comment)
 

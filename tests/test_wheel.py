@@ -137,7 +137,7 @@ def test_the_wheel_has_the_files_of_the_package(wheel: Path, root: Path):
 def test_the_environment_is_not_that_of_the_tests(clean: Clean):
     code = (
         "import sys, nmtcore; from importlib.util import find_spec; print(nmtcore.__file__, sys.path, "
-        "*filter(find_spec, ['torch', 'stanza', 'spacy', 'snakemake', 'vl_convert', 'pandas', 'pytest']), sep='\\n')"
+        "*filter(find_spec, ['torch', 'stanza', 'spacy', 'snakemake', 'matplotlib', 'pandas', 'pytest']), sep='\\n')"
     )
     own, path, *others = clean.run("python", "-I", "-c", code)[0].splitlines()
     assert Path(own).is_relative_to(clean.python.parent.parent)

@@ -37,7 +37,7 @@ SCORES = ("bleu", "ribes", "multi_bleu", "comet", "uas", "gold.uas")
 CONFIGURED_TABLES = ("systems", "constructions", "gates", "productions", "examples", "curves")
 """Tables of the configured systems that are made as those of the papers are."""
 
-PLAIN_TABLES = ("data", "annotation", "parsers", "heads", "tags", "contrast")
+PLAIN_TABLES = ("data", "annotation", "parsers", "heads", "contrast")
 """Other tables of the configured data sets and systems."""
 
 FILES = {
@@ -89,7 +89,6 @@ FILES = {
     "summary": "{root}/{dataset}/{system}.{score}",
     "all_runs": "{results}/runs.parquet",
     "all_scores": "{results}/scores.parquet",
-    "checklist": "{results}/checklist.md",
     # Figures, and tables that are not in `TABLES`; one with its own name lies in a folder of that name
     "paper_figure": "{results}/figures/{table}{paper_table}.svg",
     "paper_figure_pdf": "{results}/figures/{table}{paper_table}.pdf",
@@ -117,7 +116,7 @@ FILES |= {
     f"{table}_json": f"{{results}}/tables/{{table}}{TABLES[table]}.json" for table in ("paper", "claim", "licence")
 }
 
-TABLE_FORMATS = ("csv", "tex", "html")
+TABLE_FORMATS = ("csv", "tex")
 """Formats of each table in addition to Markdown; `data_table` is also `data_csv`..."""
 
 FILES |= {

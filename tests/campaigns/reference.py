@@ -23,7 +23,7 @@ TARGETS = (
 )
 """What a user asks for."""
 RUN = f"results/tiny/trees/{SYSTEM}/seed1"
-SETTINGS = ("scale=tiny", 'datasets=["trees"]', f'systems=["{SYSTEM}"]', f"baseline={SYSTEM}")
+SETTINGS = ("scale=tiny", 'datasets=["trees"]', f'systems=["{SYSTEM}"]')
 
 
 class Job(NamedTuple):

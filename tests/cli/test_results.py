@@ -32,6 +32,18 @@ def results(tmp_path):
     return tmp_path / "results", counts
 
 
+def test_a_system_that_was_tested_on_other_sentences_is_compared_with_none(results, tmp_path):
+    lines, references = draw(40, wrong=0.5)
+    references = references[::-1]
+    made = Results(tmp_path, references, references)
+    made.write_run("elsewhere", 1, lines)
+    counts = count_translations(lines, references, EvaluationSettings(**EVALUATION))
+    write_scores(made.layout, "elsewhere", 1, bleu={"test": bleu_scores(counts)})
+    (_, _, *rows), _ = listed(results[0])
+    compared = [row[0] for row in rows if any(cell.startswith(("+", "-")) for cell in row[1:])]
+    assert (len(rows), compared) == (4, ["parser", "single"])
+
+
 def write_scores(layout, system, seed, *, file_type="scores", scale="quick", **scores):
     names = {"scale": scale, "dataset": "d", "system": system, "seed": seed}
     write_json(layout.path(file_type, **names), {**names, **scores})
@@ -47,7 +59,7 @@ def test_systems_are_compared_with_the_baseline(results, monkeypatch):
     folder, counts = results
     (title, header, *rows), text = listed(folder)
     assert title == ["quick, d, test"]
-    assert header == ["system", "seeds", "BLEU", "length", "difference", "chrF", "difference"]
+    assert header == ["system", "seeds", "BLEU", "length", "empty", "difference", "chrF", "difference"]
     shown = {row[0]: row[1:] for row in rows}
     assert list(shown) == ["transformer_base", "parser", "single"]
     for system in ("parser", "single"):
@@ -58,18 +70,19 @@ def test_systems_are_compared_with_the_baseline(results, monkeypatch):
             )[system]
             for metric in ("bleu", "chrf")
         }
-        for metric, cell in (("bleu", shown[system][3]), ("chrf", shown[system][5])):
+        for metric, cell in (("bleu", shown[system][4]), ("chrf", shown[system][6])):
             difference = compared[metric].difference
             low, high = difference.interval
             assert cell == f"{difference.delta:+.1f} ± {(high - low) / 2:.1f}"
         mean = sum(compared["bleu"].scores) / len(compared["bleu"].scores)
         assert shown[system][1].split(" ± ")[0] == f"{mean:.1f}"
-    assert len(shown["transformer_base"]) == 4, "it is compared with nothing"
+    assert len(shown["transformer_base"]) == 5, "it is compared with nothing"
     ratio = sum(bleu_scores(own)["length_ratio"] for own in counts["parser"]) / 2
-    assert shown["parser"][2] == f"{ratio:.2f}"
+    empty = sum(bleu_scores(own)["empty_translations"] for own in counts["parser"]) / 2
+    assert shown["parser"][2:4] == [f"{ratio:.2f}", f"{empty:.1f}"]
     assert "difference: from transformer_base" in " ".join(text.split())
     (_, _, *rows), _ = listed(folder, "--baseline", "single")
-    assert [len(row) for row in rows] == [5, 7, 7]
+    assert [len(row) for row in rows] == [6, 8, 8]
     monkeypatch.setenv("COLUMNS", "70")
     assert max(map(len, listed(folder)[1].splitlines())) <= 70
 
@@ -85,15 +98,21 @@ def test_runs_with_scores_of_treebanks_alone_have_no_row(results):
 
 def test_all_scores_are_listed(results):
     folder, _ = results
-    heads = {"test": {"argmax": {"uas": 80.0, "sentences": 4}}}
+    heads = {"uas": 80.0, "sentences": 4}
     layout = Layout(results=str(folder), scales=("quick",))
-    write_scores(layout, "parser", 1, file_type="gold_scores", **{"gold.uas": {"gold_d": heads["test"]}})
+    write_scores(
+        layout,
+        "parser",
+        1,
+        file_type="gold_scores",
+        **{"gold.uas": {"gold_d": {"argmax": heads, "spanning_tree": heads}}},
+    )
     (title, header, *rows), text = listed(folder, "--all")
     assert title == ["quick, d"], "what is common to all rows stands above them"
-    assert header == ["system", "split", "seeds", "BLEU", "chrF", "UAS"]
-    assert ["parser", "gold_d", "1", "80.0"] in rows
+    assert header == ["system", "split", "seeds", "BLEU", "chrF", "UAS", "UAS of trees"]
+    assert ["parser", "gold_d", "1", "80.0", "80.0"] in rows
     assert next(row[:3] for row in rows if row[0] == "parser") == ["parser", "test", "1, 2"]
-    assert "with the previous word) or, on a split gold_..." in " ".join(text.split())
+    assert "with the parser's trees or, on a split gold_..." in " ".join(text.split())
 
 
 @pytest.mark.parametrize(

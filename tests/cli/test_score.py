@@ -96,10 +96,11 @@ def test_scores_are_those_of_sacrebleu(texts, options, settings):
     bleu = BLEU(tokenize="intl" if options else "13a", **settings)
     own = [metric.corpus_score(translations["single"][0], [references]).score for metric in (bleu, CHRF(**settings))]
     output = score("single/seed1.txt", *options)
-    bleu_text, length, chrf_text = row_of(output, "single/seed1.txt")[1:]
+    bleu_text, length, empty, chrf_text = row_of(output, "single/seed1.txt")[1:]
     assert [bleu_text, chrf_text] == [f"{score:.1f}" for score in own]
     lengths = bleu.corpus_score(translations["single"][0], [references])
     assert length == f"{lengths.sys_len / lengths.ref_len:.2f}"
+    assert empty == f"{sum(not line.strip() for line in translations['single'][0]):.1f}"
     assert bleu.get_signature().format() in output
     assert score("single/seed1.txt", "--tokens", *options).count("|text:tokens") == 2
     assert "baseline" not in output
@@ -111,7 +112,7 @@ def test_one_table_has_lengths_and_differences_within_the_terminal(texts, monkey
     output = score(*(f"{name}/seed*.txt" for name in SYSTEMS))
     _, table, signatures, notes = output.split("\n\n")
     header, *rows = (re.split("  +", line) for line in table.splitlines())
-    assert header == ["system", "BLEU", "length", "difference", "chrF", "difference"]
+    assert header == ["system", "BLEU", "length", "empty", "difference", "chrF", "difference"]
     assert [row[0] for row in rows] == list(SYSTEMS), "the rest of the names is common to all"
     counted = {
         name: [METRICS["bleu"].count(lines, references, EvaluationSettings()) for lines in seeds]
@@ -119,7 +120,7 @@ def test_one_table_has_lengths_and_differences_within_the_terminal(texts, monkey
     }
     difference = compare_systems(counted, baseline="base")["better"].difference
     low, high = difference.interval
-    assert rows[1][3] == f"{difference.delta:+.1f} ± {(high - low) / 2:.1f}"
+    assert rows[1][4] == f"{difference.delta:+.1f} ± {(high - low) / 2:.1f}"
     assert max(map(len, [*table.splitlines(), *notes.splitlines()])) <= 80
     assert [line.partition(":")[0] for line in signatures.splitlines()] == ["BLEU", "chrF"]
 
@@ -128,6 +129,7 @@ def test_single_seeds_and_empty_translations_are_noted(texts, tmp_path):
     write_lines(tmp_path / "empty.txt", ["x"] * 19 + [""] * 21)
     output = score("single/seed1.txt", "empty.txt")
     assert output.split("\n\n")[:2] == ["40 sentences", "empty.txt, file 1: 21 of 40 translations are empty."]
+    assert row_of(output.split("\n\n")[2], "empty.txt")[3] == "21.0"
     note = "One seed (all): an interval from one seed leaves training noise out and excludes 0 wrongly in 45 of 100 "
     assert note in " ".join(output.split())
 

@@ -148,6 +148,24 @@ def test_what_trees_are_compared_with(own_project):
     assert {name: project.run("demo_en2de", name, "smoke", 1).tree_comparison for name in trees} == trees
 
 
+def test_what_systems_are_compared_with(own_project):
+    """What the nearest entry names, or the first system that one extends; none with itself."""
+    own = """
+        mine: {extends: relative_tree_traversal}
+        other: {extends: mine, compared_with: mine}
+        llm: {external: {provenance: one, translations: {demo_en2de: {test: a}}}}
+        named: {compared_with: nmt, external: {provenance: one, translations: {demo_en2de: {test: a}}}}
+        wrong: {extends: pascal, compared_with: pascall}
+    """
+    project = own_project({"systems/mine": own})
+    compared = {"depparse_l1_light": "transformer_base", "relative_tree_traversal": "transformer_relative"}
+    compared |= {"transformer_base": None, "transformer_relative": "transformer_base", "fa_nmt_shared": "nmt"}
+    compared |= {"mine": "transformer_relative", "other": "mine", "llm": None, "named": "nmt"}
+    assert {name: project.compared_with(name) for name in compared} == compared
+    with pytest.raises(UserError, match=r"mine\.yaml: wrong: compared_with: unknown system 'pascall'. Did you"):
+        project.compared_with("wrong")
+
+
 SHARED = """
 format: plain
 files:

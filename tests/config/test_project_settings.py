@@ -22,7 +22,6 @@ EXAMPLES = {
     "seeds": ("[1, 2]", (1, 2)),
     "datasets": ('["demo_*", "cs2en"]', ("demo_*", "cs2en")),
     "systems": ("[depparse_l0,pascal]", ("depparse_l0", "pascal")),
-    "baseline": ("depparse_l0", "depparse_l0"),
     "stand_ins": ("rehearsal", "rehearsal"),
     "unfinished_runs": ("leave_out", "leave_out"),
     "paths": ("{results: here, manual: by_hand}", PathsSettings(results="here", manual="by_hand")),
@@ -51,7 +50,7 @@ def test_every_key_can_be_given_on_the_command_line_and_in_the_file(key):
     assert getattr(job_settings(SimpleNamespace(config=config)), key) == value
 
 
-@pytest.mark.parametrize("key", ["map_features_from", "baseline", "stand_ins"])
+@pytest.mark.parametrize("key", ["map_features_from", "stand_ins"])
 def test_null_can_be_given_where_it_is_a_choice(key):
     assert getattr(read_project_settings(parse_config([f"{key}=null"]), where="config.yaml"), key) is None
 

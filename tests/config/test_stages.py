@@ -21,7 +21,9 @@ from nmtcore.config.stages import (
     inference_settings,
     training_settings,
 )
+from nmtcore.config.systems import SystemSettings
 from nmtcore.config.typed import build, changed
+from nmtcore.errors import UserError
 
 PROJECT = Project.load(Path(__file__).parents[2] / "config")
 RUN = PROJECT.run("demo_en2de", "depparse_l1", "demo", 1)
@@ -194,6 +196,8 @@ def test_settings_of_the_machine_are_in_config_yaml_and_count_nowhere():
     assert run_to_json(run) != run_to_json(RUN)
     for settings in (training_settings, translation_settings, scoring_settings):
         assert settings(run) == settings(RUN)
+    with pytest.raises(UserError, match="the key 'log_every' is set in config"):
+        build(SystemSettings, {"training": {"log_every": 7}}, where="mine")
 
 
 def test_the_order_of_components_is_a_setting():

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from dataclasses import field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from typing_extensions import TypedDict
@@ -19,8 +19,6 @@ from nmtcore.errors import UserError
 class Inner:
     size: Count = 1
     text: str = "a"
-
-    REMOVED: ClassVar = {"length": "Write size."}
 
     def __post_init__(self) -> None:
         if self.size == 13:
@@ -111,7 +109,6 @@ def test_values_and_short_forms_are_converted_and_come_back(key, given, value):
         ({"pair": [0, 1]}, "pair[1] must be below 1, not 1."),
         ({"items": "no"}, "items: expected a list, found 'no'."),
         ({"items": [{"sise": 3}]}, "items[0]: unknown key 'sise'. Did you mean size?"),
-        ({"items": [{"length": 3}]}, "items[0]: the key 'length' is gone. Write size."),
         ({"items": [{"size": 13}]}, "items[0]: size 13 is unlucky."),
         ({"table": {"k": {"size": 0}}}, "table: k: size must be at least 1, not 0."),
         ({"name": None}, "name: expected a string, found nothing."),

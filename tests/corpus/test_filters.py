@@ -247,15 +247,3 @@ def test_a_missing_package_is_a_sentence(monkeypatch):
     filters._langdetect.cache_clear()
     with pytest.raises(UserError, match="needs the package langdetect: pip install langdetect"):
         detect_language("a")
-
-
-@pytest.mark.parametrize(
-    ("entry", "sentence"),
-    [
-        ({"name": "lingua"}, "mine.yaml: the filter 'lingua' is gone. Use langdetect, or lingua as a filter of your"),
-        ({"name": "langdetect", "profiles": ["cs", "en"]}, "the key 'profiles' is gone. Delete it: langdetect chooses"),
-    ],
-)
-def test_what_is_gone_is_refused(entry, sentence):
-    with pytest.raises(UserError, match=sentence):
-        FILTERS.build(entry, where="mine.yaml")

@@ -292,8 +292,6 @@ def test_words_of_spacy():
 def test_mistakes_are_sentences(monkeypatch):
     with pytest.raises(UserError, match=r"'mosse' is not valid\. Did you mean moses"):
         build(WordsSettings, {"kind": "mosse"}, where="words")
-    with pytest.raises(UserError, match=r"mine\.yaml: the key 'truecase' is gone\. Delete it: words keep their case\."):
-        build(WordsSettings, {"truecase": True}, where="mine.yaml")
     with pytest.raises(UserError, match=r"`apostrophes: keep` is of `kind: moses`, not of `kind: spaces`: delete it"):
         build(WordsSettings, {"kind": "spaces", "apostrophes": "keep"}, where="words")
     with pytest.raises(UserError, match=r"`language` is of `kind: spacy`, not of `kind: moses`: delete it"):

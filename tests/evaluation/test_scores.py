@@ -186,7 +186,7 @@ def test_test_splits_are_scored_in_order_by_their_settings(tmp_path: Path):
     assert parsed["bleu"] == plain_scores["bleu"]
     assert list(parsed["uas"]) == ["test", "dev"]
     assert parsed["uas"]["test"]["argmax"]["uas"] == 100
-    assert "UAS 100.0" in lines[0]
+    assert "precision of chains 100.0" in lines[0]
 
 
 def test_what_a_test_shares_with_train_stands_with_its_bleu(tmp_path: Path):

@@ -73,14 +73,14 @@ def test_each_test_has_a_line():
     uas = [{"argmax": {"uas": own, "sentences": 7}} for own in (86.46, None)]
     scores["uas"] = {"test": uas[0], "test_two": uas[1], "dev": uas[0]}
     assert run_lines(scores, RUN) == [
-        f"{RUN} test: {shown}, UAS 86.5 (1,500 sentences)",
-        f"{RUN} test_two: {shown}, UAS n/a (1,500 sentences)",
+        f"{RUN} test: {shown}, precision of chains 86.5 (1,500 sentences)",
+        f"{RUN} test_two: {shown}, precision of chains n/a (1,500 sentences)",
     ]
-    assert run_lines({"gold.uas": {"gold_pud": uas[0]}}, RUN) == [f"{RUN} gold_pud: UAS 86.5 (7 sentences)"]
-    splits = {"test": {"argmax": {"uas": spread(80.0, 0.75)}}, "test_two": {"argmax": {"uas": None}}}
+    tree = {"spanning_tree": {"uas": None}}
+    splits = {"test": {"argmax": {"uas": spread(80.0, 0.75)}} | tree, "test_two": {"argmax": {"uas": None}} | tree}
     assert summary_lines({"seeds": [1, 2], "splits": splits}, RUN) == [
-        f"{RUN} test: UAS 80.0 ± 0.8 (seeds 1, 2)",
-        f"{RUN} test_two: UAS n/a (seeds 1, 2)",
+        f"{RUN} test: UAS 80.0 ± 0.8, UAS of trees n/a (seeds 1, 2)",
+        f"{RUN} test_two: UAS n/a, UAS of trees n/a (seeds 1, 2)",
     ]
     trees = {"spanning_tree": {"uas": 88.04, "sentences": 7}, "one_root": {"uas": 70.0, "sentences": 7}}
     shown = f"{RUN} gold_pud: UAS 86.5, UAS of trees 88.0 (7 sentences)"

@@ -13,7 +13,6 @@ from called import call_nmtcore
 from factories import run_settings
 from inference.tiny import RECURRENT, ending_at_once, write_bundle
 
-from nmtcore.cli import GONE, main
 from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.inference.batches import ON_GPU
@@ -80,7 +79,6 @@ MISTAKES = [
     ("translate", "plain", "--n-best 9", "the\n", "use a wider beam"),
     ("translate", "plain", "--device gpu", "", "type at start of device string: gpu); try cpu, or cuda for a GPU."),
     ("translate", "plain", "--beam 0", "the\n", "0 is less than 1"),
-    ("translate", "plain", "--precision int8", "", "--precision is gone: nmtcore translates in fp32. For 8 bits, wri"),
     (
         "translate",
         "plain",
@@ -160,7 +158,7 @@ def test_an_interrupt_prints_no_error(model):
 
 HELP = """
 import contextlib, io, sys
-from nmtcore.cli import GONE, main
+from nmtcore.cli import main
 for name in sys.argv[1:]:
     with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.suppress(SystemExit):
         main([*([name] if name != "nmtcore" else []), "--help"])
@@ -196,20 +194,16 @@ def test_log_probabilities_have_a_line_per_pair(model, tmp_path):
 
 def test_contrastive_pairs_are_counted(model, tmp_path):
     pairs = tmp_path / "pairs.tsv"
-    pairs.write_text("source\tright\twrong\tphenomenon\nthe cat\ta cat\ta dog\tnoun\nthe cat\ta cat\ta cat\tnone\n")
+    header = "source\tright\twrong\tphenomenon\tdistance"
+    pairs.write_text(f"{header}\nthe cat\ta cat\ta dog\tnoun\t\nthe cat\ta cat\ta cat\tnone\t20\n")
     output, errors = nmtcore("logprob", model, "--pairs", pairs)
     assert errors == ""
-    assert [line for line in output.splitlines() if line.startswith("| `none`")] == [
-        "| `none` | 1 | 0 | 0.0 | 0.0 to 79.3 | 1 |"
-    ]
-
-
-@pytest.mark.parametrize("command", GONE)
-def test_commands_that_are_gone_say_what_to_use(command, capsys):
-    with pytest.raises(SystemExit) as exit:
-        main([command, "--help"])
-    assert exit.value.code == 2
-    assert capsys.readouterr().err == f"nmtcore {command} is gone: {GONE[command]}\n"
+    run = RUNS["plain"]
+    assert output.startswith(f"Scale {run.scale}, seeds {run.seed}; percentages")
+    assert f"\n## {run.dataset}, {pairs}: by phenomenon\n" in output.replace("\\", "")
+    tied = f"| {run.system} | `none` | 1 | 0.0 | 0.0 to 79.3 | 1 | 0 |"
+    assert [line for line in output.splitlines() if "`none`" in line] == [tied]
+    assert tied.replace("`none`", ">15") in output.partition(": by distance\n")[2]
 
 
 @pytest.fixture

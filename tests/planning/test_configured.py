@@ -11,8 +11,6 @@ from nmtcore.planning.configured import (
     configured_models,
     configured_runs,
     configured_scores,
-    configured_tag_columns,
-    configured_tag_files,
     without_contrasts,
 )
 from nmtcore.planning.configured_data import (
@@ -65,24 +63,6 @@ def test_the_papers_metrics_are_those_of_their_data_sets(make_project):
     others = {name for name in metrics if project.dataset(name).recipe in ("tran2018", "aycock2021")}
     expected = japanese | dict.fromkeys(others, ("multi_bleu",))
     assert {name: own for name, own in metrics.items() if own} == expected
-
-
-def test_a_table_of_tags_has_the_first_seed_of_systems_that_predict_tags(make_project):
-    systems = ["transformer_base", "tag_attention_random", "tag_attention_without_loss", "multitask"]
-    project = make_project({"systems": systems, "datasets": ["demo_de2en"], "seeds": [3, 1]})
-    runs, _ = configured_runs(project)
-    names = ["tag_attention_random", "multitask"]
-    expected = {
-        "hypotheses": [f"results/smoke/demo_de2en/{system}/seed3/hypotheses/test" for system in names],
-        "pairs": ["results/demo_de2en/corpus/test.parquet"] * 2,
-        "syntax": ["results/demo_de2en/features/bpe_joint_2000/test.target.existing.parquet"] * 2,
-        "labels": ["results/demo_de2en/annotation/existing/target.labels.json"] * 2,
-    }
-    for file_type, paths in expected.items():
-        assert configured_tag_files(project, runs=runs, file_type=file_type) == paths
-    assert configured_tag_columns(runs=runs) == ["random", "ccg"]
-    with pytest.raises(UserError, match="A table of tags needs `datasets`, and `systems` that predict tags"):
-        configured_tag_columns(runs=[run for run in runs if run.system not in names])
 
 
 def test_a_table_of_heads_has_the_treebanks_of_transformers(make_project):

@@ -81,7 +81,7 @@ def write_run(
     save_file(weights, folder / "model/weights.safetensors", metadata={"x": "y"})
     write_lines(folder / "hypotheses/test/translations.txt", ["one two three", "four"])
     write_lines(folder / "hypotheses/test/references.txt", ["a b c d e f g h", ""])
-    scores = {"bleu": bleu, "bleu_signature": "nrefs:1", "length_ratio": 0.5, "sentences": 2}
+    scores = {"bleu": bleu, "bleu_signature": "nrefs:1", "length_ratio": 0.5, "sentences": 2, "empty_translations": 1}
     scores |= {"chrf": bleu + 20, "chrf_signature": "nc:6"}
     write_json(folder / "scores.json", {**names, "bleu": {"test": scores, "dev": scores | {"bleu": bleu + 1}}})
     return folder

@@ -3,24 +3,19 @@
 from pathlib import Path
 from typing import Any
 
-from pair_files import write_corpus
 from reporting.planned import planned, scored
 from reporting.recorded_runs import SOURCES, layout_of, names_of, write_run
 from reporting.runs import write_translations
 
-from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.config.typed import plain
 from nmtcore.files import write_json, write_text
 from nmtcore.layout import Layout
-from nmtcore.parquet import write_rows
 from nmtcore.reporting.manifest import write_manifest
 from nmtcore.reporting.paper_table import write_claims, write_paper_table
-from nmtcore.syntax.annotation import Annotation
 
 HOSTILE = "<script>alert('&')</script>"
 """Text of a corpus that would be a script."""
 
-EVALUATION = {"text": "detokenised", "tokenize": "13a", "lowercase": False}
 SENTENCES = 12
 
 
@@ -33,7 +28,6 @@ def report_folder(folder: Path, systems: list[str], *, seeds: int = 1) -> dict[s
     names = [(system, seed) for system in systems for seed in range(1, seeds + 1)]
     for number, (system, seed) in enumerate(names):
         _write_report_run(layout, system, seed, number)
-    _write_test(layout)
     for run in names:
         write_manifest(layout, names_of(*run), {**SOURCES, "description": HOSTILE})
     table = {"table": "", "paper_table": "p2020_table_1"}
@@ -49,23 +43,10 @@ def report_folder(folder: Path, systems: list[str], *, seeds: int = 1) -> dict[s
         "figures": [figure],
         "claims": claims,
         "descriptions": {systems[0]: HOSTILE},
-        "tests": {"d": {"split": "test", "evaluation": EVALUATION, "sentences": None, "trees": _trees(layout)}},
-        "baseline": systems[0],
-        "datasets": {},
+        "tests": {"d": "test"},
+        "compared_with": dict.fromkeys([*systems[1:], "absent"], systems[0]),
         "output": folder / "report.html",
     }
-
-
-def _trees(layout: Layout) -> str:
-    return layout.path("annotation", dataset="d", annotator="parser", split="test", side="source")
-
-
-def _write_test(layout: Layout) -> None:
-    """Write the pairs of the test, and chains as their trees."""
-    sources = [["the", "dog", HOSTILE, "sees", "a", f"cat{number}"] for number in range(SENTENCES)]
-    write_corpus(Path(layout.path("pairs", dataset="d", split="test")), sources)
-    tree = Annotation(head=list(range(6)), deprel=["dep"] * 6)
-    write_rows(_trees(layout), ANNOTATION_SCHEMA, [annotation_row(number, tree) for number in range(SENTENCES)])
 
 
 def _write_report_run(layout: Layout, system: str, seed: int, number: int) -> None:

@@ -1,162 +1,330 @@
-"""Charts: curves of training, lines, dots with whiskers, and how systems look."""
+"""Charts: the numbers that are drawn, their labels, room for long names, and files that are the same each time."""
 
-import json
 import re
-from pathlib import Path
+import shutil
+import subprocess
+import sys
+from itertools import combinations
+from xml.etree import ElementTree
 
+import matplotlib
+import numpy as np
+import pandas as pd
 import pytest
+from matplotlib.text import Text
 
-from nmtcore.errors import UserError
-from nmtcore.files import write_lines
-from nmtcore.reporting.charts import COLOURS, MARKED, Row, rows_panel, system_looks, ticks
-from nmtcore.reporting.curves_figure import (
-    POINTS,
-    curve_entries,
-    curve_lines,
-    draw_curves,
-    system_curves,
-)
+from nmtcore.reporting import charts
+from nmtcore.reporting.charts import COLOURS, MARKED, broken, chart_svg, system_looks, write_chart
+
+LONG = "relative_tree_traversal_with_the_brackets_of_both_sides_l4"
+SYSTEMS = ("transformer_base", "pascal", LONG)
 
 
-def write_history(layout, dataset, system, seed, validations):
-    """Write a log with a training line before each validation."""
-    path = layout.path("history", scale="quick", dataset=dataset, system=system, seed=seed)
-    lines = [
-        {"update": update, "seconds": 1} | own
-        for update, scores in validations
-        for own in ({"loss": 3.0}, {"validation": scores, "best": True})
+def frame(rows, **same):
+    return pd.DataFrame(rows).assign(**same)
+
+
+def differences():
+    rows = [
+        {"measure": measure, "system": system, "difference": delta, "low": delta - 1.5, "high": delta + 0.5}
+        for measure, first in (("BLEU", -1.25), ("chrF", 0.5))
+        for delta, system in zip((first, 0.25, 3), (*SYSTEMS[1:], LONG + "5"), strict=True)
     ]
-    write_lines(path, list(map(json.dumps, lines)))
-    return path
+    return frame(rows, test="rehearsal_multi30k_en2de test", baseline="transformer_base", one_seed=True)
 
 
-def draw(layout, *histories, **beams):
-    entries, figure = curve_entries(histories, layout), Path(layout.results) / "curves.svg"
-    draw_curves({"entries": entries, "beams": {"d": [1], "other_set": [1]} | beams}, figure, title="Figure 1")
-    return entries, figure.read_text()
-
-
-def bleu(*scores):
-    return [((i + 1) * 1000, {"perplexity": 9.0, "bleu": score}) for i, score in enumerate(scores)]
-
-
-def test_curves_of_systems_and_seeds(layout):
-    histories = [
-        write_history(layout, "d", "base", 1, bleu(10, 12, 13)),
-        write_history(layout, "d", "base", 2, bleu(11, 14)),
-        write_history(layout, "d", "other", 1, bleu(9, None, 15)),
-        write_history(layout, "other_set", "nmt", 1, [(500, {"perplexity": 8.5})]),
+def lengths():
+    rows = [
+        {"system": system, "subset": name, "sentences": count, "score": score, "low": score - 2, "high": score + 3}
+        for start, system in enumerate(SYSTEMS, start=28)
+        for score, (name, count) in enumerate((("1 to 10", 20), ("11 to 20", 300), ("over 60", 1000)), start=start)
     ]
-    entries, svg = draw(layout, *histories)
-    assert [(entry["dataset"], entry["system"], entry["seeds"], list(entry["curves"])) for entry in entries] == [
-        ("d", "base", [1, 2], ["bleu", "perplexity"]),
-        ("d", "other", [1], ["bleu", "perplexity"]),
-        ("other_set", "nmt", [1], ["perplexity"]),
+    return frame(rows, test="wmt16_en2de, test", measure="BLEU", one_seed=False)
+
+
+def times():
+    numbers = {"transformer_base": (1, 1), "depparse_l1": (1.2, 1.5), LONG: (None, 3.5)}
+    rows = [
+        {"system": system, "source": source, "time": time}
+        for system, own in numbers.items()
+        for source, time in zip((charts.PUBLISHED, charts.OURS), own, strict=True)
+        if time
     ]
-    assert entries[0]["curves"]["bleu"] == {"1": [(1000, 10), (2000, 12), (3000, 13)], "2": [(1000, 11), (2000, 14)]}
-    assert entries[1]["curves"]["bleu"] == {"1": [(1000, 9), (3000, 15)]}
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
-    axes = {"dev BLEU in validation, greedy search, d", "dev perplexity, other_set"}
-    assert axes | {"updates", "base", "other", "nmt"} <= set(texts)
-    looks = system_looks(["base", "other", "nmt"])
-    lines = [re.findall(rf'<polyline points="([^"]*)" {re.escape(own.stroke(width))}', svg)
-             for own in looks.values() for width in (2, 0.7)]  # fmt: skip
-    assert [[len(line.split()) for line in drawn] for drawn in lines] == [[2], [3, 2], [2], [], [], []]
-    assert (Path(layout.results) / "curves.pdf").read_bytes().startswith(b"%PDF")
+    return frame(rows, dataset="multi30k_cs2en", baseline="transformer_base")
 
 
-def test_each_point_is_marked_if_they_are_few(layout):
-    mark = 'fill="#7f7f7f" stroke="#7f7f7f"'
-    long = write_history(layout, "d", "base", 1, bleu(*range(MARKED + 1)))
-    assert draw(layout, long)[1].count(mark) == 0
-    short = write_history(layout, "d", "base", 2, bleu(10, 11))
-    assert draw(layout, short)[1].count(mark) == 2
-    apart = write_history(layout, "d", "base", 3, [(3000, {"perplexity": 9.0, "bleu": 5.0})])
-    assert draw(layout, short, apart)[1].count(mark) == 1, "it is alone on its line, and there is no mean"
+def counts():
+    shares = {"question": 3.7, "control/raising": 15.9, "all sentences": 100.0}
+    sources = ("published", "wmt16_en2de, test")
+    return frame({"source": own, "subset": name, "share": share, "sentences": 30 * share}
+                 for own in sources for name, share in shares.items())  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("updates", "expected"), [((1, 3), ["1", "2", "3"]), ((4,), ["4"]), ((10, 1000), ["0", "500", "1,000"])]
-)
-def test_updates_are_whole_numbers_once_each(layout, updates, expected):
-    own = [(update, {"perplexity": 9.0, "bleu": 20.0 + update}) for update in updates]
-    svg = draw(layout, write_history(layout, "d", "base", 1, own))[1]
-    assert re.findall(r'y="173"[^>]*>([\d,]+)</text>', svg) == expected
-
-
-def test_the_mean_covers_the_updates_of_all_seeds():
-    looks = system_looks(["base"])["base"]
-    curves = {"1": [[10, 1.0], [20, 2.0], [30, 3.0]], "2": [[10, 2.0], [20, 4.0]]}
-    lines = [([point[:2] for point in line.points], line.thin) for line in curve_lines(curves, looks)]
-    assert lines == [
-        ([(10, 1.0), (20, 2.0), (30, 3.0)], True), ([(10, 2.0), (20, 4.0)], True), ([(10, 1.5), (20, 3.0)], False),
+def gains():
+    parts = (("question", 1.5, 32, 1.4), ("control/raising", -0.5, 16, 0.1), ("all", 0.5, 1000, None))
+    rows = [
+        {"subset": name, "sentences": count, "source": source,
+         "difference": gain, "low": gain - size, "high": gain + size}
+        for name, ours, count, published in parts
+        for source, gain, size in ((LONG, ours, 1), (f"{LONG}, published", published, np.nan))
+        if gain is not None
     ]  # fmt: skip
-    (one,) = curve_lines({"1": [[10, 1.0]]}, looks)
-    assert (one.thin, one.points[0].y) == (False, 1.0)
+    fixed = {"test": "wmt16_en2de, test", "measure": "BLEU", "baseline": "transformer_base"}
+    return frame(rows, share=12.5, one_seed=False, **fixed)
 
 
-def test_the_axis_names_the_search(layout):
-    _, svg = draw(layout, write_history(layout, "d", "base", 1, bleu(10, 12)), d=[1, 4])
-    assert "validation, beam of 1 or 4" in svg
+def curves(updates=5):
+    rows = [
+        {
+            "system": system,
+            "seed": seed,
+            "metric": metric,
+            "update": 1000 * update,
+            "value": len(system) + update * seed,
+        }
+        for system in SYSTEMS
+        for seed, most in ((1, updates), (2, updates - 1))
+        for metric in ("loss", "bleu")
+        for update in range(1, most + 1)
+    ]
+    rows = frame(rows, dataset="multi30k_cs2en")
+    return rows.assign(note=rows.metric.map({"loss": "", "bleu": "beam of 4"}))
 
 
-def test_broken_logs_are_refused(layout):
-    path = write_history(layout, "d", "base", 1, [])
-    with pytest.raises(UserError, match=r"training.jsonl records no validation, so there is no curve to draw"):
-        draw(layout, path)
-    for line, sentence in (("{", "line 1: this is not JSON"), ("3", "line 1: this is no line of a training log")):
-        write_lines(path, [line])
-        with pytest.raises(UserError, match=sentence):
-            draw(layout, path)
+def sharpness():
+    rows = [
+        {"title": f"{system}: % of the attention weights", "name": f"layer {layer}", "claimed": layer == 2,
+         "low": k / 10, "share": k + layer / 8}
+        for system in ("depparse_l1", LONG)
+        for layer in range(5)
+        for k in range(2, 10)
+    ]  # fmt: skip
+    return frame(rows)
 
 
-def test_the_curves_of_a_run_are_of_all_that_its_log_has(tmp_path):
-    """The loss is thinned to means, so that seeds keep the same updates; validations are not."""
-    losses = [{"update": 10 * k, "loss/translation": float(k)} for k in range(1, 4 * POINTS + 1)]
-    validation = {"perplexity": 5.0, "bleu": 3.0, "accuracy/tag_attention": 0.25}
-    for name, lines in (("1", losses), ("2", losses[: 2 * POINTS])):
-        write_lines(tmp_path / name, list(map(json.dumps, [*lines, {"update": 9, "validation": validation}])))
-    curves = system_curves("d", "s", {seed: tmp_path / str(seed) for seed in (1, 2)})["curves"]
-    first, second = (curves["loss"][seed] for seed in "12")
-    assert (len(first), len(second)) == (POINTS, POINTS / 2)
-    assert first[1] == (80, 6.5)
-    assert second == first[: POINTS // 2]
-    assert [curves[metric]["1"] for metric in ("bleu", "perplexity", "accuracy")] == [[(9, 3)], [(9, 5)], [(9, 25)]]
+CHARTS = {
+    "differences": lambda: charts.difference_chart(differences()),
+    "lengths": lambda: charts.length_chart(lengths()),
+    "times": lambda: charts.time_chart(times()),
+    "constructions": lambda: charts.construction_chart(counts(), gains()),
+    "curves": lambda: charts.curve_chart(curves()),
+    "curves beside one another": lambda: charts.curve_chart(curves(), columns=3),
+    "sharpness": lambda: charts.sharpness_chart(sharpness()),
+}
+
+
+def dots(ax):
+    """Return the dots of axes: their places, the ends of their intervals (None: none), and whether they are hollow."""
+    drawn = []
+    for dot, _, bars in ax.containers:
+        (x,), (y,) = dot.get_data()
+        ends = bars[0].get_segments()[0].tolist() if bars else []
+        drawn.append((x, y, None if not ends or np.isnan(ends).any() else ends, dot.get_markerfacecolor() == "none"))
+    return drawn
+
+
+def names_at(ax):
+    """Return the names along the y axis, joined again, by their places."""
+    ticks = zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)
+    return {place: joined(text) for place, text in ticks}
+
+
+def joined(text):
+    """Return a name that may be broken into lines; a space at the end of a line is not there."""
+    return re.sub(r"(?<![_/])\n", " ", text.get_text()).replace("\n", "")
+
+
+def title(part):
+    return part.get_suptitle().replace("\n", " ")
+
+
+def test_differences_are_dots_with_their_intervals():
+    rows = differences()
+    figure = charts.difference_chart(rows)
+    for part, measure in zip(figure.subfigs, ("BLEU", "chrF"), strict=True):
+        (ax,), own = part.axes, rows[rows.measure == measure]
+        said = "difference from transformer_base, 95 % interval without training noise"
+        assert title(part) == f"{measure}, rehearsal_multi30k_en2de test: {said}"
+        drawn = dots(ax)
+        names = names_at(ax)
+        assert [names[y] for _, y, _, _ in drawn] == own.system.tolist()
+        assert [x for x, *_ in drawn] == own.difference.tolist()
+        assert [ends for _, _, ends, _ in drawn] == [
+            [[pytest.approx(row.low), y], [pytest.approx(row.high), y]]
+            for row, y in zip(own.itertuples(), names, strict=True)
+        ]
+        looks = system_looks(["transformer_base", *rows.system])
+        colours = [container[0].get_color() for container in ax.containers]
+        assert colours == [looks[name].color for name in own.system]
+
+
+def test_scores_by_length_have_the_names_and_sizes_of_bins():
+    rows = lengths()
+    (part,) = charts.length_chart(rows).subfigs
+    (ax,) = part.axes
+    assert title(part) == "BLEU, wmt16_en2de, test, 95 % interval; hollow: fewer than 30 sentences"
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["1 to 10 (20)", "11 to 20 (300)", "over 60 (1000)"]
+    drawn = dots(ax)
+    assert [round(x) for x, *_ in drawn] == [0, 1, 2] * 3
+    assert len({x for x, *_ in drawn}) == 9, "systems are beside one another"
+    assert [y for _, y, _, _ in drawn] == rows.score.tolist()
+    assert [(ends[0][1], ends[1][1]) for _, _, ends, _ in drawn] == list(zip(rows.low, rows.high, strict=True))
+    assert [hollow for *_, hollow in drawn] == (rows.sentences < 30).tolist()
+    assert [line.get_ydata().tolist() for line in ax.lines if len(line.get_ydata()) > 1] == [
+        rows[rows.system == system].score.tolist() for system in SYSTEMS
+    ]
+
+
+def bars(ax):
+    return [(bar.get_y() + bar.get_height() / 2, bar.get_width(), bar.get_facecolor()[3] == 0) for bar in ax.patches]
+
+
+def test_times_and_counts_are_bars_with_their_numbers():
+    figure = charts.time_chart(times())
+    (part,), (ax,) = figure.subfigs, figure.axes
+    assert title(part) == "multi30k_cs2en: time relative to transformer_base"
+    assert [(width, hollow) for _, width, hollow in bars(ax)] == [
+        (1, True), (1, False), (1.2, True), (1.5, False), (3.5, False),
+    ]  # fmt: skip
+    assert [text.get_text() for text in ax.texts] == ["1.00", "1.00", "1.20", "1.50", "3.50"]
+    assert [text.get_text() for text in figure.legends[0].texts] == ["published", "here"]
+    places = list(names_at(ax))
+    assert places == pytest.approx(
+        [np.mean([y for y, *_ in bars(ax)[start:end]]) for start, end in ((0, 2), (2, 4), (4, 5))]
+    )
+    (ax,) = charts.construction_chart(counts(), gains()[:0]).subfigs[0].axes
+    assert [width for _, width, _ in bars(ax)] == [3.7, 15.9, 100] * 2
+    places = [y for y, *_ in bars(ax)]
+    assert [places.index(y) for y in sorted(places)] == [0, 3, 1, 4, 2, 5], "sources stand together"
+    assert [text.get_text() for text in ax.texts] == ["111", "477", "3,000"] * 2
+
+
+def test_gains_on_constructions_stand_beside_the_published_ones():
+    figure = charts.construction_chart(counts(), gains())
+    part = figure.subfigs[1]
+    (ax,) = part.axes
+    assert title(part).startswith("BLEU, wmt16_en2de, test: difference from transformer_base, 95 % interval; hollow:")
+    assert list(names_at(ax).values()) == [
+        f"{name} (12.5\u00a0%)" for name in ("question: 32", "control/raising: 16", "all: 1,000")
+    ]
+    drawn = dots(ax)
+    assert [x for x, *_ in drawn] == [1.5, 1.4, -0.5, 0.1, 0.5]
+    assert [hollow for *_, hollow in drawn] == [False, False, True, False, False]
+    assert [None if ends is None else [x for x, _ in ends] for _, _, ends, _ in drawn] == [
+        [0.5, 2.5], None, [-1.5, 0.5], None, [-0.5, 1.5],
+    ]  # fmt: skip
+    assert [joined(text) for text in figure.legends[0].texts][2:] == [LONG, f"{LONG}, published"]
+
+
+@pytest.mark.parametrize("updates", [5, MARKED + 2])
+def test_curves_have_a_thin_line_per_seed_and_a_mean_of_the_updates_of_all(updates):
+    rows = curves(updates)
+    figure = charts.curve_chart(rows)
+    assert [title(part) for part in figure.subfigs] == [charts.AXES["loss"], f"{charts.AXES['bleu']}, beam of 4"]
+    (ax,) = figure.subfigs[1].axes
+    for number, system in enumerate(SYSTEMS):
+        first, second, mean = ax.lines[3 * number : 3 * number + 3]
+        own = rows[(rows.metric == "bleu") & (rows.system == system)]
+        for line, seed in ((first, 1), (second, 2)):
+            seeds = own[own.seed == seed]
+            assert line.get_xydata().tolist() == seeds[["update", "value"]].to_numpy().tolist()
+        both = own.groupby("update").value.mean()[: updates - 1]
+        assert mean.get_xydata().tolist() == [[update, pytest.approx(value)] for update, value in both.items()]
+        assert first.get_linewidth() < mean.get_linewidth()
+        assert mean.get_markevery() == (2 if updates > MARKED else 1)
+    marks = [text.get_text() for text in ax.get_xticklabels()]
+    assert ("3,000" if updates == 5 else "16,000") in marks
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_no_text_is_cut_off_or_on_another_one(name, monkeypatch):
+    figure, drawn = CHARTS[name](), []
+    assert figure.get_figwidth() == pytest.approx(8.4 / 2.54 * (2 if "beside" in name else 1), abs=0.02)
+    draw = Text.draw
+
+    def record(self, renderer):
+        if self.get_visible() and self.get_text():
+            drawn.append((self.get_text(), self.get_window_extent(renderer)))
+        draw(self, renderer)
+
+    monkeypatch.setattr(Text, "draw", record)
+    figure.draw_without_rendering()
+    assert len(drawn) >= 10
+    box = figure.bbox.padded(0.5)
+    assert [text for text, own in drawn if not (box.contains(own.x0, own.y0) and box.contains(own.x1, own.y1))] == []
+    assert [(one, other) for (one, first), (other, second) in combinations(drawn, 2) if overlap(first, second)] == []
+
+
+def overlap(one, other):
+    """Return whether two boxes overlap, by more than the space of a line that no letter fills."""
+    return min(one.x1, other.x1) - max(one.x0, other.x0) > 0.5 and min(one.y1, other.y1) - max(one.y0, other.y0) > 2
+
+
+@pytest.mark.parametrize("name", ["constructions", "curves", "sharpness"])
+def test_files_have_the_same_bytes_and_no_date(tmp_path, name):
+    before = dict(matplotlib.rcParams)
+    for folder in "ab":
+        write_chart(CHARTS[name](), tmp_path / folder / "a.svg", title=name)
+    for ending in ("svg", "pdf"):
+        first, second = ((tmp_path / folder / f"a.{ending}").read_bytes() for folder in "ab")
+        assert first == second
+        assert not re.search(rb"20\d\d-\d\d|Date", first)
+    assert first.startswith(b"%PDF")
+    assert b"Type3" not in first, "conferences refuse such fonts"
+    assert dict(matplotlib.rcParams) == before, "the style is that of our charts alone"
+
+
+def test_charts_have_the_colour_of_the_text_around_them():
+    svgs = [chart_svg(CHARTS["differences"](), title=name, embedded=name == "b") for name in "ab"]
+    roots = list(map(ElementTree.fromstring, svgs))
+    ids = [element.get("id") for root in roots for element in root.iter() if element.get("id")]
+    assert len(ids) == len(set(ids)), "both may stand on one page"
+    for svg, own in zip(svgs, roots, strict=True):
+        assert (own.get("fill"), own.get("role")) == ("currentColor", "img")
+        assert "stroke: currentColor" in svg
+        assert not re.search("#000000|: black", svg)
+        assert set(re.findall(r'(?:href="|url\()#(\w+)', svg)) <= set(ids)
+    assert ["prefers-color-scheme" in svg for svg in svgs] == [True, False]
+    texts = ["".join(own.itertext()) for own in roots[0].iter("{http://www.w3.org/2000/svg}text")]
+    assert {"pascal", "relative_tree_traversal_"} <= set(texts), "texts are texts"
+
+
+def test_nothing_is_reported_where_nothing_can_be_written():
+    code = "import pandas; from nmtcore.reporting.charts import *; print(curve_chart(pandas.DataFrame()).texts)"
+    done = subprocess.run([sys.executable, "-c", code], env={"HOME": "/proc", "PYTHONPATH": ":".join(sys.path)},
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert "No run of these systems is finished." in done.stdout
+    assert done.stderr == ""
 
 
 def test_a_system_looks_the_same_in_all_charts():
     systems = ["transformer_base", *(f"depparse_l{layer}" for layer in range(6))]
     looks = system_looks(systems)
-    assert looks["transformer_base"].colour == COLOURS[0]
-    for number in range(3):  # colours, dashes and shapes
-        assert len({own[number] for own in looks.values()}) == len(systems)
+    assert looks["transformer_base"].color == COLOURS[0]
+    for number in range(2):  # colours and marks
+        assert len({str(own[number]) for own in looks.values()}) == len(systems)
     assert system_looks(systems[::-1]) == looks
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "expected"),
+    ("name", "lines"),
     [
-        (0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
-        (13, 4713, [1000, 2000, 3000, 4000]),
-        (-3, 3, [-2, 0, 2]),
-        (7, 7, [7]),
+        ("pascal", ["pascal"]),
+        (LONG, ["relative_tree_traversal_", "with_the_brackets_of_", "both_sides_l4"]),
+        ("a" * 30, ["a" * 24, "a" * 6]),
+        ("a long name, published", ["a long name, published"]),
     ],
 )
-def test_ticks_are_round(low, high, expected):
-    assert ticks(low, high, most=6) == pytest.approx(expected)
+def test_long_names_are_broken(name, lines):
+    assert broken(name).split("\n") == lines
 
 
-def test_whiskers_are_at_their_values_on_the_axis():
-    """The places of the dot, its ends, 0 and the ticks are one linear function of their values."""
-    looks = system_looks(["base"])["base"]
-    drawing = rows_panel([Row("a", looks, 2.0, -1.0, 3.5), Row("b", looks, -0.5, hollow=True)], title=["t"])
-    svg = "".join(drawing.elements)
-    numbers = re.findall(r'<text x="([\d.]+)"[^>]*anchor="middle">([-\d]+)</text>', svg)
-    (first, low), (last, high) = ((float(x), float(number)) for x, number in (numbers[0], numbers[-1]))
-    place = {value: first + (value - low) * (last - first) / (high - low) for value in (-1, -0.5, 0, 2, 3.5)}
-    (ends,) = re.findall(rf'd="M([\d.]+) [\d.]+H([\d.]+)" stroke="{looks.colour}"', svg)
-    assert [float(end) for end in ends] == pytest.approx([place[-1], place[3.5]], abs=0.1)
-    marks = re.findall(r'translate\(([\d.]+) [\d.]+\) scale\(.8\)" d="[^"]*" fill="([^"]*)"', svg)
-    assert [float(x) for x, _ in marks] == pytest.approx([place[2], place[-0.5]], abs=0.1)
-    assert [fill for _, fill in marks] == [looks.colour, "none"]
-    assert f'<path d="M{place[0]:.1f} ' in svg
+def test_a_figure_is_changed_in_python_as_the_page_says(root, tmp_path, monkeypatch):
+    shutil.copytree(root / "findings", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    (block,) = re.findall(r"^```python\n(.*?)^```$", (root / "docs/tables.md").read_text(), re.M | re.DOTALL)
+    exec(block, names := {})
+    assert len(dots(names["figure"].axes[0])) == 6
+    assert [
+        float(own) for own in re.findall(rb"/MediaBox \[ 0 0 ([\d.]+)", (tmp_path / "encoder.pdf").read_bytes())
+    ] == [432]

@@ -5,22 +5,23 @@ import re
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from reporting.attention_runs import HEADS, IDS, LABELS, SENTENCES, UPOS, AttentionRuns
 from reporting.planned import items, planned, shown, tables, unlinked
-from reporting.test_charts import bleu, write_history
+from reporting.test_curves import bleu, write_history
 from reporting.test_gates import gate_row
 
+from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
 from nmtcore.files import write_lines
 from nmtcore.inference.schemas import GATES_SCHEMA
 from nmtcore.parquet import read_rows, write_rows
-from nmtcore.reporting.curves_table import best_point
+from nmtcore.reporting import charts
 from nmtcore.reporting.gates import LONGEST, SHOWN_SENTENCES, STRONGEST, gates_drawing, gates_entry
-from nmtcore.reporting.paper_table import KINDS
+from nmtcore.reporting.paper_table import KINDS, draw_paper_figure, paper_chart
 from nmtcore.reporting.results import Results
 from nmtcore.reporting.sentence_figures import attention_drawings
 from nmtcore.reporting.sentences import FEWEST_WORDS, MOST_WORDS, choose_sentence
-from nmtcore.reporting.sharpness_figure import CLAIMED
 
 NOT_TRAINED = "gone on d is not trained yet (unfinished_runs: leave_out)"
 
@@ -41,7 +42,7 @@ def made(runs, table):
     data = table_kind.data(table, results, runs.layout)
     blocks = table_kind.blocks(table, results, data)
     assert unlinked(blocks) == []
-    table_kind.draw(data, runs.outputs["figure"], title="Figure 1: what it shows. Scale quick.")
+    draw_paper_figure(plain(table), runs.outputs["figure"], layout=runs.layout)
     return data, blocks, runs.texts()
 
 
@@ -205,13 +206,10 @@ def test_sharpness_of_layers(runs):
     assert items(blocks) == ["d, test: 4 sentences instead of the paper's 100."]
     assert data["lowest_bin"] == 2
     assert {"layer 0", "layer 1", "mine: % of the attention weights"} <= set(texts)
-    svg = runs.outputs["figure"].read_text()
-    claimed, *others = re.findall(rf'<g fill="({CLAIMED}|#999999)">((?:<rect [^>]*>)+)</g>', svg)[::-1][2:]
-    assert (claimed[0], {own for own, _ in others}) == (CLAIMED, {"#999999"})
-    # Heights of the bars are the shares of all weights from the lowest bin on.
-    heights = [float(own) for own in re.findall(r'height="([\d.]+)"', claimed[1])]
-    shares = [count / sum(counts["counts"]) for count in counts["counts"][2:]]
-    assert heights == pytest.approx([own / max(shares) * max(heights) for own in shares], abs=0.1)
+    ax = paper_chart(table, runs.layout).subfigs[0].axes[1]
+    (bars,) = ax.patches
+    assert bars.get_data().values.tolist() == [100 * own / sum(counts["counts"]) for own in counts["counts"][2:]]
+    assert to_hex(bars.get_facecolor()) == charts.CLAIMED
 
 
 def test_a_model_with_fewer_layers_shows_its_last(runs):
@@ -248,8 +246,6 @@ def test_best_and_last_scores_of_curves(runs):
     assert {"base", "nmt"} <= set(drawn.split())
     nothing = planned("curves", [cell("late", reason="not trained yet")])
     assert "No run of these systems is finished." in made(runs, nothing)[2]
-    assert best_point([(1, 2.0), (2, 3.0), (3, 3.0)], "bleu") == (2, 3.0)
-    assert best_point([(1, 2.0), (2, 1.5), (3, 1.5)], "perplexity") == (2, 1.5)
 
 
 def test_times_have_a_bar_for_each_number(runs):

@@ -84,6 +84,13 @@ def test_the_largest_difference_comes_first(tmp_path):
     assert "Scale quick, seed 3. The 10 sentences" in text
 
 
+def test_each_system_is_compared_with_the_one_that_its_entry_names(tmp_path):
+    results = written(tmp_path, *TRANSLATIONS)
+    text, (entry,) = write_table(plan(results, compared_with={"base": "other"}, baselines=("other",)))
+    assert (entry["baseline"], entry["system"]) == ("other", "base")
+    assert "## d, test: other and base\n" in text
+
+
 def test_at_most_ten_examples_are_shown_and_equal_translations_never(tmp_path):
     results = Results(tmp_path, ["x"] * 30, ["a b c"] * 30)
     results.write_run("base", 3, ["a b c"] * 30)

@@ -14,7 +14,7 @@ from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import holm
 from nmtcore.reporting.claims_page import judged_claims
-from nmtcore.reporting.grid import grid_blocks
+from nmtcore.reporting.grid import compared_cells, grid_blocks
 from nmtcore.reporting.paper_table import linked, write_claims, write_paper_page, write_paper_table
 from nmtcore.reporting.results import Results
 
@@ -134,22 +134,46 @@ MARKED = {
 }
 
 
-def test_marks_are_those_of_the_joint_interval(tmp_path):
-    """`mixed` loses much, nothing and gains much, beside `low`: neither is a mark. With one seed there is none."""
+def test_marks_and_captions_follow_the_corrected_p_values(tmp_path):
+    """`mixed` loses much, nothing and gains much, beside `low`: neither is a mark. With one seed there is none.
+
+    The interval of the difference between `little` and `low` excludes 0 (p = .049), but not after the correction.
+    """
     made = Folder(tmp_path, REFERENCES, REFERENCES).write_runs(MARKED)
     seeds = {name: list(range(1, len(own) + 1)) for name, own in MARKED.items()}
     cells = [{"row": name, "column": COLUMN, **scored(made.layout, name, own)} for name, own in seeds.items()]
-    for baselines, marks in {
-        ("low", "worst"): {"little": "dV", "worst": "X", "high": "DV"},
-        ("high", "little"): {"low": "Xy", "little": "X", "worst": "XY"},
-        ("single",): {},
+    counted, others = "Of 7 differences", "(p < 0.05, Holm). Not counted: 2 with one seed."
+    for baselines, (marks, caption) in {
+        ("low", "worst"): (
+            {"little": "V", "worst": "X", "high": "DV"},
+            f"{counted}, 3 are clearly above 0 and 1 clearly below {others}",
+        ),
+        ("high", "little"): (
+            {"low": "X", "little": "X", "worst": "XY"},
+            f"{counted}, 0 are clearly above 0 and 4 clearly below {others}",
+        ),
+        ("single",): ({}, ""),
     }.items():
         table, results = planned("scores", cells, seeds=seeds, baselines=baselines), Results()
-        rows = {row[0]: row[1].split()[-1] for row in shown(tables(blocks_of(table))[0])}
+        overview, differences = tables(blocks_of(table))
+        rows = {row[0]: row[1].split()[-1] for row in shown(overview)}
+        assert differences.caption == caption
         assert {name: mark for name, mark in rows.items() if mark.isalpha()} == marks
         for name in MARKED.keys() - set(baselines):
             result = results.compare(table.cell(name, COLUMN), table.cell(baselines[0], COLUMN))
             assert (result.p < 0.05) == (not result.interval[0] <= 0 <= result.interval[1])
+
+
+def test_each_system_is_compared_with_its_own_baseline(tmp_path):
+    """In the order of the baselines, also where one is compared with another."""
+    made = Folder(tmp_path, REFERENCES, REFERENCES).write_runs(MARKED)
+    compared = {"high": "little", "little": "low"}
+    seeds = {name: [1, 2, 3] for name in ("high", "little", "low")}
+    cells = [{"row": name, "column": COLUMN, **scored(made.layout, name, own)} for name, own in seeds.items()]
+    table = planned("scores", cells, seeds=seeds, baselines=tuple(compared.values()), compared_with=compared)
+    assert [(own.comparison.cell.row, own.comparison.baseline.row) for own in compared_cells(table, Results())] == [
+        *compared.items()
+    ]
 
 
 def test_the_table_has_published_numbers_ours_marks_and_reasons(folder):
@@ -159,7 +183,7 @@ def test_the_table_has_published_numbers_ours_marks_and_reasons(folder):
     raw_names = ["system", f"{COLUMN}, published", COLUMN, signatures[0], CHRF_COLUMN, signatures[1]]
     assert [column.raw_name or column.name for column in overview.columns] == raw_names
     headings = [("", "system"), ("BLEU, real test", "published"), ("BLEU, real test", "ours, d")]
-    assert [(column.group, column.name) for column in overview.of_what_was_run().columns] == headings
+    assert [(column.group, column.name) for column in overview.for_readers().columns] == headings
     rows = {row[0]: row[1:] for row in shown(overview)}
     assert rows["new"][0] == "22.0 d"
     assert rows["new"][2].startswith("nrefs:1|")
@@ -193,9 +217,16 @@ def test_comet_is_scored_and_compared_like_other_metrics(folder):
     assert results.compare(new, base).delta == pytest.approx(means["new"].mean() - means["base"].mean())
 
 
-def test_mostly_empty_translations_are_named_on_top(tmp_path):
+def test_empty_translations_are_counted_and_most_are_named_on_top(tmp_path):
     folder = Folder(tmp_path, REFERENCES, REFERENCES).write_runs(SYSTEMS | {"new": [[""] * 20 + BETTER[20:], GOOD]})
-    assert blocks_of(plan(folder))[0].texts == ("d/new, seed 1, test: 20 of 27 translations are empty.",)
+    blocks = blocks_of(plan(folder))
+    assert blocks[0].texts == ("d/new, seed 1, test: 20 of 27 translations are empty.",)
+    overview = tables(blocks)[0]
+    (empty,) = (number for number, column in enumerate(overview.columns) if column.name == "empty")
+    assert {row[0]: row[empty] for row in shown(overview)} == {
+        **{"base": "0.0", "new": "10.0", "control (added)": "0.0"},
+        **{"missing": "", "Other (2019)": ""},
+    }
 
 
 def test_scores_of_other_sentences_are_not_compared(folder, tmp_path):
@@ -208,6 +239,18 @@ def test_scores_of_other_sentences_are_not_compared(folder, tmp_path):
     assert Results().compare_claimed(claimed.system, claimed.baseline) == (
         "d/control and d/base are not tested on the same sentences"
     )
+
+
+def test_the_precision_of_chains_is_shown_in_a_table_of_differences(folder):
+    heads = {"metric": "diagonal_precision", "runs": "d/new", "source": {}}
+    added = {"measure": "diagonal_precision", "added": True}
+    cells = column_cells(folder, COLUMN, "bleu") + [{"row": name, "column": "heads", **heads} for name in SEEDS]
+    columns = {COLUMN: {"digits": 1}, "heads": added, CHRF_COLUMN: {"measure": "chrf", "added": True}}
+    cells += column_cells(folder, CHRF_COLUMN, "chrf")
+    overview = tables(blocks_of(planned("scores", cells, seeds=SEEDS, baselines=("base",), columns=columns)))[0]
+    assert {column.raw_name: column.detail for column in overview.columns if column.content == "mean"} == {
+        **{COLUMN: False, "heads": False, CHRF_COLUMN: True}
+    }
 
 
 def test_settings_that_differ_are_marked(folder):
@@ -273,8 +316,8 @@ def test_claims_are_judged_collected_and_read_again(folder, tmp_path):
     page = (tmp_path / "p2020.md").read_text(encoding="utf-8")
     assert page.startswith("P 2020\n\n## Table 1\n")
     assert page.count("## Differences") == 2
-    assert {path.suffix for path in tmp_path.glob("p2020.*")} == {".md", ".csv", ".tex", ".html"}
+    assert {path.suffix for path in tmp_path.glob("p2020.*")} == {".md", ".csv", ".tex"}
     html = "".join(part["html"] for part in json.loads(files["json"].read_text(encoding="utf-8"))["parts"])
     assert '<a href="#d/new">' in html
-    assert "<a " not in linked(html)
+    assert "<a " not in linked(html, lambda origin: None)
     assert '<a href="#runs">' in linked(html, lambda origin: "#runs" if origin == "d/new" else None)

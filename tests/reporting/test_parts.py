@@ -1,11 +1,10 @@
 """Tables of parts of a test: by constructions, phrases and lengths; scores are those of their sentences."""
 
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from evaluation.test_metrics import own_bleu
+from matplotlib.text import Text
 from reporting.planned import claim, items, planned, scored, shown, tables, unlinked
 from reporting.runs import EVALUATION
 from reporting.runs import Results as Folder
@@ -13,7 +12,9 @@ from reporting.runs import Results as Folder
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import Difference
-from nmtcore.reporting.charts import system_looks
+from nmtcore.reporting.chart_rows import construction_rows, difference_rows, length_rows
+from nmtcore.reporting.charts import construction_chart
+from nmtcore.reporting.grid import compared_cells
 from nmtcore.reporting.parts import (
     LONG,
     compare_parts,
@@ -22,7 +23,6 @@ from nmtcore.reporting.parts import (
     length_blocks,
     length_entries,
 )
-from nmtcore.reporting.parts_figures import draw_constructions, draw_lengths, gain_rows
 from nmtcore.reporting.results import Results, Undecided
 
 WORDS = ["the cat sees a dog .", "does he see it ?", "a cat and a dog", "he tries to sleep .", "who is it now ?"] * 16
@@ -82,18 +82,25 @@ def lengths(folder, columns=("ours",), **changes):
     return planned("lengths", cells, seeds=SEEDS, baselines=("base",), facts={"share_of_long_sentences": 0.3})
 
 
-def measured_constructions(table, folder):
-    """Return what a figure of constructions draws, the rows of its table, and the texts in it."""
+def measured_constructions(table):
+    """Return the entries of a table of constructions, the rows of its table, and those of its chart."""
     counts, entries = construction_entries(table, Results())
     blocks = construction_blocks(table, counts, entries)
     assert unlinked(blocks) == []
-    figure = Path(folder.layout.results) / "figure.svg"
-    draw_constructions((counts, entries), figure, title="Table 5.8")
-    return entries, shown(*tables(blocks)), re.findall(r"<text[^>]*>([^<]*)</text>", figure.read_text())
+    return entries, shown(*tables(blocks)), construction_rows(counts, entries)
+
+
+def test_gains_over_different_systems_are_drawn_apart(folder, annotations):
+    entries = construction_entries(gains(folder, annotations), Results())[1]
+    others = [entry | {"system": "best", "baseline": "better"} for entry in entries]
+    figure = construction_chart(*construction_rows([], [*entries, *others]))
+    texts = [text.get_text() for text in figure.findobj(Text)]
+    panels = {name: [text for text in texts if f"difference from {name}" in " ".join(text.split())] for name in STEPS}
+    assert all(panels.values())
 
 
 def test_gains_on_constructions_are_those_of_their_sentences(folder, annotations):
-    entries, rows, _ = measured_constructions(gains(folder, annotations), folder)
+    entries, rows, (_, drawn) = measured_constructions(gains(folder, annotations))
     assert [row[:3] + row[5:6] for row in rows] == [
         ["question", "32", "40.0", "+1.44"],
         ["conjunction", "16 (few)", "20.0", "+1.00"],
@@ -108,12 +115,15 @@ def test_gains_on_constructions_are_those_of_their_sentences(folder, annotations
         base, better = bleu("base", positions), bleu("better", positions)
         assert (entry["baseline_scores"], entry["scores"]) == (pytest.approx(base), pytest.approx(better))
         assert entry["difference"].delta == pytest.approx((sum(better) - sum(base)) / 2)
-    looks = system_looks(["better", "better, published"])
-    drawn = [gain_rows(entry, looks) for entry in entries[:3]]
-    assert [published.value for _, published in drawn] == list(GAINS.values())
-    assert [(own.value, own.low, own.high, own.hollow) for own, _ in drawn] == [
-        (own["difference"].delta, *own["difference"].interval, own["sentences"] < 30) for own in entries[:3]
-    ]
+    ours, published = (drawn[drawn.source == name] for name in ("better", "better, published"))
+    assert ours.difference.tolist() == [own["difference"].delta for own in entries if own["difference"]]
+    assert list(zip(ours.low, ours.high, strict=True)) == [own["difference"].interval for own in entries[:4]]
+    assert published.difference.tolist() == list(GAINS.values())
+    assert published.low.isna().all()
+    names = ["test", "measure", "baseline", "subset", "sentences"]
+    assert [tuple(row) for row in ours[names].to_numpy()[:2]] == [
+        ("d, test", "BLEU", "base", "question", 32), ("d, test", "BLEU", "base", "conjunction", 16),
+    ]  # fmt: skip
 
 
 def test_counts_stand_beside_the_published_ones(annotations, folder):
@@ -122,13 +132,17 @@ def test_counts_stand_beside_the_published_ones(annotations, folder):
         {"row": row, "column": "sentences", "metric": "sentences", "item": row, "published": value, "source": source}
         for row, value in {"question": 112, "control": 479, "total": 3007}.items()
     ]
-    _, rows, texts = measured_constructions(planned("constructions", cells), folder)
+    _, rows, (drawn, _) = measured_constructions(planned("constructions", cells))
     assert rows == [
         ["question", "112", "3.7", "32", "40.0"],
         ["control", "479", "15.9", "16 (few)", "20.0"],
         ["total", "3,007", "100.0", "80", "100.0"],
     ]
-    assert {"published", "d, test", "112", "32", "3,007"} <= set(texts)
+    assert [tuple(row) for row in drawn.itertuples(index=False)] == [
+        ("published", "question", pytest.approx(3.72, abs=0.01), 112), ("d, test", "question", 40, 32),
+        ("published", "control", pytest.approx(15.93, abs=0.01), 479), ("d, test", "control", 20, 16),
+        ("published", "total", 100, 3007), ("d, test", "total", 100, 80),
+    ]  # fmt: skip
 
 
 def test_constructions_beyond_the_thesis_have_rows_where_no_row_names_one(folder):
@@ -174,9 +188,9 @@ def test_claims_about_parts_are_compared_on_their_sentences(folder, annotations)
 
 def test_cells_without_runs_or_annotation_have_the_reason(folder, annotations):
     table = gains(folder, annotations, runs=None, source={}, reason="no tags")
-    _, rows, texts = measured_constructions(table, folder)
+    _, rows, drawn = measured_constructions(table)
     assert [row[6] for row in rows] == ["(no tags)"] * 3
-    assert "No test of this figure has supertags" in " ".join(texts)
+    assert [len(own) for own in drawn] == [0, 0]
     short = folder.write_annotation("source", "ccg", SUPERTAGS[:7])
     with pytest.raises(UserError, match=r"parquet has 7 sentences, but 80 were translated: delete the older"):
         construction_entries(gains(folder, {"target.ccg": short}), Results())
@@ -207,12 +221,16 @@ def test_each_bin_has_the_scores_of_its_sentences(folder, tmp_path):
     means = [sum(entries["1 to 10", row]["scores"]) / 2 for row in ("better", "base")]
     assert entries["1 to 10", "better"]["difference"].delta == pytest.approx(means[0] - means[1])
     assert shown(bins)[2][:5] == ["d, test", "1 to 10", "base", "20 (few)", "25.0"]
-    draw_lengths(drawn, tmp_path / "lengths.svg", title="Figure 3: scores. Scale quick.")
-    svg = (tmp_path / "lengths.svg").read_text()
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
-    assert {"1 to 10 (20)", "11 to 20 (30)", "21 to 30 (20)", "over 60 (10)"} <= set(texts)
-    assert len(re.findall(r'<path d="M[\d.]+ [\d.]+V', svg)) == 8, "a whisker for each bin of each system"
-    assert svg.count('fill="none" stroke="#7f7f7f" stroke-width="1.2"') == 3, "bins of few sentences are hollow"
+    rows = length_rows(drawn).set_index(["subset", "system"])
+    assert list(rows.index) == [(name, system) for name in list(BINS)[1:] for system in ("base", "better")]
+    for names, row in rows.iterrows():
+        entry = entries[names]
+        assert (row.test, row.measure, row.sentences, row.one_seed) == ("d, test", "BLEU", entry["sentences"], False)
+        assert (row.score, row.low, row.high) == (
+            sum(entry["scores"]) / 2,
+            max(entry["interval"][0], 0),
+            entry["interval"][1],
+        )
 
 
 def test_lengths_of_a_system_that_was_not_run_have_the_reason(folder):
@@ -244,6 +262,23 @@ def test_a_data_set_that_stands_in_for_several_is_measured_once(folder):
     assert "d, test: the same for the columns one, two." in items(blocks)
 
 
+def test_empty_translations_of_each_part_are_counted(tmp_path):
+    """The first seed of `better` leaves the sentences of the conjunction empty, and `base` none."""
+    made = Folder(tmp_path, [" ".join(["w"] * length) for length in LENGTHS], WORDS)
+    better = ["" if i % 5 == 2 else line for i, line in enumerate(translate(10))]
+    made.write_runs({"base": [translate(4), translate(5)], "better": [better, translate(11)]})
+    table = gains(made, {"target.ccg": made.write_annotation("target", "ccg", SUPERTAGS)})
+    (constructions,) = tables(construction_blocks(table, *construction_entries(table, Results())))
+    table = lengths(made)
+    bins = tables(length_blocks(table, length_entries(table, Results())))[1]
+    names = [column.name for column in constructions.columns]
+    empty = {row[0]: row[names.index("empty of base") :][:2] for row in shown(constructions)}
+    assert (empty["conjunction"], empty["question"]) == (["0.0", "8.0"], ["0.0", "0.0"])
+    names = [column.name for column in bins.columns]
+    left = {(row[1], row[2]): row[names.index("empty")] for row in shown(bins)}
+    assert (left["1 to 10", "base"], left["1 to 10", "better"], left["over 60", "better"]) == ("0.0", "2.0", "1.0")
+
+
 def test_a_single_sentence_has_a_score_but_no_intervals(tmp_path):
     folder = Folder(tmp_path, ["a b"] + ["a"] * 4, ["a b c d e"] * 5)
     folder.write_runs({"base": [["a b c d f"] * 5] * 2, "better": [["a b c d e"] * 5] * 2})
@@ -251,3 +286,15 @@ def test_a_single_sentence_has_a_score_but_no_intervals(tmp_path):
     assert [(entry["sentences"], entry["interval"]) for entry in entries[:2]] == [(1, None)] * 2
     ((*_, gain),) = gains_table.rows
     assert (gain.value, gain.reason) == (None, "a single sentence")
+
+
+@pytest.mark.parametrize("seeds", [(1, 2), (1,)])
+def test_rows_of_differences_are_those_of_comparisons(folder, seeds):
+    cells = [
+        {"row": name, "column": "d/test/bleu", **scored(folder.layout, name, seeds)} for name in ("base", "better")
+    ]
+    (compared,) = compared_cells(planned("differences", cells, seeds=SEEDS, baselines=("base",)), Results())
+    row = difference_rows([compared]).iloc[0]
+    assert (row.test, row.measure, row.baseline, row.system) == ("d test", "BLEU", "base", "better")
+    assert (row.difference, row.low, row.high) == (compared.result.delta, *compared.result.interval)
+    assert row.one_seed == (len(seeds) == 1)

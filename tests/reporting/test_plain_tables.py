@@ -1,21 +1,17 @@
-"""Tables of contrastive pairs, of attention heads, and of predicted tags; the report on one model's pairs."""
+"""Tables of contrastive pairs and of attention heads."""
 
 from pathlib import Path
 
 import pytest
-from pair_files import write_corpus
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.contrasts import wilson_interval
 from nmtcore.evaluation.induction import BASELINES, MEASURES
-from nmtcore.evaluation.scores import make_output_files
-from nmtcore.features.schema import syntax_schema
 from nmtcore.files import write_json
-from nmtcore.inference.schemas import ContrastScore, TaggedWord, write_contrast_scores, write_predicted_tags
-from nmtcore.parquet import write_rows
-from nmtcore.reporting.contrast_report import contrast_report
+from nmtcore.inference.schemas import ContrastScore, write_contrast_scores
+from nmtcore.reporting.contrast_table import stored_contrast_page
 from nmtcore.reporting.markdown import page_markdown
-from nmtcore.reporting.plain_tables import SENTENCES, TaggedTest, contrast_page, head_page, tag_page
+from nmtcore.reporting.plain_tables import head_page
 
 PAIRS = [("number", 1), ("number", 4), ("order", None), ("number", 1)]
 
@@ -36,7 +32,7 @@ def write_pairs(layout, system, seed, right, *, dataset="d", pairs=PAIRS):
 def test_phenomena_are_columns_with_means_over_seeds(layout):
     files = [write_pairs(layout, *run) for run in (("base", 1, "rrwt"), ("base", 2, "rwrr"), ("other", 1, "wwww"))]
     files.append(write_pairs(layout, "other", 1, "rr", dataset="e", pairs=PAIRS[2:3] * 2))
-    text = page_markdown(contrast_page(files, layout=layout, left_out=["x is left out: it generates tags."]))
+    text = page_markdown(stored_contrast_page(files, layout=layout, left_out=["x is left out: it generates tags."]))
     lines = text.splitlines()
     assert lines[0].startswith("Scale quick, seeds 1, 2; percentages, mean over seeds, and standard deviation")
     assert "- x is left out: it generates tags." in lines
@@ -59,31 +55,7 @@ def test_phenomena_are_columns_with_means_over_seeds(layout):
 def test_seeds_with_other_pairs_are_refused(layout):
     files = [write_pairs(layout, "base", 1, "rrrr"), write_pairs(layout, "base", 2, "rr", pairs=PAIRS[:2])]
     with pytest.raises(UserError, match=r"seed2.* has other pairs than .*seed1.*: delete the older file"):
-        contrast_page(files, layout=layout)
-
-
-def test_the_report_on_a_model_is_by_phenomenon_distance_and_both():
-    pairs = [("number", 1), ("number", 20), ("order_2", 4), ("other", None)]
-    scores = [*scored_pairs("rwrr", pairs), *scored_pairs("t", [("number", 1)], unknown=1)]
-    model = {"dataset": "d", "system": "s", "scale": "smoke", "seed": 1}
-    text = contrast_report(scores, model=model)
-    assert text.splitlines()[:6] == [
-        "| phenomenon | pairs | right | accuracy, % | 95 % interval | ties |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
-        "| `number` | 3 | 1 | 33.3 | 6.1 to 79.2 | 1 |",
-        "| `order_2` | 1 | 1 | 100.0 | 20.7 to 100.0 | 0 |",
-        "| `other` | 1 | 1 | 100.0 | 20.7 to 100.0 | 0 |",
-        "| `all` | 5 | 3 | 60.0 | 23.1 to 88.2 | 1 |",
-    ]
-    assert "Model: dataset d, system s, scale smoke, seed 1.\n" in text
-    assert "1 of 5 pairs have subwords that the vocabulary lacks, scored as `<unk>`." in text
-    distances, both = (part.splitlines()[4:] for part in text[text.index("## By distance") :].split("\n## ")[:2])
-    assert [line[:13] for line in distances if line] == ["| 1 | 2 | 1 |", "| 4 | 1 | 1 |", "| >15 | 1 | 0"]
-    rows = ["| `number` | 1 | 2 |", "| `number` | >15 | 1 |", "| `order_2` | 4 | 1 |"]
-    assert [line[: len(row)] for line, row in zip(both, rows, strict=True)] == rows
-    one = contrast_report(scored_pairs("r", [("other", None)]), model=model).splitlines()
-    assert [line for line in one if line.startswith("| `")] == ["| `other` | 1 | 1 | 100.0 | 20.7 to 100.0 | 0 |"]
-    assert not [line for line in one if line.startswith("##") or "vocabulary lacks" in line]
+        stored_contrast_page(files, layout=layout)
 
 
 def write_heads(folder, system, seed, heads, *, split="gold_pud", components=None):
@@ -118,55 +90,3 @@ def test_the_three_best_heads_of_every_run_follow_the_baselines(tmp_path):
         ]),
     ]  # fmt: skip
     assert "Scale quick." in text
-
-
-TAGS = ["<none>", "<unk>", "NP", "S\\NP"]
-LABELS = [[2, 3], [1, 0]]
-TRANSLATIONS = [
-    [TaggedWord("Kim", "NP", 0.875), TaggedWord("works", "S\\NP", 1.0), TaggedWord("<unk>", None, None)],
-    [TaggedWord("nsubj|root", "a|b", 0.5)],
-]
-
-
-def write_tags(layout, *, system="tag_attention", labels=LABELS, count=2):
-    """Write the files of a run; the sentences after the second are copies of the first."""
-    more, names, run = count - 2, {"dataset": "d", "split": "test"}, {"scale": "quick", "system": system, "seed": 3}
-    annotation = {"side": "target", "annotator": "ccg"}
-    files = [Path(layout.path(file_type, **names, **own)) for file_type, own in (
-        ("hypotheses", run), ("pairs", {}), ("syntax", {**annotation, "segmentation": "bpe_joint_20"}),
-    )]  # fmt: skip
-    files.append(Path(layout.path("labels", dataset="d", **annotation)))
-    write_predicted_tags(
-        make_output_files(files[0]).predicted_tags, range(count), TRANSLATIONS + TRANSLATIONS[:1] * more
-    )
-    write_corpus(files[1], [["Kim", "sleeps"], ["*", "|"]] + [["Kim", "sleeps"]] * more)
-    rows = [{"id": i, "ccg": ids} for i, ids in enumerate([*labels, *labels[:1] * more])]
-    write_rows(files[2], syntax_schema(["ccg_tags"]), rows)
-    write_json(files[3], {"ccg": TAGS})
-    return TaggedTest(*files, "ccg")
-
-
-def test_tags_of_each_sentence_have_a_row_per_word(layout):
-    lines = page_markdown(tag_page([write_tags(layout)], layout=layout)).splitlines()
-    assert "## d, tag_attention, test: ccg, seed 3" in lines
-    first, second = lines.index("0: Kim sleeps"), lines.index("1: \\* |")
-    assert lines[first + 1 : first + 7] == [
-        "",
-        "| reference | tag | translation | predicted tag | probability |",
-        "| --- | --- | --- | --- | ---: |",
-        "| Kim | `NP` | Kim | `NP` | 0.88 |",
-        "| sleeps | `S\\NP` | works | `S\\NP` | 1.00 |",
-        "|  |  | \\<unk\\> |  |  |",
-    ]
-    assert lines[second + 4 :] == ["| \\* | `<unk>` | nsubj\\|root | `a\\|b` | 0.50 |", "| \\| |  |  |  |  |"]
-
-
-def test_tags_are_those_of_the_first_sentences_of_each_system(layout):
-    tests = [write_tags(layout, system=system, count=SENTENCES + 5) for system in ("one", "two")]
-    text = page_markdown(tag_page(tests, layout=layout))
-    assert (text.count("Kim sleeps"), text.count("\n## ")) == (2 * (SENTENCES - 1), 2)
-
-
-def test_tags_of_other_words_are_an_error(layout):
-    with pytest.raises(UserError, match=r"test\.target\.ccg\.parquet, pair 1: the tags do not belong to the words of"):
-        tag_page([write_tags(layout, labels=[[2, 3], [1]])], layout=layout)

@@ -5,14 +5,16 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from reporting.recorded_runs import SOURCES
 from reporting.report_folder import HOSTILE, report_folder
 
 from nmtcore.errors import UserError
+from nmtcore.evaluation.compare import Difference, compare_systems
+from nmtcore.evaluation.counts import read_counts
+from nmtcore.evaluation.metrics import score_of
 from nmtcore.evaluation.scores import output_files
-from nmtcore.files import write_json, write_lines
+from nmtcore.files import read_json, write_json, write_lines
 from nmtcore.reporting.manifest import RUNS_SCHEMA
-from nmtcore.reporting.report.examples import edited_pieces
+from nmtcore.reporting.report.finding import finding
 from nmtcore.reporting.report.page import write_report
 from nmtcore.reporting.report.runs import SystemRuns, cost_text, flat_settings, score_blocks
 from nmtcore.reporting.run_index import labelled, score_frame
@@ -63,12 +65,12 @@ def page(tmp_path_factory):
 
 def test_everything_is_on_the_page_and_text_stays_text(page):
     elements = Elements(page)
-    sections = {"claims", "table-p2020_table_1", "runs-d-base", "runs-d-other", "data-d"}
+    sections = {"claims", "table-p2020_table_1", "runs-d-base", "runs-d-other"}
     assert sections <= set(elements.attributes("id"))
     assert {link[0] for link in elements.attributes("href")} == {"#"}
     assert [tag for tag, _ in elements.elements].count("script") == 1
     assert HOSTILE not in page
-    for tag in ("dd", "h3", "p"):  # a sentence, the paper's title, a description
+    for tag in ("h3", "p"):  # the paper's title, a description
         assert HOSTILE in elements.text[tag], tag
     assert "alert" not in elements.text["script"]
 
@@ -77,7 +79,7 @@ def test_each_score_of_the_table_leads_to_its_runs(page):
     table = page[page.index('id="table-p2020_table_1"') : page.index('<section id="systems"')]
     linked = re.findall(r'<td class="right"><a href="#runs-d-(\w+)">[\d.]+<span class="tail"[^>]*> ± [\d.]+', table)
     assert linked == ["base", "other", "other"], "BLEU, and BLEU of the difference; chrF beside it leads there, too"
-    assert "<tr><td>absent</td>" not in table
+    assert '<tr><td>absent</td><td class="right">1.0</td><td class="right" title="it is not run">' in table
     assert "Not run: 1 of 3 rows; the CSV says why." in table
     assert re.search("<code>snakemake --cores 8 [^ ]*/p2020_table_1.md --config scale=small</code> makes the", table)
 
@@ -92,6 +94,53 @@ def test_the_page_begins_with_the_finding_and_the_runs(page):
     rows = re.findall(r'<tr><td title="[^"]*"><a href="#(runs-d-\w+)">', body)
     assert rows == ["runs-d-base", "runs-d-other"]
     assert body.count('<svg class="whiskers"') == 1
+
+
+def test_each_system_is_compared_with_the_one_that_its_entry_names(tmp_path):
+    inputs = report_folder(tmp_path, ["base", "other", "third"])
+    page = written(inputs, compared_with={"other": "base", "third": "other", "base": "not run"})
+    against = re.findall(r'title="[^"]*"><a href="#runs-d-(\w+)">(?s:.*?)<td>(\w*)</td>', page)
+    assert sorted(against) == [("base", ""), ("other", "base"), ("third", "other")]
+    assert re.search(r"third is not told apart from other|third (gains|loses) <b>.*</b> (over|against) other", page)
+    assert "Settings that differ from those of other" in page[page.index('id="runs-d-third"') :]
+    counts = {}
+    for name in ("other", "third"):
+        folder = inputs["layout"].path("counts", scale="small", dataset="d", system=name, seed=1)
+        counts[name] = [read_counts(Path(folder) / "test.parquet", "bleu", score_of("bleu"))]
+    own = compare_systems(counts, baseline="other")["third"].difference
+    assert f"<title>{own.delta:+.1f}, from {own.interval[0]:+.1f} to {own.interval[1]:+.1f}</title>" in page
+
+
+def test_heads_that_learn_chains_and_empty_translations_have_columns(tmp_path):
+    inputs = report_folder(tmp_path, ["base", "other"], seeds=2)
+    assert ">precision of chains</th>" not in written(inputs)
+    for seed in (1, 2):
+        path = Path(inputs["layout"].path("scores", scale="small", dataset="d", system="other", seed=seed))
+        scores = read_json(path)
+        scores["bleu"]["test"]["empty_translations"] = seed
+        write_json(path, {**scores, "uas": {"test": {"argmax": {"uas": 97.0 + seed, "sentences": 12}}}})
+    body = written(inputs)
+    assert "its head points to the previous word for 98 % of the words" in body
+    table = body[body.index('<table class="runs">') :].partition("</table>")[0]
+    heads, *_, row = re.findall("<tr>.*?</tr>", table, re.DOTALL)
+    names, cells = (re.findall(f"<{tag}[^>]*>(.*?)</{tag}>", line) for tag, line in (("th", heads), ("td", row)))
+    shown = dict(zip(names, cells, strict=True))
+    assert (shown["empty"], shown["UAS"], shown["precision of chains"]) == ("1.5", "", "98.5")
+
+
+def test_the_finding_counts_what_is_clear_after_holms_correction():
+    """The interval of the first difference excludes 0, but four were compared."""
+    known = {"seed_error": 1.0, "sentence_error": 1.0, "error": 1.0, "degrees": 4.0, "detectable": 3.0}
+    rows = [
+        {
+            "system": f"s{p}",
+            "against": "base",
+            "difference": Difference(delta=delta, interval=(delta - 1, delta + 1), p=p, **known),
+        }
+        for delta, p in ((1.5, 0.03), (3.0, 0.001), (-2.0, 0.012), (0.5, 0.4))
+    ]
+    text = finding([{"dataset": "d", "rows": rows, "more": []}])
+    assert "Of 4 systems on d, <b>1 gain</b> over base and <b>1 lose</b>" in text
 
 
 def test_what_was_not_run_is_no_table(tmp_path):
@@ -132,12 +181,12 @@ def test_what_is_not_known_of_a_run_is_left_out():
         )
 
 
-def test_a_section_has_scores_cost_settings_curves_and_examples(page):
+def test_a_section_has_scores_cost_settings_and_curves(page):
     start = page.index('id="runs-d-other"')
-    base, section = page[page.index('id="runs-d-base"') : start], page[start : page.index('<section id="data"')]
+    base, section = page[page.index('id="runs-d-base"') : start], page[start : page.index('<section id="reading"')]
     assert "tests: test" in base, "the baseline shows all its settings, and the signatures"
     assert "<li>BLEU: <code>nrefs:1</code></li>" in base
-    for heading in ("Scores", "Cost", "Settings that differ from those of base", "Curves", "Examples"):
+    for heading in ("Scores", "Cost", "Settings that differ from those of base", "Curves"):
         assert f"<h4>{heading}</h4>" in section
     assert re.search(
         r'<th>test</th><th class="right">BLEU</th>.*\n.*\n.*\n<tr><td>test</td><td class="right">2', section
@@ -145,14 +194,12 @@ def test_a_section_has_scores_cost_settings_curves_and_examples(page):
     assert "nrefs:1" not in section
     speed = "20 target tokens/s; 20 % of the GPU&#x27;s peak; 0.0 GB of memory"
     assert f"<li>seed 2: finished; 17 parameters; 3 updates; training 3.5 s; {speed}; 3,600.0 kJ" in section
-    assert section.count("<polyline") == 2 * 3  # loss and BLEU, of two seeds and their mean
-    assert section.count(" scale(.8)") == 4 + 3, "marks of the means"
-    assert section.count('<use href="#tree-d-') == section.count('<dl class="example">') == 3
+    thin, thick = (len(re.findall(f'stroke-width: {width}[;"]', section)) for width in (0.5, 1.4))
+    assert (thin, thick) == (3 * 2, 3), "loss, BLEU and accuracy, of two seeds and their mean"
     # This system's, then the baseline's.
     assert "<th>value</th><th>base</th>" in section
     assert "<td>model.width</td><td>10</td><td>8</td>" in section
     assert "<td>tests</td>" not in section
-    assert "<del>eine</del> <ins>keine other</ins>" in section
 
 
 def test_a_section_names_mostly_empty_translations(tmp_path):
@@ -171,52 +218,18 @@ def test_a_section_names_mostly_empty_translations(tmp_path):
 def test_broken_files_of_a_run_are_one_sentence(tmp_path):
     inputs = report_folder(tmp_path, ["base", "other"])
     names = {"scale": "small", "dataset": "d", "system": "other", "seed": 1}
-    broken = output_files(Path(inputs["layout"].path("hypotheses", **names, split="test"))).translations
-    broken.write_text("one line\n", encoding="utf-8")
-    with pytest.raises(UserError, match=rf"{broken} has 1 lines.*delete"):
-        written(inputs)
     (Path(inputs["layout"].path("counts", **names)) / "test.parquet").unlink()
     with pytest.raises(UserError, match=r"counts/test\.parquet does not exist"):
         written(inputs)
     Path(inputs["layout"].path("history", **names)).write_text("{\n", encoding="utf-8")
     text = written(inputs, warnings=["other on d, seed 1, is left out: "])
-    assert "No system can be compared with the baseline yet." in text
+    assert "No system can be compared with another one yet." in text
 
 
-def test_a_data_set_without_runs_is_shown_if_it_was_read(tmp_path):
-    inputs = report_folder(tmp_path, ["base"])
-    report = Path(inputs["layout"].path("raw_report", dataset="prepared", split="train"))
-    write_json(report, {"pairs": 123, "kept": 120})
-    planned = {name: {**SOURCES, "description": f"{name} {HOSTILE}"} for name in ("d", "prepared", "unread")}
-    text = written(inputs, datasets=planned)
-    assert 'id="data-unread"' not in text
-    section = text[text.index('id="data-prepared"') : text.index('id="licences"')]
-    assert "prepared &lt;script&gt;" in section
-    assert '<td>train</td><td class="right">123</td><td class="right">120</td>' in section
-    assert "https://example.org/a.gz" not in section
-    licences = text[text.index('id="licences"') :]
-    assert re.search(r"<tr><td>corpus</td><td>news</td>.*<td>d, prepared</td></tr>", licences)
-    assert re.search(r"<tr><td>model</td><td>stanza_en</td>.*<td>d</td></tr>", licences), "nothing is annotated"
-    assert text.count('id="data-d"') == 1, "its section is made from the manifests"
-
-
-def test_sections_are_shorter_where_there_are_many_systems(tmp_path, monkeypatch):
+def test_sections_have_no_curves_where_there_are_many_systems(tmp_path, monkeypatch):
     monkeypatch.setattr("nmtcore.reporting.report.page.MANY", 1)
     text = written(report_folder(tmp_path, ["base", "other"]))
-    assert (text.count('<dl class="example">'), text.count(">updates</text>")) == (2, 0)
-
-
-@pytest.mark.parametrize(
-    ("reference", "translation", "expected"),
-    [
-        ("a b c", "a x c", [("a", "", ""), ("", "b", "x"), ("c", "", "")]),
-        ("a b", "b", [("", "a", ""), ("b", "", "")]),
-        ("a b", "", [("", "a b", "")]),
-        ("猫が", "犬が", [("", "猫", "犬"), ("が", "", "")]),
-    ],
-)
-def test_pieces_that_differ(reference, translation, expected):
-    assert edited_pieces(reference, translation) == expected
+    assert ">updates</text>" not in text
 
 
 def test_settings_are_flattened():

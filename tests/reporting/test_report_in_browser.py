@@ -50,8 +50,8 @@ def test_a_click_on_a_column_sorts_and_the_third_restores_the_order(browser, pat
 
 def test_the_field_above_a_table_filters_its_rows(browser, path):
     with browser.open(path) as page:
-        page.tab.fill("#runs input", "SYSTEM_ b")
-        assert rows(page, 0) == ["system_b"]
+        page.tab.fill("#runs input", "SYSTEM_ k")
+        assert rows(page, 0) == ["system_k"]
         assert page.text("#runs output") == f"1 of {len(SYSTEMS)} rows"
         page.tab.fill("#runs input", "")
         assert len(rows(page, 0)) == len(SYSTEMS)
@@ -67,7 +67,6 @@ def test_a_number_opens_the_section_of_its_runs(browser, path):
             assert not table.is_visible()
             link.click()
             table.wait_for(state="visible")
-            assert page.tab.locator("#runs-d-system_a svg use").first.evaluate("(use) => use.getBBox().width") > 100
             page.tab.locator("#runs-d-system_a > summary").click()
             table.wait_for(state="hidden")
         page.evaluate("location.hash = '60%'")

@@ -44,7 +44,7 @@ def test_runs_have_a_row_each_and_scores_too(tmp_path, layout):
     assert test[["subset", "measure", "value", "sentences", "signature"]].values.tolist() == [
         ["", "bleu", 20.0, 2, "nrefs:1"], ["", "chrf", 40.0, 2, "nc:6"],
     ]  # fmt: skip
-    assert test.length_ratio.tolist()[0] == 0.5
+    assert test[["length_ratio", "empty_translations"]].values.tolist()[0] == [0.5, 1]
     (sentence,) = sentences
     assert re.match("broken on d, seed 1, is left out: .*training.jsonl, line 1: this is not JSON", sentence)
 
@@ -53,7 +53,8 @@ def test_trees_have_their_measures(layout):
     folder = write_run(layout)
     heads = {"sentences": 3, "uas": 80.0}
     tree = {"spanning_tree": heads | {"uas": 85.0}}
-    splits = {"test": {"argmax": heads} | tree, "induced": tree, "dev": {"argmax": heads | {"uas": None}}}
+    splits = {"test": {"argmax": heads} | tree, "induced": tree, "chains": {"argmax": heads}}
+    splits["dev"] = {"argmax": heads | {"uas": None}}
     write_json(folder / "scores.json", {**names_of(), "uas": splits})
     right = dict.fromkeys(MEASURES, 70.0) | {"sentences": 5}
     induced = {"spanning_tree": right, "left": right | {"directed": 30.0}}
@@ -61,6 +62,7 @@ def test_trees_have_their_measures(layout):
     scores = read_scores(layout)
     assert scores[scores.split != "gold_a"][["split", "measure", "value"]].values.tolist() == [
         ["test", "uas", 80.0], ["test", "tree_uas", 85.0], ["induced", "uas", 85.0],
+        ["chains", "diagonal_precision", 80.0],
     ]  # fmt: skip
     gold = scores[scores.split == "gold_a"].set_index("measure").value
     assert (gold["directed"], gold["left_directed"]) == (70.0, 30.0)

@@ -6,7 +6,17 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from nmtcore.reporting.svg import SHADES, Drawing, arranged, shade_of, svg_matrix, svg_text, text_width, titled_svg
+from nmtcore.reporting.svg import (
+    SHADES,
+    Drawing,
+    arranged,
+    shade_of,
+    svg_matrix,
+    svg_text,
+    text_width,
+    titled_svg,
+    write_drawings,
+)
 
 
 def painted(matrix_svg, rows, columns):
@@ -58,3 +68,16 @@ def test_drawings_are_arranged_in_rows_without_overlap():
     places = [tuple(map(float, own)) for own in re.findall(r"translate\((\S+) (\S+)\)", "".join(whole.elements))]
     assert places == [(0, 0), (10, 0), (0, 8), (30, 8), (0, 12)]
     assert (whole.width, whole.height) == (34, 17)
+
+
+def test_pdf_has_the_texts_of_svg_and_no_date(tmp_path):
+    drawings = [Drawing([svg_text(5, 20, "Ağaç <b> ещё"), svg_text(5, 40, "bold", bold=True)], 100, 50)]
+    for name in "ab":
+        write_drawings(tmp_path / f"{name}.svg", drawings, title="x")
+    pdf = (tmp_path / "a.pdf").read_bytes()
+    assert pdf == (tmp_path / "b.pdf").read_bytes()
+    assert re.findall(rb"/(?:Creation|Mod)Date \(D:(\d{4})", pdf) == [b"2000"] * 2, "always the same"
+    assert b"/MediaBox [ 0 0 75 37.5 ]" in pdf
+    assert set(re.findall(rb"/BaseFont /(\S+)", pdf)) == {b"AAAAAA+DejaVuSans", b"AAAAAA+DejaVuSans-Bold"}, (
+        "all embedded"
+    )

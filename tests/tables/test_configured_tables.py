@@ -1,11 +1,10 @@
 """The tables of the configured systems, which are planned as those of the papers are."""
 
 import pytest
-from planning.conftest import parsed
+from planning.conftest import PARSER, parsed
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.tables.configured import compared_baseline
 from nmtcore.tables.plan import paper_table_inputs, planned_table
 
 TAGGERS = {
@@ -13,7 +12,7 @@ TAGGERS = {
     "parser": {"tool": "corenlp", "analysis": "constituents"},
 }
 TAGGED = little(annotators=TAGGERS, syntax={"target": {"ccg": "tagger"}, "source": {"constituency": "parser"}})
-TWO = {"systems": ["transformer_base", "nmt"]}
+TWO = {"systems": ["transformer_base", "transformer_relative"]}
 
 
 def refusal(project, table):
@@ -22,35 +21,45 @@ def refusal(project, table):
     return str(error.value)
 
 
-def test_the_baseline_is_the_transformer_or_the_first_system(make_project):
-    for systems, baseline in (
-        (["nmt", "transformer_base"], "transformer_base"),
-        (["nmt", "pascal"], "nmt"),
-        ([], "transformer_base"),
-    ):
-        assert compared_baseline(make_project({"systems": systems})) == baseline
-    chosen = make_project({"systems": ["nmt", "transformer_base"], "baseline": "nmt"})
-    assert compared_baseline(chosen) == "nmt"
-    other = make_project({"systems": ["nmt", "sa_nmt_shared"], "baseline": "transformer_base"}, plain=little())
-    assert refusal(other, "systems") == (
-        "config.yaml: baseline: transformer_base is none of the configured systems (nmt, sa_nmt_shared): add it to "
-        "`systems`, or name another."
+def test_systems_are_compared_with_what_their_entries_say_if_it_is_in_the_table(make_project):
+    systems = ["relative_tree_traversal", "transformer_relative", "transformer_base", "sa_nmt_shared", "nmt"]
+    compared = {
+        "relative_tree_traversal": "transformer_relative",
+        "transformer_relative": "transformer_base",
+        "sa_nmt_shared": "nmt",
+    }
+    settings = little(
+        annotators=TAGGERS | {"trees": PARSER},
+        syntax={"target": {"ccg": "tagger"}, "source": {"constituency": "parser", "dependencies": "trees"}},
     )
+    project = make_project({"systems": systems, "seeds": [1]}, tagged=settings)
+    tables = {name: planned_table(project, name) for name in ("systems", "constructions", "examples")}
+    assert [table.compared_with for table in tables.values()] == [compared] * 3
+    pairs = {cell.system: cell.baseline_runs for cell in tables["constructions"].cells}
+    assert pairs == {system: f"tagged/{other}" for system, other in compared.items()}
+    table = tables["systems"]
+    shown = {row.name: [table.is_compared(row, position) for position in range(3)] for row in table.rows}
+    assert [shown[name] for name in systems] == [[True, False, False], [False, True, False], [False] * 3,
+                                                 [False, False, True], [False] * 3]  # fmt: skip
 
 
 def test_systems_have_scores_trees_and_training(make_project):
-    systems = {"systems": ["transformer_base", "depparse_l1", "sa_nmt_shared"], "seeds": [1]}
+    names = ["transformer_base", "depparse_l1", "diagonalparse_l1", "sa_nmt_shared"]
+    systems = {"systems": names, "seeds": [1]}
     table = planned_table(make_project(systems, parsed=parsed()), "systems")
     assert (table.scale, table.baselines, table.stand_ins) == ("smoke", ("transformer_base",), {})
-    names = [column.name for column in table.columns]
-    assert names[:2] == ["parsed/test/bleu", "chrF of parsed/test"]
-    assert {"parsed/test/uas", "parsed/gold_bank/undirected", "parsed/train/seconds"} <= {*names}
+    columns = [column.name for column in table.columns]
+    assert columns[:2] == ["parsed/test/bleu", "chrF of parsed/test"]
+    assert {"parsed/test/uas", "parsed/gold_bank/undirected", "parsed/train/seconds"} <= {*columns}
     rows = {row.name for row in table.rows}
     assert {"transformer_base", "sa_nmt_shared, untrained", "left"} <= rows
     assert table.cell("depparse_l1", "parsed/test/uas").source["column"] == "uas"
     assert table.cell("sa_nmt_shared", "parsed/test/uas").source["column"] == "tree_uas"
     against = [table.cell(name, "parsed/test/bleu").baseline_runs for name in ("depparse_l1", "transformer_base")]
     assert against == ["parsed/transformer_base", None]
+    chains = [table.cell(system, "parsed/test/uas, precision of chains").source for system in names]
+    assert [bool(source) for source in chains] == [False, False, True, False]
+    assert table.cell("diagonalparse_l1", "parsed/test/uas").source == {}, "its head does not find trees"
     of_trees = "parsed/test/uas, UAS of trees"
     assert "seed1/scores.json" in table.cell("depparse_l1", of_trees).source["files"]["scores"]["1"]
     assert table.cell("sa_nmt_shared", of_trees).source == {}, "their UAS is that of trees"
@@ -91,7 +100,9 @@ def test_examples_are_from_the_lowest_seed(make_project):
         "results/tagged/annotation/tagger/test.target.parquet",
     }
     alone = make_project({"systems": ["nmt"]}, plain=little())
-    assert "A table of examples compares a baseline with other systems: name at least two" in refusal(alone, "examples")
+    assert "A table of examples needs `systems` together with what they are `compared_with`" in refusal(
+        alone, "examples"
+    )
 
 
 def test_gates_productions_and_curves(make_project):

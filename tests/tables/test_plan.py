@@ -316,6 +316,18 @@ def test_a_user_has_tables_of_her_own(make_project):
     assert plan.runs["demo_en2de/transformer_base"].seeds == (1, 2)
 
 
+def test_her_table_without_baselines_compares_systems_with_what_their_entries_say(make_project):
+    rows = ["transformer_base", "depparse_l1", "transformer_relative", "tree_traversal", "nmt", "fa_nmt_shared"]
+    table = OWN["tables"]["headline"] | {"rows": rows, "baselines": [], "claims": []}
+    times = table | {"kind": "time", "columns": ["demo_en2de/train/relative_time"]}
+    project = make_project({"scale": "quick"}, {"tables/mine": OWN | {"tables": {"headline": table, "times": times}}})
+    compared = dict.fromkeys(rows[1:4], "transformer_base") | {"fa_nmt_shared": "nmt"}
+    plan = planned_table(project, "mine_headline")
+    assert (plan.compared_with, plan.baselines) == (compared, ("transformer_base", "nmt"))
+    assert planned_table(project, "mine_times").baselines == ()
+    assert planned_table(project, "pham2018_table_6_5").compared_with == {}
+
+
 SEGMENTS = [f"results/smoke/demo_de2en/{system}/seed1/comet" for system in ("transformer_base", "depparse_l1")]
 
 

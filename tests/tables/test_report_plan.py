@@ -1,6 +1,5 @@
 """What the report is planned from."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from nmtcore.files import write_json, write_text
 from nmtcore.tables.report_plan import (
     main_tests,
-    report_datasets,
     report_figures,
     report_runs,
     report_scores,
@@ -43,29 +41,7 @@ def test_the_main_test_of_each_data_set_with_runs(make_project):
     assert main_tests(project) == {}
     for scale, dataset in (("smoke", "demo_en2de"), ("smoke", "no_longer_there"), ("demo", "demo_de2en")):
         write_json(Path(project.layout.path("scores", scale=scale, dataset=dataset, system="nmt", seed=1)), {})
-    assert main_tests(project) == {
-        "demo_en2de": {
-            "split": "test",
-            "evaluation": {"text": "detokenised", "tokenize": "13a", "lowercase": False},
-            "sentences": 100,
-            "trees": "results/demo_en2de/annotation/existing/test.source.parquet",
-        }
-    }
-
-
-def test_the_data_sets_of_all_tables_are_described(make_project):
-    project = make_project({"scale": "paper"})
-    described = report_datasets(project)
-    assert {"cs2en", "wmt17dev15_en2de", "wmt17_tr2en", "wat_en2ja"} <= described.keys()
-    assert described["wmt17dev15_en2de"]["splits"] == list(project.dataset("wmt17dev15_en2de").splits)
-    assert {"stanza_en", "stanza_de"} <= {row.get("annotator") for row in described["wmt17dev15_en2de"]["files"]}
-    assert described == json.loads(json.dumps(described)), "a job gets plain values"
-
-
-def test_data_sets_that_were_read_are_described_without_a_table(project):
-    assert "multi30k_en2de" not in report_datasets(project)
-    write_json(Path(project.layout.path("raw_report", dataset="multi30k_en2de", split="train")), {})
-    assert report_datasets(project)["multi30k_en2de"]["source"] == "en"
+    assert main_tests(project) == {"demo_en2de": "test"}
 
 
 def test_the_runs_of_tables_are_scored_and_those_of_the_folder_are_shown_too(project):

@@ -29,7 +29,9 @@ def external(root, tmp_path_factory):
     files = ["../text/words.txt", "../text/lines.txt"]
     entry = {"provenance": "An engine", "date": "2026-11-20", "licence": "not to be published"}
     entry["translations"] = {"short": {"test": files}}
-    workplace.write("systems/mine", {"engine": {"description": "An engine", "external": entry}})
+    workplace.write(
+        "systems/mine", {"engine": {"description": "An engine", "compared_with": "transformer_base", "external": entry}}
+    )
     workplace.run("results/short/corpus/test.parquet")
     pairs = read_rows(workplace.folder / "results/short/corpus/test.parquet", columns=["id", "target"])
     texts = [(row["id"], row["target"].split()) for row in pairs]
@@ -121,5 +123,5 @@ def test_an_external_system_is_a_row_of_an_own_table_in_which_a_run_is_missing(e
     assert "engine has no translations of short, dev" in text
     assert "| transformer_base |" not in text, "it has no finished run"
     assert "engine was not trained here; its translations: An engine; 2026-11-20; not to be published." in text
-    for ending in ("csv", "tex", "html"):
+    for ending in ("csv", "tex"):
         assert (external.folder / f"results/tables/mine_engines.{ending}").exists()

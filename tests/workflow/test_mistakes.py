@@ -76,7 +76,7 @@ REFUSED_WITH_SETTINGS = [
     (
         "results/tables/constructions.md",
         TABLES | {"systems": ["pascal"]},
-        "A table of constructions compares a baseline with other systems: name at least two",
+        "A table of constructions needs `systems` together with what they are `compared_with`",
     ),
     (
         "train",

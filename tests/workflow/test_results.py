@@ -41,7 +41,7 @@ def test_a_system_of_the_demo_learns_words(empty):
     made = ["results/figures/curves.svg", "results/tables/systems.md"]
     selected = ["scale=smoke", 'datasets=["demo_short"]', 'systems=["transformer_base"]']
     empty.run(*made, settings=selected)
-    assert "<polyline" in (empty.folder / made[0]).read_text(encoding="utf-8")
+    assert "stroke-width: 1.4" in (empty.folder / made[0]).read_text(encoding="utf-8")
     assert "| transformer_base |" in (empty.folder / made[1]).read_text(encoding="utf-8")
     assert read_json(run / "manifest.json")["data"]["splits"]["train"]["lines"] == 2000
     rows = read_rows(empty.folder / "results/demo_short/corpus/train.parquet", columns=["target_words"])

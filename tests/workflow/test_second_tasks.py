@@ -14,23 +14,17 @@ SETTINGS = ['datasets=["tagged"]', "scale=smoke"]
 PREDICTING = ("tag_attention", "interleaved")
 
 
-def test_the_tables_have_the_systems_that_predict_tags_and_score_pairs(empty):
+def test_tags_are_predicted_and_pairs_scored_of_systems_that_can(empty):
     corpora = {split: {"options": {"count": count}} for split, count in COUNTS.items()}
     evaluation = {"text": "tokens", "tokenize": "none"}
     empty.train_briefly()
     empty.write("datasets/tagged", {"extends": "demo_de2en", "corpora": corpora, "evaluation": evaluation})
-    systems = 'systems=["transformer_base", "tag_attention", "tag_attention_without_loss", "interleaved"]'
-    finished = empty.run("results/tables/tags.md", settings=[*SETTINGS, systems])
-    assert {"train_model", "translate_split", "tags_table"} <= finished.rules
     folder = empty.folder / "results/smoke/tagged"
-    assert {path.name for path in folder.iterdir()} == set(PREDICTING), "the others have no tags to show"
-    text = (empty.folder / "results/tables/tags.md").read_text(encoding="utf-8")
+    empty.run(*(f"results/smoke/tagged/{system}/seed1/hypotheses/test" for system in PREDICTING), settings=SETTINGS)
     for system in PREDICTING:
         hypotheses = folder / system / "seed1/hypotheses/test"
         rows = list(read_rows(hypotheses / "tags.parquet"))
         assert [" ".join(row["words"]) for row in rows] == read_lines(hypotheses / "translations.txt")
-        (section,) = (part for part in text.split("\n## ") if part.startswith(f"tagged, {system}, test: ccg, seed 1\n"))
-        assert section.count("| reference | tag |") == 10
 
     systems = 'systems=["tag_attention", "interleaved"]'
     finished = empty.run("results/tables/contrast.md", settings=[*SETTINGS, systems])

@@ -9,7 +9,9 @@ import pytest
 from safetensors.torch import load_file
 from workflow.calling import little, make_workplace, smoke, write_little
 
-from nmtcore.files import read_json
+from nmtcore.files import read_json, write_json
+from nmtcore.layout import Layout
+from nmtcore.written import Records
 
 pytestmark = pytest.mark.needs("Snakemake")
 
@@ -122,6 +124,8 @@ def test_both_systems_are_in_one_table(scored):
 
 def test_a_changed_start_model_trains_again(scored):
     target = "results/smoke/gilded/depparse_gold.bleu"
-    (scored.folder / "results/smoke/gilded/depparse_l1/seed1/model/.snakemake_timestamp").touch()
+    record = scored.folder / Records(Layout()).file("results/smoke/gilded/depparse_l1/seed1/model")
+    recorded = read_json(record)
+    write_json(record, recorded | {"sha256": recorded["sha256"] | {"weights.safetensors": "of another training"}})
     planned = scored.call("-n", target).output
     assert re.search(r"^train_model +1$", planned, re.MULTILINE), planned

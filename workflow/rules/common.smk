@@ -98,7 +98,9 @@ def complete_rules():
         each.log_modifier = each.benchmark_modifier = modifier
         if not each.log:
             each.set_log(LAYOUT.pattern(f"{name}.log"))
-        if each.output:  # a benchmark would pass for one, so that the rule would run once
+        if (
+            each.output
+        ):  # a benchmark would pass for one, so that the rule would run once
             each.benchmark = each.benchmark or LAYOUT.pattern(f"{name}.benchmark")
         each.conda_env = each.conda_env or "../../envs/core.yaml"
         if each.script and "version" not in each.params.keys():
@@ -110,8 +112,8 @@ def complete_rules():
 def table_files(prefix):
     """Name the files of a table in all formats."""
     formats = {ending: LAYOUT.pattern(f"{prefix}_{ending}") for ending in TABLE_FORMATS}
-    formats["html"] = report(formats["html"], category="Tables")
-    return {"table": LAYOUT.pattern(f"{prefix}_table"), **formats}
+    table = report(LAYOUT.pattern(f"{prefix}_table"), category="Tables")
+    return {"table": table, **formats}
 
 
 def planned(function, notes=None, **fixed):

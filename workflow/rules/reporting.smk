@@ -1,12 +1,10 @@
 # Plain tables of the configured data sets and systems: sizes after each stage, annotations, parsers, attention heads as
-# parsers, predicted tags, contrastive pairs. The index of all runs, and the licences of all data. (tables.smk makes those
+# parsers, contrastive pairs. The index of all runs, and the licences of all data. (tables.smk makes those
 # tables of the configured systems that are specified as the papers' are.)
 # A name of the user's choice, results/tables/NAME/data.md, keeps several versions of a table or figure apart.
 from nmtcore.planning.configured import (
     configured_contrasts,
     configured_heads,
-    configured_tag_columns,
-    configured_tag_files,
     without_contrasts,
 )
 from nmtcore.planning.configured_data import (
@@ -40,18 +38,6 @@ PLAIN_TABLES = {
         list(SETTINGS.datasets),
     ),
     "heads": ({"scores": planned(configured_heads)}, SETTINGS.scale),
-    "tags": (
-        {
-            name: planned(configured_tag_files, file_type=file_type)
-            for name, file_type in {
-                "hypotheses": "hypotheses",
-                "pairs": "pairs",
-                "features": "syntax",
-                "labels": "labels",
-            }.items()
-        },
-        planned(configured_tag_columns),
-    ),
     "contrast": ({"scores": planned(configured_contrasts)}, planned(without_contrasts)),
 }
 
@@ -77,11 +63,8 @@ rule index_runs:
     output:
         runs=LAYOUT.pattern("all_runs"),
         scores=LAYOUT.pattern("all_scores"),
-        checklist=LAYOUT.pattern("checklist"),
     params:
         states=planned(run_states),
-        datasets=planned(read_datasets),
-        read=planned(reading_reports),
     script:
         "../scripts/index_runs.py"
 

@@ -1,5 +1,5 @@
 # Tables and figures of the papers and of the configured systems, the page of each paper, and the ledger of their claims
-# (config/tables); the report. Each table is written as Markdown, CSV, LaTeX and HTML.
+# (config/tables); the report. Each table is written as Markdown, CSV and LaTeX.
 from nmtcore.tables.plan import (
     all_paper_results,
     claimed_table_jsons,
@@ -11,11 +11,11 @@ from nmtcore.tables.plan import (
 )
 from nmtcore.tables.report_plan import (
     main_tests,
-    report_datasets,
     report_figures,
     report_runs,
     report_scores,
     report_tables,
+    system_comparisons,
     system_descriptions,
 )
 
@@ -81,7 +81,6 @@ rule report_page:
         runs=planned(report_runs),
         descriptions=planned(system_descriptions),
         tests=planned(main_tests),
-        baseline=SETTINGS.baseline or "transformer_base",
-        datasets=planned(report_datasets),
+        compared_with=planned(system_comparisons),
     script:
         "../scripts/job.py"

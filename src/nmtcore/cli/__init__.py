@@ -24,26 +24,11 @@ from nmtcore.cli.translate import add_translate
 from nmtcore.errors import UserError, explain_missing_packages, explain_os_errors
 from nmtcore.memory import keep_freed_memory
 
-GONE = {
-    "attention": "`nmtcore translate MODEL --attention FILE` writes the weights, and `nmtcore show` draws them.",
-    "checklist": "`snakemake --cores 1 results/checklist.md` writes the answers, beside the tables of all runs.",
-    "contrast": "`nmtcore logprob MODEL --pairs FILE` tells how often the model prefers the right translations.",
-    "cost": "`snakemake -n tables` says what its trainings take.",
-    "curves": "`snakemake --cores 2 results/figures/curves.svg` draws the training of the systems in config.yaml.",
-    "demo": "type `make demo`, or `snakemake --cores 4 demo` in a folder of your own.",
-    "gates": "`nmtcore show` colours translations by their gates, and the workflow's target "
-    "results/DATASET/SYSTEM/seedN/gates/SPLIT.parquet has the norms of given translations.",
-}
-"""What to do instead of a command that earlier versions had."""
-
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command. A `UserError` is printed to standard error, with exit status 2."""
     arguments = sys.argv[1:] if arguments is None else arguments
     escape_unprintable()
-    if instead := GONE.get(next(iter(arguments), "")):
-        print(f"nmtcore {arguments[0]} is gone: {instead}", file=sys.stderr)
-        sys.exit(2)
     chosen = parser().parse_args(arguments)
     keep_freed_memory()
     try:

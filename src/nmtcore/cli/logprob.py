@@ -12,8 +12,8 @@ _DETAILS = (
     "Output: a line with the names of the columns, then a line per pair, separated by tabs: log_probability (natural "
     "logarithm of p(target | source), the sum over the target's subwords and </s>), per_token (divided by tokens), "
     "tokens (subwords and </s>), unknown (subwords that the vocabulary lacks, scored as <unk>). A pair whose source "
-    "has no words has empty columns. With --pairs: tables of how often the right translation has the higher "
-    "log-probability; a tie counts as wrong."
+    "has no words has empty columns. With --pairs: the tables of results/tables/contrast.md, for this model and these "
+    "pairs."
 )
 
 
@@ -76,10 +76,11 @@ def _score_pairs(chosen: argparse.Namespace) -> None:
     from nmtcore.corpus.contrasts import read_contrasts
     from nmtcore.corpus.text_lines import Input
     from nmtcore.inference.scoring import score_entries
-    from nmtcore.reporting.contrast_report import contrast_report
+    from nmtcore.reporting.contrast_table import contrast_page
+    from nmtcore.reporting.markdown import page_markdown
 
     bundle = load_chosen_model(chosen)
-    entries = read_contrasts(Input(chosen.pairs, None))
+    entries, run = read_contrasts(Input(chosen.pairs, None)), bundle.run
     scores = list(score_entries(bundle, entries, where=chosen.pairs))
-    names = {key: getattr(bundle.run, key) for key in ("dataset", "system", "scale", "seed")}
-    write_output(contrast_report(scores, model=names))
+    tests = {(run.dataset, str(chosen.pairs)): {run.system: [scores]}}
+    write_output(page_markdown(contrast_page(tests, scale=run.scale, seeds=[run.seed])))

@@ -127,7 +127,7 @@ def _run_new_component(chosen: argparse.Namespace) -> None:
 
     folder = _make_folder(chosen.folder)
     with chdir(folder):
-        project = project_of_folder(folder, datasets=[], systems=[], baseline=None)
+        project = project_of_folder(folder, datasets=[], systems=[])
         files = new_component_files(chosen.name, project, Path())
         write_texts(files)
         try:
@@ -169,7 +169,7 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
     models, folder = own_folders(models=chosen.models), _make_folder(chosen.folder)
     with chdir(folder):  # as Snakemake does: relative folders in config.yaml start there
         # config.yaml may name the new data set already.
-        changes = {"datasets": [], "systems": [], "baseline": None, **models}
+        changes = {"datasets": [], "systems": [], **models}
         project = project_of_folder(folder, **changes)
         path = new.check_new_name(chosen.name, project, force=chosen.force)
         parsers = new.own_parsers(request, dataset, project)

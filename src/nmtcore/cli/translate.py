@@ -5,7 +5,6 @@ from pathlib import Path
 
 from nmtcore.cli.options import load_chosen_model, model_command, positive_number
 from nmtcore.cli.streams import standard_input, write_output
-from nmtcore.errors import UserError
 
 
 def add_translate(commands: argparse._SubParsersAction) -> None:
@@ -31,7 +30,6 @@ def add_translate(commands: argparse._SubParsersAction) -> None:
         "--max-length", type=positive_number, metavar="N", help="the largest number of subwords per translation"
     )
     command.add_argument("--batch", type=positive_number, metavar="N", help="sentences per batch")
-    command.add_argument("--precision", help=argparse.SUPPRESS)
     command.add_argument(
         "--n-best",
         type=positive_number,
@@ -57,11 +55,6 @@ def _run_translate(chosen: argparse.Namespace) -> None:
     from nmtcore.inference.analyse import check_predicts_tags, translate_and_write
     from nmtcore.inference.text import LINES_PER_CHUNK
 
-    if chosen.precision is not None:
-        raise UserError(
-            "--precision is gone: nmtcore translates in fp32. For 8 bits, write the model with `nmtcore export`, and "
-            'translate with CTranslate2 (`compute_type="int8"`), which is faster.'
-        )
     for path in filter(None, (chosen.tags, chosen.attention)):
         check_output_path(path)
     bundle = load_chosen_model(chosen, observed=chosen.attention is not None)

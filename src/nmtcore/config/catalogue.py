@@ -186,6 +186,13 @@ class Catalogue:
         """Compose a system and the systems that it extends, for a data set or, if None, without any `per_dataset`."""
         return compose_system(*self.system_levels(name, dataset, where=where))
 
+    def compared_with(self, name: str) -> str | None:
+        """Return the system that a system is compared with, or None: what its entry says, or that of the first system
+        that it extends."""
+        levels, _ = self.system_levels(name)
+        other = compose_system(levels).compared_with or levels[0].name
+        return None if other == name else other
+
     def system_levels(
         self, name: str, dataset: str | None = None, *, where: str = "the target"
     ) -> tuple[tuple[Level, ...], list[str]]:
@@ -195,6 +202,8 @@ class Catalogue:
             levels = lineage(name, self.system_entries.__getitem__, self.systems.check)
             check_levels(levels)
             for level in levels:
+                if (other := level.keys.get("compared_with")) is not None:
+                    self.systems.check(other, where=f"{level.where}: compared_with")
                 translations = (level.keys.get("external") or {}).get("translations", ())
                 for key, named in (
                     ("per_dataset", level.keys.get("per_dataset", ())),

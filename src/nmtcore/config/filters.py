@@ -3,7 +3,7 @@
 To add a filter: its settings here, a line in `FILTERS`, its function in `corpus/filters.py`.
 """
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from nmtcore.config.ranges import Amount, Count, Range, settings_class
 from nmtcore.config.registry import Registry
@@ -59,12 +59,6 @@ class HeldOutSettings(FilterSettings):
 class LangDetectSettings(FilterSettings):
     """Drop pairs with a side that is not in its language, as the papers do: by langdetect (a port of Google's)."""
 
-    REMOVED: ClassVar = {
-        "sides": "Delete it: both sides are checked. A filter of your own can check one (docs/how-to/filter.md).",
-        "profiles": "Delete it: langdetect chooses from all its languages, as in the papers.",
-        "seed": "Delete it: every sentence is judged with seed 0.",
-    }
-
 
 FILTERS = Registry[FilterSettings](
     {
@@ -77,7 +71,6 @@ FILTERS = Registry[FilterSettings](
     },
     noun="filter",
     package="nmtcore.corpus",
-    removed={"lingua": "Use langdetect, or lingua as a filter of your own: docs/how-to/filter.md has it."},
     own_folder="filters",
     base=FilterSettings,
 )

@@ -54,8 +54,6 @@ class Project(Catalogue):
         valid = dict.fromkeys([*self.system_entries, *unread])
         check = partial(choose, valid=valid, noun="system", where=f"{where}: systems")
         systems = _matching(self.settings.systems, valid, check)
-        if self.settings.baseline is not None:
-            choose(self.settings.baseline, valid, noun="system", where=f"{where}: baseline")
         if self.settings.stand_ins is not None and self.stand_in_files:
             self.stand_in_files.check(self.settings.stand_ins, where=f"{where}: stand_ins")
         self.chosen_by_pattern = frozenset(systems) - frozenset(self.settings.systems)

@@ -96,9 +96,6 @@ class ProjectSettings:
     systems: Annotated[tuple[str, ...], Listed()] = ()
     """Systems of the target rules: names or patterns (`pascal_*`). A pattern skips the systems for which a data set
     lacks an annotation, a treebank or translations made elsewhere, and planning lists them."""
-    baseline: str | None = None
-    """System that tables of differences and examples compare the others with, one of `systems`; null:
-    transformer_base if it is one of them, else the first."""
     stand_ins: str | None = "demo"
     """Data sets in place of the papers' in their tables at scales below `paper`: a file of `stand_ins/`; null: none."""
     unfinished_runs: Literal["train", "leave_out"] = "train"

@@ -35,8 +35,7 @@ class Registry(Mapping[str, type[T]]):
     `modules` has the names of modules that implement several, by the names of the classes.
 
     With `own_folder`, files of the user's own in this folder (`config.own_code`) are entries too: each has both the
-    settings, derived from `base`, and what implements them. `removed` says of names of earlier versions what to use
-    instead.
+    settings, derived from `base`, and what implements them.
     """
 
     def __init__(
@@ -49,10 +48,8 @@ class Registry(Mapping[str, type[T]]):
         key: str = "name",
         own_folder: str = "",
         base: type[T] | None = None,
-        removed: Mapping[str, str] | None = None,
     ) -> None:
-        self._classes, self._removed = dict(classes), removed or {}
-        self._own_folder, self._base = own_folder, base
+        self._classes, self._own_folder, self._base = dict(classes), own_folder, base
         self.noun = noun
         """The word for an entry in messages, such as "component"."""
         self.package, self._modules = package, modules or {}
@@ -112,8 +109,6 @@ class Registry(Mapping[str, type[T]]):
             expected = f"{{{self.key}: name of a {self.noun}, settings}}"
             raise PydanticCustomError(SENTENCE, f"expected {expected}, found {shown_value(entry)}.")
         name = str(entry[self.key])
-        if name not in self and name in self._removed:
-            raise PydanticCustomError(SENTENCE, f"the {self.noun} '{name}' is gone. {self._removed[name]}")
         if name not in self:
             raise PydanticCustomError(SENTENCE, unknown(self.noun, name, self))
         keys = (self.key, CODE) if self._is_own(name) else (self.key,)

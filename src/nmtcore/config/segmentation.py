@@ -1,7 +1,7 @@
 """Settings of words and subwords: how text is tokenised and how words are segmented."""
 
 import re
-from typing import ClassVar, Literal
+from typing import Literal
 
 from nmtcore.config.ranges import Count, settings_class
 
@@ -24,10 +24,6 @@ class WordsSettings:
     joiners), and punctuation of other scripts is joined to words like Latin punctuation."""
     language: str | None = None
     """For spacy: the language of the pipeline, if spaCy has another code for it than the data set."""
-
-    REMOVED: ClassVar = {
-        "truecase": "Delete it: words keep their case. Moses' scripts can truecase the corpus before it is read."
-    }
 
     def __post_init__(self) -> None:
         if self.apostrophes == "keep" and self.kind != "moses":

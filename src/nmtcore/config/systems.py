@@ -53,6 +53,9 @@ class SystemSettings(PerDatasetSettings):
     components: Annotated[dict[str, dict[str, Any] | None], PartsOf(COMPONENTS)] = field(default_factory=dict)
     """Components by name, in the order in which the model calls them; a component's kind is its name or its `kind`.
     null drops an ancestor's component."""
+    compared_with: str | None = None
+    """The system that its scores are compared with; null: that of the system that it extends or, if none of those names
+    one, the first of them. A system that extends none, and names none, is compared with none."""
     trees: Trees | None = None
     """What its trees are compared with. supervised: the trees of the parser that it learned from, and gold treebanks;
     chain: the previous word; induced: gold treebanks, as in grammar induction. null: the default of its components."""
@@ -65,7 +68,8 @@ class SystemSettings(PerDatasetSettings):
     transforms: Annotated[dict[str, dict[str, Any] | None], PartsOf(TRANSFORMS)] = field(default_factory=dict)
     """Transforms of examples by name, in the order in which they are applied. null drops an ancestor's transform."""
     external: ExternalSettings | None = None
-    """Translations made elsewhere, of a system that is not trained here; it has no other keys but `description`."""
+    """Translations made elsewhere, of a system that is not trained here; it has no other keys but `description` and
+    `compared_with`."""
     per_dataset: dict[str, Annotated[dict[str, Any], PartOf(PerDatasetSettings)]] = field(default_factory=dict)
     """Changes on a data set and on those that extend it; of several such entries only the nearest counts."""
     assumed: dict[str, str] = field(default_factory=dict)
@@ -74,6 +78,9 @@ class SystemSettings(PerDatasetSettings):
 
 BY_NAME = ("components", "transforms")
 """Sections of a system whose entries have names."""
+
+EXTERNAL = ("external", "description", "compared_with")
+"""The keys of a system that is not trained here."""
 
 
 def compose_system(levels: Sequence[Level], datasets: Sequence[str] = ()) -> SystemSettings:
@@ -137,7 +144,7 @@ def _check_entries(entries: Mapping[str, Any], present: Sequence[str], *, noun: 
 
 def _check_external(level: Level, levels: Sequence[Level]) -> None:
     """Check that an external system has no keys for training, extends no other system and is not extended."""
-    if others := [key for key in level.keys if key not in ("external", "description")]:
+    if others := [key for key in level.keys if key not in EXTERNAL]:
         raise UserError(
             f"{level.where}: external: the system is not trained here, so it has no {' and no '.join(others)}: "
             "delete one or the other."

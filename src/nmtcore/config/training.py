@@ -1,7 +1,7 @@
 """Settings of training and decoding."""
 
 from dataclasses import field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from nmtcore.config.ranges import (
     Amount,
@@ -66,11 +66,6 @@ class BatchSettings:
     pool: Count = 100
     """Batches of similar length are cut from shuffled pools of about this many batches."""
 
-    REMOVED: ClassVar = {
-        "round_lengths": "Delete it: rounding up lengths made training on a GPU slower.",
-        "prefetch": "Delete it: making batches in advance saved no time on a GPU either.",
-    }
-
 
 @settings_class
 class ValidationSettings:
@@ -134,11 +129,6 @@ class TrainingSettings:
     """Updates between checkpoints."""
     log_every: Count = field(default=10, metadata=OF_MACHINE)
     """Updates per line of training.jsonl."""
-
-    REMOVED: ClassVar = {
-        "weight_copies": "Delete it: casting weights all at once saved 4 % of a step on an H100. Try "
-        "`machine: {compile: true}` in config.yaml."
-    }
 
     def __post_init__(self) -> None:
         if all(getattr(self, end) is None for end in ENDS):

@@ -144,23 +144,19 @@ def _place(where: str, parts: Iterable[Any]) -> str:
 
 
 def explain_keys(classes: Iterable[type], values: Any, check: Callable[[Any], Any]) -> Any:
-    """Check values for settings classes; a mistake about an unknown key names the keys of the classes.
-
-    `REMOVED` of a class, if there is one, says of keys of earlier versions what to do instead.
-    """
+    """Check values for settings classes; a mistake about an unknown key names the keys of the classes."""
     try:
         return check(values)
     except ValidationError as error:
         fields = [field for cls in classes for field in dataclasses.fields(cls) if field.init]
-        removed = {f.name: f"Write `machine: {{{f.name}: ...}}` in config.yaml." for f in fields if f.metadata}
-        for cls in classes:
-            removed |= getattr(cls, "REMOVED", {})
+        names = {field.name for field in fields if not field.metadata}
+        of_machine = {field.name for field in fields} - names
         faults = []
         for fault in mistakes(error):
             key, *inner = fault["loc"] or ("",)
             if fault["type"] in ("unexpected_keyword_argument", "extra_forbidden") and not inner:
-                gone = f"the key '{key}' is gone. {removed[key]}" if key in removed else ""
-                fault = mistake(gone or unknown("key", key, {field.name for field in fields}))
+                elsewhere = f"the key '{key}' is set in config.yaml, as `machine: {{{key}: ...}}`."
+                fault = mistake(elsewhere if key in of_machine else unknown("key", key, names))
             faults.append(fault)
         raise ValidationError.from_exception_data("settings", faults) from None
 

@@ -22,7 +22,7 @@ MEASURES = {
 }
 """The columns in which two annotations of a word must be equal to match; a label has no subtype after a colon."""
 
-UAS_LABELS = {"uas": "UAS", "tree_uas": "UAS of trees"}
+UAS_LABELS = {"uas": "UAS", "tree_uas": "UAS of trees", "diagonal_precision": "precision of chains"}
 """The names in text of the measures of parses (`scores_by_measure`)."""
 
 
@@ -62,11 +62,14 @@ def scores_by_measure(parses: Mapping[str, Any]) -> dict[str, Any]:
     """Name the scores of a split's parses, a dictionary by method (`scores.score_parses`), by their measures.
 
     uas: of the most probable heads, or of induced trees, which have no others, of the trees. tree_uas: of the maximum
-    spanning trees of a parser head, which also has the former.
+    spanning trees of a parser head, which also has the former. diagonal_precision: of heads that learn chains and have
+    no trees.
     """
     if "argmax" not in parses:
         return {"uas": parses["spanning_tree"]}
-    return {"uas": parses["argmax"]} | ({"tree_uas": parses["spanning_tree"]} if "spanning_tree" in parses else {})
+    if "spanning_tree" not in parses:
+        return {"diagonal_precision": parses["argmax"]}
+    return {"uas": parses["argmax"], "tree_uas": parses["spanning_tree"]}
 
 
 def attachment_counts(rows: Sequence[Sequence[int] | None], *, test: str) -> SentenceCounts:

@@ -43,12 +43,6 @@ class PairCounts(NamedTuple):
         """The share of pairs whose right translation is more probable, in percent."""
         return 100 * self.right / self.pairs
 
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The interval of the accuracy, in percent (`wilson_interval`)."""
-        low, high = wilson_interval(self.right, self.pairs)
-        return 100 * low, 100 * high
-
 
 def wilson_interval(successes: float, trials: int) -> tuple[float, float]:
     """Return the score interval of a proportion (Wilson 1927, "Probable Inference, the Law of Succession, and

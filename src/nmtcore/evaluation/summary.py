@@ -73,7 +73,7 @@ def run_lines(scores: Mapping[str, Any], folder: Path) -> list[str]:
         for name, first in _shown_on_a_line(groups[0][split]).items():
             others = [group[split] for group in groups[1:]]
             metrics = [text for scores in (first, *others) for text in _format_metrics(scores)]
-            counts = scores_by_measure(first)["uas"] if _is_of_parses(first) else first
+            counts = next(iter(scores_by_measure(first).values())) if _is_of_parses(first) else first
             sentences = f"{counts['sentences']:,} sentences{_notes(first)}"
             lines.append(f"{folder} {split}{name}: {', '.join(metrics)} ({sentences})")
     return lines

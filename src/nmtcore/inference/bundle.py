@@ -24,12 +24,10 @@ from safetensors.torch import load_file
 from nmtcore.annotation.labels import read_labels
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.components.base import REMOVED_DEFAULTS
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.features import FEATURES
 from nmtcore.config.own_code import has_own, is_same_code, own_checksums, own_path
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
-from nmtcore.config.training import BatchSettings, TrainingSettings
 from nmtcore.errors import UserError, explain_os_errors, shortened
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
@@ -104,7 +102,7 @@ def load_bundle(
     folder = Path(folder)
     _check_files(folder)
     _check_own_code(folder)
-    run = run_from_json(_read(folder / "run.json", _run_values), where=str(folder / "run.json"))
+    run = run_from_json(_read(folder / "run.json", read_json), where=str(folder / "run.json"))
     if parser is not None:
         run = _with_parser(run, parser)
     columns = {side: labels_of(run.features.get(side, {})) for side in SIDES}
@@ -164,7 +162,7 @@ def load_initial_weights(
     label vocabularies. Raises `UserError` if bases, shapes, vocabularies or labels differ.
     """
     _check_files(folder)
-    same_base = _read(folder / "run.json", _run_values)["base"] == run.base
+    same_base = _read(folder / "run.json", read_json)["base"] == run.base
     differing = [] if same_base else ["another base than this run's"]
     for side, vocabulary in run_vocabularies(run, segmentation, labels).items():
         if Vocabulary.load(folder / VOCABULARIES[side]) != vocabulary:
@@ -226,23 +224,6 @@ def _read(path: Path, read: Callable[..., Any], **options: Any) -> Any:
     except (SafetensorError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         reason = f"{path.name} does not hold what it should: {shortened(str(error))}"
         raise _broken(path.parent, reason) from error
-
-
-def _run_values(path: Path) -> dict[str, Any]:
-    """Read the settings of a run, without those that are gone since the model was trained and do not change its use."""
-    values = read_json(path)
-    for words in values["words"].values():
-        if words.get("truecase") is False:
-            del words["truecase"]
-    training = values["training"]
-    for settings, section in ((TrainingSettings, training), (BatchSettings, training.get("batch", {}))):
-        for key in settings.REMOVED.keys() & section.keys():
-            del section[key]
-    for name, component in values["components"].items():
-        for key in COMPONENTS.find(component.get("kind", name), where=str(path)).REMOVED.keys() & component.keys():
-            if component[key] == REMOVED_DEFAULTS[key]:
-                del component[key]
-    return values
 
 
 def _check_own_code(folder: Path) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from nmtcore.config.features import FEATURES
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
@@ -132,45 +131,6 @@ def without_contrasts(project: Project, *, runs: Iterable[RunSettings]) -> list[
         *(f"{system} is left out: it {reason}." for system, reason in reasons.items()),
         *(f"{name} is left out: it has no contrastive pairs." for name in datasets),
     ]
-
-
-def configured_tag_files(project: Project, *, runs: Iterable[RunSettings], file_type: str) -> list[str]:
-    """List the files of one type that the table of tags reads, one per system that predicts tags, for its first seed.
-
-    The types are "hypotheses", and "pairs", "syntax" (features) and "labels" of the references of the main test.
-    """
-    return [project.layout.path(file_type, **_tag_file_names(run)[file_type]) for run in _tagged_runs(runs)]
-
-
-def configured_tag_columns(*, runs: Iterable[RunSettings]) -> list[str]:
-    """List the columns of features that hold the tags, one per system that predicts tags."""
-    return [column for run in _tagged_runs(runs) for column in FEATURES[run.predicted_tags].labels]
-
-
-def _tagged_runs(runs: Iterable[RunSettings]) -> list[RunSettings]:
-    """Return the first run of each system that predicts tags. Raises `UserError` if there is none."""
-    first: dict[tuple[str, str], RunSettings] = {}
-    for run in runs:
-        if run.predicted_tags is not None:
-            first.setdefault((run.dataset, run.system), run)
-    if not first:
-        raise UserError(
-            "A table of tags needs `datasets`, and `systems` that predict tags (such as tag_attention), in "
-            "config.yaml or on the command line."
-        )
-    return list(first.values())
-
-
-def _tag_file_names(run: RunSettings) -> dict[str, dict[str, str | int]]:
-    """Return the names in the paths of the files that the table of tags reads of a run, by file type."""
-    pairs = {"dataset": run.dataset, "split": run.tests[0]}
-    annotation = {"side": "target", "annotator": run.features["target"][run.predicted_tags]}
-    return {
-        "hypotheses": {**pairs, "scale": run.scale, "system": run.system, "seed": run.seed},
-        "pairs": pairs,
-        "syntax": {**pairs, **annotation, "segmentation": run.segmentation.name},
-        "labels": {"dataset": run.dataset, **annotation},
-    }
 
 
 def _run_path(project: Project, file_type: str, run: RunSettings, **names: str) -> str:

@@ -1,6 +1,6 @@
 """One walk over the blocks of a page for all formats that people read; a format is a record of what differs.
 
-A table shows what was run: rows without a number of ours are counted below it, and the CSV has them with the reasons.
+Rows that were not run are counted below a table, and the CSV has their reasons; those without any number are left out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -73,7 +73,7 @@ def rendered(blocks: Iterable[Block], form: Format, separator: str = "", **optio
 def _block(block: Block, form: Format, options: Mapping[str, Any]) -> str:
     match block:
         case Heading():
-            return form.heading.format(form.marked(block.text), **options)
+            return form.heading.format(form.marked(block.whole), **options)
         case Paragraph():
             return form.paragraph.format(form.marked(block.text) + form.corpus(block.corpus))
         case Items():
@@ -88,9 +88,9 @@ def _line(text: str) -> str:
 
 def notes_below(whole: Table, table: Table) -> Iterator[str]:
     """Yield sentences below a table, given whole and as it is shown: what is missing, and its own notes."""
-    rows, shown = (sum(1 for _ in own.rows) for own in (whole, table))
-    if shown < rows:
-        line = f"Not run: {'all' if not shown else f'{rows - shown} of'} {rows} rows; the CSV says why."
+    rows, missing = sum(1 for _ in whole.rows), len(whole.not_run)
+    if missing:
+        line = f"Not run: {'all' if missing == rows else f'{missing} of'} {rows} rows; the CSV says why."
         yield f"{line} `{whole.command}` makes the runs that are missing." if whole.command else line
     empty = dict.fromkeys(cell.reason for row in table.rows for cell in row if cell.reason and cell.value is None)
     if empty:

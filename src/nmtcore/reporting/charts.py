@@ -1,59 +1,74 @@
-"""Charts at the width of a paper's column, on any ground: lines, dots with whiskers, bars, and their axes and legend.
+"""Charts by matplotlib: each function makes a `Figure`, as wide as a column of a paper, of the rows of a frame.
 
-A system has one colour everywhere. Systems differ in dashes and shapes, too, so that charts are legible in black and
-white. Texts and axes have the colour of the text around them (`currentColor`).
+A system has one colour everywhere, and baselines are grey. Systems differ in marks, too, so that charts are legible in
+black and white. `write_chart` writes
+SVG and PDF: the same bytes for the same numbers.
 """
 
+import io
+import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from nmtcore.reporting.svg import FIGURE_WIDTH, TEXT_SIZE, Drawing, svg_lines, svg_text, text_width, widest
+from nmtcore.evaluation.subsets import FEW
+from nmtcore.files import atomic_path, write_text
+from nmtcore.reporting.svg import DARK_STYLE, FIGURE_WIDTH, embedded_svg
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+STYLE = "nmtcore.reporting.paper"
+"""The style sheet of all charts, as `matplotlib.style.use` takes it."""
+
+WIDTH = FIGURE_WIDTH / 96
+"""Width of a figure in inches."""
 
 COLOURS = ("#7f7f7f", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#8a5a9e")
 """Colours of systems; the first is the baselines'."""
 
-DASHES = ("", "6 3", "2 2", "8 3 2 3", "12 4", "4 2 1 2 1 2", "1 4", "10 2 4 2")
-"""Dashes of systems' lines."""
-
-SHAPES = (
-    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7z", "M0-4.5l4.5 8h-9z", "M0-5l4.5 5l-4.5 5l-4.5-5z",
-    "M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z", "M0 4.5l4.5-8h-9z", "M4.5 0l-8 4.5v-9z", "M-4.5 0l8 4.5v-9z",
-)  # fmt: skip
+MARKERS = "os^DPv<>"
 """Marks of systems."""
 
 MARKED = 20
-"""Points of a line up to which each is marked."""
+"""Points of a line up to which each is marked; of longer ones, about as many are."""
 
-_LEFT, _RIGHT, _PLOT = 44, 10, 138
-"""Margins and height of a panel of lines, in pixels."""
+AXES = {
+    "loss": "training loss per target token",
+    "bleu": "dev BLEU in validation",
+    "perplexity": "dev perplexity",
+    "accuracy": "tag accuracy on dev, %",
+}
+"""What panels of curves show, by metric."""
+
+PUBLISHED, OURS = "published", "here"
+"""The two bars of a group."""
+
+BLACK = "#000000"
+"""The colour of text and axes."""
+
+CLAIMED, UNCLAIMED = BLACK, "#999999"
+"""Colours of heads, or of layers with heads, that a component of the system computes or trains, and of the others."""
+
+_LINE = 0.155
+"""Height of a line of text, in inches."""
 
 
 class SystemLooks(NamedTuple):
-    """How a system is drawn."""
+    """How a system is drawn: arguments of matplotlib."""
 
-    colour: str
-    dashes: str
-    shape: str
-
-    def stroke(self, width: float) -> str:
-        """Return the attributes of a line of SVG."""
-        dashes = f' stroke-dasharray="{self.dashes}"' if self.dashes else ""
-        return f'fill="none" stroke="{self.colour}" stroke-width="{width:g}"{dashes}'
-
-    def whisker(self, path: str) -> str:
-        """Draw the line of an interval."""
-        return f'<path d="{path}" stroke="{self.colour}" stroke-width="1.2"/>'
-
-    def mark(self, x: float, y: float, *, hollow: bool = False) -> str:
-        """Draw the system's mark."""
-        fill = "none" if hollow else self.colour
-        place = f'transform="translate({x:.1f} {y:.1f}) scale(.8)"'
-        return f'<path {place} d="{self.shape}" fill="{fill}" stroke="{self.colour}" stroke-width="1.2"/>'
+    color: str
+    marker: str = "o"
 
 
-def system_looks(systems: Sequence[str]) -> dict[str, SystemLooks]:
+def system_looks(systems: Iterable[str]) -> dict[str, SystemLooks]:
     """Return how each system is drawn: by its name, so that it is the same in all charts.
 
     Baselines, whose names end in `base`, are grey. Systems of a chart whose looks would be the same get others.
@@ -64,189 +79,318 @@ def system_looks(systems: Sequence[str]) -> dict[str, SystemLooks]:
         # A layer's number at the end of the name is added, so that layers differ.
         first = (crc32(name.encode("utf-8")) + int(system[len(name) :] or 0)) % (len(COLOURS) - 1)
         others = [(first + step) % (len(COLOURS) - 1) + 1 for step in range(len(COLOURS) - 1)]
-        used = {own.colour for own in looks.values()}
+        used = {own.color for own in looks.values()}
         number = 0 if system.endswith("base") else next((n for n in others if COLOURS[n] not in used), first + 1)
-        looks[system] = SystemLooks(COLOURS[number], DASHES[number], SHAPES[number])
+        looks[system] = SystemLooks(COLOURS[number], MARKERS[number])
     return looks
 
 
-class Scale(NamedTuple):
-    """Maps values to pixels."""
+def styled(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function draw in the house's style."""
 
-    low: float
-    high: float
-    start: float
-    end: float
+    @wraps(draw)
+    def drawn(*arguments: Any, **options: Any) -> Any:
+        # It reports a home that it cannot write to, and fonts that a machine lacks; neither changes a figure.
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)
+        from matplotlib import style
 
-    def __call__(self, value: float) -> float:
-        """Return the place of a value."""
-        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+        with style.context(STYLE):
+            return draw(*arguments, **options)
 
-
-def scale_of(values: Sequence[float], start: float, end: float) -> Scale:
-    """Make a scale that has all values, and a margin around them."""
-    low, high = min(values), max(values)
-    margin = (high - low) * 0.04 or abs(high) * 0.1 or 1.0
-    return Scale(low - margin, high + margin, start, end)
+    return drawn
 
 
-def ticks(low: float, high: float, *, most: int = 5, whole: bool = False) -> list[float]:
-    """List round numbers, 1, 2 or 5 times a power of ten apart, of which at most `most` lie from `low` to `high`.
+@styled
+def difference_chart(rows: "pd.DataFrame") -> "Figure":
+    """Draw differences from baselines as dots with intervals, a panel per test, measure and baseline.
 
-    With `whole`, they are whole numbers; there may be none.
+    `rows` have `test`, `measure`, `baseline`, `system`, `difference`, `low`, `high`, and `one_seed`: whether the
+    interval lacks the noise of training.
     """
-    if not low < high:
-        return [low]
-    if whole and high - low < most:
-        return [float(number) for number in range(math.ceil(low), math.floor(high) + 1)]
-    power = 10.0 ** math.floor(math.log10((high - low) / most))
-    steps = (factor * power for factor in (1, 2, 5, 10, 20))
-    step = next(own for own in steps if math.floor(high / own) - math.ceil(low / own) < most)
-    return [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    if rows.empty:
+        return _sentence("No system of this figure has scores.")
+    looks = system_looks([*rows.baseline, *rows.system])
+    drawn = rows.assign(group=rows.system, value=rows.difference, look=rows.system.map(looks), hollow=False)
+    return _rows_figure(_compared(drawn), {})
 
 
-def axes(
-    x_ticks: Mapping[float, str], y_ticks: Mapping[float, str], *, left: float, right: float, top: float, bottom: float
-) -> list[str]:
-    """Draw the axes of a box, with ticks and their labels at pixels."""
-    marks = "".join([f"M{x:.1f} {bottom}v4" for x in x_ticks] + [f"M{left} {y:.1f}h-4" for y in y_ticks])
-    path = f"M{left} {top}V{bottom}H{right}{marks}"
+@styled
+def construction_chart(counts: "pd.DataFrame", gains: "pd.DataFrame") -> "Figure":
+    """Draw the numbers of sentences with each construction as bars, and gains as dots with intervals.
+
+    `counts` have `source`, `subset`, `share` in percent and `sentences`; `gains` have these, `test`, `measure`,
+    `baseline`, `difference`, `low` and `high` (no numbers where a difference is published) and `one_seed`.
+    """
+    panels, samples = [], {}
+    if len(counts):
+        labels = counts.sentences.map("{:,.0f}".format)
+        bars, samples = _bars(counts.assign(group=counts.subset, value=counts.share, label=labels))
+        panels.append(("share of the test in percent, and number of sentences", bars))
+    if len(gains):
+        looks = system_looks(gains.source)
+        group = [f"{row.subset}: {row.sentences:,} ({row.share:.1f}\u00a0%)" for row in gains.itertuples()]
+        few = gains.low.notna() & (gains.sentences < FEW)
+        drawn = gains.assign(group=group, value=gains.difference, look=gains.source.map(looks), hollow=few)
+        panels += _compared(drawn)
+        samples |= _samples(looks)
+    nothing = "No test of this figure has supertags, or no system has scores."
+    return _rows_figure(panels, samples) if panels else _sentence(nothing)
+
+
+@styled
+def time_chart(rows: "pd.DataFrame") -> "Figure":
+    """Draw bars of training times relative to the baseline's, a panel per data set.
+
+    `rows` have `dataset`, `system`, `source` (`PUBLISHED` or `OURS`), `time` and `baseline`.
+    """
+    if rows.empty:
+        return _sentence("No time is published, and no run is finished.")
+    bars, samples = _bars(rows.assign(group=rows.system, value=rows.time, label=rows.time.map("{:.2f}".format)))
+    datasets = bars.groupby(["dataset", "baseline"], sort=False)
+    return _rows_figure([(f"{name}: time relative to {baseline}", own) for (name, baseline), own in datasets], samples)
+
+
+@styled
+def length_chart(rows: "pd.DataFrame") -> "Figure":
+    """Draw scores by length: a line with intervals per system, a panel per test.
+
+    `rows` have `test`, `measure`, `system`, `subset` (a bin of lengths), `sentences`, `score`, `low`, `high` and
+    `one_seed`.
+    """
+    if rows.empty:
+        return _sentence("No system of this figure has scores.")
+    looks = system_looks(rows.system)
+    tests = list(rows.groupby(["test", "measure"], sort=False))
+    figure, parts = _panels([2.6] * len(tests), _samples(looks))
+    for part, ((test, measure), own) in zip(parts, tests, strict=True):
+        ax, bins = part.subplots(), own.drop_duplicates("subset").set_index("subset").sentences
+        systems = own.groupby("system", sort=False)
+        for shift, (system, scores) in enumerate(systems, start=-systems.ngroups // 2):
+            # Systems are a little beside one another.
+            x = scores.subset.map(bins.index.get_loc) + 0.06 * shift
+            ax.plot(x, scores.score, color=looks[system].color)
+            for place, row in zip(x, scores.itertuples(), strict=True):
+                _dot(ax, place, row.score, looks[system], hollow=row.sentences < FEW, yerr=(row.low, row.high))
+        ax.set_xticks(range(len(bins)), [f"{name} ({count})" for name, count in bins.items()], rotation=90)
+        ax.set_xlabel("source words (sentences)", loc="right")
+        _title(part, f"{measure}, {test}, {_interval(own)}{_hollow(own)}")
+    return _laid_out(figure)
+
+
+@styled
+def curve_chart(rows: "pd.DataFrame", *, columns: int = 1) -> "Figure":
+    """Draw values over updates: a thin line per seed, and a thick one for the mean of the updates that all have.
+
+    `rows` have `dataset`, `system`, `seed`, `metric` (of `AXES`), `update` and `value`, and may have `note`, which
+    the title of a panel says, too. There is a panel per data set and metric, `columns` of them beside one another.
+    """
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+    if rows.empty:
+        return _sentence("No run of these systems is finished.")
+    looks = system_looks(rows.system)
+    drawn = list(rows.groupby(["dataset", "metric"], sort=False))
+    several = rows.dataset.nunique() > 1
+    figure, parts = _panels([1.9] * len(drawn), _samples(looks) if len(looks) > 1 else {}, columns=columns)
+    for part, ((dataset, metric), own) in zip(parts, drawn, strict=True):
+        ax = part.subplots()
+        for system, of_system in own.groupby("system", sort=False):
+            # Training that was continued may have an update twice.
+            seeds = of_system.pivot_table("value", index="update", columns="seed", aggfunc="last")
+            mean = seeds.mean(axis=1, skipna=False).dropna()
+            for _, seed in seeds.items() if len(seeds.columns) > 1 else ():
+                points = seed.dropna()
+                ax.plot(
+                    points.index, points, "o-" if len(points) == 1 else "-", color=looks[system].color, linewidth=0.5
+                )
+            ax.plot(mean.index, mean, **looks[system]._asdict(), markersize=3, markevery=len(mean) // MARKED + 1)
+        ax.xaxis.set_major_locator(MaxNLocator(3, integer=True, min_n_ticks=1))
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        ax.set_xlabel("updates", loc="right")
+        note = own.note.iloc[0] if "note" in own else ""
+        _title(part, ", ".join(filter(None, (AXES[metric], note, dataset if several else ""))))
+    return _laid_out(figure)
+
+
+@styled
+def sharpness_chart(rows: "pd.DataFrame", nothing: str = "", *, columns: int = 4) -> "Figure":
+    """Draw histograms of attention weights, `columns` of them beside one another below each title.
+
+    `rows` have a bin each: `title`, `name` and `claimed` of its histogram, `low`, where it begins (the last one ends at
+    1), and `share`, the percentage of all weights in it. Without rows, the figure is the sentence `nothing`.
+    """
+    if rows.empty:
+        return _sentence(nothing)
+    titles = {title: list(own.groupby("name", sort=False)) for title, own in rows.groupby("title", sort=False)}
+    counts = [math.ceil(len(own) / columns) for own in titles.values()]
+    figure, parts = _panels([0.25 + 0.85 * count for count in counts], {})
+    for part, count, (title, own) in zip(parts, counts, titles.items(), strict=True):
+        grid = part.subplots(count, columns, sharex=True, sharey=True, squeeze=False).ravel()
+        for ax, (name, bins) in zip(grid, own, strict=False):
+            colour = CLAIMED if bins.claimed.iloc[0] else UNCLAIMED
+            ax.stairs(bins.share, [*bins.low, 1], fill=True, color=colour)
+            ax.set(xlim=(bins.low.iloc[0], 1), ylim=(0, 1.05 * rows.share.max()), xticks=[0.5, 1.0])
+            ax.set_title(name, loc="left")
+        for ax in grid[len(own) :]:
+            ax.set_visible(False)
+        _title(part, title)
+    return _laid_out(figure)
+
+
+def _compared(rows: "pd.DataFrame") -> list[tuple[str, "pd.DataFrame"]]:
+    """Divide differences into panels, each with its title."""
+    groups = rows.groupby(["test", "measure", "baseline"], sort=False)
     return [
-        f'<path fill="none" stroke="currentColor" stroke-width=".8" d="{path}"/>',
-        *(svg_text(x, bottom + 14, label, anchor="middle") for x, label in x_ticks.items()),
-        *(svg_text(left - 7, y + 3.5, label, anchor="end") for y, label in y_ticks.items()),
+        (f"{measure}, {test}: difference from {baseline}, {_interval(own)}{_hollow(own)}", own)
+        for (test, measure, baseline), own in groups
     ]
 
 
-def legend(samples: Mapping[str, str]) -> Drawing:
-    """Name what is drawn: a sample, which is 22 pixels wide and begins at (0, -4), before each name."""
-    elements, x, y = [], 4.0, 12.0
-    for name, sample in samples.items():
-        width = text_width(name) + 34
-        if x > 4 and x + width > FIGURE_WIDTH:
-            x, y = 4.0, y + TEXT_SIZE + 4
-        elements += [f'<g transform="translate({x:.0f} {y:.0f})">{sample}</g>', svg_text(x + 26, y, name)]
-        x += width
-    return Drawing(elements, FIGURE_WIDTH, y + 8)
+def _interval(rows: "pd.DataFrame") -> str:
+    """Say what kind of interval rows have."""
+    return "95 % interval" + (" without training noise" if rows.one_seed.any() else "")
 
 
-def systems_legend(looks: Mapping[str, SystemLooks]) -> Drawing:
-    """Name the systems of a chart beside their lines and marks."""
-    return legend({name: f'<path d="M0-4h22" {own.stroke(2)}/>{own.mark(11, -4)}' for name, own in looks.items()})
+def _hollow(rows: "pd.DataFrame") -> str:
+    """Say which dots are hollow, if any are."""
+    return f"; hollow: fewer than {FEW} sentences" if "sentences" in rows and any(rows.sentences < FEW) else ""
 
 
-class Point(NamedTuple):
-    """A value at a place of an axis, its interval, and whether it is of few sentences and so drawn hollow."""
+def _bars(rows: "pd.DataFrame") -> tuple["pd.DataFrame", dict[str, Any]]:
+    """Give bars their looks: published ones hollow, those of each other source in a colour; and samples of these."""
+    from matplotlib.patches import Patch
 
-    x: float
-    y: float
-    low: float | None = None
-    high: float | None = None
-    hollow: bool = False
-
-
-class Line(NamedTuple):
-    """Points of a system that are joined: its main line, or a thin one, as of a single seed."""
-
-    looks: SystemLooks
-    points: Sequence[Point]
-    thin: bool = False
+    sources = dict.fromkeys([PUBLISHED, *rows.source])
+    looks = {source: SystemLooks(colour) for source, colour in zip(sources, COLOURS, strict=False)}
+    samples = {
+        name: Patch(facecolor="none" if name == PUBLISHED else own.color, edgecolor=BLACK, linewidth=0.6)
+        for name, own in looks.items()
+    }
+    return rows.assign(look=rows.source.map(looks), hollow=rows.source == PUBLISHED), samples
 
 
-def lines_panel(
-    lines: Sequence[Line],
-    *,
-    title: Sequence[str],
-    x_title: str,
-    names: Sequence[str] | None = None,
-    shown: tuple[Callable[[float], str], Callable[[float], str]] = ("{:,.0f}".format, "{:.6g}".format),
-) -> Drawing:
-    """Draw lines in a panel, with marks on those with few points.
+def _rows_figure(panels: Sequence[tuple[str, "pd.DataFrame"]], samples: Mapping[str, Any]) -> "Figure":
+    """Draw panels of numbers from left to right, in groups below one another; each with its title.
 
-    Args:
-        lines: with at least one point together.
-        title: lines of text above the panel: what the y axis shows.
-        x_title: what the x axis shows.
-        names: names of the places 0, 1... of the x axis; by default it has numbers.
-        shown: how to write the numbers of both axes.
+    Rows have `group`, `value`, `look`, `hollow`, and `low` and `high` for a dot, which is compared with 0, or `label`
+    for a bar, which begins there.
     """
-    points = [point for line in lines for point in line.points]
-    top = 13 * len(title) + 8
-    bottom, right = top + _PLOT, FIGURE_WIDTH - _RIGHT
-    x = scale_of([point.x for point in points], _LEFT, right)
-    y = scale_of([own for p in points for own in (p.y, p.low, p.high) if own is not None], bottom, top)
-    x_ticks = {} if names else {x(own): shown[0](own) for own in ticks(x.low, x.high, whole=True)}
-    elements = svg_lines(4, title)
-    elements += axes(
-        x_ticks,
-        {y(own): shown[1](own) for own in ticks(y.low, y.high)},
-        left=_LEFT,
-        right=right,
-        top=top,
-        bottom=bottom,
-    )
-    for place, name in enumerate(names or ()):
-        elements.append(svg_text(x(place) + 4, bottom + 6, name, anchor="end", upwards=True))
-    height = bottom + (widest(names) + 24 if names else 32)
-    elements.append(svg_text(right, height - 4, x_title, anchor="end"))
-    for looks, own, thin in lines:
-        if len(own) > 1:
-            joined = " ".join(f"{x(point.x):.0f},{y(point.y):.0f}" for point in own)
-            elements.append(f'<polyline points="{joined}" {looks.stroke(0.7 if thin else 2)}/>')
-        for point in own:
-            if point.low is not None and point.high is not None:
-                elements.append(looks.whisker(f"M{x(point.x):.1f} {y(point.low):.1f}V{y(point.high):.1f}"))
-            if len(own) == 1 or (not thin and len(own) <= MARKED):
-                elements.append(looks.mark(x(point.x), y(point.y), hollow=point.hollow))
-    return Drawing(elements, FIGURE_WIDTH, height)
-
-
-class Row(NamedTuple):
-    """A number of a group of rows, by one system or source: a dot with whiskers, or a bar with a label beside it."""
-
-    group: str
-    looks: SystemLooks
-    value: float
-    low: float | None = None
-    high: float | None = None
-    hollow: bool = False
-    label: str = ""
-
-
-def rows_panel(rows: Sequence[Row], *, title: Sequence[str], bars: bool = False) -> Drawing:
-    """Draw numbers from left to right, in groups below one another; dots are compared with 0, bars begin there."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row.group, []).append(row)
-    left, top = min(widest(groups) + 14, 0.6 * FIGURE_WIDTH), 13 * len(title) + 8
-    right = FIGURE_WIDTH - max(_RIGHT, widest(row.label for row in rows) + 6)
-    values = [own for row in rows for own in (0.0, row.value, row.low, row.high) if own is not None]
-    x = scale_of(values, left, right)
-    step, middles, y, drawn = 13 if bars else 11, {}, float(top) + 4, []
-    for group, own in groups.items():
-        middles[y + step * len(own) / 2] = group
-        for row in own:
-            middle = y + step / 2
-            if bars:
-                box = f'x="{x(0):.1f}" y="{y + 1:.1f}" width="{x(row.value) - x(0):.1f}" height="{step - 2}"'
-                drawn.append(
-                    f'<rect {box} fill="{"none" if row.hollow else row.looks.colour}" stroke="currentColor" '
-                    'stroke-width=".8"/>'
-                )
-                drawn.append(svg_text(x(row.value) + 4, middle + 4, row.label))
+    groups = [rows.groupby("group", sort=False) for _, rows in panels]
+    names = [[broken(name) for name in own.groups] for own in groups]
+    # A group has as many lines as its name or its rows take, and a space.
+    steps = [0.4 + max(own.size().max(), 1 + max(name.count("\n") for name in of_own))
+             for own, of_own in zip(groups, names, strict=True)]  # fmt: skip
+    lines = [
+        _wrapped(title).count("\n") + step * len(own)
+        for (title, _), step, own in zip(panels, steps, names, strict=True)
+    ]
+    figure, parts = _panels([0.5 + _LINE * count for count in lines], samples)
+    for part, (title, rows), group, name, step in zip(parts, panels, groups, names, steps, strict=True):
+        ax, places = part.subplots(), [step * number for number in range(len(name))]
+        shifts = group.cumcount() - (group.value.transform("size") - 1) / 2
+        for y, row in zip(step * group.ngroup() + shifts, rows.itertuples(), strict=True):
+            if "label" in rows:
+                colour = "none" if row.hollow else row.look.color
+                ax.barh(y, row.value, 0.8, color=colour, edgecolor=BLACK, linewidth=0.6)
+                ax.annotate(row.label, (row.value, y), (3, 0), textcoords="offset points", va="center")
             else:
-                if row.low is not None and row.high is not None:
-                    drawn.append(row.looks.whisker(f"M{x(row.low):.1f} {middle:.1f}H{x(row.high):.1f}"))
-                drawn.append(row.looks.mark(x(row.value), middle, hollow=row.hollow))
-            y += step
-        y += 5
-    x_ticks = {x(own): f"{own:.6g}" for own in ticks(x.low, x.high)}
-    elements = svg_lines(4, title)
-    elements += axes(x_ticks, middles, left=left, right=right, top=top, bottom=y)
-    elements.append(f'<path d="M{x(0):.1f} {top}V{y:g}" stroke="#7f7f7f"/>')
-    return Drawing([*elements, *drawn], FIGURE_WIDTH, y + 24)
+                _dot(ax, row.value, y, row.look, hollow=row.hollow, xerr=(row.low, row.high))
+        ax.set_yticks(places, name)
+        ax.set_ylim(places[-1] + step / 2, -step / 2)
+        ax.axvline(0, color=COLOURS[0], linewidth=0.8, zorder=0)
+        _title(part, title)
+    return _laid_out(figure)
 
 
-def interval_title(points: Sequence[Mapping[str, Any]]) -> str:
-    """Say in the title of an axis what kind of interval points have; `one_seed`: training noise is unknown."""
-    return "95 % interval" + (" without training noise" if any(point["one_seed"] for point in points) else "")
+def _dot(ax: "Axes", x: float, y: float, looks: SystemLooks, *, hollow: bool, **interval: tuple[float, float]) -> None:
+    """Draw a dot, and a line over its interval, `xerr` or `yerr`, whose ends are no numbers if it has none."""
+    middle = {"xerr": x, "yerr": y}
+    errors = {name: [[middle[name] - low], [high - middle[name]]] for name, (low, high) in interval.items()}
+    face = "none" if hollow else looks.color
+    ax.errorbar(x, y, **errors, fmt=looks.marker, color=looks.color, markerfacecolor=face, elinewidth=1)
+
+
+def _samples(looks: Mapping[str, SystemLooks]) -> dict[str, Any]:
+    """Make the samples of systems for a legend."""
+    from matplotlib.lines import Line2D
+
+    return {name: Line2D([], [], **own._asdict()) for name, own in looks.items()}
+
+
+def _panels(
+    heights: Sequence[float], samples: Mapping[str, Any], *, columns: int = 1
+) -> tuple["Figure", list["SubFigure"]]:
+    """Make a figure of panels with heights in inches, below a legend of some samples."""
+    from matplotlib.figure import Figure
+
+    columns = min(columns, len(heights))
+    rows = [max(heights[start : start + columns]) for start in range(0, len(heights), columns)]
+    figure = Figure(figsize=(columns * WIDTH, sum(rows)), layout="constrained")
+    if samples:
+        names = list(map(broken, samples))
+        names_per_line = columns * (2 if max(map(len, names)) < 18 else 1)
+        legend = figure.legend(list(samples.values()), names, loc="outside upper left", ncols=names_per_line)
+        figure.set_figheight(sum(rows) + legend.get_window_extent().height / figure.dpi)
+    parts = figure.subfigures(len(rows), columns, squeeze=False, height_ratios=rows)
+    return figure, list(parts.ravel()[: len(heights)])
+
+
+def _title(part: "SubFigure", title: str) -> None:
+    part.suptitle(_wrapped(title), x=0.01, ha="left")
+
+
+def _sentence(text: str) -> "Figure":
+    """Make a figure of a sentence."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, 0.5))
+    figure.text(0.01, 0.5, _wrapped(text), va="center")
+    return figure
+
+
+def _wrapped(text: str) -> str:
+    return fill(text, 50)
+
+
+def broken(name: str, most: int = 24) -> str:
+    """Break a long name into lines, behind `_`, `/`, a comma or a space where it has some."""
+    lines = [""]
+    for piece in re.findall(rf"[^_/, ]{{0,{most - 1}}}(?:[_/, ]+|[^_/, ]|$)", name):
+        if lines[-1] and len(lines[-1] + piece.rstrip()) > most:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _laid_out(figure: "Figure") -> "Figure":
+    """Place everything while the style holds, which matplotlib asks for the marks of axes only now."""
+    figure.draw_without_rendering()
+    return figure
+
+
+def write_chart(figure: "Figure", path: Path, *, title: str) -> None:
+    """Write a chart as SVG, and as PDF beside it; `title` is for those who cannot see the SVG."""
+    write_text(path, chart_svg(figure, title=title))
+    with atomic_path(path.with_suffix(".pdf")) as pdf:
+        _save(figure, pdf, format="pdf", metadata={"CreationDate": None})
+
+
+def chart_svg(figure: "Figure", *, title: str, embedded: bool = False) -> str:
+    """Return a chart as SVG: a file of its own, bright where pages are dark, or a part of an HTML page."""
+    from matplotlib import rc_context
+
+    text = io.StringIO()
+    # All ids that something refers to are checksums of what they name and of the title: there is one of each on a page.
+    with rc_context({"svg.hashsalt": title}):
+        _save(figure, text, format="svg", metadata={"Title": title, "Date": None})
+    svg = text.getvalue()
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    svg = re.sub(r"<style.*?</style>", DARK_STYLE, svg, count=1, flags=re.DOTALL)
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg).replace(BLACK, "currentColor")
+    svg = svg.replace("<svg ", '<svg fill="currentColor" stroke-linejoin="round" role="img" ', 1)
+    return embedded_svg(svg) if embedded else svg
+
+
+@styled
+def _save(figure: "Figure", target: Any, **options: Any) -> None:
+    figure.savefig(target, **options)

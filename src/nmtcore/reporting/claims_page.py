@@ -207,7 +207,7 @@ def _comparisons(judged: Sequence[JudgedClaim], scale: str) -> Table:
     ]  # fmt: skip
     claims = by(judged, "paper", "place", "claim").values()
     groups = [[_row(entry, scale) for entry in entries] for entries in claims]
-    return grouped_table(columns, groups, folded=f"{len(judged)} rows")
+    return grouped_table(columns, groups)
 
 
 def _row(own: JudgedClaim, scale: str) -> list[Any]:

@@ -1,11 +1,16 @@
-"""Figures of validation curves, with a table of each system's best and last validation score."""
+"""Curves of training and validation in the logs of runs, with a table of each system's best and last score."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from nmtcore.errors import LineError, UserError
 from nmtcore.layout import Layout
-from nmtcore.reporting.curves_figure import curve_entries, drawn_metrics
+from nmtcore.reporting import charts
 from nmtcore.reporting.seed_items import measured_cells, run_items
 from nmtcore.reporting.table import (
     Block,
@@ -21,6 +26,11 @@ from nmtcore.reporting.table import (
     with_origin,
 )
 from nmtcore.tables.cells import Cell, PlannedTable
+from nmtcore.training.log import TRANSLATION_LOSS, read_history
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
 
 LABELS = {"bleu": "BLEU", "perplexity": "perplexity"}
 """The validation scores, and their names."""
@@ -30,25 +40,96 @@ Means over seeds, ± their standard deviation if there are several. Best: the ru
 update that has it. Last: the score of the last validation. The paper publishes curves, but no numbers.
 """
 
+POINTS = 40
+"""Points of a loss curve; each is the mean of several lines of the log if there are more."""
+
+
+def read_curves(histories: Mapping[tuple[str, str, int], Path]) -> "pd.DataFrame":
+    """Read the values of each metric from the logs of runs, given by data set, system and seed."""
+    import pandas as pd
+
+    rows = [(*run, *point) for run, path in histories.items() for point in _points(path)]
+    return pd.DataFrame(rows, columns=["dataset", "system", "seed", "metric", "update", "value"])
+
+
+def _points(history: Path) -> Iterator[tuple[str, int, float]]:
+    """Yield metrics, updates and values of a log; values that were not finite are left out."""
+    for number, record in enumerate(read_history(history), start=1):
+        update, scores = record.get("update"), record.get("validation", {})
+        if not isinstance(update, int) or not isinstance(scores, dict):
+            raise LineError(history, number, "this is no line of a training log: delete the file and train again.")
+        accuracies = [own for name, own in scores.items() if name.startswith("accuracy/") and own is not None]
+        own = {
+            "loss": None if scores else record.get(TRANSLATION_LOSS),
+            **{metric: scores.get(metric) for metric in LABELS},
+            "accuracy": 100 * fmean(accuracies) if accuracies else None,
+        }
+        yield from ((metric, update, value) for metric, value in own.items() if isinstance(value, int | float))
+
+
+def system_curves(dataset: str, system: str, histories: Mapping[int, Path], *, points: int = POINTS) -> "pd.DataFrame":
+    """Read what the report draws of a system from the log of each seed, of the loss at most `points`."""
+    import pandas as pd
+
+    rows = read_curves({(dataset, system, seed): path for seed, path in histories.items()})
+    losses, others = rows[rows.metric == "loss"], rows[rows.metric != "loss"]
+    # Means of as many lines, at the update of the last one, so that seeds keep the same updates.
+    size = math.ceil(losses.groupby("seed").size().max() / points) if len(losses) else 1
+    pieces = losses.groupby(["dataset", "system", "seed", "metric", losses.groupby("seed").cumcount() // size])
+    return drawn_rows(pd.concat([pieces.agg({"update": "last", "value": "mean"}).reset_index(), others]))
+
+
+def drawn_metrics(rows: "pd.DataFrame") -> list[str]:
+    """List the scores to draw of systems with validations: BLEU and, if a system has none, the perplexity of all."""
+    scored = rows[rows.metric.isin(LABELS)].groupby(["dataset", "system"]).metric
+    with_bleu = ["bleu" in set(metrics) for _, metrics in scored]
+    return [*["bleu"] * any(with_bleu), *["perplexity"] * (not all(with_bleu))]
+
+
+def drawn_rows(rows: "pd.DataFrame") -> "pd.DataFrame":
+    """Leave out the scores that are not drawn of a data set."""
+    drawn = {dataset: drawn_metrics(own) for dataset, own in rows.groupby("dataset")}
+    shown = [row.metric not in LABELS or row.metric in drawn[row.dataset] for row in rows.itertuples()]
+    return rows[np.array(shown, dtype=bool)]
+
 
 def curves_data(table: PlannedTable, layout: Layout) -> dict[str, Any]:
-    """Read the validation scores of a table's runs."""
+    """Read the validation scores of a table's runs: `rows`, and `beams`, the sizes of beams by data set.
+
+    Raises `UserError` if a log has no validation with a perplexity.
+    """
     beams: dict[str, set[int]] = {}
-    paths = []
+    histories = {}
     for cell in measured_cells(table):
         beams.setdefault(cell.ours, set()).add(cell.source["beam"])
-        paths += map(Path, cell.source["files"]["history"].values())
-    return {"entries": curve_entries(paths, layout), "beams": {name: sorted(own) for name, own in beams.items()}}
+        for path in map(Path, cell.source["files"]["history"].values()):
+            names = layout.names(path, "history")
+            histories[names["dataset"], names["system"], int(names["seed"])] = path
+    rows = read_curves(histories)
+    validated = set(rows[rows.metric == "perplexity"].groupby(["dataset", "system", "seed"]).groups)
+    for run, path in histories.items():
+        if run not in validated:
+            raise UserError(f"{path} records no validation, so there is no curve to draw: delete it and train again.")
+    return {"rows": rows[rows.metric.isin(LABELS)], "beams": {name: sorted(own) for name, own in beams.items()}}
+
+
+def draw_curves(data: Mapping[str, Any]) -> "Figure":
+    """Draw the result of `curves_data`."""
+    searches = {
+        dataset: "greedy search" if own == [1] else f"beam of {' or '.join(map(str, own))}"
+        for dataset, own in data["beams"].items()
+    }
+    rows = drawn_rows(data["rows"])
+    return charts.curve_chart(rows.assign(note=rows.dataset.map(searches).where(rows.metric == "bleu", "")))
 
 
 def curves_blocks(table: PlannedTable, data: Mapping[str, Any]) -> list[Block]:
     """Show the best and the last validation score of each system."""
-    metrics = [metric for metric in LABELS if metric in drawn_metrics(data["entries"])] or ["bleu"]
-    tables = [_scores_table(table, data["entries"], metric) for metric in metrics]
+    tables = [_scores_table(table, data["rows"], metric) for metric in drawn_metrics(data["rows"]) or ["bleu"]]
     return [*tables, note(_NOTES), *item_blocks(run_items(table))]
 
 
-def _scores_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]], metric: str) -> Table:
+def _scores_table(table: PlannedTable, rows: "pd.DataFrame", metric: str) -> Table:
     label = LABELS[metric]
     columns = [
         *text_columns("system", "data set"),
@@ -58,25 +139,19 @@ def _scores_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]], met
         *number_columns(f"last dev {label}", content="mean", digits=2),
         Column(name="of update", content="mean"),
     ]
-    by_runs = {f"{entry['dataset']}/{entry['system']}": entry for entry in entries}
+    scores = rows[rows.metric == metric]
+    by_runs = {f"{dataset}/{system}": own for (dataset, system), own in scores.groupby(["dataset", "system"])}
     return make_table(columns, [_row(cell, by_runs.get(cell.runs), metric) for cell in table.cells])
 
 
-def _row(cell: Cell, entry: Mapping[str, Any] | None, metric: str) -> list[Any]:
+def _row(cell: Cell, scores: "pd.DataFrame | None", metric: str) -> list[Any]:
     names = [cell.row, cell.ours]
-    curves = {} if entry is None else entry["curves"].get(metric, {})
-    points = [curve for curve in curves.values() if curve]
-    if not points:
+    if scores is None:
         reason = cell.reason or f"its validations compute no {LABELS[metric]}"
         return [*names, None, *[TableCell(None, reason=reason)] * 4]
-    best = [best_point(curve, metric) for curve in points]
-    last = [curve[-1] for curve in points]
-    columns = [[point[1] for point in best], [point[0] for point in best]]
-    columns += [[point[1] for point in last], [point[0] for point in last]]
-    return [*names, *with_origin([len(points), *map(SeedMean.over, columns)], cell.runs)]
-
-
-def best_point(curve: Sequence[tuple[int, float]], metric: str) -> tuple[int, float]:
-    """Return the first point of a curve, (update, score), with its best score; low perplexities are good."""
-    sign = -1 if metric == "perplexity" else 1
-    return max(curve, key=lambda point: sign * point[1])
+    seeds = [own for _, own in scores.groupby("seed")]
+    # Of equal scores, the first is the best one.
+    best = [own.loc[own.value.idxmin() if metric == "perplexity" else own.value.idxmax()] for own in seeds]
+    last = [own.iloc[-1] for own in seeds]
+    columns = [[row[key].item() for row in rows] for rows in (best, last) for key in ("value", "update")]
+    return [*names, *with_origin([len(seeds), *map(SeedMean.over, columns)], cell.runs)]

@@ -1,4 +1,4 @@
-"""Tables of data: the sizes of data sets after each stage, their annotations, and parsers compared; one data set."""
+"""Tables of data: the sizes of data sets after each stage, their annotations, and parsers compared."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,11 +11,9 @@ from nmtcore.parquet import row_count
 from nmtcore.reporting.manifest import benchmark_seconds
 from nmtcore.reporting.markdown import counts
 from nmtcore.reporting.table import (
-    Block,
     Column,
     Heading,
     Page,
-    Paragraph,
     TableCell,
     item_blocks,
     make_table,
@@ -91,43 +89,16 @@ def data_page(
         Heading("Time"),
         make_table(
             [*text_columns("data set"), *number_columns(*STAGES, content="duration")],
-            [[name, *stage_seconds(layout, name).values()] for name in datasets],
+            [[name, *(_seconds(layout, name, rules) for rules in STAGES.values())] for name in datasets],
         ),
         note("The sum over all jobs of a stage."),
     )
     return Page(title="Sizes of the data sets", blocks=blocks)
 
 
-def stage_seconds(layout: Layout, dataset: str) -> dict[str, float | None]:
-    """Return the run time of each stage of a data set, from Snakemake's benchmarks; None for a stage without any."""
-    return {
-        stage: benchmark_seconds(
-            path for rule in rules for path in layout.existing(f"{rule}.benchmark", dataset=dataset)
-        )
-        for stage, rules in STAGES.items()
-    }
-
-
-def data_blocks(data: Mapping[str, Any], seconds: Mapping[str, float | None]) -> list[Block]:
-    """Make the tables of a data set; `data` is that of `manifest.all_data`, and `seconds` the time of each stage."""
-    stages = ("lines", "read", "filtered", "selected")
-    sizes = [[split, *(own.get(stage) for stage in stages)] for split, own in data["splits"].items()]
-    columns = [*text_columns("corpus or parser", "splits", "licence", "file"), Column(name="SHA-256", content="code")]
-    rows = [
-        [own["name"], ", ".join(own.get("splits", ())), own["licence"] or "unknown", own["file"], own["sha256"]]
-        for own in data["files"]
-        if own["file"]
-    ]
-    return [
-        Paragraph(f"From {data['source']} to {data['target']}. Licence: {data['licence'] or 'unknown'}."),
-        *([Paragraph(f"To cite: {data['citation']}")] if data["citation"] else []),
-        Heading("Pairs after each stage"),
-        make_table([*text_columns("split"), *number_columns(*stages)], sizes),
-        Heading("Time of each stage"),
-        make_table(number_columns(*STAGES, content="duration"), [[seconds.get(stage) for stage in STAGES]]),
-        Heading("Files"),
-        make_table(columns, rows) if rows else Paragraph("The corpora are generated, not read from files."),
-    ]
+def _seconds(layout: Layout, dataset: str, rules: Sequence[str]) -> float | None:
+    """Return the run time of some rules for a data set, from Snakemake's benchmarks; None without any."""
+    return benchmark_seconds(path for rule in rules for path in layout.existing(f"{rule}.benchmark", dataset=dataset))
 
 
 _ANNOTATIONS = """

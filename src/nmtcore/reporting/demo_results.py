@@ -35,51 +35,59 @@ def demo_text(
     *,
     layout: Layout,
     split: str,
-    controls: Mapping[str, str | None],
-    measured: str,
+    compared_with: Mapping[str, str | None],
+    measured: Mapping[str, Any],
     **parsers: str,
 ) -> str:
-    """Compare the demo's systems with their controls on a test, and say so for the terminal.
+    """Score the demo's systems on a test, each beside what it is compared with, and say so for the terminal.
 
     Args:
         counts: the folder of counts of every system and seed.
         layout: names the system and the seed of each folder.
         split: the test.
-        controls: the system that each is compared with, or None.
-        measured: what was measured with more seeds, said if there is only one.
+        compared_with: the system that each is compared with, or None.
+        measured: what was gained with more seeds, said if there is only one.
         parsers: `parser` and `parser_control`, the systems in the commands.
     """
-    read: dict[str, dict[int, SentenceCounts]] = {name: {} for name in controls}
+    read: dict[str, dict[int, SentenceCounts]] = {name: {} for name in compared_with}
     for folder in counts:
         names = layout.names(folder, "counts")
         path = folder / file_name("split_counts", split=split)
         read[names["system"]][int(names["seed"])] = read_counts(path, "bleu", score_of("bleu"))
     runs = {name: list(own.values()) for name, own in read.items()}
     rows, differences, notes = [], {}, []
-    for name, control in controls.items():
-        compared = compare_systems({key: runs[key] for key in (name, control) if key}, baseline=control)[name]
+    for name, other in compared_with.items():
+        compared = compare_systems({key: runs[key] for key in (name, other) if key}, baseline=other)[name]
         length = fmean(map(length_ratio, runs[name]))
         if compared.difference is not None:
-            differences[name, control] = compared.difference
+            differences[name, other] = compared.difference
         gain = difference_text(compared.difference)
-        rows.append([name, control, spread_text(compared.scores), f"{length:.2f}", gain])
+        rows.append([name, other, spread_text(compared.scores), f"{length:.2f}", gain])
         for seed, own in read[name].items():
             if empty := empty_count(own):
                 notes.append(f"{name}, seed {seed}: {empty:,} of {len(own):,} translations are empty.")
     seeds = list(next(iter(read.values())))
     notes.append(meaning(differences, sentences=len(next(iter(runs.values()))[0]), seeds=len(seeds)))
-    notes += [measured] * (len(seeds) == 1)
+    notes += [measured_sentences(**measured)] * (len(seeds) == 1)
     table = terminal_table(["system", "compared with", "BLEU", "length", "gain (95 %)"], rows, text=2)
     commands = _COMMANDS.format(folder=layout.results, **names | {"seed": seeds[0]}, **parsers)
     return "\n".join([table, *(f"{fill(note, 80)}\n" for note in notes), commands])
 
 
 def meaning(differences: Mapping[tuple[str, str], Difference], *, sentences: int, seeds: int) -> str:
-    """Say in a sentence how systems differ from their controls, and what limits the evidence."""
+    """Say in a sentence how systems differ from what they are compared with, and what limits the evidence."""
     clauses = []
-    for (system, control), own in differences.items():
+    for (system, other), own in differences.items():
         low, high = own.interval
         differs = f"scores {abs(own.delta):.1f} points of BLEU {'more' if own.delta > 0 else 'less'} than"
-        clauses.append(f"{system} {'does not clearly differ from' if low <= 0 <= high else differs} {control}")
+        clauses.append(f"{system} {'does not clearly differ from' if low <= 0 <= high else differs} {other}")
     noise = f"with {seeds} seeds" if seeds > 1 else "with one seed, which leaves out the noise of training"
-    return f"On {sentences:,} sentences and {noise}, {', and '.join(clauses)}."
+    return f"On {sentences:,} sentences and {noise}, {', '.join(clauses[:-1])}, and {clauses[-1]}."
+
+
+def measured_sentences(seeds: Sequence[int], gains: Mapping[str, Sequence[float]], note: str) -> str:
+    """Say how much gains vary between seeds: the smallest and the largest of each system."""
+    (system, first), *others = ((name, f"{min(own):.1f} to {max(own):.1f}") for name, own in gains.items())
+    more = "".join(f", and of {name} {own}" for name, own in others)
+    said = f"with the seeds {min(seeds)} to {max(seeds)}, gains of {system} were {first} points{more}"
+    return f"That noise is large: {said}. {note}"

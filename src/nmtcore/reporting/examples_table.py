@@ -42,11 +42,13 @@ word has its CCG supertag.
 
 
 def examples_data(table: PlannedTable) -> list[dict[str, Any]]:
-    """List an entry per column and system that is compared with that of the first row."""
+    """List an entry per column and system that is compared with another one, or with that of the first row."""
     entries = []
     for column in table.columns:
-        first, *others = [table.cell(row.name, column.name) for row in table.rows]
-        for cell in others:
+        rows = [row.name for row in table.rows]
+        pairs = table.compared_with or dict.fromkeys(rows[1:], rows[0])
+        for name, other in pairs.items():
+            first, cell = table.cell(other, column.name), table.cell(name, column.name)
             names = {
                 "dataset": cell.ours or column.name, "scale": table.scale, "split": cell.test or "test",
                 "baseline": first.row, "system": cell.row, "runs": [first.runs, cell.runs], "sentence": table.sentence,

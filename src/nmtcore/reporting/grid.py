@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from nmtcore.evaluation.compare import Difference, expected_agreement, holm
 from nmtcore.evaluation.counts import length_ratio
 from nmtcore.reporting.empty_translations import empty_translations
-from nmtcore.reporting.results import Results, measure_label
+from nmtcore.reporting.results import WITH_LENGTHS, Results, measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
     Block,
@@ -29,19 +29,17 @@ from nmtcore.reporting.table import (
     with_origin,
 )
 from nmtcore.tables.cells import Cell, PlannedTable, trained_name
-from nmtcore.tables.measures import DIFFERS, MEASURES, SETTINGS, is_of_translations
+from nmtcore.tables.measures import ATTACHMENT, DIFFERS, MEASURES, SETTINGS, is_of_translations
 from nmtcore.tables.sizes import NOTES as SIZE_NOTES
 from nmtcore.tables.trees import UNTRAINED
 
-WITH_LENGTHS = ("bleu", "multi_bleu")
-"""The scores that count the length of the translations."""
-
 GAINS, LOSSES = ("dD", "vV"), ("xX", "yY")
-"""Our marks of gains and of losses against the first and the second baseline: p < 0.05 and p < 0.01."""
+"""Our marks of gains and of losses against the first and the second baseline: Holm's p < 0.05 and p < 0.01."""
 
 _PUBLISHED_MARKS = "Published d, D: p < 0.05, p < 0.01 against the first baseline; v, V: against the second."
-_OUR_MARKS = "Ours d, D (v, V) are gains, x, X (y, Y) losses; with one seed there are none."
+_OUR_MARKS = "Ours d, D (v, V) are gains, x, X (y, Y) losses, by Holm's p; with one seed there are none."
 _MEANS = "Means over seeds, ± their standard deviation."
+_EMPTY = "Empty: translations without a word, the mean over seeds."
 _DIFFERENCES = (
     "Length: of translations / of references. Difference ± half its 95 % interval, over seeds and sentences. "
     "Holm: p corrected for all comparisons by the measure."
@@ -75,6 +73,11 @@ class ComparedCells(NamedTuple):
     comparison: Comparison
     result: Difference
     holm: float | None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the corrected p is below 0.05; with one seed, p says nothing about training."""
+        return self.result.with_training_noise and self.holm is not None and self.holm < 0.05
 
 
 def grid_blocks(table: PlannedTable, results: Results) -> list[Block]:
@@ -125,7 +128,7 @@ def _pairs_with_baselines(table: PlannedTable, results: Results) -> Iterator[_Pa
             for row in table.rows:
                 cell = table.cell(row.name, column.name)
                 if (
-                    row.name not in table.baselines[: position + 1]
+                    table.is_compared(row, position)
                     and not row.name.endswith(UNTRAINED)
                     and cell.runs not in (None, against.runs)
                     and results.is_scored(cell)
@@ -155,7 +158,7 @@ def _minus(first: float | None, second: float | None) -> float | None:
 
 def _overview(table: PlannedTable, results: Results, compared: Sequence[ComparedCells]) -> Table:
     """Tabulate our values and the published ones."""
-    marks = _marks(table, compared)
+    marks, empty = _marks(table, compared), _empty(table, results)
     columns = text_columns(_first(table))
     for column in table.columns:
         measure = MEASURES.get(column.measure)
@@ -168,9 +171,13 @@ def _overview(table: PlannedTable, results: Results, compared: Sequence[Compared
         content = measure.content if measure else "mean"
         digits = max(column.digits, measure.digits if measure else 2)
         # What the paper lacks, such as chrF, stands beside its difference if it has one.
-        detail = bool(compared) and column.added and bool(measure and measure.counts)
+        is_compared = bool(measure and measure.counts) and column.measure not in ATTACHMENT
+        detail = bool(compared) and column.added and is_compared
         heading = {"name": ours, "raw_name": column.name, "group": group}
         columns.append(Column(**heading, content=content, digits=digits, detail=detail))
+        if column.name in empty:
+            raw_name = f"{column.name}, empty"
+            columns.append(Column(name="empty", raw_name=raw_name, group=group, content="number", digits=1))
         if is_of_translations(column.measure):
             columns.append(Column(name="signature", raw_name=f"{column.name}, signature", detail=True))
     rows = []
@@ -182,10 +189,21 @@ def _overview(table: PlannedTable, results: Results, compared: Sequence[Compared
                 mark = f" {cell.marks}" if cell.marks and cell.published is not None else ""
                 cells.append(TableCell(cell.published, mark))
             cells.append(_shown(cell, results, marks.get((row.name, column.name), "")))
+            if column.name in empty:
+                cells.append(TableCell(empty[column.name].get(row.name), origin=cell.runs or ""))
             if is_of_translations(column.measure):
                 cells.append(results.counts(cell)[0].signature if results.is_scored(cell) else None)
         rows.append(cells)
     return make_table(columns, rows)
+
+
+def _empty(table: PlannedTable, results: Results) -> dict[str, dict[str, float]]:
+    """Count the empty translations of each row, by columns of BLEU that have some: means over seeds."""
+    counts: dict[str, dict[str, float]] = {}
+    for cell in table.cells:
+        if cell.measure == "bleu" and results.is_scored(cell):
+            counts.setdefault(cell.column, {})[cell.row] = results.empty(cell)
+    return {column: own for column, own in counts.items() if any(own.values())}
 
 
 def _headings(table: PlannedTable, column: Cell) -> tuple[str, str]:
@@ -232,13 +250,13 @@ def _setting(value: float, published: float | None) -> TableCell:
 
 
 def _marks(table: PlannedTable, compared: Sequence[ComparedCells]) -> dict[tuple[str, str], str]:
-    """Return the marks of cells, by row and column: those of differences whose interval excludes 0."""
+    """Return the marks of cells, by row and column: those of clear differences."""
     marks: dict[tuple[str, str], str] = {}
-    for comparison, result, _ in compared:
-        for place in comparison.places if table.baselines else ():
+    for own in compared:
+        for place in own.comparison.places if table.baselines and own.is_clear else ():
             baseline = table.baselines.index(place.baseline)
-            if baseline < len(GAINS) and result.with_training_noise and result.p is not None and result.p < 0.05:
-                mark = (GAINS if result.delta > 0 else LOSSES)[baseline][result.p < 0.01]
+            if baseline < len(GAINS):
+                mark = (GAINS if own.result.delta > 0 else LOSSES)[baseline][own.holm < 0.01]
                 marks[place.row, place.column] = marks.get((place.row, place.column), "") + mark
     return marks
 
@@ -276,7 +294,19 @@ def _details(compared: Sequence[ComparedCells], results: Results, *, of_one: boo
                 *with_origin([len(counts), result.detectable, judges], runs),
             ]
         )
-    return grouped_table(columns, list(groups.values()))
+    return grouped_table(columns, list(groups.values()), caption=_conclusion(compared))
+
+
+def _conclusion(compared: Sequence[ComparedCells]) -> str:
+    """Count the clear differences among those with several seeds; empty if there are none of these."""
+    several = sum(own.result.with_training_noise for own in compared)
+    if not several:
+        return ""
+    above, below = (sum(own.is_clear and (own.result.delta > 0) == gain for own in compared) for gain in (True, False))
+    clear = f"{above} {'is' if above == 1 else 'are'} clearly above 0 and {below} clearly below (p < 0.05, Holm)"
+    counted = f"{several} differences" if several > 1 else "1 difference"
+    one_seed = f" Not counted: {len(compared) - several} with one seed." * (several < len(compared))
+    return f"Of {counted}, {clear}.{one_seed}"
 
 
 def _published(places: Sequence[_Place]) -> TableCell:
@@ -292,6 +322,7 @@ def _notes(table: PlannedTable, results: Results, compared: Sequence[ComparedCel
     measures = list(dict.fromkeys(column.measure for column in table.columns))
     shared = {
         _MEANS: any(cell.runs and cell.source for cell in table.cells),
+        _EMPTY: _empty(table, results),
         _DIFFERENCES: compared,
         _PUBLISHED_MARKS: any(cell.marks for cell in table.cells),
         _OUR_MARKS: any(_marks(table, compared).values()),

@@ -19,12 +19,12 @@ from nmtcore.evaluation.compare import (
     paired_tests,
     randomisation_swaps,
 )
-from nmtcore.evaluation.counts import SentenceCounts, length_ratio
+from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio
 from nmtcore.evaluation.metrics import METRICS, count_translations
 from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.layout import Layout
 from nmtcore.reporting.empty_translations import mostly_empty
-from nmtcore.reporting.run_index import baseline_differences, labelled, read_scores
+from nmtcore.reporting.run_index import labelled, read_scores, system_differences
 from nmtcore.reporting.seed_items import one_seed_sentence
 from nmtcore.reporting.terminal_table import (
     difference_text,
@@ -62,23 +62,28 @@ class _Listed(NamedTuple):
     scores: Sequence[float]
     length: float | None
     """Of BLEU: of the translations, divided by that of the references."""
+    empty: float | None
+    """Of BLEU: the number of empty translations, a mean over seeds."""
     difference: Difference | None
 
 
 def _table(systems: Mapping[str, Mapping[str, _Listed]], *, compared: bool, seeds: bool = False) -> str:
     """Tabulate systems by all metrics; where the terminal is too narrow, without seeds, then without the last ones."""
     header = ["system", *["seeds"] * seeds]
+    with_empty = any(listed.empty for own in systems.values() for listed in own.values())
     for metric in next(iter(systems.values())):
-        header += [METRICS[metric].label, *["length"] * (metric == "bleu"), *["difference"] * compared]
+        of_bleu = ["length", *["empty"] * with_empty] * (metric == "bleu")
+        header += [METRICS[metric].label, *of_bleu, *["difference"] * compared]
     rows = []
     for name, own in systems.items():
         row: list[str | None] = [name, *[str(len(listed.scores)) for listed in own.values()][:seeds]]
         for listed in own.values():
             row.append(spread_text(listed.scores))
-            row += [] if listed.length is None else [f"{listed.length:.2f}"]
+            if listed.length is not None:
+                row += [f"{listed.length:.2f}", *[None if listed.empty is None else f"{listed.empty:.1f}"] * with_empty]
             row += [difference_text(listed.difference)] * compared
         rows.append(row)
-    return fitting_table(header, rows, dispensable=[*[1] * seeds, *range(len(header) - 1, 3 + seeds, -1)])
+    return fitting_table(header, rows, dispensable=[*[1] * seeds, *range(len(header) - 1, 3 + seeds + with_empty, -1)])
 
 
 def score_report(
@@ -118,10 +123,15 @@ def score_report(
     if every:
         blocks += [_metric_table(metric, own) for metric, own in compared.items()]
     else:
-        lengths = {name: fmean(map(length_ratio, counts)) for name, counts in by_metric["bleu"].items()}
+        of_bleu = {
+            name: (fmean(map(length_ratio, counts)), fmean(map(empty_count, counts)))
+            for name, counts in by_metric["bleu"].items()
+        }
         systems = {
             name: {
-                metric: _Listed(own[name].scores, lengths[name] if metric == "bleu" else None, own[name].difference)
+                metric: _Listed(
+                    own[name].scores, *(of_bleu[name] if metric == "bleu" else (None, None)), own[name].difference
+                )
                 for metric, own in compared.items()
             }
             for name in counted
@@ -212,14 +222,18 @@ def results_listing(folder: Path, *, baseline: str = "transformer_base", every: 
     first = scores[scores.measure == "bleu"].groupby(keys[:2], sort=False).split.first().reset_index()
     blocks = []
     for test, own in scores[scores.measure.isin(("bleu", "chrf"))].merge(first).groupby(keys, sort=False):
+        compared_with = dict.fromkeys({*own.system} - {baseline}, baseline)
         differences = {
-            measure: baseline_differences(layout, part, baseline=baseline) for measure, part in own.groupby("measure")
+            measure: system_differences(layout, part, compared_with=compared_with)
+            for measure, part in own.groupby("measure")
         }
         names = sorted(own.system.unique(), key=lambda name: (name != baseline, name))
         systems: dict[str, dict[str, _Listed]] = {name: {} for name in names}
         for (system, measure), part in own.groupby(["system", "measure"]):
-            length = part.length_ratio.mean() if measure == "bleu" else None
-            systems[system][measure] = _Listed(part.value.tolist(), length, differences[measure].get(system))
+            empty = part.empty_translations.dropna()
+            of_bleu = (part.length_ratio.mean(), empty.mean() if len(empty) else None)
+            of_bleu = of_bleu if measure == "bleu" else (None, None)
+            systems[system][measure] = _Listed(part.value.tolist(), *of_bleu, differences[measure].get(system))
         blocks.append(f"{', '.join(test)}\n{_table(systems, compared=True, seeds=True)}")
     note = f"{_MEANS} {_DIFFERENCE.format(baseline=baseline)}; with one seed this leaves training noise out."
     return "\n".join([*blocks, f"{fill_terminal(note)}More splits and scores: --all.\n"])

@@ -34,7 +34,7 @@ def _own(text: str) -> str:
 
 
 def _table(whole: Table, form: Format, options: Mapping[str, Any]) -> str:
-    table = whole.of_what_was_run()
+    table = whole.for_readers()
     reasons = table.letters
     shown = column_parts(table) if is_grouped(table) else [table]
     parts = [_grid(part, form, reasons) for part in shown] if table.groups or not any(whole.rows) else []

@@ -10,7 +10,6 @@ from typing import Any
 from nmtcore.files import write_texts
 from nmtcore.reporting.markdown import page_markdown
 from nmtcore.reporting.table import Page, Table
-from nmtcore.reporting.table_html import page_html
 from nmtcore.reporting.table_latex import page_latex
 
 
@@ -51,12 +50,7 @@ def _records(table: Table) -> Iterator[list[Any]]:
         yield record
 
 
-PAGE_FORMATS: dict[str, Callable[[Page], str]] = {
-    ".md": page_markdown,
-    ".csv": page_csv,
-    ".tex": page_latex,
-    ".html": page_html,
-}
+PAGE_FORMATS: dict[str, Callable[[Page], str]] = {".md": page_markdown, ".csv": page_csv, ".tex": page_latex}
 """The formats by the ending of the file."""
 
 

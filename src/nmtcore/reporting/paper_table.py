@@ -4,18 +4,19 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmtcore.config.typed import build, plain
+from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json, write_text
 from nmtcore.layout import TABLE_FORMATS, Layout
+from nmtcore.reporting import charts
+from nmtcore.reporting.chart_rows import construction_rows, difference_rows, length_rows, time_rows
 from nmtcore.reporting.claims_page import claims_page, judged_claims, stand_in_text
-from nmtcore.reporting.curves_figure import draw_curves
-from nmtcore.reporting.curves_table import curves_blocks, curves_data
+from nmtcore.reporting.curves_table import curves_blocks, curves_data, draw_curves
 from nmtcore.reporting.examples_table import examples_blocks, examples_data
 from nmtcore.reporting.gates import draw_gates, gates_blocks, gates_data
 from nmtcore.reporting.grid import compared_cells, grid_blocks
-from nmtcore.reporting.html_document import html_document
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.parts import (
     compare_parts,
@@ -24,7 +25,6 @@ from nmtcore.reporting.parts import (
     length_blocks,
     length_entries,
 )
-from nmtcore.reporting.parts_figures import draw_constructions, draw_differences, draw_lengths, draw_time, time_data
 from nmtcore.reporting.results import Results
 from nmtcore.reporting.sentence_figures import (
     attention_blocks,
@@ -34,10 +34,13 @@ from nmtcore.reporting.sentence_figures import (
     trees_blocks,
     trees_data,
 )
-from nmtcore.reporting.sharpness_figure import draw_sharpness, sharpness_blocks, sharpness_data
+from nmtcore.reporting.sharpness_table import draw_sharpness, sharpness_blocks, sharpness_data
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
-from nmtcore.reporting.table_html import blocks_html, own_html
+from nmtcore.reporting.table_html import blocks_html
 from nmtcore.tables.cells import PlannedTable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Kind(NamedTuple):
@@ -45,30 +48,32 @@ class Kind(NamedTuple):
 
     data: Callable[[PlannedTable, Results, Layout], Any]
     blocks: Callable[[PlannedTable, Results, Any], Sequence[Block]]
+    chart: Callable[[Any], "Figure"] | None = None
     draw: Callable[..., None] | None = None
+    """Writes the files of drawings of sentences, which are no chart."""
 
 
 KINDS = {
     "scores": Kind(lambda *_: None, lambda table, results, _: grid_blocks(table, results)),
     "differences": Kind(
-        lambda table, results, _: (table.baselines, compared_cells(table, results)),
+        lambda table, results, _: compared_cells(table, results),
         lambda table, results, _: grid_blocks(table, results),
-        draw_differences,
+        lambda data: charts.difference_chart(difference_rows(data)),
     ),
     "time": Kind(
-        lambda table, results, _: time_data(table, results),
+        lambda table, results, _: time_rows(table, results),
         lambda table, results, _: grid_blocks(table, results),
-        draw_time,
+        charts.time_chart,
     ),
     "lengths": Kind(
         lambda table, results, _: length_entries(table, results),
         lambda table, _, data: length_blocks(table, data),
-        draw_lengths,
+        lambda data: charts.length_chart(length_rows(data)),
     ),
     "constructions": Kind(
         lambda table, results, _: construction_entries(table, results),
         lambda table, _, data: construction_blocks(table, *data),
-        draw_constructions,
+        lambda data: charts.construction_chart(*construction_rows(*data)),
     ),
     "examples": Kind(lambda table, *_: examples_data(table), lambda table, _, data: examples_blocks(table, data)),
     "curves": Kind(
@@ -77,9 +82,13 @@ KINDS = {
         draw_curves,
     ),
     "gates": Kind(
-        lambda table, _, layout: gates_data(table, layout), lambda table, _, data: gates_blocks(table, data), draw_gates
+        lambda table, _, layout: gates_data(table, layout),
+        lambda table, _, data: gates_blocks(table, data),
+        draw=draw_gates,
     ),
-    "trees": Kind(lambda table, _, layout: trees_data(table, layout), lambda *own: trees_blocks(own[-1]), draw_trees),
+    "trees": Kind(
+        lambda table, _, layout: trees_data(table, layout), lambda *own: trees_blocks(own[-1]), draw=draw_trees
+    ),
     "sharpness": Kind(
         lambda table, _, layout: sharpness_data(table, layout),
         lambda *own: sharpness_blocks(own[-1]),
@@ -88,7 +97,7 @@ KINDS = {
     "attention": Kind(
         lambda table, _, layout: attention_data(table, layout),
         lambda *own: attention_blocks(own[-1]),
-        draw_attention,
+        draw=draw_attention,
     ),
 }
 """The kinds, by name."""
@@ -109,31 +118,34 @@ def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, ta
     claims = judged_claims(planned, lambda cell, baseline: compare_parts(planned, results, cell, baseline))
     names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
     parts = [_part(block) for block in blocks]
-    write_json(json, {**names, "heading": heading_of(planned), "claims": claims, "parts": parts})
-    return write_page(Page(title=title_of(planned), blocks=(Heading(heading_of(planned)), *blocks)), table)
+    write_json(json, {**names, "heading": heading_of(planned).whole, "claims": claims, "parts": parts})
+    return write_page(Page(title=planned.title, blocks=(heading_of(planned), *blocks)), table)
 
 
 def draw_paper_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) -> None:
-    """Draw the figure of a table from its plan, as SVG."""
+    """Draw the figure of a table from its plan, as SVG and PDF."""
     planned = build(PlannedTable, plan, where=str(figure))
-    table_kind = KINDS[planned.table_kind]
-    data = table_kind.data(planned, Results(), layout)
-    table_kind.draw(data, figure, title=f"{heading_of(planned)}. {scale_text(planned)}")
+    table_kind, title = KINDS[planned.table_kind], f"{heading_of(planned).whole}. {scale_text(planned)}"
+    if table_kind.chart:
+        charts.write_chart(paper_chart(planned, layout), figure, title=title)
+    else:
+        table_kind.draw(table_kind.data(planned, Results(), layout), figure, title=title)
+
+
+def paper_chart(table: PlannedTable, layout: Layout) -> "Figure":
+    """Draw the chart of a table. Raises `UserError` if tables of its kind have none."""
+    table_kind = KINDS[table.table_kind]
+    if table_kind.chart is None:
+        raise UserError(f"{heading_of(table).whole} is a table of {table.table_kind}, which is no chart: edit its SVG.")
+    return table_kind.chart(table_kind.data(table, Results(), layout))
 
 
 def write_paper_page(tables: Sequence[Path], page: Path) -> None:
     """Join the tables of a paper, given as their JSON next to the other formats, on one page in all formats."""
-    contents = [read_json(path) for path in tables]
-    title = contents[0]["title"]
+    title = read_json(tables[0])["title"]
     for ending in (page.suffix.removeprefix("."), *TABLE_FORMATS):
         texts = [path.with_suffix(f".{ending}").read_text(encoding="utf-8") for path in tables]
         text = "\n".join([f"{title}\n", *texts] if ending == "md" else texts)
-        if ending == "html":
-            parts = (
-                f"<h2>{own_html(content['heading'])}</h2>\n{linked(''.join(part['html'] for part in content['parts']))}"
-                for content in contents
-            )
-            text = html_document(title, f"<p>{own_html(title)}</p>\n{''.join(parts)}")
         write_text(page.with_suffix(f".{ending}"), text)
 
 
@@ -146,7 +158,7 @@ def _part(block: Block) -> dict[str, Any]:
     return {"type": type(block).__name__, "corpus": corpus, "origins": sorted(origins), "html": html}
 
 
-def linked(html: str, target: Callable[[str], str | None] = lambda _: None) -> str:
+def linked(html: str, target: Callable[[str], str | None]) -> str:
     """Give the links of a table's HTML (`write_paper_table`) their targets; without a target, there is no link."""
 
     def replaced(match: re.Match[str]) -> str:
@@ -163,14 +175,9 @@ def write_claims(tables: Sequence[Path], *, scale: str, json: Path, table: Path)
     return write_page(claims_page(claims, scale=scale), table)
 
 
-def heading_of(table: PlannedTable) -> str:
+def heading_of(table: PlannedTable) -> Heading:
     """Return the heading of a table: where it is in the paper, and what it shows."""
-    return f"{table.place}: {table.description}" if table.description else table.place
-
-
-def title_of(table: PlannedTable) -> str:
-    """Return the title of a table's page."""
-    return f"{table.title}, {table.place}"
+    return Heading(table.description, place=table.place)
 
 
 def scale_text(table: PlannedTable) -> str:

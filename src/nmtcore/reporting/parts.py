@@ -138,16 +138,18 @@ def _entry(results: Results, cell: Cell, part: PartOfTest | None, divided: Parts
         "baseline_runs": cell.baseline_runs, "test": f"{cell.ours}, {cell.test}", "measure": cell.measure,
         "sentences": count, "share": percentage(count, divided.sentences), "unanalysed": divided.unanalysed,
         "test_sentences": divided.sentences, "published": None, "scores": None, "interval": None, "difference": None,
-        "baseline_scores": None, "signature": None, "reason": "a single sentence" if count == 1 else "",
+        "baseline_scores": None, "empty": None, "baseline_empty": None, "signature": None,
+        "reason": "a single sentence" if count == 1 else "",
     }  # fmt: skip
     if not results.is_scored(cell) or not count:
         return entry | {"reason": cell.reason or ("no sentences" if cell.source else "it is not run")}
-    entry |= {"scores": results.values(cell, part), "signature": results.counts(cell)[0].signature}
+    entry |= {"scores": results.values(cell, part), "empty": results.empty(cell, part)}
+    entry["signature"] = results.counts(cell)[0].signature
     files = cell.source["files"]
     if "baseline" in files and cell.baseline_runs != cell.runs:
         source = {**cell.source, "files": {**files, **files["baseline"]}}
         baseline = replace(cell, runs=cell.baseline_runs, source=source)
-        entry["baseline_scores"] = results.values(baseline, part)
+        entry |= {"baseline_scores": results.values(baseline, part), "baseline_empty": results.empty(baseline, part)}
         entry["difference"] = results.compare(cell, baseline, part) if count > 1 else None
     return entry | {"interval": results.interval(cell, part) if count > 1 else None}
 
@@ -195,7 +197,7 @@ def _gains(table: PlannedTable, results: Results) -> Iterator[Entry]:
     left_out = FURTHER_CONSTRUCTIONS if any(ITEMS.get(cell.item) != ALL for cell in table.cells) else {}
     comparisons: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in table.cells:
-        if cell.metric != COUNT and cell.system not in (None, *table.baselines[:1]):
+        if cell.metric != COUNT and cell.system and cell.system != _baseline(table, cell):
             comparisons.setdefault((cell.column, cell.system, cell.runs, cell.baseline_runs), []).append(cell)
     for cells in comparisons.values():
         divided = parts_of(table, cells[0])
@@ -213,7 +215,11 @@ def _gains(table: PlannedTable, results: Results) -> Iterator[Entry]:
 
 
 def _gain(table: PlannedTable, results: Results, cell: Cell, part: PartOfTest | None, divided: Parts) -> Entry:
-    return _entry(results, cell, part, divided) | {"baseline": (*table.baselines, "no baseline")[0]}
+    return _entry(results, cell, part, divided) | {"baseline": _baseline(table, cell)}
+
+
+def _baseline(table: PlannedTable, cell: Cell) -> str:
+    return table.compared_with.get(cell.system or "", (*table.baselines, "no baseline")[0])
 
 
 def construction_blocks(table: PlannedTable, counts: Sequence[Entry], gains: Sequence[Entry]) -> list[Block]:
@@ -256,11 +262,13 @@ def _gain_table(table: PlannedTable, entries: Sequence[Entry]) -> Table:
     label = measure_label(first["measure"])
     digits = next(column.digits for column in table.columns if column.name == first["column"])
     published = any(entry["published"] is not None for entry in entries)
+    empty = any(entry["empty"] or entry["baseline_empty"] for entry in entries)
     columns = [
         *text_columns("subset"),
         *number_columns("sentences"),
         *number_columns("share, %", digits=1),
         *number_columns(f"{label} of {first['baseline']}", f"{label} of {first['system']}", content="mean", digits=1),
+        *number_columns(*[f"empty of {first['baseline']}", f"empty of {first['system']}"] * empty, digits=1),
         *([Column(name=f"{first['column']}, published", content="number", digits=digits, signed=True)] * published),
         estimate_column(first["column"] if published else "difference"),
         Column(name="signature", detail=True),
@@ -270,6 +278,8 @@ def _gain_table(table: PlannedTable, entries: Sequence[Entry]) -> Table:
             *(entry["row"], *_size_cells(entry)),
             _mean_cell(entry["baseline_scores"], entry["baseline_runs"]),
             _mean_cell(entry["scores"], entry["runs"]),
+            *with_origin([entry["baseline_empty"]], entry["baseline_runs"])[:empty],
+            *with_origin([entry["empty"]], entry["runs"])[:empty],
             *[entry["published"]] * published,
             _difference_cell(entry, entry["reason"] or "the baseline is not run"),
             entry["signature"],
@@ -352,12 +362,14 @@ def _long_table(table: PlannedTable, entries: Sequence[Entry]) -> Table:
 
 def _bins_table(entries: Sequence[Entry]) -> Table:
     """Tabulate all parts: a row per test, part and system."""
+    empty = any(entry["empty"] for entry in entries)
     label = " or ".join(dict.fromkeys(measure_label(entry["measure"]) for entry in entries))
     columns = [
         *text_columns("test", "words", "system"),
         *number_columns("sentences"),
         *number_columns("share, %", digits=1),
         Column(name=label, content="mean", digits=1),
+        *number_columns(*["empty"] * empty, digits=1),
         Column(name=f"95 % interval of {label}", content="interval", digits=1, detail=True),
         estimate_column(),
         Column(name="signature", detail=True),
@@ -366,6 +378,7 @@ def _bins_table(entries: Sequence[Entry]) -> Table:
     for entry in entries:
         interval = with_origin([entry["interval"] and Interval(*entry["interval"])], entry["runs"])
         mean = _mean_cell(entry["scores"], entry["runs"], entry["reason"])
-        row = [entry["test"], entry["subset"], entry["row"], *_size_cells(entry), mean, *interval]
+        empties = with_origin([entry["empty"]], entry["runs"])[:empty]
+        row = [entry["test"], entry["subset"], entry["row"], *_size_cells(entry), mean, *empties, *interval]
         groups.setdefault(tuple(entry["columns"]), []).append([*row, _difference_cell(entry), entry["signature"]])
     return grouped_table(columns, list(groups.values()))

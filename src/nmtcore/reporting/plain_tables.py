@@ -1,39 +1,16 @@
-"""Short tables of the configured systems: attention heads as parsers, predicted tags, contrastive pairs; all pages."""
+"""Attention heads as parsers; the pages of all plain tables."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
-from nmtcore.annotation.labels import NO_LABEL, read_labels
-from nmtcore.errors import UserError
-from nmtcore.evaluation.contrasts import PairCounts, count_by_distance, count_by_phenomenon, wilson_interval
 from nmtcore.evaluation.induction import MEASURES
-from nmtcore.evaluation.scores import output_files
 from nmtcore.files import explain_content, read_json
-from nmtcore.inference.schemas import read_contrast_scores
 from nmtcore.layout import Layout
-from nmtcore.parquet import read_rows
-from nmtcore.reporting.contrast_report import CONTRAST_NOTES
+from nmtcore.reporting.contrast_table import stored_contrast_page
 from nmtcore.reporting.data_table import annotation_page, data_page, parser_page
 from nmtcore.reporting.pages import write_page
-from nmtcore.reporting.table import (
-    Block,
-    Column,
-    Heading,
-    Interval,
-    Page,
-    Paragraph,
-    SeedMean,
-    Table,
-    grouped_table,
-    item_blocks,
-    make_table,
-    note,
-    number_columns,
-    text_columns,
-)
+from nmtcore.reporting.table import Page, grouped_table, note, number_columns, text_columns
 
 BEST = 3
 """Heads per run and treebank in the table of heads."""
@@ -86,171 +63,8 @@ def _cells(scores: Mapping[str, Any]) -> list[Any]:
     return [*(scores[measure] for measure in MEASURES), scores["scored_words"]]
 
 
-SENTENCES = 10
-"""The number of sentences per system in the table of tags, the first ones of the main test."""
-
-_TAGS = """
-Scale {scale}. The first {sentences} sentences of the main test, translated by the model of one seed; the words of a row
-need not correspond. Tags of the reference: as annotated (`<unk>`: not in the training data; empty: none). Tags of the
-translation: the likeliest at each word's first subword, or the tag that the model generates before the word, with their
-probabilities (empty: an unknown one, or none). A model whose tag loss has ended may use its tags for something else.
-"""
-
-
-class TaggedTest(NamedTuple):
-    """The files of a run's translations of a test, and of the tags of the references."""
-
-    hypotheses: Path
-    """The folder `{dataset}/{system}/seed{seed}/hypotheses/{split}`."""
-    pairs: Path
-    """The sentence pairs of the test."""
-    features: Path
-    """The features of the target side, by the annotator of the tags."""
-    labels: Path
-    """The label vocabularies of that annotator on the target side."""
-    column: str
-    """The column of `features` and `labels` that has the tags."""
-
-
-def tag_page(tests: Iterable[TaggedTest], *, layout: Layout) -> Page:
-    """Show the predicted tags of the first sentences: of each the source, and a table whose rows are words.
-
-    `layout` names the data set, system, seed and split of each folder of hypotheses; the scale is the same for all.
-    """
-    columns = [
-        Column(name="reference", content="corpus"),
-        Column(name="tag", content="code"),
-        Column(name="translation", content="corpus"),
-        Column(name="predicted tag", content="code"),
-        *number_columns("probability", digits=2),
-    ]
-    blocks: list[Block] = []
-    for test in tests:
-        run = layout.names(test.hypotheses, "hypotheses")
-        names = {"data set": run["dataset"], "system": run["system"], "test": run["split"]}
-        blocks.append(Heading(f"{', '.join(names.values())}: {test.column}, seed {run['seed']}"))
-        for number, source, rows in _tagged_sentences(test, output_files(test.hypotheses).predicted_tags):
-            blocks.append(Paragraph(f"{number}: ", corpus=" ".join(source)))
-            blocks.append(make_table(columns, rows, keys={**names, "sentence": number}))
-    notes = note(_TAGS.format(scale=run["scale"], sentences=SENTENCES))
-    return Page(title="Predicted tags", blocks=(notes, *blocks))
-
-
-def _tagged_sentences(test: TaggedTest, predicted: Path) -> Iterator[tuple[int, list[str], list[list[Any]]]]:
-    """Yield id, source and rows of the first sentences. Raises `UserError` if files do not belong to the same pairs."""
-    names = read_labels(test.labels, columns=(test.column,))[test.column]
-    pairs = read_rows(test.pairs, columns=["id", "source_words", "target_words"], stop=SENTENCES)
-    tags = read_rows(test.features, columns=["id", test.column], stop=SENTENCES)
-    for pair, tagged, output in zip(pairs, tags, read_rows(predicted, stop=SENTENCES), strict=False):
-        words, labels = pair["target_words"], tagged[test.column]
-        if not pair["id"] == tagged["id"] == output["id"] or len(words) != len(labels):
-            raise UserError(
-                f"{test.features}, pair {pair['id']}: the tags do not belong to the words of {test.pairs} or to the "
-                f"translations in {predicted}: delete the oldest of these files and run the workflow again."
-            )
-        shown = [None if label == NO_LABEL else names[label] for label in labels]
-        columns = (words, shown, output["words"], output["tags"], output["probabilities"])
-        yield pair["id"], pair["source_words"], list(map(list, zip_longest(*columns)))
-
-
-ALL = "all"
-"""The group of all contrastive pairs."""
-
-_CONTRAST = """
-Scale {scale}, seeds {seeds}; percentages, mean over seeds, and standard deviation if there are several. The intervals
-below are those of the mean over seeds: they say how far it depends on the choice of pairs, not on training.
-{columns}
-"""
-
-_Groups = dict[str, list[PairCounts]]
-"""The counts of each seed by phenomenon or by distance."""
-
-
-def contrast_page(scores: Sequence[Path], *, left_out: Sequence[str] = (), layout: Layout) -> Page:
-    """Tabulate accuracies on contrastive pairs by phenomenon and by distance.
-
-    Args:
-        scores: `{dataset}/{system}/seed{seed}/contrast/{split}.parquet` of every run, at one scale.
-        left_out: sentences about what the table leaves out.
-        layout: names the data set, system, seed and split of each path.
-    """
-    tests: dict[tuple[str, str], dict[str, list[Path]]] = {}
-    parsed = [(layout.names(path, "contrast_scores"), path) for path in scores]
-    for names, path in parsed:
-        tests.setdefault((names["dataset"], names["split"]), {}).setdefault(names["system"], []).append(path)
-    seeds = ", ".join(dict.fromkeys(names["seed"] for names, _ in parsed))
-    notes = note(_CONTRAST.format(scale=parsed[0][0]["scale"], seeds=seeds, columns=CONTRAST_NOTES.strip("\n")))
-    blocks = [block for test in sorted(tests) for block in _contrast_section(*test, tests[test])]
-    return Page(title="Contrastive pairs", blocks=(notes, *item_blocks(left_out), *blocks))
-
-
-def _contrast_section(dataset: str, split: str, systems: Mapping[str, Sequence[Path]]) -> Iterator[Block]:
-    """Yield the tables of a test, whose systems have the same pairs."""
-    keys, title = {"data set": dataset, "test": split}, f"{dataset}, {split}"
-    scores = {system: _same_pairs(files) for system, files in systems.items()}
-    phenomena = {
-        system: _by_seed([{ALL: PairCounts.of(own), **count_by_phenomenon(own)} for own in seeds])
-        for system, seeds in scores.items()
-    }
-    names = list(dict.fromkeys(name for groups in phenomena.values() for name in groups))
-    columns = [*text_columns("system"), *number_columns(*names, content="mean", digits=1)]
-    rows = [
-        [system, *(_accuracies(groups[name]) if name in groups else None for name in names)]
-        for system, groups in phenomena.items()
-    ]
-    yield Heading(title)
-    yield make_table(columns, rows, keys=keys)
-    yield Heading(f"{title}: by phenomenon")
-    yield _long_table(Column(name="phenomenon", content="code"), phenomena, keys)
-    distances = {system: _by_seed(list(map(count_by_distance, seeds))) for system, seeds in scores.items()}
-    if any(distances.values()):
-        yield Heading(f"{title}: by distance")
-        yield _long_table(Column(name="distance"), distances, keys)
-
-
-def _same_pairs(files: Sequence[Path]) -> list[list[Any]]:
-    """Read the scores of each seed of a system. Raises `UserError` if the seeds have other pairs."""
-    scores = [list(read_contrast_scores(path)) for path in files]
-    for path, own in zip(files, scores, strict=True):
-        if [score[:2] for score in own] != [score[:2] for score in scores[0]]:
-            raise UserError(f"{path} has other pairs than {files[0]}: delete the older file.")
-    return scores
-
-
-def _by_seed(counts: Sequence[Mapping[str, PairCounts]]) -> _Groups:
-    return {name: [own[name] for own in counts] for name in counts[0]}
-
-
-def _accuracies(counts: Sequence[PairCounts]) -> SeedMean:
-    return SeedMean.over([own.accuracy for own in counts])
-
-
-def _long_table(column: Column, systems: Mapping[str, _Groups], keys: Mapping[str, str]) -> Table:
-    columns = [
-        *(*text_columns("system"), column),
-        *number_columns("pairs"),
-        *number_columns("accuracy, %", content="mean", digits=1),
-        *number_columns("95 % interval", content="interval", digits=1),
-        *number_columns("ties", "unknown", content="mean"),
-    ]
-    rows = []
-    for system, groups in systems.items():
-        for name, own in groups.items():
-            low, high = wilson_interval(fmean(counts.right for counts in own), own[0].pairs)
-            means = [fmean(counts.ties for counts in own), fmean(counts.unknown for counts in own)]
-            interval = Interval(100 * low, 100 * high)
-            rows.append([system, name, own[0].pairs, _accuracies(own), interval, *means])
-    return make_table(columns, rows, keys=keys)
-
-
 Files = Mapping[str, Sequence[Path]]
 """The input files of a table, by what they are."""
-
-
-def _tags(files: Files, columns: Sequence[str], layout: Layout) -> Page:
-    tests = zip(*(files[name] for name in ("hypotheses", "pairs", "features", "labels")), columns, strict=True)
-    return tag_page((TaggedTest(*test) for test in tests), layout=layout)
-
 
 PAGES: dict[str, Callable[[Files, Any, Layout], Page]] = {
     "data": lambda files, published, layout: data_page(
@@ -261,8 +75,7 @@ PAGES: dict[str, Callable[[Files, Any, Layout], Page]] = {
     ),
     "parsers": lambda files, _, layout: parser_page(files["comparisons"], layout=layout),
     "heads": lambda files, _, layout: head_page(files["scores"]),
-    "tags": _tags,
-    "contrast": lambda files, left_out, layout: contrast_page(files["scores"], left_out=left_out, layout=layout),
+    "contrast": lambda files, left_out, layout: stored_contrast_page(files["scores"], left_out=left_out, layout=layout),
 }
 """The pages by the names of the tables; each takes the files of its rule, and what its rule plans for it."""
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +16,14 @@ from nmtcore.evaluation.compare import (
     sampled_scores,
     score_interval,
 )
-from nmtcore.evaluation.counts import SentenceCounts
+from nmtcore.evaluation.counts import SentenceCounts, empty_count
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.subsets import FEW
 from nmtcore.tables.cells import Cell
 from nmtcore.tables.measures import MEASURES, measure_named
+
+WITH_LENGTHS = ("bleu", "multi_bleu")
+"""The scores that count the length of the translations."""
 
 
 class PartOfTest(NamedTuple):
@@ -69,6 +73,10 @@ class Results:
     def counts(self, cell: Cell) -> list[SentenceCounts]:
         """Return the counts of each seed of a cell with a score."""
         return self._once(_key(cell), lambda: measure_named(cell.measure).counts(cell.source))
+
+    def empty(self, cell: Cell, part: PartOfTest | None = None) -> float | None:
+        """Count the empty translations behind a score, on average over seeds; None if its measure does not know."""
+        return fmean(map(empty_count, self._parts(cell, part))) if cell.measure in WITH_LENGTHS else None
 
     def is_scored(self, cell: Cell) -> bool:
         """Return whether a cell has scores that can be compared."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import scores_by_measure
 from nmtcore.evaluation.compare import Difference, compare_systems
-from nmtcore.evaluation.counts import SentenceCounts, length_ratio, read_counts, stored_measures
+from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio, read_counts, stored_measures
 from nmtcore.evaluation.induction import BASELINES, MEASURES
 from nmtcore.evaluation.metrics import METRICS, label_of, metric_labels, score_of
 from nmtcore.evaluation.subsets import read_subsets
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 SCORES_SCHEMA = pa.schema(
     NAMES
     | dict.fromkeys(("split", "subset", "measure"), pa.string())
-    | {"value": pa.float64(), "sentences": pa.int64(), "length_ratio": pa.float64(), "signature": pa.string()}
+    | {"value": pa.float64(), "sentences": pa.int64(), "length_ratio": pa.float64(), "empty_translations": pa.int64()}
+    | {"signature": pa.string()}
 )
 """The columns of `scores.parquet`; docs/running.md says what they are."""
 
@@ -116,12 +117,14 @@ def _rows_of(scores: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                     **{"split": split, "measure": measure, "value": float(own[measure])},
                     "sentences": own["sentences"],
                     "length_ratio": own.get("length_ratio") if measure == "bleu" else None,
+                    "empty_translations": own.get("empty_translations") if measure == "bleu" else None,
                     "signature": own[f"{measure}_signature"],
                 }
     for split, methods in [*scores.get("uas", {}).items(), *scores.get("gold.uas", {}).items()]:
         if methods.keys().isdisjoint(BASELINES):
             scored = scores_by_measure(methods)
-            values, sentences = {name: own["uas"] for name, own in scored.items()}, scored["uas"]["sentences"]
+            values = {name: own["uas"] for name, own in scored.items()}
+            sentences = next(iter(scored.values()))["sentences"]
         else:
             values = {
                 measure if name == "spanning_tree" else f"{name}_{measure}": own[measure]
@@ -149,23 +152,28 @@ def _rows_of_constructions(path: Path, annotation: str) -> Iterator[dict[str, An
                 yield {
                     **{"subset": name, "measure": measure, "value": part.corpus_score(), "sentences": len(part)},
                     "length_ratio": length_ratio(part) if measure == "bleu" else None,
+                    "empty_translations": empty_count(part) if measure == "bleu" else None,
                     "signature": counts.signature,
                 }
 
 
-def baseline_differences(layout: Layout, scores: "pd.DataFrame", *, baseline: str) -> dict[str, Difference]:
-    """Compare systems with a baseline by their counts, given their scores on one test by one measure.
+def system_differences(
+    layout: Layout, scores: "pd.DataFrame", *, compared_with: Mapping[str, str | None]
+) -> dict[str, Difference]:
+    """Compare systems, each with another one, by their counts, given their scores on one test by one measure.
 
-    Systems that were tested on other sentences than the baseline are left out.
+    A system is left out if the other was not run, or was tested on other sentences.
     """
-    if not {baseline} < set(scores.system):
-        return {}
+    systems = set(scores.system)
+    pairs = {name: other for name, other in compared_with.items() if {name, other} <= systems}
     counts: dict[str, list[SentenceCounts]] = {}
-    for run in scores.itertuples():
+    for run in scores[scores.system.isin([*pairs, *pairs.values()])].itertuples():
         path = Path(layout.path("counts", **{key: getattr(run, key) for key in RUN_KEYS}))
         own = read_counts(path / file_name("split_counts", split=run.split), run.measure, score_of(run.measure))
         counts.setdefault(run.system, []).append(own)
-    test = counts[baseline][0].test
-    same = {system: own for system, own in counts.items() if all(seed.test == test for seed in own)}
-    compared = compare_systems(same, baseline=baseline) if baseline in same else {}
-    return {system: own.difference for system, own in compared.items() if own.difference is not None}
+    differences = {}
+    for name, other in pairs.items():
+        own = {key: counts[key] for key in (other, name)}
+        if len({seed.test for seeds in own.values() for seed in seeds}) == 1:
+            differences[name] = compare_systems(own, baseline=other)[name].difference
+    return differences

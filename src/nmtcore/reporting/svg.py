@@ -1,5 +1,6 @@
 """SVG written by hand, in the colour of the text around it: texts, matrices of weights, and the files of drawings."""
 
+import io
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -67,13 +68,31 @@ def titled_svg(title: str, drawings: Sequence[Drawing], *, embedded: bool = Fals
 
 def write_drawings(path: Path, drawings: Sequence[Drawing], *, title: str, sentences: Sequence[str] = ()) -> None:
     """Write drawings and sentences below one another as SVG, and as PDF beside it."""
-    import vl_convert
-
     width = max((drawing.width for drawing in drawings), default=FIGURE_WIDTH)
     svg = titled_svg(title, [*drawings, *[sentences_drawing(sentences, width)] * bool(sentences)])
     write_text(path, svg)
     with atomic_path(path.with_suffix(".pdf")) as pdf:
-        pdf.write_bytes(vl_convert.svg_to_pdf(svg.replace("currentColor", "#000")))
+        _write_pdf(embedded_svg(svg).replace("currentColor", "#000"), pdf)
+
+
+def _write_pdf(svg: str, path: Path) -> None:
+    """Write black SVG as PDF, with the font of matplotlib, without a date."""
+    import matplotlib
+    from reportlab.graphics import renderPDF
+    from reportlab.graphics.shapes import STATE_DEFAULTS
+    from reportlab.pdfgen.canvas import Canvas
+    from svglib.fonts import register_font
+    from svglib.svglib import svg2rlg
+
+    fonts = Path(matplotlib.get_data_path(), "fonts/ttf")
+    for weight, file in (("normal", "DejaVuSans.ttf"), ("bold", "DejaVuSans-Bold.ttf")):
+        register_font("sans-serif", str(fonts / file), weight=weight)
+    # Each drawing names this font, used or not, and conferences refuse one that is not embedded, as the default is.
+    STATE_DEFAULTS["fontName"] = "sans-serif"
+    drawing = svg2rlg(io.BytesIO(svg.encode("utf-8")))
+    canvas = Canvas(str(path), pagesize=(drawing.width, drawing.height), invariant=1, initialFontName="sans-serif")
+    renderPDF.draw(drawing, canvas, 0, 0)
+    canvas.save()
 
 
 def svg_text(

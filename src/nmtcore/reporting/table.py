@@ -164,8 +164,6 @@ class Table:
     """What to conclude from the table, for a paper."""
     notes: tuple[str, ...] = ()
     """What its marks and numbers mean, a sentence each."""
-    folded: str = ""
-    """What a reader of the HTML clicks to see the table; empty: it is open."""
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -188,15 +186,30 @@ class Table:
         reasons = dict.fromkeys(cell.reason for row in self.rows for cell in row if cell.reason and cell.value)
         return dict(zip(reasons, _letters(), strict=False))
 
-    def of_what_was_run(self) -> "Table":
-        """Leave out what only the raw values have: details, empty columns, and rows with reasons instead of numbers."""
+    @property
+    def not_run(self) -> list[Row]:
+        """The rows that have reasons instead of our numbers."""
         ours = {
             position
             for row in self.rows
             for position, cell in enumerate(row)
             if self.columns[position].content not in TEXTS and (cell.reason or cell.origin)
         }
-        groups = [[row for row in group if not _is_missing(row, ours)] for group in self.groups]
+        return [
+            row
+            for row in self.rows
+            if any(cell.value is None and cell.reason for cell in row)
+            and all(row[position].value is None for position in ours)
+        ]
+
+    def for_readers(self) -> "Table":
+        """Leave out what only the raw values have: details, empty columns, and rows with reasons but no number.
+
+        A row that was not run stays if the paper has a number in it.
+        """
+        numbers = [position for position, column in enumerate(self.columns) if column.content not in TEXTS]
+        left_out = [row for row in self.not_run if all(row[position].value is None for position in numbers)]
+        groups = [[row for row in group if row not in left_out] for group in self.groups]
         kept = [
             position
             for position, column in enumerate(self.columns)
@@ -205,12 +218,6 @@ class Table:
         ]
         shown = [tuple(tuple(row[position] for position in kept) for row in rows) for rows in groups if rows]
         return replace(self, columns=tuple(self.columns[position] for position in kept), groups=tuple(shown))
-
-
-def _is_missing(row: Row, ours: set[int]) -> bool:
-    """Tell whether a row has a reason why it has no number, and none of our numbers."""
-    empty = [cell for cell in row if cell.value is None and cell.reason]
-    return bool(empty) and all(row[position].value is None for position in ours)
 
 
 def make_table(columns: Sequence[Column], rows: Sequence[Sequence[Any]], **more: Any) -> Table:
@@ -229,6 +236,14 @@ class Heading:
     """A heading between the tables of a page."""
 
     text: str
+    place: str = ""
+    """Where a paper has the tables below it, for example `Table 1`: it stands before the text, but in LaTeX in the
+    label."""
+
+    @property
+    def whole(self) -> str:
+        """The place and the text."""
+        return ": ".join(filter(None, (self.place, self.text)))
 
 
 @dataclass(frozen=True)
@@ -256,7 +271,7 @@ class Page:
     """What one file of results shows: tables, with headings and notes."""
 
     title: str
-    """The title of the HTML."""
+    """The title, for LaTeX."""
     blocks: tuple[Block, ...]
 
     @property

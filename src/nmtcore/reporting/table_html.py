@@ -1,4 +1,4 @@
-"""Pages as static HTML: no script, nothing that is loaded from elsewhere."""
+"""Parts of pages as HTML, for the report."""
 
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
@@ -13,39 +13,34 @@ from nmtcore.reporting.blocks import (
     notes_below,
     rendered,
 )
-from nmtcore.reporting.html_document import html_document, scrolling
-from nmtcore.reporting.table import TEXTS, Block, Column, Page, Table, TableCell
+from nmtcore.reporting.html_document import scrolling
+from nmtcore.reporting.table import TEXTS, Block, Column, Table, TableCell
 
 Link = Callable[[str], str | None]
 """Returns the target of a link for the `origin` of a cell; None: no link."""
 
 
-def page_html(page: Page) -> str:
-    """Format a page; all text is escaped."""
-    return html_document(page.title, blocks_html(page.blocks))
-
-
 def blocks_html(blocks: Iterable[Block], *, level: int = 2, link: Link | None = None) -> str:
-    """Format parts of a page; `level` is that of their headings, and `link` returns the target of a cell's link."""
+    """Format parts of a page, with all text escaped.
+
+    `level` is that of their headings, and `link` returns the target of a cell's link.
+    """
     return rendered(blocks, _HTML, level=level, link=link)
 
 
-def own_html(text: str) -> str:
+def _own(text: str) -> str:
     """Format our own text, with code in backticks."""
     return _HTML.marked(text)
 
 
 def _table(whole: Table, form: Format, options: Mapping[str, Any]) -> str:
-    table = whole.of_what_was_run()
+    table = whole.for_readers()
     reasons = table.letters
     shown = column_parts(table) if is_grouped(table) else [table]
     parts = [_grid(part, reasons, options.get("link")) for part in shown] if table.groups or not any(whole.rows) else []
-    notes = [f"<sup>{letter}</sup> {own_html(reason)}" for reason, letter in reasons.items()]
-    notes += map(own_html, notes_below(whole, table))
-    drawn = "".join(parts)
-    if drawn and whole.folded:
-        drawn = f"<details><summary>{own_html(whole.folded)}</summary>\n{drawn}</details>\n"
-    return drawn + "".join(f'<p class="reason">{note}</p>\n' for note in notes)
+    notes = [f"<sup>{letter}</sup> {_own(reason)}" for reason, letter in reasons.items()]
+    notes += map(_own, notes_below(whole, table))
+    return "".join([*parts, *(f'<p class="reason">{note}</p>\n' for note in notes)])
 
 
 def _grid(table: Table, reasons: Mapping[str, str], link: Link | None) -> str:
@@ -74,10 +69,10 @@ def _header(table: Table) -> str:
     for name, width in groups:
         names = [(next(columns)) for _ in range(width)]
         if name:
-            upper.append(f'<th class="group" colspan="{width}">{own_html(name)}</th>')
-            lower += [f"<th{_side(column)}>{own_html(column.name)}</th>" for column in names]
+            upper.append(f'<th class="group" colspan="{width}">{_own(name)}</th>')
+            lower += [f"<th{_side(column)}>{_own(column.name)}</th>" for column in names]
         else:
-            upper += [f"<th{_side(column)}{rows}>{own_html(column.name)}</th>" for column in names]
+            upper += [f"<th{_side(column)}{rows}>{_own(column.name)}</th>" for column in names]
     return "".join(f"<tr>{''.join(line)}</tr>\n" for line in (upper, lower) if line)
 
 

@@ -1,7 +1,7 @@
 """Tables as LaTeX for a paper; they need the packages booktabs and graphicx, and UTF-8."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import wrap
 from typing import Any
@@ -15,7 +15,6 @@ from nmtcore.reporting.table import (
     Items,
     Page,
     Paragraph,
-    Row,
     SeedMean,
     Table,
     TableCell,
@@ -23,38 +22,33 @@ from nmtcore.reporting.table import (
 
 MOST_COLUMNS = 8
 """Columns of a table beside the first; what is still wider than the text is made smaller."""
-LONGEST = 55
-"""Lines of a table on one page."""
-BREAK = r"\\"
-BOX = 28
-"""Characters of a line of text in a cell, above which it is broken."""
-NAME = 14
-"""Characters of a line of a column's name."""
+CELL, NAME = 28, 14
+"""Characters of a line in a cell and in a column's name; longer text has several lines."""
 
 _SIGNS = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}", '"': r"\textquotedbl{}",
     "[": "{[}", "]": "{]}", "*": "{*}", "-": "{-}", "±": r"$\pm$", "→": r"$\rightarrow$", "−": "$-$", "Δ": r"$\Delta$",
-    "–": "--", "≠": r"$\neq$", "\u200b": r"\allowbreak{}",
+    "–": "--", "≠": r"$\neq$",
 }  # fmt: skip
 """Characters with a meaning in LaTeX. Brackets and the asterisk have one after the end of a row, and two hyphens are a
-dash, `!` and `?` before a grave accent are turned around. Where there is a zero-width space, a line may break."""
+dash, `!` and `?` before a grave accent are turned around."""
 
 
 def page_latex(page: Page) -> str:
     """Format a page: tables as floats, whose captions begin with the heading above them, and notes as comments."""
     title = " ".join(page.title.split())
     parts = [f"% {title}. Needs booktabs, graphicx and \\usepackage[T1]{{fontenc}}; UTF-8.\n"]
-    heading, number = title, 0
+    heading, place, number = title, "", 0
     for block in page.blocks:
         match block:
             case Heading():
-                heading = block.text
+                heading, place = block.text or title, block.place or place
             case Table():
                 number += 1
-                names = " ".join(str(block.keys[key]) for key in ("paper", "table") if key in block.keys) or title
-                label = "tab:" + re.sub(r"[^a-z0-9]+", "-", f"{names} {number}".lower())
+                names = " ".join(filter(None, (block.keys.get("paper"), place))) or title
+                label = "tab:" + re.sub(r"[^a-z0-9.]+", "-", f"{names} {number}".lower())
                 parts.append(rendered([block], _LATEX, heading=heading, label=label))
             case Paragraph() if block.corpus:
                 parts.append(rendered([block], _LATEX))
@@ -75,34 +69,20 @@ def _number(text: str) -> str:
 
 def _table(whole: Table, form: Format, options: Mapping[str, Any]) -> str:
     whole = replace(whole, command="")  # a paper's readers do not run it
-    table = whole.of_what_was_run()
+    table = whole.for_readers()
     if not table.groups:
         return "".join(f"% {note}\n" for note in notes_below(whole, table))
     notes = [
         f"\\textsuperscript{{{letter}}} {form.marked(reason.rstrip('.'))}." for reason, letter in table.letters.items()
     ]
     notes += map(form.marked, [*_meanings(table), *notes_below(whole, table)])
-    caption = f"{options['heading'].rstrip('.')}. {table.caption or _conclusion(table)}".rstrip()
+    caption = f"{options['heading'].rstrip('.')}. {table.caption}".rstrip()
     floats = []
-    for number, part in enumerate(_parts(table)):
+    for number, part in enumerate(column_parts(table, MOST_COLUMNS)):
         name = form.marked(caption) if not number else f"{form.marked(options['heading'])} (continued)"
         label = options["label"] + (f"-{number + 1}" if number else "")
         floats.append(_float(part, table.letters, form, name, label, notes if not number else []))
     return "\n".join(floats)
-
-
-def _conclusion(table: Table) -> str:
-    """Say how many differences are clear of 0."""
-    values = [cell.value for row in table.rows for cell in row if isinstance(cell.value, Estimate)]
-    if not values:
-        return ""
-    above, below = sum(value.low > 0 for value in values), sum(value.high < 0 for value in values)
-    counted = f"{len(values)} differences" if len(values) > 1 else "1 difference"
-    return f"Of {counted}, {above} {_are(above)} clearly above 0 and {below} {_are(below)} clearly below."
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 def _meanings(table: Table) -> Iterator[str]:
@@ -112,24 +92,6 @@ def _meanings(table: Table) -> Iterator[str]:
         yield "After a score, ± is the standard deviation over seeds."
     if any(isinstance(value, Estimate) for value in values):
         yield "After a difference, ± is half its 95 % interval."
-
-
-def _parts(table: Table) -> Iterator[Table]:
-    """Divide a table that is too wide or too long for a page; each part has the first column."""
-    for part in column_parts(table, MOST_COLUMNS):
-        pages: list[list[list[Row]]] = [[]]
-        lines = 0
-        for group in part.groups:
-            pages[-1].append([])
-            for row in group:
-                texts = (column.shown(cell) for column, cell in zip(part.columns, row, strict=True))
-                height = max(map(len, texts)) // BOX + 1
-                if lines and lines + height > LONGEST:
-                    pages.append([[]])
-                    lines = 0
-                pages[-1][-1].append(row)
-                lines += height
-        yield from (replace(part, groups=tuple(tuple(rows) for rows in page if rows)) for page in pages)
 
 
 def _float(
@@ -164,7 +126,7 @@ def _header(table: Table, tails: Sequence[bool], form: Format) -> Iterator[str]:
         upper, rules = [], []
         for name, width in groups:
             span = width + sum(tails[position : position + width])
-            text = _stacked(name, width * NAME, "c", form)
+            text = _in_lines(name, width * NAME, "bc", form.marked)
             upper.append(f"\\multicolumn{{{span}}}{{c}}{{{text}}}" if name else " & ".join([""] * span))
             if name:
                 rules.append(f"\\cmidrule(lr){{{place}-{place + span - 1}}}")
@@ -173,16 +135,27 @@ def _header(table: Table, tails: Sequence[bool], form: Format) -> Iterator[str]:
         yield "".join(rules)
     names = []
     for column, tail in zip(table.columns, tails, strict=True):
-        text = _stacked(column.name, NAME, column.alignment[0], form)
+        text = _in_lines(column.name, NAME, f"b{column.alignment[0]}", form.marked)
         names.append(f"\\multicolumn{{2}}{{c}}{{{text}}}" if tail else text)
     yield " & ".join(names) + r" \\"
 
 
-def _stacked(name: str, characters: int, side: str, form: Format) -> str:
-    """Set a name in one or several lines, which may be broken within names of systems and data sets."""
-    lines = wrap(re.sub(r"(?<=[_/])", " ", name), characters, break_long_words=False, break_on_hyphens=False)
-    texts = [form.marked(re.sub(r"(?<=[_/]) ", "", line)) for line in lines]
-    return "".join(texts) if len(texts) < 2 else f"\\shortstack[{side}]{{\\strut {BREAK.join(texts)}}}"
+def _in_lines(text: str, characters: int, place: str, escaped: Callable[[str], str]) -> str:
+    """Set text in as many lines as it needs, which end at spaces and after `_` and `/` alone.
+
+    `place` is the one of the lines on that of the row, `t` or `b`, and their alignment: `tl`.
+    """
+    lines = [""]
+    for piece in re.findall(r"[^\s_/]+[\s_/]*|[\s_/]+", text):
+        if lines[-1] and len(f"{lines[-1]}{piece}".rstrip()) > characters:
+            lines.append("")
+        lines[-1] += piece
+    texts = [escaped(line.strip()) for line in lines]
+    if len(texts) == 1:
+        return texts[0]
+    vertical, side = place
+    rows = r" \\ ".join(texts)
+    return rf"\begin{{tabular}}[{vertical}]{{@{{}}{side}@{{}}}}{rows}\end{{tabular}}"
 
 
 def _cell(column: Column, cell: TableCell, tail: bool, letters: Mapping[str, str], form: Format) -> str:
@@ -193,10 +166,10 @@ def _cell(column: Column, cell: TableCell, tail: bool, letters: Mapping[str, str
         deviation = more.removesuffix(cell.mark).removeprefix(" ± ")
         spread = f"{{\\scriptsize\\,$\\pm$\\,{_number(deviation)}}}" if deviation else ""
         return f"{text} & {spread}{_mark(cell.mark)}"
-    if column.content in TEXTS and len(column.shown(cell)) > BOX:
-        broken = re.sub(r"(?<=[_/\-.,=])|(?<=\w{14})", "\u200b", column.shown(cell))
-        return f"\\parbox[t]{{{BOX / 2:.0f}em}}{{\\raggedright {form.corpus(broken)}{_mark(cell.mark)}{letter}\\strut}}"
-    return form.value(column, cell) + _mark(cell.mark) + letter
+    text = column.shown(cell)
+    is_long = column.content in TEXTS and len(text) > CELL
+    shown = _in_lines(text, CELL, "tl", form.corpus) if is_long else form.value(column, cell)
+    return shown + _mark(cell.mark) + letter
 
 
 def _mark(mark: str) -> str:

@@ -149,6 +149,9 @@ class PlannedTable:
     stand_ins: dict[str, str] = field(default_factory=dict)
     """The data sets in place of the paper's: {cs2en: demo_en2de}; none at paper scale."""
     baselines: tuple[str, ...] = ()
+    """The rows that others are compared with."""
+    compared_with: dict[str, str] = field(default_factory=dict)
+    """The baseline of each system; empty: each is compared with all baselines."""
     facts: dict[str, Number] = field(default_factory=dict)
     sentence: str = ""
     """Of a table of examples: the source sentence that it shows if the test has it."""
@@ -165,6 +168,12 @@ class PlannedTable:
     def cell(self, row: str, column: str) -> Cell:
         """Return a cell. Raises `KeyError` if there is none."""
         return self._by_place[row, column]
+
+    def is_compared(self, row: Cell, position: int) -> bool:
+        """Return whether a row is compared with a baseline, given by its position."""
+        if self.compared_with:
+            return self.compared_with.get(row.system or "") == self.baselines[position]
+        return row.name not in self.baselines[: position + 1]
 
     @cached_property
     def _by_place(self) -> dict[tuple[str, str], Cell]:

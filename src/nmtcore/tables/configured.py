@@ -37,19 +37,6 @@ def configured_paper(project: Project, name: str) -> Paper:
     return make_paper(project, "", Path("config.yaml"), values, shown)
 
 
-def compared_baseline(project: Project) -> str:
-    """Return the system that others are compared with. Raises `UserError` if it is none of the configured systems."""
-    baseline, systems = project.settings.baseline, project.settings.systems
-    if baseline is None:
-        return "transformer_base" if "transformer_base" in systems or not systems else systems[0]
-    if baseline not in systems:
-        raise UserError(
-            f"config.yaml: baseline: {baseline} is none of the configured systems ({', '.join(systems)}): add it to "
-            "`systems`, or name another."
-        )
-    return baseline
-
-
 def _first_runs(runs: Iterable[RunSettings]) -> list[RunSettings]:
     """Return the first run of each system on each data set."""
     return list({(run.dataset, run.system): run for run in reversed(list(runs))}.values())[::-1]
@@ -72,19 +59,16 @@ def _systems(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
         if any(run.tree_comparison == "induced" for run in own if run.gold):
             columns += [f"{name}/{split}/directed+undirected" for split in dataset.source_treebanks(GOLD)]
         columns += [f"{name}/train/{metric}" for metric in TRAINING]
-    systems = tuple(project.settings.systems)
-    baseline = compared_baseline(project)
     return {
         "place": "Systems",
-        "description": "scores, differences from the baseline, and training",
-        "baselines": (baseline,) if baseline in systems else (),
+        "description": "scores, differences and training",
         "columns": tuple(columns),
-        "systems": systems,
+        "systems": tuple(project.settings.systems),
     }
 
 
 def _constructions(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
-    baseline = _compared(project, runs, "A table of constructions")
+    compared = _compared(project, runs, "A table of constructions")
     annotated = {
         name: split
         for name in project.settings.datasets
@@ -95,34 +79,34 @@ def _constructions(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
         "A table of constructions needs `systems`, and `datasets` whose `syntax` names an annotator for ccg of the "
         "target side or for constituency",
     )
-    pairs = [(name, system) for name in annotated for system in project.settings.systems if system != baseline]
+    pairs = [(name, system) for name in annotated for system in compared]
     columns = tuple(f"{name}/{annotated[name]}/{system}/bleu_gain" for name, system in pairs)
     return {
         "place": "BLEU by construction",
         "row": "item",
         "column": "dataset/split/system/metric",
-        "baselines": (baseline,),
         "columns": columns,
         "rows": {"total": (None,) * len(columns)},
     }
 
 
 def _examples(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
-    baseline = _compared(project, runs, "A table of examples")
-    others = (system for system in project.settings.systems if system != baseline)
+    compared = _compared(project, runs, "A table of examples")
+    systems = tuple(dict.fromkeys((*compared.values(), *compared)))
     columns = tuple(f"{name}/{project.dataset(name).main_test}" for name in project.settings.datasets)
-    return {"place": "Examples", "column": "dataset/split", "columns": columns, "systems": (baseline, *others)}
+    return {"place": "Examples", "column": "dataset/split", "columns": columns, "systems": systems}
 
 
-def _compared(project: Project, runs: list[RunSettings], subject: str) -> str:
-    """Return the baseline. Raises `UserError` if it is the only configured system."""
-    baseline = compared_baseline(project)
-    _needed(
-        [system for system in project.settings.systems if system != baseline],
-        f"{subject} compares a baseline with other systems: name at least two `systems`",
-    )
+def _compared(project: Project, runs: list[RunSettings], subject: str) -> dict[str, str]:
+    """Return the configured systems that are compared with another one, each with that.
+
+    Raises `UserError` if there is none.
+    """
+    systems = project.settings.systems
+    compared = {system: other for system in systems if (other := project.compared_with(system)) in systems}
+    _needed([*compared], f"{subject} needs `systems` together with what they are `compared_with`")
     _needed(runs, f"{subject} needs `datasets`")
-    return baseline
+    return compared
 
 
 def _gates(project: Project, runs: list[RunSettings]) -> dict[str, Any]:

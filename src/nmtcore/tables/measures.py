@@ -74,8 +74,9 @@ def _translations(measure: str, label: str, *, digits: int = 2, file_type: str =
     return Measure(measure, label, source, counts=scores.stored_counts, digits=digits, of_translations=True)
 
 
-def _attachment(name: str, label: str, *also: str, notes: str = "") -> Measure:
-    return Measure(name, label, scores.attachment_source, counts=scores.stored_counts, digits=2, also=also, notes=notes)
+def _attachment(name: str, label: str, *also: str, chains: bool = False, notes: str = "") -> Measure:
+    source = partial(scores.attachment_source, chains=chains)
+    return Measure(name, label, source, counts=scores.stored_counts, digits=2, also=also, notes=notes)
 
 
 def _induction(name: str, label: str, *also: str) -> Measure:
@@ -108,10 +109,10 @@ _MEASURES = (
     _translations("ribes", "RIBES"),
     _translations("multi_bleu", "multi-bleu"),
     _translations("comet", "COMET", file_type="comet_counts"),
-    _attachment("uas", "UAS", "tree_uas", "uas_mean", notes=scores.UAS_NOTES),
+    _attachment("uas", "UAS", "tree_uas", "uas_mean", "diagonal_precision", notes=scores.UAS_NOTES),
     Measure("tree_uas", "UAS of trees", scores.tree_attachment_source, scores.spanning_tree_uas, digits=2),
     Measure("uas_mean", "UAS, mean over sentences", scores.attachment_source, scores.sentence_means, digits=2),
-    _attachment("diagonal_precision", "precision of chains"),
+    _attachment("diagonal_precision", "precision of chains", chains=True),
     _induction("directed", "directed"),
     _induction("undirected", "undirected over gold edges", "undirected_predicted_edges"),
     _induction("undirected_predicted_edges", "undirected over predicted edges"),
@@ -155,6 +156,9 @@ MEASURES = {measure.name: measure for measure in _MEASURES}
 
 SETTINGS = frozenset(name for name, own in MEASURES.items() if own.source is _setting_source)
 """The settings of runs, which are those at the scale of the papers, on their own data sets."""
+
+ATTACHMENT = ("uas", "diagonal_precision")
+"""The measures of heads by what was counted in each sentence."""
 
 INDUCTION = frozenset(name for name, own in MEASURES.items() if own.source is trees.induction_source)
 """The measures of induced trees."""

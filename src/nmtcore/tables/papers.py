@@ -16,6 +16,7 @@ from nmtcore.errors import UserError
 from nmtcore.tables.cells import AXES, Cell, Claim, PlannedTable
 from nmtcore.tables.measures import MEASURES
 from nmtcore.tables.settings import (
+    COMPARING,
     NUMBERS,
     ClaimSettings,
     PaperSettings,
@@ -101,7 +102,9 @@ def make_paper(
 ) -> Paper:
     """Make the tables of a paper from the settings in a file, and check them as `read_paper` does."""
     tables = {
-        table: _Reader(name, settings, table, shown.tables[table], shown.measures).table(f"{path}: tables.{table}")
+        table: _Reader(catalogue, name, settings, table, shown.tables[table], shown.measures).table(
+            f"{path}: tables.{table}"
+        )
         for table in settings.tables
     }
     paper = Paper(name=name, path=path, settings=settings, tables=tables, seeds=shown.seeds)
@@ -130,6 +133,7 @@ def cell_without_number(row: str, column: Cell) -> Cell:
 class _Reader:
     """Reads a table from the settings in its files."""
 
+    catalogue: Catalogue
     paper: str
     settings: PaperSettings
     name: str
@@ -166,6 +170,7 @@ class _Reader:
             key = (row.row, column.column)
             marks = grid.marks.get(column.column, {}).get(row.row, "")
             self.cells[key] = replace(self._cell(row, column), published=numbers.get(key), marks=marks)
+        compared = self._compared_with(columns if shown.kind == "constructions" else rows)
         return PlannedTable(
             paper=self.paper,
             name=self.name,
@@ -173,7 +178,8 @@ class _Reader:
             title=self.settings.title,
             place=self.place,
             description=grid.description,
-            baselines=grid.baselines,
+            baselines=grid.baselines or tuple(dict.fromkeys(compared.values())),
+            compared_with=compared,
             facts={**grid.facts, **shown.facts},
             sentence=shown.sentence,
             rows=tuple(rows),
@@ -181,6 +187,20 @@ class _Reader:
             cells=tuple(self.cells.values()),
             claims=(*self._marked(columns), *self._said(columns)),
         )
+
+    def _compared_with(self, lines: Sequence[Cell]) -> dict[str, str]:
+        """Return what each system of one's own table is compared with, if that is in the table, too.
+
+        That is nothing if the table names its baselines.
+        """
+        is_own = self.shown.rows or not self.paper
+        if self.grid.baselines or self.shown.kind not in COMPARING or not is_own:
+            return {}
+        systems = [line.system for line in lines if line.system and not line.added]
+        compared = {name: self.catalogue.compared_with(name) for name in systems}
+        # The columns of a table of constructions are the systems without what they are compared with.
+        present = compared.values() if self.shown.kind == "constructions" else systems
+        return {name: other for name, other in compared.items() if other is not None and other in present}
 
     def _columns(self, name: str, *, where: str) -> list[Cell]:
         """Return the columns of a column's metrics."""
@@ -267,11 +287,11 @@ class _Reader:
         controls: Sequence[str] | None = None,
         **more: Any,
     ) -> Claim:
-        """Make a claim about two cells; by default, the difference is theirs, and the controls are the paper's."""
+        """Make a claim about two cells; by default, the difference is theirs, and the controls are `_controls`."""
         if difference is None and system.item is None and None not in (system.published, baseline.published):
             difference = round(system.published - baseline.published, 10)
         if controls is None:
-            controls = self.settings.controls.get(system.system or "", ())
+            controls = self._controls(system.system or "")
         compared = {(own.system, own.dataset) for own in (system, baseline)}
         names = [name for name in controls if (name, system.dataset) not in compared]
         itself = baseline.system == system.system
@@ -285,6 +305,13 @@ class _Reader:
             controls=tuple(pairs),
             **more,
         )
+
+    def _controls(self, system: str) -> Sequence[str]:
+        """Return the paper's controls of a system or, if it names none, what the system's entry is compared with."""
+        if system in self.settings.controls:
+            return self.settings.controls[system]
+        other = self.catalogue.compared_with(system) if system in self.catalogue.systems else None
+        return () if other is None else (other,)
 
 
 def _of(control: str, cell: Cell) -> Cell:

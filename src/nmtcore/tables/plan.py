@@ -240,7 +240,10 @@ class _Planner:
     def _baseline_runs(self, cell: Cell) -> str | None:
         """Return the runs of the first baseline; times are relative to it, or to the first row if there is none."""
         relative = cell.metric == "relative_time"
-        name = (*self.table.baselines, *([row.row for row in self.table.rows] if relative else []), "")[0]
+        compared = self.table.compared_with
+        named = [compared.get(cell.system or "")] if compared else [*self.table.baselines]
+        named += [row.row for row in self.table.rows] if relative else []
+        name = next(filter(None, named), "")
         if not name or self._is_other(name) or cell.system is None or (cell.system == name and not relative):
             return None
         return self._with_runs(self._cell(name, cell.column)).runs

@@ -1,12 +1,10 @@
 """What the report is made from: the tables and figures of the papers, and what the configuration says about runs."""
 
 from contextlib import suppress
-from typing import Any
 
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.layout import ParsedPath
-from nmtcore.planning.manifests import described_datasets, read_datasets
 from nmtcore.tables.plan import all_tables, planned_table
 from nmtcore.tables.settings import FIGURES_OF_KINDS
 
@@ -34,40 +32,34 @@ def report_runs(project: Project) -> dict[str, int]:
     return {path: time for path, (run, time) in existing if tuple(run.names.values()) not in known}
 
 
-def report_datasets(project: Project) -> dict[str, dict[str, Any]]:
-    """Describe the data sets of the papers' tables and those that were read, by name, as `dataset_sources` does."""
-    tables = [planned_table(project, name) for name in all_tables(project)]
-    named = {cell.ours for table in tables for cell in table.cells if cell.ours}
-    named |= {runs.dataset for table in tables for runs in table.runs.values()}
-    return {**described_datasets(project, sorted(named)), **read_datasets(project)}
-
-
 def system_descriptions(project: Project) -> dict[str, str]:
     """Return the descriptions of all systems that have one of their own."""
     entries = project.system_entries.items()
     return {name: entry["description"] for name, (_, entry) in entries if entry.get("description")}
 
 
-def main_tests(project: Project) -> dict[str, dict[str, Any]]:
-    """Describe the main test of each data set that has or will have runs at the configured scale, by data set.
-
-    A description has the `split`, the settings of `evaluation`, the number of `sentences` that the scale uses (None:
-    all) and `trees`, the annotation of the sources with dependency trees (None: there is none).
-    """
-    runs = [*_table_runs(project), *(run for run, _ in _existing(project).values())]
-    tests = {}
-    for name in sorted({run["dataset"] for run in runs}):
+def system_comparisons(project: Project) -> dict[str, str]:
+    """Return the system that each system with runs is compared with, without those that are compared with none."""
+    compared = {}
+    for name in sorted({run["system"] for run in _shown_runs(project)}):
         with suppress(UserError):  # the configuration no longer has it
-            dataset = project.dataset(name)
-            split, annotator = dataset.main_test, dataset.syntax.get("source", {}).get("dependencies")
-            trees = {"dataset": name, "annotator": annotator, "split": split, "side": "source"}
-            tests[name] = {
-                "split": split,
-                "evaluation": {key: getattr(dataset.evaluation, key) for key in ("text", "tokenize", "lowercase")},
-                "sentences": project.scale(project.settings.scale).sentences.test,
-                "trees": None if annotator is None else project.layout.path("annotation", **trees),
-            }
+            if (other := project.compared_with(name)) is not None:
+                compared[name] = other
+    return compared
+
+
+def main_tests(project: Project) -> dict[str, str]:
+    """Return the main test of each data set that has or will have runs at the configured scale."""
+    tests = {}
+    for name in sorted({run["dataset"] for run in _shown_runs(project)}):
+        with suppress(UserError):  # the configuration no longer has it
+            tests[name] = project.dataset(name).main_test
     return tests
+
+
+def _shown_runs(project: Project) -> list[ParsedPath]:
+    """List the runs that the report shows: those that have files, or that a table needs."""
+    return [*_table_runs(project), *(run for run, _ in _existing(project).values())]
 
 
 def _table_runs(project: Project) -> list[ParsedPath]:

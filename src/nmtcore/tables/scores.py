@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 UAS_NOTES = """
-UAS: of the most probable heads or, if trees are induced, of the trees, compared with the parser's trees (for a
-diagonalparse system: with the previous word) or, on a split gold_..., with a treebank's. UAS of trees: of the maximum
-spanning trees of a system that learns from trees.
+UAS: of the most probable heads or, if trees are induced, of the trees, compared with the parser's trees or, on a split
+gold_..., with a treebank's. UAS of trees: of the maximum spanning trees of a system that learns from trees. Precision
+of chains: of the most probable heads of a system that learns that the head is the previous word.
 """
 
 
@@ -27,11 +27,15 @@ def translations_source(cell_files: CellFiles, *, measure: str, file_type: str) 
     return {"files": files, "split": cell_files.cell.test, "column": measure}
 
 
-def attachment_source(cell_files: CellFiles) -> Source:
-    """Return the counts of the parses by the cell's runs; nothing if they do not parse the split."""
+def attachment_source(cell_files: CellFiles, *, chains: bool = False) -> Source:
+    """Return the counts of the parses by the cell's runs; nothing if they do not parse the split.
+
+    With `chains`, these are runs that learn chains, else those that do not.
+    """
     cell, run = cell_files.cell, cell_files.run
     gold = (cell.test or "").startswith(GOLD)
-    if cell.test not in (run.gold if gold else run.parsed_tests):
+    is_chain = run.tree_comparison == "chain"
+    if is_chain != chains or cell.test not in (run.gold if gold else run.parsed_tests):
         raise Unmeasurable
     files = {"counts": cell_files.by_seed("gold_counts" if gold else "counts")}
     return {"files": files, "split": cell.test, "column": "tree_uas" if run.tree_comparison == "induced" else "uas"}

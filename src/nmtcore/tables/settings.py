@@ -16,6 +16,9 @@ the baselines, and `time` draws times); scores of parts of a test; sentences; or
 NUMBERS = ("scores", "differences", "time")
 """The kinds whose columns name what is measured."""
 
+COMPARING = ("scores", "differences", "constructions", "examples")
+"""Kinds of one's own tables that compare each system with what its entry says, if they name no baselines."""
+
 FIGURES_OF_KINDS = (
     "differences", "curves", "lengths", "constructions", "time", "gates", "trees", "sharpness", "attention"
 )  # fmt: skip
@@ -49,8 +52,9 @@ class ClaimSettings:
     difference: Number | str | None = None
     """The published difference, or the fact that is the difference; null: that of the table's cells."""
     controls: tuple[str, ...] | None = None
-    """Systems that gain without what is claimed to bring the gain; null: those of the paper's `controls`. They take the
-    place of the system, also where that is the baseline."""
+    """Systems that gain without what is claimed to bring the gain; null: those of the paper's `controls` or, where that
+    has none, what the system's entry is `compared_with`. They take the place of the system, also where that is the
+    baseline."""
 
     def __post_init__(self) -> None:
         if self.direction != "no_gain" and self.margin != MARGIN:

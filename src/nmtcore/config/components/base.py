@@ -1,6 +1,5 @@
 """Base class of the settings of all components."""
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from nmtcore.config.bases import TransformerSettings
@@ -18,12 +17,6 @@ induced: gold treebanks, as in grammar induction (`evaluation.induction`), and a
 SOURCE_TREES = {"source": ("trees",)}
 """What components need that read dependency trees of the source (`ComponentSettings.needs`)."""
 
-REMOVED_DEFAULTS = {
-    **{"on": "keys", "far": "label", "decoder": True, "per_head": False, "label_smoothing": 0.0},
-    **{"keep_punctuation": False, "scale": False, "root": "own", "roots": "one"},
-}
-"""The defaults of removed settings, with which models still compute the same."""
-
 LABEL_SYMBOLS = 2
 """Number of label ids after those of the vocabulary: `</s>`, prefix."""
 
@@ -31,9 +24,6 @@ LABEL_SYMBOLS = 2
 @settings_class
 class ComponentSettings(ReaderSettings):
     """Base of the settings of all components."""
-
-    REMOVED: ClassVar[Mapping[str, str]] = {}
-    """What to do instead of settings of earlier versions, by their names."""
 
     bases: ClassVar[tuple[str, ...]] = ("transformer",)
     """The base models that it fits."""

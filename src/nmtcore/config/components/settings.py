@@ -135,8 +135,6 @@ class PascalSettings(ComponentSettings):
 
     ASSUMED: ClassVar = {"governor of `</s>`": "Its own position, as that of a root."}
 
-    REMOVED: ClassVar = {"per_head": "Delete it: all heads of a layer ignore the same parents, as in the paper."}
-
     def __post_init__(self) -> None:
         if not self.layers or len(set(self.layers)) != len(self.layers):
             raise ValueError("layers must be a list of different numbers, at least one")
@@ -196,12 +194,6 @@ class SennrichHaddowSettings(ComponentSettings):
 @settings_class
 class PairLabelsSettings(ComponentSettings):
     """Base of the settings of components with a label per pair of tokens, whose vectors are added to keys."""
-
-    REMOVED: ClassVar = {
-        "on": "Delete it: vectors of labels are added to keys, as in the thesis.",
-        "far": "Delete it: all longer distances share a label, as in the thesis.",
-        "decoder": "Delete it: the decoder has relative positions, too.",
-    }
 
     @property
     def label_count(self) -> int:
@@ -299,11 +291,6 @@ class TargetTagSettings(ComponentSettings):
     """Tag accuracy on the development set below which a tag loss that has ended begins again: the rest of the epoch and
     all of the next one have the factor of the first epoch; null: never."""
 
-    REMOVED: ClassVar = {
-        "label_smoothing": "Delete it: the loss of tags has no label smoothing, as in the thesis.",
-        "keep_punctuation": "Delete it: with `tags: random_tags`, punctuation has random tags, too, as in the thesis.",
-    }
-
     def __post_init__(self) -> None:
         if self.returns_below is not None and not self.weight:
             raise ValueError("returns_below needs a weight above 0")
@@ -351,9 +338,6 @@ class MultitaskSettings(TargetTagSettings):
     """Width of the hidden layer."""
 
 
-ONE_ROOT = "Delete it: trees have one root, as in the paper."
-
-
 @settings_class
 class HeadSelectionSettings(ComponentSettings):
     """A distribution over the heads of every source token, learned from translation alone."""
@@ -374,12 +358,6 @@ class HeadSelectionSettings(ComponentSettings):
         "`</s>` in trees": "It is no word, so it is nobody's head and has none.",
     }
 
-    REMOVED: ClassVar = {
-        "scale": "Delete it: scores are the products of queries and keys, as in the paper.",
-        "root": "Delete it: a token's own query scores it as the root, as in the paper.",
-        "roots": ONE_ROOT,
-    }
-
     @property
     def gates_output(self) -> bool:
         """Whether the gate is in the decoder; with one set of annotations it is in the encoder."""
@@ -398,5 +376,3 @@ class TreeHeadSettings(EncoderHeadSettings):
     trees = ("induced",)
 
     layer: Index = 0
-
-    REMOVED: ClassVar = {"roots": ONE_ROOT}

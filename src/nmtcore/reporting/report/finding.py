@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from nmtcore.evaluation.compare import FALSE_ALARMS, Difference
+from nmtcore.evaluation.attachment import UAS_LABELS
+from nmtcore.evaluation.compare import FALSE_ALARMS, Difference, holm
 from nmtcore.reporting.charts import system_looks
 from nmtcore.reporting.claims_page import JudgedClaim, by
 from nmtcore.reporting.report.runs import SystemRuns
@@ -15,6 +16,9 @@ from nmtcore.tables.verdicts import ANSWERS
 SHOWN = 13
 """Systems of a data set that are shown; others are folded."""
 
+SHOWN_SCORES = ("bleu", "chrf", *UAS_LABELS)
+"""The scores of a system on its row."""
+
 NAMED = 3
 """Compared systems up to which the finding names each."""
 
@@ -22,34 +26,40 @@ NAMED = 3
 def run_tables(
     groups: Sequence[SystemRuns],
     compared: Mapping[str, Difference],
-    tests: Mapping[str, Mapping[str, Any]],
+    tests: Mapping[str, str],
     *,
     descriptions: Mapping[str, str],
+    compared_with: Mapping[str, str],
 ) -> list[dict[str, Any]]:
     """Return a table per data set, with a row per system: scores on the main test, and the difference as a drawing."""
     tables = []
     for dataset in dict.fromkeys(group.dataset for group in groups):
         own = [group for group in groups if group.dataset == dataset]
-        split = tests[dataset]["split"] if dataset in tests else "test"
+        split = tests.get(dataset, "test")
         intervals = [compared[group.origin].interval for group in own if group.origin in compared]
         bounds = [0.0, *(bound for interval in intervals for bound in interval)]
         looks, rows = system_looks([group.system for group in own]), []
         for group in own:
             scores, difference = group.scores[group.scores.split == split], compared.get(group.origin)
             means, ratios = scores.groupby("measure").value.mean(), scores.length_ratio.dropna()
+            empty = scores.empty_translations.dropna()
             row = {
                 "system": group.system,
                 "description": descriptions.get(group.system, ""),
-                **{measure: means.get(measure) for measure in ("bleu", "chrf", "uas", "tree_uas")},
+                **{measure: means.get(measure) for measure in SHOWN_SCORES},
                 "length": None if ratios.empty else ratios.mean(),
+                "empty": None if empty.empty else empty.mean(),
                 "seeds": len(group.seeds),
+                "against": compared_with.get(group.system) if difference else None,
                 "difference": difference,
-                "drawing": difference and _whiskers(difference, min(bounds), max(bounds), looks[group.system].colour),
+                "drawing": difference and _whiskers(difference, min(bounds), max(bounds), looks[group.system].color),
             }
             rows.append(row)
-        # The baseline, which has no difference, comes first, then the largest gain.
+        # Systems without a difference come first, then the largest gain.
         rows.sort(key=lambda row: -math.inf if row["difference"] is None else -row["difference"].delta)
         table = {"dataset": dataset, "split": split, "seeds": len({row["seeds"] for row in rows}) > 1}
+        table |= {"empty": any(row["empty"] for row in rows)}
+        table |= {"chains": any(row["diagonal_precision"] is not None for row in rows)}
         tables.append({**table, "rows": rows[:SHOWN], "more": rows[SHOWN:]})
     return tables
 
@@ -68,7 +78,7 @@ def _whiskers(difference: Difference, low: float, high: float, colour: str) -> A
     )
 
 
-def finding(tables: Sequence[Mapping[str, Any]], *, baseline: str) -> Any:
+def finding(tables: Sequence[Mapping[str, Any]]) -> Any:
     """Say in a sentence per data set what the differences are, as HTML."""
     from markupsafe import Markup
 
@@ -76,38 +86,43 @@ def finding(tables: Sequence[Mapping[str, Any]], *, baseline: str) -> Any:
     for table in tables:
         rows = [row for row in (*table["rows"], *table["more"]) if row["difference"] is not None]
         if len(rows) > NAMED:
-            sentences.append(_counted(rows, baseline, table["dataset"]))
+            sentences.append(_counted(rows, table["dataset"]))
         elif rows:
-            named = "; ".join(_named(row, baseline if not number else "") for number, row in enumerate(rows))
+            named = "; ".join(map(_named, rows))
             sentences.append(f"{named[0].upper() if len(tables) > 1 else named[0]}{named[1:]}.")
-    return Markup(" ".join(sentences) or "No system can be compared with the baseline yet.")
+    return Markup(" ".join(sentences) or "No system can be compared with another one yet.")
 
 
-def _named(row: Mapping[str, Any], baseline: str) -> str:
+def _named(row: Mapping[str, Any]) -> str:
     """Say what one system gains or loses."""
     delta, (low, high) = row["difference"].delta, row["difference"].interval
-    over = f" over {baseline}" if delta > 0 and baseline else f" against {baseline}" if baseline else ""
     if low <= 0 <= high:
-        apart = f"is not told apart{f' from {baseline}' if baseline else ''}"
-        said = f"{escape(row['system'])} {apart} (<b>{delta:+.1f} BLEU</b>)"
+        said = f"{escape(row['system'])} is not told apart from {row['against']} (<b>{delta:+.1f} BLEU</b>)"
     else:
-        said = f"{escape(row['system'])} {'gains' if delta > 0 else 'loses'} <b>{abs(delta):.1f} BLEU</b>{over}"
+        gains = f"gains <b>{delta:.1f} BLEU</b> over" if delta > 0 else f"loses <b>{-delta:.1f} BLEU</b> against"
+        said = f"{escape(row['system'])} {gains} {row['against']}"
+    but = "though" if high < 0 else "and"
+    if row["diagonal_precision"] is not None:
+        return f"{said}, {but} its head points to the previous word for {row['diagonal_precision']:.0f} % of the words"
     if row["uas"] is None:
         return said
     trees = "" if row["tree_uas"] is None else f" (as trees {row['tree_uas']:.0f} %)"
-    return f"{said}, {'though' if high < 0 else 'and'} it finds the heads of {row['uas']:.0f} % of the words{trees}"
+    return f"{said}, {but} it finds the heads of {row['uas']:.0f} % of the words{trees}"
 
 
-def _counted(rows: Sequence[Mapping[str, Any]], baseline: str, dataset: str) -> str:
-    """Say how many systems gain or lose, and which gains most."""
-    gains = sum(row["difference"].interval[0] > 0 for row in rows)
-    losses = sum(row["difference"].interval[1] < 0 for row in rows)
+def _counted(rows: Sequence[Mapping[str, Any]], dataset: str) -> str:
+    """Say how many systems gain or lose by Holm's p, and which gains most."""
+    others = list(dict.fromkeys(row["against"] for row in rows))
+    over = others[0] if len(others) == 1 else "what they are compared with"
+    corrected = holm({number: row["difference"].p for number, row in enumerate(rows)})
+    clear = [rows[number]["difference"].delta for number, p in corrected.items() if p is not None and p < 0.05]
+    gains, losses = sum(delta > 0 for delta in clear), sum(delta < 0 for delta in clear)
     best = max(rows, key=lambda row: row["difference"].delta)
     delta, (low, high) = best["difference"].delta, best["difference"].interval
     return (
-        f"Of {len(rows)} systems on {dataset}, <b>{gains} gain</b> over {baseline} and <b>{losses} lose</b>; the "
-        f"others are not told apart. The largest difference is {escape(best['system'])}'s, <b>{delta:+.1f} BLEU</b> "
-        f"({low:+.1f} to {high:+.1f})."
+        f"Of {len(rows)} systems on {dataset}, <b>{gains} gain</b> over {over} and <b>{losses} lose</b>; the "
+        f"others are not told apart. The largest difference is {escape(best['system'])}'s from {best['against']}, "
+        f"<b>{delta:+.1f} BLEU</b> ({low:+.1f} to {high:+.1f})."
     )
 
 

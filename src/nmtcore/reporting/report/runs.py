@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmtcore.layout import run_file
-from nmtcore.reporting.curves_figure import curves_svg, system_curves
+from nmtcore.reporting import charts
+from nmtcore.reporting.curves_table import system_curves
 from nmtcore.reporting.empty_translations import empty_folders
 from nmtcore.reporting.manifest import RUN_KEYS
 from nmtcore.reporting.table import (
@@ -152,10 +153,11 @@ def run_curves(group: SystemRuns) -> str:
     """Draw the curves of the runs; empty if none has a log."""
     paths = {run["seed"]: run_path(run, "history") for run in group.runs}
     histories = {seed: path for seed, path in paths.items() if path.exists()}
-    if not histories:
+    rows = system_curves(group.dataset, group.system, histories)
+    if rows.empty:
         return ""
-    entry = system_curves(group.dataset, group.system, histories)
-    return curves_svg([entry], title=f"Curves of {group.system} on {group.dataset}") if entry["curves"] else ""
+    figure = charts.curve_chart(rows, columns=3)
+    return charts.chart_svg(figure, title=f"Curves of {group.system} on {group.dataset}", embedded=True)
 
 
 def empty_seeds(group: SystemRuns) -> list[str]:

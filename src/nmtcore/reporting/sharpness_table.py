@@ -1,26 +1,22 @@
-"""Histograms of attention weights by layer, or by head of a layer, with a table (pham2018, 6.1 and 6.2)."""
+"""Counts of attention weights by layer, or by head of a layer, with a table (pham2018, 6.1 and 6.2)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nmtcore.evaluation.sharpness import BINS, count_sharpness
 from nmtcore.layout import Layout
-from nmtcore.reporting.charts import Scale, axes, ticks
+from nmtcore.reporting import charts
 from nmtcore.reporting.seed_items import measured_cells, missing_runs
 from nmtcore.reporting.sentence_figures import run_names
-from nmtcore.reporting.svg import FIGURE_WIDTH, Drawing, arranged, sentences_drawing, svg_text, write_drawings
 from nmtcore.reporting.table import Block, item_blocks, make_table, note, number_columns, text_columns, with_origin
 from nmtcore.tables.cells import PlannedTable
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 LOWEST_BIN = 1
 """The first bin that is drawn: that from 0 has nearly all weights, and would hide the others."""
-
-CLAIMED, UNCLAIMED = "currentColor", "#999999"
-"""Colours of heads, or of layers with heads, that a component of the system computes or trains, and of the others."""
-
-COLUMNS = 4
-"""Histograms beside one another."""
 
 _NOTES = """
 Attention in the encoder on the first sentences of a test, all seeds together. Mean maximum: the mean over the tokens
@@ -76,43 +72,21 @@ def counts_of(entry: Mapping[str, Any], layer: int | None) -> Iterator[tuple[int
             yield number, head, own, name in entry["claimed"]
 
 
-def draw_sharpness(data: Mapping[str, Any], figure: Path, *, title: str) -> None:
+def draw_sharpness(data: Mapping[str, Any]) -> "Figure":
     """Draw the result of `sharpness_data`: for each system, a histogram per layer or per head."""
-    drawings, lowest = [], data["lowest_bin"]
-    shown = [list(counts_of(entry, entry["layer"])) for entry in data["systems"]]
-    largest = max((max(shares(own, lowest)) for panels in shown for _, _, own, _ in panels), default=0.0)
-    for entry, panels in zip(data["systems"], shown, strict=True):
+    import pandas as pd
+
+    lowest, rows = data["lowest_bin"], []
+    for entry in data["systems"]:
         layer = "" if entry["layer"] is None else f", layer {entry['layer']}"
-        drawings.append(sentences_drawing([f"{entry['system']}{layer}: % of the attention weights"]))
-        histograms = []
-        for number, head, own, claimed in panels:
+        title = f"{entry['system']}{layer}: % of the attention weights"
+        for number, head, own, claimed in counts_of(entry, entry["layer"]):
             name = f"layer {number}" if head is None else f"head {head}"
-            histograms.append(_histogram(name, shares(own, lowest), largest or 1.0, claimed))
-        drawings.append(arranged(histograms, COLUMNS))
-    write_drawings(figure, drawings, title=title, sentences=[] if drawings else [*data["remarks"], *data["missing"]])
-
-
-def shares(counts: Mapping[str, Any], lowest_bin: int) -> list[float]:
-    """Return the percentage of all weights in each bin from the lowest one that is drawn."""
-    return [100 * count / sum(counts["counts"]) for count in counts["counts"][lowest_bin:]]
-
-
-def _histogram(name: str, shares: Sequence[float], largest: float, claimed: bool) -> Drawing:
-    """Draw the shares of the bins up to the one that ends at 1; those of claimed heads have the colour of text."""
-    width = FIGURE_WIDTH / COLUMNS
-    x, y = Scale(1 - len(shares) / BINS, 1.0, 30, width - 6), Scale(0, largest, 52, 18)
-    bars = "".join(
-        f'<rect x="{x(1 - (len(shares) - number) / BINS):.1f}" y="{y(share):.1f}" width="{x(1 / BINS) - x(0):.1f}" '
-        f'height="{y(0) - y(share):.1f}"/>'
-        for number, share in enumerate(shares)
-    )
-    drawn = axes(
-        {x(own): f"{own:g}" for own in (0.2, 0.6, 1.0) if own >= x.low},
-        {y(own): f"{own:.4g}" for own in ticks(0, largest, most=3)},
-        left=30, right=width - 6, top=18, bottom=52,
-    )  # fmt: skip
-    group = f'<g fill="{CLAIMED if claimed else UNCLAIMED}">{bars}</g>'
-    return Drawing([svg_text(30, 11, name), group, *drawn], width, 76)
+            bins = enumerate(own["counts"][lowest:], start=lowest)
+            total = sum(own["counts"])
+            rows += [(title, name, claimed, place / BINS, 100 * count / total) for place, count in bins]
+    rows = pd.DataFrame(rows, columns=["title", "name", "claimed", "low", "share"])
+    return charts.sharpness_chart(rows, " ".join([*data["remarks"], *data["missing"]]))
 
 
 def sharpness_blocks(data: Mapping[str, Any]) -> list[Block]:
