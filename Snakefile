@@ -46,7 +46,7 @@ include: "workflow/rules/training.smk"
 include: "workflow/rules/inference.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/reporting.smk"
-include: "workflow/rules/papers.smk"
+include: "workflow/rules/tables.smk"
 include: "workflow/rules/targets.smk"
 
 

@@ -1,9 +1,14 @@
 """All claims of a paper."""
 
-from nmtcore.config.claims import Claim, table_claims
-from nmtcore.config.published import Paper
+from nmtcore.tables.cells import Cell, Claim
+from nmtcore.tables.papers import Paper
 
 
 def paper_claims(paper: Paper) -> list[Claim]:
     """List the claims of all tables."""
-    return [claim for name in paper.tables for claim in table_claims(paper, name)]
+    return [claim for table in paper.tables.values() for claim in table.claims]
+
+
+def trained(*cells: Cell) -> list[tuple[str | None, str | None]]:
+    """Name the systems of cells, with the data sets that they are trained on."""
+    return [(cell.system, cell.dataset) for cell in cells]

@@ -14,19 +14,17 @@ from nmtcore.config.project import Project
 
 STAGES = (
     "demo", "corpus", "annotation", "segmentation", "features", "model", "training", "inference", "evaluation",
-    "measures", "reporting",
+    "planning", "tables", "reporting",
 )  # fmt: skip
 SHARED = {"syntax", "config", "layout", "errors", "files", "gpus", "lock", "memory", "parquet", "written"}
 """Modules that every stage may import."""
 BASE = {"syntax", "config", "layout", "errors", "files"}
 """Modules that syntax and config may import."""
-PLANNING = {"planning", "measures", "config", "layout", "corpus", "annotation", "errors", "files", "written"}
+PLANNING = {"planning", "config", "layout", "corpus", "annotation", "errors", "files", "written"}
 """Modules that planning may import."""
-NEW = {*PLANNING, "planning", "evaluation", "reporting", "parquet", "new"}
+NEW = {*PLANNING, "evaluation", "reporting", "parquet", "new"}
 """Modules that `nmtcore new` and `nmtcore check` may import."""
-BOTH = "measures"
-"""The stage that says what planning reads and computes it, which imports planning."""
-ABOVE = {"experiment", "cli", "job", "api"}
+ABOVE = {"experiment", "cli", "job", "api", "schemas"}
 """Modules that combine stages; no other module imports them."""
 NUMBERS = {"numpy", "pyarrow", "safetensors"}
 """Packages that every stage may import at the top level."""
@@ -73,12 +71,10 @@ def at_load(tree):
 
 def allowed_parts(own):
     """Return the parts of the package that a part may import."""
+    if own in ("planning", "new"):
+        return PLANNING if own == "planning" else NEW
     if own in STAGES:
-        return {*STAGES[: STAGES.index(own) + 1], *SHARED, *(["planning"] if own == BOTH else [])}
-    if own == "planning":
-        return PLANNING
-    if own == "new":
-        return NEW
+        return {*STAGES[: STAGES.index(own) + 1], *SHARED}
     assert own in SHARED, f"{own} is missing in the order of the packages"
     return BASE if own in ("syntax", "config") else {"errors", "files", "parquet", "layout"}
 
@@ -123,7 +119,7 @@ def test_heavy_packages_are_imported_in_functions():
         own, names = package_of(path), {name.split(".")[0] for name in imported(at_load(tree_of(path)))}
         allowed = (
             {"yaml", "pydantic", "pydantic_core"}
-            if own == "config"
+            if own in ("config", "schemas")
             else NUMBERS | ({"torch"} if own in TORCH else set())
         )
         heavy = names - set(sys.stdlib_module_names) - {"nmtcore", "typing_extensions"} - allowed

@@ -24,8 +24,8 @@ from packaging.requirements import Requirement
 
 from nmtcore import __version__
 from nmtcore.config.components.settings import DepParseSettings
-from nmtcore.config.schema import FILES
 from nmtcore.errors import EXTRAS
+from nmtcore.schemas import FILES
 from nmtcore.training.attempts import code_version
 
 SITE_PACKAGES = Path(sysconfig.get_path("purelib"))

@@ -1,7 +1,7 @@
 """The tables of all keys of the configuration, with their values, defaults and meaning."""
 
 from nmtcore.config.ranges import summary
-from nmtcore.config.schema import FILES, REGISTRIES, SECTIONS, registry_table, settings_table
+from nmtcore.schemas import FILES, REGISTRIES, SECTIONS, registry_table, settings_table
 
 
 def key_tables() -> str:

@@ -13,9 +13,9 @@ from nmtcore.config.bases import BASES
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.project import Project
 from nmtcore.config.registry import Registry
-from nmtcore.config.schema import markdown_table, settings_table
 from nmtcore.config.systems import SystemSettings
 from nmtcore.config.transforms import TRANSFORMS
+from nmtcore.schemas import markdown_table, settings_table
 
 PAPERS = {
     "pham2018": "Pham 2018",

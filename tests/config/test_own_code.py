@@ -9,13 +9,13 @@ from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.filters import FILTERS, LengthSettings
 from nmtcore.config.own_code import own_module
 from nmtcore.config.project import Project
-from nmtcore.config.schema import file_schemas
 from nmtcore.config.stages import FilteringSettings, ScoringSettings, differences, filtering_values, training_settings
 from nmtcore.config.typed import changed
 from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import METRICS, metric_labels
 from nmtcore.new.component import new_component_files
 from nmtcore.planning.runs import seed_scores
+from nmtcore.schemas import file_schemas
 
 FILTER = '''"""A filter."""
 

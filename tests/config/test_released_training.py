@@ -7,7 +7,7 @@ import pytest
 from published_claims import paper_claims
 
 from nmtcore.config.project import Project
-from nmtcore.config.published import Paper, read_paper
+from nmtcore.tables.papers import Paper, read_paper
 
 COLUMNS = ["nc11_en2de", "nc11_de2en", "wmt18_en2tr", "wmt16_en2de", "wmt17_en2de", "wat_en2ja"]
 
@@ -50,7 +50,7 @@ def test_every_system_has_the_released_settings_on_every_data_set(project: Proje
     assert list(rows.values()).count("pascal") == 24
     assert list(rows.values()).count("sisa") == 7
     for system, row in rows.items():
-        peak, beta2 = (table.value(row, f"{dataset}/{metric}") for metric in ("learning_rate", "beta2"))
+        peak, beta2 = (table.cell(row, f"{dataset}/{metric}").published for metric in ("learning_rate", "beta2"))
         for twin in twins:
             training = project.run(twin, system, "paper", 1).training
             assert (training.schedule.peak, training.betas) == (peak, (0.9, beta2)), (twin, system)
@@ -70,7 +70,7 @@ def test_transformer_base_pascal_rate_only_differs_from_the_baseline_in_training
 @pytest.mark.parametrize("dataset", COLUMNS)
 def test_pascal_has_the_published_settings(project: Project, paper: Paper, dataset):
     beta2, heads, ignoring = (
-        paper.tables["table_2"].value(dataset, name) for name in ("beta2", "heads", "parent_ignoring")
+        paper.tables["table_2"].cell(dataset, name).published for name in ("beta2", "heads", "parent_ignoring")
     )
     ablations = systems_of_the_paper(project, "pascal")
     assert len(ablations) == 23
@@ -103,7 +103,7 @@ def test_the_control_of_a_gain_has_the_learning_rate_of_the_system(project: Proj
             project.run(dataset, name, "paper", 1).training
             for name in ("transformer_base", "transformer_base_pascal_rate", claim.system.system)
         )
-        controls = [control.system for control in claim.controls]
+        controls = [control.system for control, _ in claim.controls]
         if claim.system.system != "transformer_base":
             named = "transformer_base_pascal_rate" in controls
             assert named == (system.schedule.peak != base.schedule.peak), claim

@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator
 from nmtcore.cli import main
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.recipes import read_speeds
-from nmtcore.config.schema import FILES, explained, file_schemas, registry_table, settings_table
 from nmtcore.config.training import TrainingSettings
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
+from nmtcore.schemas import FILES, explained, file_schemas, registry_table, settings_table
 
 CONFIG = Path(__file__).parents[2] / "config"
 SCHEMAS = file_schemas()

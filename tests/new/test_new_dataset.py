@@ -11,9 +11,9 @@ import yaml
 
 from nmtcore.cli import main
 from nmtcore.config.own_folder import project_of_folder
-from nmtcore.config.schema import file_schemas
 from nmtcore.errors import UserError, is_hidden
 from nmtcore.planning.configured_data import configured_comparisons
+from nmtcore.schemas import file_schemas
 
 SOURCES = ["the cat sees the old dog today", "a mouse finds the small house", "she never hears the dog at night"]
 TARGETS = ["die Katze sieht heute den alten Hund", "eine Maus findet das kleine Haus", "sie hört nachts nie den Hund"]

@@ -24,7 +24,7 @@ from nmtcore.planning.costs import (
     run_updates,
     vocabulary_sizes,
 )
-from nmtcore.planning.paper_tables import paper_table_inputs, paper_tables_of
+from nmtcore.tables.plan import paper_table_inputs, paper_tables_of
 from nmtcore.training.checkpoints import KEPT, Checkpoints
 from nmtcore.training.state import TrainingState
 from nmtcore.training.update import Adam

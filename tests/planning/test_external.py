@@ -16,10 +16,10 @@ from nmtcore.planning.external import (
     trained_pattern,
     translation_file,
 )
-from nmtcore.planning.paper_tables import paper_table_inputs, paper_table_notes, planned_table
 from nmtcore.planning.runs import measured_features, parse_folders, seed_scores, summary_seeds
 from nmtcore.planning.targets import unknown_target
 from nmtcore.reporting.seed_items import run_items
+from nmtcore.tables.plan import paper_table_inputs, paper_table_notes, planned_table
 
 
 @pytest.fixture

@@ -4,12 +4,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from nmtcore.config.cells import GridCell, GridLine
-from nmtcore.config.claims import Claim, TrainedSystem
-from nmtcore.config.planned_tables import PlannedClaim, PlannedRuns, PlannedTable
 from nmtcore.config.typed import build, plain
 from nmtcore.layout import Layout
 from nmtcore.reporting.table import TEXTS, Block, Items, Table
+from nmtcore.tables.cells import Cell, Claim, PlannedRuns, PlannedTable
 
 
 def planned(
@@ -36,15 +34,15 @@ def planned(
         **{
             "paper": "p2020", "name": "table_1", "table_kind": table_kind, "title": "P 2020", "place": "Table 1",
             "description": "", "scale": "quick",
-            "rows": tuple(GridLine(name=name, **{"system": name, **(rows or {}).get(name, {})}) for name in names),
+            "rows": tuple(Cell(row=name, **{"system": name, **(rows or {}).get(name, {})}) for name in names),
             "columns": tuple(
-                GridLine(
-                    **{"name": name, "dataset": "real", "split": "test", **_measured({"metric": metric})}
+                Cell(
+                    **{"column": name, "dataset": "real", "split": "test", **_measured({"metric": metric})}
                     | (columns or {}).get(name, {})
                 )
                 for name, metric in shown.items()
             ),
-            "cells": tuple(GridCell(**{"dataset": "d", "split": "test", **_measured(cell)}) for cell in cells),
+            "cells": tuple(Cell(**{"ours": "d", "test": "test", **_measured(cell)}) for cell in cells),
             "runs": runs,
             **more,
         }
@@ -65,30 +63,35 @@ def scored(
     names = {"scale": scale, "dataset": dataset, "system": system}
     files = {str(seed): layout.path(file_type, **names, seed=seed) for seed in seeds}
     source = {"files": {"counts": files}, "split": "test", "column": column}
-    return {"system": system, "runs": f"{dataset}/{system}", "dataset": dataset, "metric": column, "source": source}
+    return {"system": system, "runs": f"{dataset}/{system}", "ours": dataset, "metric": column, "source": source}
 
 
-def claim(system: str = "new", baseline: str = "base", **changes: Any) -> Claim:
-    """Make a claim that a system gains over a baseline on the test of the data set `real`."""
-    values = {
-        "paper": "p2020", "place": "Table 1", "says": "", "system": TrainedSystem(system, "real"),
-        "baseline": TrainedSystem(baseline, "real"), "baseline_from_elsewhere": False, "dataset": "real",
-        "split": "test", "metric": "bleu", "item": None, "direction": "gain", "difference": 1.5, "level": 0.05,
-        "controls": (),
-    }  # fmt: skip
-    return Claim(**(values | changes))
+def claim(
+    system: str | dict[str, Any] = "new",
+    baseline: str | dict[str, Any] = "base",
+    *,
+    item: str | None = None,
+    metric: str = "bleu",
+    controls: tuple[tuple[Cell, Cell], ...] = (),
+    **changes: Any,
+) -> Claim:
+    """Make a claim that a system gains over a baseline on the test of the data set `real`.
+
+    Each is a name, of what is not run, or the values of a planned cell.
+    """
+    cells = [_claimed(own, item=item, metric=metric) for own in (system, baseline)]
+    values = {"paper": "p2020", "place": "Table 1", "difference": 1.5, "level": 0.05}
+    return Claim(**{**values, "system": cells[0], "baseline": cells[1], "controls": controls, **changes})
 
 
-def planned_claim(
-    cell: dict[str, Any], baseline: dict[str, Any], *, item: str | None = None, **changes: Any
-) -> PlannedClaim:
-    """Plan a claim about two cells."""
-    own, other = (
-        GridCell(**{"row": "", "column": "", "dataset": "d", "split": "test", "item": item, **_measured(values)})
-        for values in (cell, baseline)
-    )
-    made = changes.pop("claim", None) or claim(own.system, other.system, item=item)
-    return PlannedClaim(claim=made, cell=own, baseline=other, **changes)
+def control(name: str, reason: str = "") -> tuple[Cell, Cell]:
+    """Make a control of a claim, which is not run for a reason, and the cell that it is compared with."""
+    return _claimed({"system": name, "reason": reason}), _claimed("base")
+
+
+def _claimed(own: str | dict[str, Any], **more: Any) -> Cell:
+    planned = {"system": own} if isinstance(own, str) else {"ours": "d", "test": "test", **_measured(own)}
+    return Cell(**{"dataset": "real", "tested": "real", "split": "test", **more, **planned, "row": "", "column": ""})
 
 
 def shown(table: Table) -> list[list[str]]:

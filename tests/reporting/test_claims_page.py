@@ -4,18 +4,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from published_claims import paper_claims
+from published_claims import paper_claims, trained
 from reporting.planned import shown, unlinked
 
 from nmtcore.config.project import Project
-from nmtcore.config.published import paper_names, read_paper
 from nmtcore.evaluation.compare import Difference
-from nmtcore.evaluation.verdicts import judge_claim
 from nmtcore.reporting.claims_page import claim_row, claims_page
 from nmtcore.reporting.markdown import page_markdown
+from nmtcore.tables.papers import paper_table_files, read_paper
+from nmtcore.tables.verdicts import judge_claim
 
 PROJECT = Project.load(Path(__file__).resolve().parents[2] / "config")
-CLAIMS = [claim for name in paper_names(PROJECT) for claim in paper_claims(read_paper(PROJECT, name))]
+CLAIMS = [claim for name in sorted(paper_table_files(PROJECT)) for claim in paper_claims(read_paper(PROJECT, name))]
 OURS = Difference(
     delta=1.25, seed_error=0.2, sentence_error=0.3, error=0.36, degrees=8.0,
     interval=(0.42, 2.08), detectable=1.16, p=0.008,
@@ -23,12 +23,21 @@ OURS = Difference(
 
 
 CLAIM = next(claim for claim in CLAIMS if claim.system.system == "depparse_l1" and claim.level == 0.01)
-PASCAL = next(claim for claim in CLAIMS if claim.system == ("pascal", "nc11_en2de_filtered"))
+
+
+def of_system(name, dataset):
+    """Return the first claim about a system."""
+    return next(claim for claim in CLAIMS if trained(claim.system) == [(name, dataset)])
+
+
+PASCAL = of_system("pascal", "nc11_en2de_filtered")
 ONE_SEED = "one seed, so that training noise is unknown"
 
 
 def judged(claim, ours=OURS, *, controls=None, reason="", **names):
-    return claim_row(claim, judge_claim(claim, ours, controls=controls, reason=reason), **names)
+    """Judge a claim; what `controls` do not say about a control is that it has no parser."""
+    compared = controls or ["no parser"] * len(claim.controls)
+    return claim_row(claim, judge_claim(claim, ours, controls=compared, reason=reason), **names)
 
 
 def tables_of(*rows, scale="quick"):
@@ -68,7 +77,7 @@ def test_a_claim_has_one_row_and_its_comparisons_below():
 
 def test_rows_have_the_published_difference_ours_and_the_verdict():
     runs = {"runs": "cs2en/depparse_l1", "baseline_runs": "cs2en/transformer_base"}
-    row = judged(CLAIM, controls={CLAIM.controls[0]: OURS}, seeds=5, baseline_seeds=3, **runs)
+    row = judged(CLAIM, controls=[OURS], seeds=5, baseline_seeds=3, **runs)
     page = claims_page([row], scale="paper")
     assert unlinked(page.blocks) == []
     (cells,) = page.tables[2].rows
@@ -110,7 +119,7 @@ def test_the_margin_of_no_gain_is_shown():
     claim = next(claim for claim in CLAIMS if claim.direction == "no_gain")
     small, negative = replace(OURS, interval=(0.2, 0.6)), replace(OURS, interval=(-0.6, 0.6))
     table = tables_of(
-        judged(claim, small), judged(claim, negative), judged(claim), judged(claim._replace(margin=2.5)),
+        judged(claim, small), judged(claim, negative), judged(claim), judged(replace(claim, margin=2.5)),
     )[2]  # fmt: skip
     verdicts = ["upheld: a gain of less than 1", "upheld", "contradicted", "upheld: a gain of less than 2.5"]
     assert column(table, "verdict") == verdicts
@@ -118,15 +127,15 @@ def test_the_margin_of_no_gain_is_shown():
 
 
 def test_the_ledger_says_why_no_control_gains():
-    claim = next(claim for claim in CLAIMS if claim.system == ("tag_attention", "wmt17_tr2en") and claim.controls)
-    random, without_loss = claim.controls
+    of_tags = [("tag_attention", "wmt17_tr2en")]
+    claim = next(claim for claim in CLAIMS if trained(claim.system) == of_tags and claim.controls)
     around = replace(OURS, interval=(-1.0, 1.0))
     table = tables_of(
-        judged(claim, controls={random: OURS, without_loss: around}),
-        judged(claim, controls={random: "no tags"}),
-        judged(claim._replace(controls=())),
-        judged(claim._replace(direction="loss", controls=())),
-        judged(claim, around, controls={random: OURS}),
+        judged(claim, controls=[OURS, around]),
+        judged(claim, controls=["no tags", "not run"]),
+        judged(replace(claim, controls=())),
+        judged(replace(claim, direction="loss", controls=())),
+        judged(claim, around, controls=[OURS, OURS]),
     )[2]
     assert column(table, "also by") == [
         "tag_attention_random; not by tag_attention_without_loss",
@@ -140,7 +149,7 @@ def test_the_ledger_says_why_no_control_gains():
 def test_stand_ins_are_named_above_and_in_each_row():
     own = judged(PASCAL, our_dataset="nc11_en2de_filtered", our_split="test")
     small = own | {"our_dataset": "small_filtered", "our_split": "flickr", "baseline_runs": "small/transformer_base"}
-    other = next(claim for claim in CLAIMS if claim.system == ("depparse_l1", "cs2en"))
+    other = of_system("depparse_l1", "cs2en")
     page = claims_page([own, small, judged(other, our_dataset="small", our_split="test")], scale="quick")
     assert page_markdown(page).startswith(
         "Scale quick; data sets that stand in for the papers': small_filtered for nc11_en2de_filtered, "

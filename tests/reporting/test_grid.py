@@ -4,14 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from reporting.planned import claim, planned, planned_claim, scored, shown, tables, unlinked
+from reporting.planned import claim, control, planned, scored, shown, tables, unlinked
 from reporting.runs import Results as Folder
 from reporting.runs import write_comet_scores
 from reporting.treebank_tables import HARD, SHARED, UNTRAINED, TreebankTable, right_words
 from sacrebleu.metrics import BLEU, CHRF
 
-from nmtcore.config.claims import TrainedSystem
-from nmtcore.config.planned_tables import PlannedClaim, PlannedControl
 from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import holm
@@ -237,8 +235,8 @@ def test_scores_of_other_sentences_are_not_compared(folder, tmp_path):
              for name, made in (("base", folder), ("control", other))]  # fmt: skip
     with pytest.raises(UserError, match="d/control and d/base have different references of test"):
         blocks_of(planned("scores", cells, seeds={"base": [1], "control": [1]}, baselines=("base",)))
-    claimed = planned_claim(cells[1] | {"dataset": "e"}, cells[0])
-    assert Results().compare_claimed(claimed.cell, claimed.baseline) == (
+    claimed = claim(cells[1] | {"ours": "e"}, cells[0])
+    assert Results().compare_claimed(claimed.system, claimed.baseline) == (
         "d/control and d/base are not tested on the same sentences"
     )
 
@@ -258,7 +256,7 @@ def test_the_precision_of_chains_is_shown_in_a_table_of_differences(folder):
 def test_settings_that_differ_are_marked(folder):
     settings = {"beta2": (0.98, 0.98), "learning_rate": (0.0007, 0.001), "heads": (None, 2)}
     cells = [
-        {"row": "d", "column": name, "metric": name, "published": own[0], "dataset": None, "source": {"value": own[1]}}
+        {"row": "d", "column": name, "metric": name, "published": own[0], "ours": None, "source": {"value": own[1]}}
         for name, own in settings.items()
     ]
     table = planned("scores", cells, rows={"d": {"dataset": "d", "system": None}}, columns={"beta2": {"digits": 2}})
@@ -273,12 +271,12 @@ def test_claims_are_compared_in_a_table_without_baselines(tmp_path):
     treebank.write_run("shared", SHARED, HARD)
     treebank.write_run("hard", HARD, UNTRAINED)
     cells = [
-        {"row": name, "column": "directed", "metric": "directed", "system": name, "split": "gold_bank",
+        {"row": name, "column": "directed", "metric": "directed", "system": name, "test": "gold_bank",
          "runs": f"d/{name}" if name != "left" else None, "source": treebank.induction(name, "directed")}
         for name in ("shared", "hard", "left")
     ]  # fmt: skip
-    own = claim("hard", "left", metric="directed", says="better", baseline_from_elsewhere=True)
-    table = planned("scores", cells, seeds=treebank.seeds, claims=(planned_claim(cells[1], cells[2], claim=own),))
+    own = claim(cells[1], cells[2], says="better", level=None)
+    table = planned("scores", cells, seeds=treebank.seeds, claims=(own,))
     overview, differences = tables(blocks_of(table))
     shares = {name: [100 * right / words for right, words in map(right_words, seeds)]
               for name, seeds in (("shared", (SHARED, HARD)), ("hard", (HARD, UNTRAINED)))}  # fmt: skip
@@ -291,18 +289,16 @@ def test_claims_are_compared_in_a_table_without_baselines(tmp_path):
 
 def test_claims_are_judged_collected_and_read_again(folder, tmp_path):
     new, base = (scored(folder.layout, name, SEEDS[name]) for name in ("new", "base"))
-    trained = TrainedSystem("control", "real")
-    controls = (PlannedControl(trained, reason="no parser"),)
-    good = planned_claim(new, base, claim=claim(controls=(trained,)), controls=controls)
+    good = claim(new, base, controls=(control("control", "no parser"),))
     claims = (
         good,
-        planned_claim(new, base, claim=claim(says="x"), undecided="the scale smoke is too small for a verdict"),
-        PlannedClaim(claim=claim("missing"), reason=MISSING),
+        claim(new, base, says="x", undecided="the scale smoke is too small for a verdict"),
+        claim("missing", reason=MISSING),
     )
     table = plan(folder, claims=claims)
     results = Results()
     judged = judged_claims(table, results.compare_claimed)
-    ours = results.compare(good.cell, good.baseline)
+    ours = results.compare(good.system, good.baseline)
     assert judged[0]["ours"] == (ours.delta, *ours.interval)
     assert (judged[0]["seeds"], judged[0]["baseline_seeds"], judged[0]["runs"]) == (2, 2, "d/new")
     assert [(row["answer"], row["reason"]) for row in judged[1:]] == [

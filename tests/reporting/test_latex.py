@@ -11,8 +11,6 @@ from conftest import skip_unless_ci
 from nmtcore.config.project import Project
 from nmtcore.evaluation.compare import Difference
 from nmtcore.evaluation.counts import SentenceCounts
-from nmtcore.measures import measure_named
-from nmtcore.planning.paper_tables import all_papers, paper_tables_of, planned_table
 from nmtcore.reporting import grid
 from nmtcore.reporting.paper_table import KINDS, heading_of
 from nmtcore.reporting.results import Results
@@ -29,6 +27,8 @@ from nmtcore.reporting.table import (
     number_columns,
 )
 from nmtcore.reporting.table_latex import page_latex
+from nmtcore.tables.measures import measure_named
+from nmtcore.tables.plan import all_tables, planned_table
 
 pytestmark = pytest.mark.needs("LaTeX")
 
@@ -95,9 +95,7 @@ def test_all_tables_of_the_papers_fit_into_a_paper(root, tmp_path, monkeypatch):
         monkeypatch.setattr(grid, name, lambda *_: [])
     project = Project.load(root / "config")
     pages = []
-    for table in (
-        planned_table(project, name) for paper in all_papers(project) for name in paper_tables_of(project, paper)
-    ):
+    for table in (planned_table(project, name) for name in all_tables(project)):
         if table.table_kind == "scores":
             blocks = KINDS["scores"].blocks(table, EveryCell(), None)
             assert any(isinstance(block, Table) for block in blocks)

@@ -5,12 +5,11 @@ from dataclasses import replace
 import pytest
 from evaluation.test_metrics import own_bleu
 from matplotlib.text import Text
-from reporting.planned import claim, items, planned, planned_claim, scored, shown, tables, unlinked
+from reporting.planned import claim, items, planned, scored, shown, tables, unlinked
 from reporting.runs import EVALUATION
 from reporting.runs import Results as Folder
 
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.planned_tables import PlannedClaim
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import Difference
 from nmtcore.reporting.chart_rows import construction_rows, difference_rows, length_rows
@@ -175,8 +174,8 @@ def test_claims_about_parts_are_compared_on_their_sentences(folder, annotations)
     base["source"]["files"]["annotations"] = annotations
 
     def compare(item):
-        own = planned_claim(compared(folder, {"annotations": annotations}) | {"metric": "bleu_gain"}, base, item=item)
-        return compare_parts(table, results, own.cell, own.baseline)
+        own = claim(compared(folder, {"annotations": annotations}) | {"metric": "bleu_gain"}, base, item=item)
+        return compare_parts(table, results, own.system, own.baseline)
 
     assert compare("question").delta == construction_entries(table, Results())[1][0]["difference"].delta
     few = "the subset (control_raising) has 16 of the test's sentences, and fewer than 30 are too few"
@@ -241,8 +240,10 @@ def test_lengths_of_a_system_that_was_not_run_have_the_reason(folder):
 
 def test_published_gains_on_long_sentences_stand_beside_ours(folder):
     table = lengths(folder)
-    cell, base = (replace(table.cell(name, "ours"), item=LONG) for name in ("better", "base"))
-    own = PlannedClaim(claim=claim("better", "base", item=LONG, difference=2), cell=cell, baseline=base)
+    cell, base = (
+        replace(table.cell(name, "ours"), item=LONG, tested="real", split="test") for name in ("better", "base")
+    )
+    own = replace(claim(difference=2), system=cell, baseline=base)
     table = replace(table, claims=(own,))
     gain = compare_parts(table, Results(), cell, base)
     (row,) = shown(measured_lengths(table)[1])

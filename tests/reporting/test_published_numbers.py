@@ -6,21 +6,21 @@ from dataclasses import replace
 import pytest
 from reporting.planned import tables
 
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.project import Project
 from nmtcore.config.typed import build
 from nmtcore.layout import Layout
-from nmtcore.planning.paper_tables import all_papers, paper_table_plan, paper_tables_of
 from nmtcore.reporting.blocks import column_parts
 from nmtcore.reporting.paper_table import KINDS
 from nmtcore.reporting.results import Results
+from nmtcore.tables.cells import PlannedTable
+from nmtcore.tables.plan import all_tables, paper_table_plan
 
 
 @pytest.fixture(scope="module")
 def plans(root):
     """The plans of the tables of all papers."""
     project = Project([root / "config"], {"scale": "smoke", "seeds": [1]})
-    names = [name for paper in all_papers(project) for name in paper_tables_of(project, paper)]
+    names = all_tables(project)
     return [build(PlannedTable, paper_table_plan(project, paper_table=name), where=name) for name in names]
 
 

@@ -10,8 +10,8 @@ from forked import call_forked
 from nmtcore.config.project import Project
 from nmtcore.config.typed import plain
 from nmtcore.files import write_json, write_text
-from nmtcore.planning.paper_tables import planned_table
-from nmtcore.planning.report import report_figures, report_tables
+from nmtcore.tables.plan import planned_table
+from nmtcore.tables.report_plan import report_figures, report_tables
 
 pytestmark = pytest.mark.needs("Snakemake")
 

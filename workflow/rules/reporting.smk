@@ -1,5 +1,5 @@
 # Plain tables of the configured data sets and systems: sizes after each stage, annotations, parsers, attention heads as
-# parsers, contrastive pairs. The index of all runs, and the licences of all data. (papers.smk makes those
+# parsers, contrastive pairs. The index of all runs, and the licences of all data. (tables.smk makes those
 # tables of the configured systems that are specified as the papers' are.)
 # A name of the user's choice, results/tables/NAME/data.md, keeps several versions of a table or figure apart.
 from nmtcore.planning.configured import (

@@ -121,9 +121,9 @@ def _make_folder(folder: Path) -> Path:
 
 def _run_new_component(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_folder import project_of_folder
-    from nmtcore.config.schema import write_schemas
     from nmtcore.files import write_texts
     from nmtcore.new.component import new_component_files
+    from nmtcore.schemas import write_schemas
 
     folder = _make_folder(chosen.folder)
     with chdir(folder):
@@ -146,11 +146,11 @@ def _run_new_component(chosen: argparse.Namespace) -> None:
 
 def _run_new_dataset(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_folder import own_folders, project_of_folder
-    from nmtcore.config.schema import schema_texts
     from nmtcore.files import write_texts
     from nmtcore.new import dataset as new
     from nmtcore.new.dataset_file import dataset_text
     from nmtcore.new.dataset_report import survey_lines
+    from nmtcore.schemas import schema_texts
 
     source_column, target_column = chosen.columns or (None, None)
     columns = {"source_column": source_column, "target_column": target_column}

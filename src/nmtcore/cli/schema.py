@@ -31,7 +31,7 @@ def add_schema(commands: argparse._SubParsersAction) -> None:
 
 def _run_schema(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_code import OWN_CONFIG
-    from nmtcore.config.schema import FILES, explained, write_schemas
+    from nmtcore.schemas import FILES, explained, write_schemas
 
     if chosen.keys:
         print("\n\n".join(map(explained, chosen.keys)))

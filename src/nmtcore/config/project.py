@@ -16,6 +16,7 @@ from nmtcore.config.bases import BASES, BaseSettings, check_settings_of_base
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.components import COMPONENTS, check_composition, check_trees, component_settings
 from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.files import named_files
 from nmtcore.config.layers import Layer, dataset_layers, merged, recipe_layer, scale_layer, system_layers
 from nmtcore.config.needs import (
     MissingAnnotation,
@@ -26,7 +27,6 @@ from nmtcore.config.needs import (
     with_translations,
     with_treebanks,
 )
-from nmtcore.config.paper_tables import paper_table_files
 from nmtcore.config.project_settings import read_project_settings
 from nmtcore.config.recipes import ScaleSettings
 from nmtcore.config.runs import RunSettings
@@ -60,7 +60,8 @@ class Project(Catalogue):
         """Configured systems that only match a pattern."""
         self.settings = replace(self.settings, datasets=datasets, systems=systems)
         scales = tuple(name for name in self.scale_names if name != PAPER)
-        self.layout = replace(self.settings.layout, scales=scales, papers=tuple(sorted(paper_table_files(self))))
+        papers = tuple(sorted(named_files(self.folders, "tables", noun="paper")))
+        self.layout = replace(self.settings.layout, scales=scales, papers=papers)
         """The paths of all files."""
         self._runs: dict[tuple, RunSettings] = {}
 

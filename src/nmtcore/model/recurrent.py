@@ -46,7 +46,7 @@ class Recurrent(TranslationModel):
         self.encoder = nn.ModuleList(
             nn.LSTM(width, width // 2, bidirectional=True, batch_first=True) for _ in range(settings.layers)
         )
-        self.decoder = nn.ModuleList(Cell(width, embedded=i == 0) for i in range(settings.layers))
+        self.decoder = nn.ModuleList(RecurrentCell(width, embedded=i == 0) for i in range(settings.layers))
         self.keys = Linear(width, width, bias=False)
         """W_a of tran2018, equation 3, applied to the annotations."""
         self.from_context = Linear(width, width, bias=False)
@@ -184,7 +184,7 @@ class Recurrent(TranslationModel):
         return read
 
 
-class Cell(nn.Module):
+class RecurrentCell(nn.Module):
     """The weights of an LSTM layer of the decoder; the gates are in the order input, forget, output, candidate."""
 
     def __init__(self, width: int, *, embedded: bool) -> None:

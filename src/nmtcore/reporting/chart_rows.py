@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.compare import Difference
 from nmtcore.reporting.charts import OURS, PUBLISHED
 from nmtcore.reporting.grid import ComparedCells
 from nmtcore.reporting.results import Results, measure_label
+from nmtcore.tables.cells import PlannedTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ def time_rows(table: PlannedTable, results: Results) -> "pd.DataFrame":
 
     baseline = table.baselines[0] if table.baselines else table.rows[0].name
     rows = [
-        {"dataset": cell.dataset, "baseline": baseline, "system": cell.row, "source": source, "time": fmean(values)}
+        {"dataset": cell.ours, "baseline": baseline, "system": cell.row, "source": source, "time": fmean(values)}
         for cell in table.cells
         if cell.metric == "relative_time"
         for source, values in ((PUBLISHED, [cell.published]), (OURS, results.values(cell)))

@@ -5,12 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
-from nmtcore.config.cells import GridCell
-from nmtcore.config.claims import Claim, TrainedSystem, trained_name
-from nmtcore.config.planned_tables import PlannedClaim, PlannedTable
-from nmtcore.config.published import MARGIN
-from nmtcore.evaluation.compare import ONE_SEED, Difference
-from nmtcore.evaluation.verdicts import ANSWERS, Verdict, judge_claim
+from nmtcore.evaluation.compare import ONE_SEED
 from nmtcore.reporting.results import Compared, Undecided
 from nmtcore.reporting.table import (
     Block,
@@ -29,6 +24,8 @@ from nmtcore.reporting.table import (
     text_columns,
     with_origin,
 )
+from nmtcore.tables.cells import MARGIN, Cell, Claim, PlannedTable, trained_name
+from nmtcore.tables.verdicts import ANSWERS, Verdict, judge_claim
 
 _DIRECTIONS = {"gain": "better", "loss": "worse", "no_gain": "not better"}
 
@@ -51,31 +48,31 @@ JudgedClaim = Mapping[str, Any]
 """A row of the ledger: a comparison that a paper makes, and what our results say of it, as `claim_row` makes it."""
 
 
-def judged_claims(table: PlannedTable, compare: Callable[[GridCell, GridCell], Compared]) -> list[JudgedClaim]:
+def judged_claims(table: PlannedTable, compare: Callable[[Cell, Cell], Compared]) -> list[JudgedClaim]:
     """Judge the claims about a table."""
-    return [_judged(table, planned, compare) for planned in table.claims]
+    return [_judged(table, claim, compare) for claim in table.claims]
 
 
-def _judged(
-    table: PlannedTable, planned: PlannedClaim, compare: Callable[[GridCell, GridCell], Compared]
-) -> JudgedClaim:
-    claim, cell, baseline = planned.claim, planned.cell, planned.baseline
-    compared: Compared = planned.reason if cell is None or baseline is None else compare(cell, baseline)
+def _judged(table: PlannedTable, claim: Claim, compare: Callable[[Cell, Cell], Compared]) -> JudgedClaim:
+    system, baseline = claim.system, claim.baseline
+    compared = claim.reason or compare(system, baseline)
     if isinstance(compared, str):
         return claim_row(claim, judge_claim(claim, None, reason=compared))
     difference, reason = compared if isinstance(compared, Undecided) else (compared, "")
-    controls: dict[TrainedSystem, Difference | str] = {}
-    for control in planned.controls:
-        compared = compare(control.cell, control.baseline) if control.cell else control.reason
-        controls[control.trained] = compared.reason if isinstance(compared, Undecided) else compared
-    seeds = [len(table.runs[own.runs].seeds) if own.runs else None for own in (cell, baseline)]
+    controls = [control.reason or compare(control, against) for control, against in claim.controls]
+    seeds = [len(table.runs[own.runs].seeds) if own.runs else None for own in (system, baseline)]
     return claim_row(
         claim,
-        judge_claim(claim, difference, controls=controls, reason=planned.undecided or reason),
-        runs=cell.runs or "",
+        judge_claim(
+            claim,
+            difference,
+            controls=[own.reason if isinstance(own, Undecided) else own for own in controls],
+            reason=claim.undecided or reason,
+        ),
+        runs=system.runs or "",
         baseline_runs=baseline.runs or "",
-        our_dataset=cell.dataset,
-        our_split=cell.split,
+        our_dataset=system.ours,
+        our_split=system.test,
         seeds=seeds[0],
         baseline_seeds=seeds[1],
     )
@@ -96,12 +93,12 @@ def claim_row(claim: Claim, verdict: Verdict, **compared: Any) -> JudgedClaim:
         "claim": claim.says or f"significant gain (p < {claim.level})",
         "says": claim.says or MARKED,
         "claimed": _DIRECTIONS[claim.direction] + f" (margin {claim.margin:g})" * (claim.margin != MARGIN),
-        "system": trained_name(claim.system, claim.dataset),
-        "baseline": trained_name(claim.baseline, claim.dataset),
-        "dataset": claim.dataset,
+        "system": trained_name(claim.system, claim.system.tested),
+        "baseline": trained_name(claim.baseline, claim.system.tested),
+        "dataset": claim.system.tested,
         "system_dataset": claim.system.dataset,
         "baseline_dataset": claim.baseline.dataset,
-        **{key: getattr(claim, key) for key in ("split", "item", "metric")},
+        **{key: getattr(claim.system, key) for key in ("split", "item", "metric")},
         "published": claim.difference,
         "ours": None if ours is None else Estimate(ours.delta, *ours.interval),
         "detectable": None if ours is None else ours.detectable,
@@ -109,7 +106,7 @@ def claim_row(claim: Claim, verdict: Verdict, **compared: Any) -> JudgedClaim:
         "shown_answer": verdict.answer + f": a gain of less than {claim.margin:g}" * small,
         "as_claimed": {"gain": delta > 0, "loss": delta < 0, "no_gain": delta < claim.margin}[claim.direction],
         "reason": verdict.reason,
-        "also_by": [trained_name(own, claim.dataset) for own in verdict.also_by],
+        "also_by": [trained_name(own, claim.system.tested) for own in verdict.also_by],
         "controls": _controls(claim, verdict),
         **{"runs": "", "baseline_runs": ""},
         **dict.fromkeys(("our_dataset", "our_split", "seeds", "baseline_seeds")),
@@ -127,8 +124,8 @@ def _controls(claim: Claim, verdict: Verdict) -> str:
         return "no gain to explain"
     said = []
     for control in verdict.controls:
-        name = trained_name(control.trained, claim.dataset)
-        unknown = f"not known of {name}: {control.reason or 'not run'}"
+        name = trained_name(control.cell, claim.system.tested)
+        unknown = f"not known of {name}: {control.reason}"
         said.append(unknown if control.gains is None else name if control.gains else f"not by {name}")
     return "; ".join(said)
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nmtcore.config.cells import GridCell
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.errors import LineError, UserError
 from nmtcore.layout import Layout
 from nmtcore.reporting import charts
@@ -27,6 +25,7 @@ from nmtcore.reporting.table import (
     text_columns,
     with_origin,
 )
+from nmtcore.tables.cells import Cell, PlannedTable
 from nmtcore.training.log import TRANSLATION_LOSS, read_history
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def curves_data(table: PlannedTable, layout: Layout) -> dict[str, Any]:
     beams: dict[str, set[int]] = {}
     histories = {}
     for cell in measured_cells(table):
-        beams.setdefault(cell.dataset, set()).add(cell.source["beam"])
+        beams.setdefault(cell.ours, set()).add(cell.source["beam"])
         for path in map(Path, cell.source["files"]["history"].values()):
             names = layout.names(path, "history")
             histories[names["dataset"], names["system"], int(names["seed"])] = path
@@ -145,8 +144,8 @@ def _scores_table(table: PlannedTable, rows: "pd.DataFrame", metric: str) -> Tab
     return make_table(columns, [_row(cell, by_runs.get(cell.runs), metric) for cell in table.cells])
 
 
-def _row(cell: GridCell, scores: "pd.DataFrame | None", metric: str) -> list[Any]:
-    names = [cell.row, cell.dataset]
+def _row(cell: Cell, scores: "pd.DataFrame | None", metric: str) -> list[Any]:
+    names = [cell.row, cell.ours]
     if scores is None:
         reason = cell.reason or f"its validations compute no {LABELS[metric]}"
         return [*names, None, *[TableCell(None, reason=reason)] * 4]

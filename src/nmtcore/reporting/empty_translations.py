@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.counts import empty_count
 from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.evaluation.scores import output_files
 from nmtcore.files import read_lines
-from nmtcore.measures.scores import stored_counts
+from nmtcore.tables.cells import PlannedTable
+from nmtcore.tables.scores import stored_counts
 
 
 def mostly_empty(name: str, lines: Sequence[str]) -> Iterator[str]:
@@ -41,7 +41,7 @@ def empty_folders(folders: Mapping[str, Path], name: str) -> Iterator[str]:
 
 def empty_translations(table: PlannedTable) -> Iterator[str]:
     """Yield a sentence for each seed of a table's runs whose translations of a split of its cells are mostly empty."""
-    tests = {(cell.runs, cell.split): cell.source for cell in table.cells if cell.source.get("column") == "bleu"}
+    tests = {(cell.runs, cell.test): cell.source for cell in table.cells if cell.source.get("column") == "bleu"}
     for (runs, split), source in tests.items():
         for seed, own in zip(table.runs[runs].seeds, stored_counts(source), strict=True):
             yield from _mostly_empty(f"{runs}, seed {seed}, {split}", empty_count(own), len(own))

@@ -5,9 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.cells import GridCell
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.evaluation.outputs import read_outputs
@@ -27,6 +25,7 @@ from nmtcore.reporting.table import (
     number_columns,
     with_origin,
 )
+from nmtcore.tables.cells import Cell, PlannedTable
 
 SHOWN = 10
 """Examples per pair of systems."""
@@ -51,7 +50,7 @@ def examples_data(table: PlannedTable) -> list[dict[str, Any]]:
         for name, other in pairs.items():
             first, cell = table.cell(other, column.name), table.cell(name, column.name)
             names = {
-                "dataset": cell.dataset or column.name, "scale": table.scale, "split": cell.split or "test",
+                "dataset": cell.ours or column.name, "scale": table.scale, "split": cell.test or "test",
                 "baseline": first.row, "system": cell.row, "runs": [first.runs, cell.runs], "sentence": table.sentence,
             }  # fmt: skip
             reason = next((own.reason or f"{own.row} is not run" for own in (first, cell) if not own.source), "")
@@ -60,7 +59,7 @@ def examples_data(table: PlannedTable) -> list[dict[str, Any]]:
     return entries
 
 
-def _compared(table: PlannedTable, first: GridCell, second: GridCell) -> dict[str, Any]:
+def _compared(table: PlannedTable, first: Cell, second: Cell) -> dict[str, Any]:
     """Compare two systems by their lowest seeds: on the paper's sentence, or on those that differ most."""
     files = second.source["files"]
     folders = {
@@ -72,7 +71,7 @@ def _compared(table: PlannedTable, first: GridCell, second: GridCell) -> dict[st
     pairs = _read_pairs(Path(files["pairs"]), files["supertags"] and Path(files["supertags"]))[: len(references)]
     row = find_sentence([pair["source"] for pair in pairs], table.sentence) if table.sentence else None
     (_, own), (seed, other) = (next(iter(outputs.translations[cell.row].items())) for cell in (first, second))
-    evaluation = build(EvaluationSettings, second.source["evaluation"], where=second.dataset)
+    evaluation = build(EvaluationSettings, second.source["evaluation"], where=second.ours)
     if row is None:
         sentences = differing_sentences(own, other, references, evaluation, most=SHOWN)
     else:
@@ -90,7 +89,7 @@ def _compared(table: PlannedTable, first: GridCell, second: GridCell) -> dict[st
         "reason": None if sentences else "the two systems translate all sentences alike",
         "examples": examples,
         "found": row is not None,
-        "empty": list(empty_outputs(outputs, second.dataset, second.split)),
+        "empty": list(empty_outputs(outputs, second.ours, second.test)),
     }
 
 

@@ -5,8 +5,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from nmtcore.config.cells import GridCell
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.features.examples import NO_WORD
 from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows
@@ -28,6 +26,7 @@ from nmtcore.reporting.table import (
     text_columns,
     with_origin,
 )
+from nmtcore.tables.cells import Cell, PlannedTable
 
 COUNTED = "highest"
 """The metric of published counts."""
@@ -169,7 +168,7 @@ def gates_blocks(table: PlannedTable, data: Mapping[str, Any]) -> list[Block]:
     return [*blocks, *([note(_NOTES)] if data["counts"] else []), *item_blocks(data["missing"])]
 
 
-def _reason(cell: GridCell) -> str:
+def _reason(cell: Cell) -> str:
     return cell.reason or f"{cell.metric} is not counted, only {COUNTED}"
 
 
@@ -178,7 +177,7 @@ def _counts(table: PlannedTable, summary: Mapping[str, Any]) -> Iterator[Block]:
     cells = {
         cell.item: cell
         for cell in table.cells
-        if cell.item and cell.metric == COUNTED and (cell.runs, cell.split) == (summary["runs"], summary["split"])
+        if cell.item and cell.metric == COUNTED and (cell.runs, cell.test) == (summary["runs"], summary["split"])
     }
     names = [*cells, *(tag for tag in summary["tags"] if tag not in cells)]
     yield Paragraph(f"{summary['system']}, {summary['dataset']}, {summary['split']}:")
@@ -192,7 +191,7 @@ def _counts(table: PlannedTable, summary: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _row(
-    name: str, cell: GridCell | None, summary: Mapping[str, Any], totals: Mapping[str, int], *, added: bool
+    name: str, cell: Cell | None, summary: Mapping[str, Any], totals: Mapping[str, int], *, added: bool
 ) -> list[Any]:
     label = f"{name} (added)" if added else name
     published = None if cell is None else cell.published

@@ -6,16 +6,8 @@ from statistics import fmean
 from textwrap import fill
 from typing import Any, NamedTuple
 
-from nmtcore.config.cells import GridCell, GridLine
-from nmtcore.config.claims import trained_name
-from nmtcore.config.paper_tables import ATTACHMENT_MEASURES, SETTINGS
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.compare import Difference, expected_agreement, holm
 from nmtcore.evaluation.counts import length_ratio
-from nmtcore.measures import MEASURES, is_of_translations
-from nmtcore.measures.settings import DIFFERS
-from nmtcore.measures.sizes import NOTES as SIZE_NOTES
-from nmtcore.measures.trees import UNTRAINED
 from nmtcore.reporting.empty_translations import empty_translations
 from nmtcore.reporting.results import WITH_LENGTHS, Results, measure_label
 from nmtcore.reporting.seed_items import seed_items
@@ -36,6 +28,10 @@ from nmtcore.reporting.table import (
     text_columns,
     with_origin,
 )
+from nmtcore.tables.cells import Cell, PlannedTable, trained_name
+from nmtcore.tables.measures import ATTACHMENT, DIFFERS, MEASURES, SETTINGS, is_of_translations
+from nmtcore.tables.sizes import NOTES as SIZE_NOTES
+from nmtcore.tables.trees import UNTRAINED
 
 GAINS, LOSSES = ("dD", "vV"), ("xX", "yY")
 """Our marks of gains and of losses against the first and the second baseline: Holm's p < 0.05 and p < 0.01."""
@@ -62,8 +58,8 @@ class _Place(NamedTuple):
 class Comparison(NamedTuple):
     """A system compared with a baseline, once for all its places."""
 
-    cell: GridCell
-    baseline: GridCell
+    cell: Cell
+    baseline: Cell
     places: list[_Place]
 
     def names(self, field: str) -> str:
@@ -113,13 +109,13 @@ def _comparisons(table: PlannedTable, results: Results) -> dict[Any, Comparison]
     comparisons: dict[Any, Comparison] = {}
     pairs = _pairs_with_baselines(table, results) if table.baselines else _claimed_pairs(table, results)
     for cell, baseline, place in sorted(pairs, key=lambda pair: pair[0].measure == "chrf"):
-        key = (cell.measure, cell.runs, baseline.runs or baseline.system, cell.split)
+        key = (cell.measure, cell.runs, baseline.runs or baseline.system, cell.test)
         own = comparisons.setdefault(key, Comparison(cell, baseline, []))
         own.places.append(place)
     return comparisons
 
 
-_Pair = tuple[GridCell, GridCell, _Place]
+_Pair = tuple[Cell, Cell, _Place]
 
 
 def _pairs_with_baselines(table: PlannedTable, results: Results) -> Iterator[_Pair]:
@@ -144,19 +140,15 @@ def _pairs_with_baselines(table: PlannedTable, results: Results) -> Iterator[_Pa
 
 def _claimed_pairs(table: PlannedTable, results: Results) -> Iterator[_Pair]:
     """Yield the cells that claims compare."""
-    for planned in table.claims:
-        if (
-            planned.cell
-            and planned.baseline
-            and isinstance(_result(planned.cell, planned.baseline, results), Difference)
-        ):
-            claim = planned.claim
-            names = [trained_name(own, claim.dataset) for own in (claim.system, claim.baseline)]
-            column = "/".join(filter(None, (claim.dataset, claim.split, claim.metric)))
-            yield planned.cell, planned.baseline, _Place(column, *names, claim.difference)
+    for claim in table.claims:
+        if not claim.reason and isinstance(_result(claim.system, claim.baseline, results), Difference):
+            system = claim.system
+            names = [trained_name(own, system.tested) for own in (system, claim.baseline)]
+            column = "/".join(filter(None, (system.tested, system.split, system.metric)))
+            yield system, claim.baseline, _Place(column, *names, claim.difference)
 
 
-def _result(cell: GridCell, baseline: GridCell, results: Results) -> Any:
+def _result(cell: Cell, baseline: Cell, results: Results) -> Any:
     return results.compare_claimed(cell, baseline) if cell.item is None else ""
 
 
@@ -179,7 +171,7 @@ def _overview(table: PlannedTable, results: Results, compared: Sequence[Compared
         content = measure.content if measure else "mean"
         digits = max(column.digits, measure.digits if measure else 2)
         # What the paper lacks, such as chrF, stands beside its difference if it has one.
-        is_compared = bool(measure and measure.counts) and column.measure not in ATTACHMENT_MEASURES
+        is_compared = bool(measure and measure.counts) and column.measure not in ATTACHMENT
         detail = bool(compared) and column.added and is_compared
         heading = {"name": ours, "raw_name": column.name, "group": group}
         columns.append(Column(**heading, content=content, digits=digits, detail=detail))
@@ -214,37 +206,37 @@ def _empty(table: PlannedTable, results: Results) -> dict[str, dict[str, float]]
     return {column: own for column, own in counts.items() if any(own.values())}
 
 
-def _headings(table: PlannedTable, column: GridLine) -> tuple[str, str]:
+def _headings(table: PlannedTable, column: Cell) -> tuple[str, str]:
     """Name what a column measures in words, and our values by the data set that they are of if it is another one."""
     place = " ".join(filter(None, (column.dataset, column.split)))
     measure = " ".join(filter(None, (column.system, column.item))) or measure_label(column.measure)
     if not any(map(partial(_is_published, table), table.columns)):
         return (place, measure) if place else ("", column.name)
     cells = [table.cell(row.name, column.name) for row in table.rows]
-    others = {cell.dataset for cell in cells if cell.runs and cell.dataset not in (None, column.dataset)}
+    others = {cell.ours for cell in cells if cell.runs and cell.ours not in (None, column.dataset)}
     return (f"{measure}, {place}" if place else column.name), ", ".join(["ours", *sorted(filter(None, others))])
 
 
 def _first(table: PlannedTable) -> str:
     """Name what the rows are."""
     names = {"item": "item", "dataset": "data set"}
-    row: GridLine | None = table.rows[0] if table.rows else None
+    row: Cell | None = table.rows[0] if table.rows else None
     return next((name for axis, name in names.items() if row and getattr(row, axis) is not None), "system")
 
 
-def _is_published(table: PlannedTable, column: GridLine) -> bool:
+def _is_published(table: PlannedTable, column: Cell) -> bool:
     """Return whether the paper has a number in a column, which tables of the user's own do not."""
     return any(table.cell(row.name, column.name).published is not None for row in table.rows)
 
 
-def _shown(cell: GridCell, results: Results, mark: str) -> TableCell:
+def _shown(cell: Cell, results: Results, mark: str) -> TableCell:
     """Make our cell."""
     values, measure = results.values(cell), cell.measure
     if not values:
         return TableCell(None, reason=results.reason(cell))
     if measure in SETTINGS:
         return _setting(values[0], cell.published)
-    origin = cell.runs or cell.dataset or ""
+    origin = cell.runs or cell.ours or ""
     known = MEASURES.get(measure)
     if known is None or known.content == "mean":
         return TableCell(SeedMean.over(values), f" {mark}" if mark else "", origin=origin)
@@ -287,7 +279,7 @@ def _details(compared: Sequence[ComparedCells], results: Results, *, of_one: boo
     ]  # fmt: skip
     groups: dict[tuple[str, str, str], list[list[Any]]] = {}
     for comparison, result, corrected in compared:
-        runs, baseline = comparison.cell.runs, comparison.baseline.runs or comparison.baseline.dataset
+        runs, baseline = comparison.cell.runs, comparison.baseline.runs or comparison.baseline.ours
         measure, counts = comparison.cell.measure, results.counts(comparison.cell)
         length = fmean(map(length_ratio, counts)) if measure in WITH_LENGTHS else None
         judges = expected_agreement(measure, result.delta)
@@ -340,7 +332,7 @@ def _notes(table: PlannedTable, results: Results, compared: Sequence[ComparedCel
     known = (MEASURES[measure].notes for measure in measures if measure in MEASURES)
     sizes = (text for part, text in SIZE_NOTES.items() if any(part in measure for measure in measures))
     yield from dict.fromkeys(text for text in (*known, *sizes) if text)
-    if set(measures) & set(SETTINGS):
+    if SETTINGS.intersection(measures):
         cells = [cell for cell in table.cells if cell.published is not None and cell.source]
         different = [cell for cell in cells if _setting(cell.source["value"], cell.published).mark]
         yield f"{len(different) or 'None'} of the {len(cells)} published settings differ here."

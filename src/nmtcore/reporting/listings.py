@@ -23,7 +23,6 @@ from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio
 from nmtcore.evaluation.metrics import METRICS, count_translations
 from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.layout import Layout
-from nmtcore.measures.scores import UAS_NOTES
 from nmtcore.reporting.empty_translations import mostly_empty
 from nmtcore.reporting.run_index import labelled, read_scores, system_differences
 from nmtcore.reporting.seed_items import one_seed_sentence
@@ -35,6 +34,7 @@ from nmtcore.reporting.terminal_table import (
     terminal_table,
     without_common_parts,
 )
+from nmtcore.tables.scores import UAS_NOTES
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.typed import build, plain
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json, write_text
@@ -38,6 +37,7 @@ from nmtcore.reporting.sentence_figures import (
 from nmtcore.reporting.sharpness_table import draw_sharpness, sharpness_blocks, sharpness_data
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
 from nmtcore.reporting.table_html import blocks_html
+from nmtcore.tables.cells import PlannedTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

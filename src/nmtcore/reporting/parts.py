@@ -8,11 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nmtcore.config.cells import GridCell
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.compare import SAMPLES
 from nmtcore.evaluation.subsets import FEW, length_bins, long_sentences, read_subsets, read_translated
-from nmtcore.measures.scores import stored_counts
 from nmtcore.parquet import row_count
 from nmtcore.reporting.empty_translations import empty_translations
 from nmtcore.reporting.results import Compared, PartOfTest, Results, measure_label
@@ -37,6 +34,8 @@ from nmtcore.reporting.table import (
     with_origin,
 )
 from nmtcore.syntax.categories import FURTHER_CONSTRUCTIONS
+from nmtcore.tables.cells import Cell, PlannedTable
+from nmtcore.tables.scores import stored_counts
 
 ALL = "all sentences"
 """The name of the part that is the whole test."""
@@ -82,7 +81,7 @@ class Parts(NamedTuple):
     unanalysed: int = 0
 
 
-def parts_of(table: PlannedTable, cell: GridCell) -> Parts:
+def parts_of(table: PlannedTable, cell: Cell) -> Parts:
     """Return the parts of a cell's test; none if the cell has no files."""
     if not cell.source:
         return Parts(0, {})
@@ -117,7 +116,7 @@ def _by_length(pairs: str, translated: int, share: float) -> Parts:
     return Parts(translated, parts | {name: PartOfTest(name, rows_B) for name, rows_B in length_bins(words).items()})
 
 
-def compare_parts(table: PlannedTable, results: Results, cell: GridCell, baseline: GridCell) -> Compared:
+def compare_parts(table: PlannedTable, results: Results, cell: Cell, baseline: Cell) -> Compared:
     """Compare the cells of a claim, on the part of the test that it names."""
     if cell.item is None or not cell.source or not baseline.source:
         return results.compare_claimed(cell, baseline)
@@ -128,15 +127,15 @@ def compare_parts(table: PlannedTable, results: Results, cell: GridCell, baselin
     return results.compare_claimed(cell, baseline, part)
 
 
-def _entry(results: Results, cell: GridCell, part: PartOfTest | None, divided: Parts) -> Entry:
+def _entry(results: Results, cell: Cell, part: PartOfTest | None, divided: Parts) -> Entry:
     """Score a cell on a part of its test, and compare it with the table's first baseline.
 
     A single sentence, which says nothing about others, has no interval and no difference.
     """
     count = 0 if part is None else len(part.rows_B)
     entry: Entry = {
-        "row": cell.row, "column": cell.column, "system": cell.system, "runs": cell.runs, "dataset": cell.dataset,
-        "baseline_runs": cell.baseline_runs, "test": f"{cell.dataset}, {cell.split}", "measure": cell.measure,
+        "row": cell.row, "column": cell.column, "system": cell.system, "runs": cell.runs, "dataset": cell.ours,
+        "baseline_runs": cell.baseline_runs, "test": f"{cell.ours}, {cell.test}", "measure": cell.measure,
         "sentences": count, "share": percentage(count, divided.sentences), "unanalysed": divided.unanalysed,
         "test_sentences": divided.sentences, "published": None, "scores": None, "interval": None, "difference": None,
         "baseline_scores": None, "empty": None, "baseline_empty": None, "signature": None,
@@ -196,7 +195,7 @@ def _gains(table: PlannedTable, results: Results) -> Iterator[Entry]:
     A table that names constructions is a paper's, and has none of `FURTHER_CONSTRUCTIONS`.
     """
     left_out = FURTHER_CONSTRUCTIONS if any(ITEMS.get(cell.item) != ALL for cell in table.cells) else {}
-    comparisons: dict[tuple[Any, ...], list[GridCell]] = {}
+    comparisons: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in table.cells:
         if cell.metric != COUNT and cell.system and cell.system != _baseline(table, cell):
             comparisons.setdefault((cell.column, cell.system, cell.runs, cell.baseline_runs), []).append(cell)
@@ -215,11 +214,11 @@ def _gains(table: PlannedTable, results: Results) -> Iterator[Entry]:
             yield _gain(table, results, cells[0], part, divided) | {"row": part.name}
 
 
-def _gain(table: PlannedTable, results: Results, cell: GridCell, part: PartOfTest | None, divided: Parts) -> Entry:
+def _gain(table: PlannedTable, results: Results, cell: Cell, part: PartOfTest | None, divided: Parts) -> Entry:
     return _entry(results, cell, part, divided) | {"baseline": _baseline(table, cell)}
 
 
-def _baseline(table: PlannedTable, cell: GridCell) -> str:
+def _baseline(table: PlannedTable, cell: Cell) -> str:
     return table.compared_with.get(cell.system or "", (*table.baselines, "no baseline")[0])
 
 
@@ -295,7 +294,7 @@ def length_entries(table: PlannedTable, results: Results) -> list[Entry]:
     joined: dict[Any, list[str]] = {}
     for column in table.columns:
         cells = [table.cell(row.name, column.name) for row in table.rows]
-        measured = tuple((cell.measure, cell.runs, cell.dataset, cell.split, cell.reason) for cell in cells)
+        measured = tuple((cell.measure, cell.runs, cell.ours, cell.test, cell.reason) for cell in cells)
         joined.setdefault(measured, []).append(column.name)
     entries = []
     for columns in joined.values():
@@ -330,9 +329,9 @@ def length_blocks(table: PlannedTable, entries: Sequence[Entry]) -> list[Block]:
 def _long_table(table: PlannedTable, entries: Sequence[Entry]) -> Table:
     """Tabulate the gains on long sentences, ours next to the published ones: a row per column and system."""
     gains: Mapping[Any, float | None] = {
-        (planned.claim.dataset, planned.claim.split, planned.claim.system.system): planned.claim.difference
-        for planned in table.claims
-        if planned.claim.item == LONG
+        (claim.system.tested, claim.system.split, claim.system.system): claim.difference
+        for claim in table.claims
+        if claim.system.item == LONG
     }
     columns = [
         *text_columns("column", "system", "baseline", "words"),

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from nmtcore.config.cells import GridCell
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.compare import ONE_SEED
+from nmtcore.tables.cells import Cell, PlannedTable
 
 
 def one_seed_sentence(names: str) -> str:
@@ -36,7 +35,7 @@ def run_items(table: PlannedTable) -> Iterator[str]:
             yield f"{runs.system} was not trained here; its translations: {runs.provenance}."
 
 
-def measured_cells(table: PlannedTable) -> list[GridCell]:
+def measured_cells(table: PlannedTable) -> list[Cell]:
     """List the cells of a figure that are measured, each test of some runs once."""
     cells = {(cell.runs, cell.source.get("split")): cell for cell in reversed(table.cells) if cell.source}
     return list(cells.values())[::-1]

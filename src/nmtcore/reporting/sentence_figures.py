@@ -6,10 +6,8 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.scores import output_files
 from nmtcore.layout import Layout
-from nmtcore.measures.trees import parse_files
 from nmtcore.parquet import read_batches, read_rows
 from nmtcore.reporting.seed_items import measured_cells, missing_runs
 from nmtcore.reporting.sentences import ShownSentence, choose_sentence
@@ -26,6 +24,8 @@ from nmtcore.reporting.table import (
     with_origin,
 )
 from nmtcore.reporting.tree_drawing import DrawnTree, tree_drawing, trees_drawing
+from nmtcore.tables.cells import PlannedTable
+from nmtcore.tables.trees import parse_files
 
 ROOT = "root"
 """What stands for the head of a root."""
@@ -178,7 +178,7 @@ def trees_data(table: PlannedTable, layout: Layout) -> dict[str, Any]:
     treebanks: dict[tuple[str, str, str], list[Any]] = {}
     for cell in measured_cells(table):
         files = cell.source["files"]
-        treebanks.setdefault((files["pairs"], files["trees"], cell.split), []).append(cell.source)
+        treebanks.setdefault((files["pairs"], files["trees"], cell.test), []).append(cell.source)
     entries = []
     for (pairs, trees, split), sources in treebanks.items():
         ids = set.intersection(*(_ids(parse_files(source)[0]) for source in sources))

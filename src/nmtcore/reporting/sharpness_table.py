@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.sharpness import BINS, count_sharpness
 from nmtcore.layout import Layout
 from nmtcore.reporting import charts
 from nmtcore.reporting.seed_items import measured_cells, missing_runs
 from nmtcore.reporting.sentence_figures import run_names
 from nmtcore.reporting.table import Block, item_blocks, make_table, note, number_columns, text_columns, with_origin
+from nmtcore.tables.cells import PlannedTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,10 +8,10 @@ from typing import Any
 
 from nmtcore.evaluation.attachment import UAS_LABELS
 from nmtcore.evaluation.compare import FALSE_ALARMS, Difference, holm
-from nmtcore.evaluation.verdicts import ANSWERS
 from nmtcore.reporting.charts import system_looks
 from nmtcore.reporting.claims_page import JudgedClaim, by
 from nmtcore.reporting.report.runs import SystemRuns
+from nmtcore.tables.verdicts import ANSWERS
 
 SHOWN = 13
 """Systems of a data set that are shown; others are folded."""

@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.corpora import SIDES
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.filters import FILTERS
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
 from nmtcore.layout import file_name
-from nmtcore.measures.place import Place, Source
 from nmtcore.planning.annotation import selection_file
 from nmtcore.planning.features import segmentation_folder
+from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 
 ENGLISH = "en"
 """The language whose words and subwords some measures count."""
@@ -35,46 +36,42 @@ scale. All training pairs are counted, even if the scale trains on a part of the
 """What is counted, by a part of the measure's name."""
 
 
-def _missing(place: Place) -> str:
-    """Say why a cell has no size; nothing if its data set, or the one that stands in for it, has the split."""
-    cell, column = place.cell, place.column
-    if cell.dataset is None:
-        return cell.reason
-    dataset = place.project.dataset(cell.dataset)
-    if cell.published is None and column.split is not None and column.split not in dataset.splits:
-        papers_own = (column.dataset or cell.row) == dataset.name
+def _dataset(cell_files: CellFiles) -> DatasetSettings:
+    """Return a cell's data set, or the one that stands in for it. Raises `Unmeasurable` if neither has the split."""
+    cell = cell_files.cell
+    if cell.ours is None:
+        raise Unmeasurable(cell.reason)
+    dataset = cell_files.project.dataset(cell.ours)
+    if cell.published is None and cell.split is not None and cell.split not in dataset.splits:
+        papers_own = (cell.tested or cell.row) == dataset.name
         names = f"{dataset.name} has no" if papers_own else f"neither the paper's data set nor {dataset.name} has the"
-        return f"{names} split {column.split}"
-    return ""
+        raise Unmeasurable(f"{names} split {cell.split}")
+    return dataset
 
 
-def pairs_source(place: Place) -> Source | str:
+def pairs_source(cell_files: CellFiles) -> Source:
     """Return the last report on a split: training reads the pairs that are selected, if there is a selection."""
-    split = place.cell.split or "train"
-    if reason := _missing(place):
-        return reason
-    if split == "train" and place.project.dataset(place.cell.dataset).selection is not None:
-        return {"files": {"report": place.path("selection_report")}, "keys": ["kept"]}
-    return {"files": {"report": place.path("pairs_report", split=split)}, "keys": ["kept"]}
+    dataset, split = _dataset(cell_files), cell_files.cell.test or "train"
+    if split == "train" and dataset.selection is not None:
+        return {"files": {"report": cell_files.path("selection_report")}, "keys": ["kept"]}
+    return {"files": {"report": cell_files.path("pairs_report", split=split)}, "keys": ["kept"]}
 
 
-def copies_source(place: Place) -> Source | str:
+def copies_source(cell_files: CellFiles) -> Source:
     """Return the report on copied sentences."""
-    if reason := _missing(place):
-        return reason
-    selection = place.project.dataset(place.cell.dataset).selection
-    if selection is None or selection.copies is None:
-        return f"{place.cell.dataset} adds no copied sentences"
-    return {"files": {"report": place.path("selection_report")}, "keys": ["copies", "kept"]}
+    dataset = _dataset(cell_files)
+    if dataset.selection is None or dataset.selection.copies is None:
+        raise Unmeasurable(f"{dataset.name} adds no copied sentences")
+    return {"files": {"report": cell_files.path("selection_report")}, "keys": ["copies", "kept"]}
 
 
-def dropped_source(place: Place) -> Source | str:
+def dropped_source(cell_files: CellFiles) -> Source:
     """Return the report on what langdetect drops from the training pairs."""
-    if reason := _missing(place):
-        return reason
-    if "langdetect" not in map(FILTERS.name_of, place.project.dataset(place.cell.dataset).filters):
-        return f"{place.cell.dataset} is not filtered by langdetect, so nobody counted the pairs that it would drop"
-    return {"files": {"report": place.path("pairs_report", split="train")}, "keys": ["dropped", "langdetect"]}
+    dataset = _dataset(cell_files)
+    if "langdetect" not in map(FILTERS.name_of, dataset.filters):
+        lacks = f"{dataset.name} is not filtered by langdetect, so nobody counted the pairs that it would drop"
+        raise Unmeasurable(lacks)
+    return {"files": {"report": cell_files.path("pairs_report", split="train")}, "keys": ["dropped", "langdetect"]}
 
 
 def reported(source: Source) -> list[float]:
@@ -88,14 +85,12 @@ def reported(source: Source) -> list[float]:
     return [value]
 
 
-def words_source(place: Place) -> Source | str:
+def words_source(cell_files: CellFiles) -> Source:
     """Return the pairs whose words are counted."""
-    if reason := _missing(place):
-        return reason
-    split = place.cell.split or "train"
-    selection = selection_file(place.project, dataset=place.cell.dataset, split=split)
-    files = {"pairs": place.path("pairs", split=split), "selection": selection[0] if selection else None}
-    return {"files": files, "side": place.cell.metric.partition("_")[0]}
+    dataset, split = _dataset(cell_files), cell_files.cell.test or "train"
+    selection = selection_file(cell_files.project, dataset=dataset.name, split=split)
+    files = {"pairs": cell_files.path("pairs", split=split), "selection": selection[0] if selection else None}
+    return {"files": files, "side": cell_files.cell.metric.partition("_")[0]}
 
 
 def word_numbers(source: Source) -> list[float]:
@@ -114,21 +109,19 @@ def _word_count(pairs: str, selection: str | None, side: str) -> int:
     return sum(pc.sum(pc.list_value_length(batch.column(column))).as_py() or 0 for batch in batches)
 
 
-def vocabulary_source(place: Place) -> Source | str:
+def vocabulary_source(cell_files: CellFiles) -> Source:
     """Return the segmentation whose vocabulary is counted: that of the English side, or of the other one."""
-    if reason := _missing(place):
-        return reason
-    dataset, english = place.project.dataset(place.cell.dataset), place.cell.metric == "english_subwords"
+    dataset, english = _dataset(cell_files), cell_files.cell.metric == "english_subwords"
     sides = [side for side in SIDES if (dataset.language(side) == ENGLISH) == english]
     if len(sides) != 1:
-        return f"{dataset.name} does not have one English side"
-    folder = segmentation_folder(place.project, dataset=dataset.name, segmentation=_segmentation(place))
+        raise Unmeasurable(f"{dataset.name} does not have one English side")
+    folder = segmentation_folder(cell_files.project, dataset=dataset.name, segmentation=_segmentation(cell_files))
     return {"files": {"segmentation": folder}, "side": sides[0]}
 
 
-def _segmentation(place: Place) -> str:
-    project = place.project
-    return project.segmentation(project.dataset(place.cell.dataset), project.scale(project.settings.scale)).name
+def _segmentation(cell_files: CellFiles) -> str:
+    project = cell_files.project
+    return project.segmentation(project.dataset(cell_files.cell.ours), project.scale(project.settings.scale)).name
 
 
 def vocabulary(source: Source) -> list[float]:
@@ -139,20 +132,18 @@ def vocabulary(source: Source) -> list[float]:
     return [len(Vocabulary.load(path)) - len(SPECIALS)]
 
 
-def types_source(place: Place) -> Source | str:
+def types_source(cell_files: CellFiles) -> Source:
     """Return the label vocabulary of an item such as `target.ccg`."""
-    if reason := _missing(place):
-        return reason
-    dataset, item = place.project.dataset(place.cell.dataset), place.cell.item or ""
+    dataset, item = _dataset(cell_files), cell_files.cell.item or ""
     side, _, labels = item.partition(".")
     annotation = next((feature.annotation for feature in FEATURES.values() if labels in feature.labels), None)
     if side not in SIDES or annotation is None:
-        return f"{item} is no side with labels of ours"
+        raise Unmeasurable(f"{item} is no side with labels of ours")
     annotator = dataset.syntax.get(side, {}).get(annotation)
     if annotator is None:
-        return f"{dataset.name} names no annotator for {annotation} on the {side} side"
-    path = place.path("labels", annotator=annotator, side=side)
-    return {"files": {"labels": path}, "labels": labels, "specials": place.cell.metric == "types_with_specials"}
+        raise Unmeasurable(f"{dataset.name} names no annotator for {annotation} on the {side} side")
+    path = cell_files.path("labels", annotator=annotator, side=side)
+    return {"files": {"labels": path}, "labels": labels, "specials": cell_files.cell.metric == "types_with_specials"}
 
 
 def types(source: Source) -> list[float]:
@@ -163,16 +154,14 @@ def types(source: Source) -> list[float]:
     return [len(entries) - (0 if source["specials"] else len(LABEL_SPECIALS))]
 
 
-def share_source(place: Place) -> Source | str:
+def share_source(cell_files: CellFiles) -> Source:
     """Return the subwords of the English side of the training pairs, and the most subwords of the words that count."""
-    if reason := _missing(place):
-        return reason
-    dataset = place.project.dataset(place.cell.dataset)
+    dataset = _dataset(cell_files)
     sides = [side for side in SIDES if dataset.language(side) == ENGLISH]
     if not sides:
-        return f"{dataset.name} has no English side"
-    tokens = place.path("tokens", segmentation=_segmentation(place), split="train", side=sides[0])
-    return {"files": {"tokens": tokens}, "most": 1 if place.cell.metric == "english_words_unsplit" else 7}
+        raise Unmeasurable(f"{dataset.name} has no English side")
+    tokens = cell_files.path("tokens", segmentation=_segmentation(cell_files), split="train", side=sides[0])
+    return {"files": {"tokens": tokens}, "most": 1 if cell_files.cell.metric == "english_words_unsplit" else 7}
 
 
 def share(source: Source) -> list[float]:

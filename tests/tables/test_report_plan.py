@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nmtcore.files import write_json, write_text
-from nmtcore.planning.report import (
+from nmtcore.tables.report_plan import (
     main_tests,
     report_figures,
     report_runs,

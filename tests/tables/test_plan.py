@@ -7,14 +7,15 @@ from typing import get_args
 import pytest
 import yaml
 
-from nmtcore.config.paper_tables import SETTINGS, TableKind, paper_systems, read_paper_tables
-from nmtcore.config.planned_tables import PlannedTable
-from nmtcore.config.published import paper_names, read_paper
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
-from nmtcore.planning.paper_tables import (
+from nmtcore.tables.cells import PlannedTable
+from nmtcore.tables.measures import SETTINGS
+from nmtcore.tables.papers import read_paper
+from nmtcore.tables.plan import (
     all_paper_results,
     all_papers,
+    all_tables,
     claimed_table_jsons,
     our_split,
     paper_and_table,
@@ -24,6 +25,7 @@ from nmtcore.planning.paper_tables import (
     paper_tables_of,
     planned_table,
 )
+from nmtcore.tables.settings import TableKind
 
 PAPERS = ["aycock2021", "bugliarello2020", "pham2018", "tran2018"]
 
@@ -41,23 +43,24 @@ def refusal(function, *arguments, **options):
 
 def test_every_published_number_has_a_cell(project):
     """The number of cells per paper is printed; facts are no cells."""
-    assert all_papers(project) == PAPERS == paper_names(project)
+    assert all_papers(project) == PAPERS
     counts = {}
     for paper in PAPERS:
-        tables = read_paper(project, paper).tables
-        assert [f"{paper}_{name}" for name in tables] == paper_tables_of(project, paper)
-        for name, published in tables.items():
+        published = read_paper(project, paper)
+        assert [f"{paper}_{name}" for name in published.tables] == paper_tables_of(project, paper)
+        for name, table in published.tables.items():
             plan = planned_table(project, f"{paper}_{name}")
             values = Counter((c.row, c.column, c.published, c.marks) for c in plan.cells if c.published is not None)
-            assert values == Counter((c.row, c.column, c.published, c.marks) for c in published.cells.values()), name
-            assert plan.facts.items() >= published.settings.facts.items()
+            of_paper = [(c.row, c.column, c.published, c.marks) for c in table.cells if c.published is not None]
+            assert values == Counter(of_paper), name
+            assert plan.facts.items() >= published.settings.tables[name].facts.items()
             counts[paper] = counts.get(paper, 0) + sum(values.values())
     print(f"{sum(counts.values())} published numbers in cells: {counts}")
     assert counts == {"aycock2021": 71, "bugliarello2020": 200, "pham2018": 104, "tran2018": 179}
 
 
 def test_every_cell_of_a_system_has_runs_or_a_reason(project):
-    for name in (name for paper in PAPERS for name in paper_tables_of(project, paper)):
+    for name in all_tables(project):
         plan = planned_table(project, name)
         rows = {row.name: row for row in plan.rows}
         others = {*read_paper(project, plan.paper).settings.others, "random"}
@@ -65,30 +68,30 @@ def test_every_cell_of_a_system_has_runs_or_a_reason(project):
         for cell in plan.cells:
             assert not (cell.source and cell.reason), (name, cell)
             ours = cell.system not in others and not rows[cell.row].elsewhere
-            if cell.system is not None and cell.dataset is not None:
+            if cell.system is not None and cell.ours is not None:
                 assert bool(cell.runs or cell.reason) == ours, (name, cell)
             if cell.runs:
                 assert plan.runs[cell.runs].seeds == (1,)
-                assert cell.split is None or cell.split in project.dataset(cell.dataset).splits
+                assert cell.test is None or cell.test in project.dataset(cell.ours).splits
 
 
 def test_a_plan_survives_json(project):
     for name in ("tran2018_table_3", "aycock2021_figure_5_2"):
         values = paper_table_plan(project, paper_table=name)
         plan = planned_table(project, name)
-        assert build(PlannedTable, yaml.safe_load(yaml.safe_dump(values)), where="plan").cells == plan.cells
+        assert build(PlannedTable, yaml.safe_load(yaml.safe_dump(values)), where="plan") == plan
 
 
 def test_small_scales_use_stand_ins_and_the_paper_scale_uses_none(make_project):
     demo = planned_table(make_project({"scale": "smoke"}), "pham2018_table_6_3")
     assert demo.stand_ins == {"cs2en": "demo_en2de"}
-    assert {(cell.dataset, cell.split) for cell in demo.cells} == {("demo_en2de", "dev"), ("demo_en2de", "test")}
+    assert {(cell.ours, cell.test) for cell in demo.cells} == {("demo_en2de", "dev"), ("demo_en2de", "test")}
     rehearsal = planned_table(make_project({"scale": "quick", "stand_ins": "rehearsal"}), "pham2018_table_6_3")
     assert rehearsal.stand_ins == {"cs2en": "rehearsal_cs2en"}
     for settings in ({"scale": "paper"}, {"scale": "quick", "stand_ins": None}):
         plan = planned_table(make_project(settings), "pham2018_table_6_3")
         assert plan.stand_ins == {}
-        assert {cell.dataset for cell in plan.cells} == {"cs2en"}
+        assert {cell.ours for cell in plan.cells} == {"cs2en"}
     small = planned_table(make_project({"scale": "quick", "stand_ins": "multi30k"}), "bugliarello2020_table_4b")
     assert {cell.reason for cell in small.cells} == {"", "no data set stands in for wat_en2ja (stand_ins: multi30k)"}
     assert all(claim.reason for claim in small.claims)
@@ -102,14 +105,14 @@ def test_each_table_names_the_data_sets_that_stand_in(make_project):
     """By its input files and numbers; a stand-in may also be named for cells that are empty for a reason."""
     project = make_project({"scale": "smoke", "seeds": [1]})
     kinds = set()
-    for name in (name for paper in PAPERS for name in paper_tables_of(project, paper)):
+    for name in all_tables(project):
         plan = planned_table(project, name)
         parts = [Path(path).parts for path in paper_table_inputs(project, paper_table=name)]
         read = {own[1] if own[2] in FOLDERS else own[2] for own in parts}
         assert read <= set(plan.stand_ins.values()), name
         if any(cell.measure in SETTINGS for cell in plan.cells):
             assert plan.stand_ins == {}
-        assert paper_table_plan(project, paper_table=name)["stand_ins"] == plan.stand_ins
+        assert paper_table_plan(project, paper_table=name).get("stand_ins", {}) == plan.stand_ins
         kinds.add(plan.table_kind)
     assert kinds | {"differences"} == set(get_args(TableKind)), "that is for tables of one's own"
     facts = planned_table(project, "bugliarello2020_facts")
@@ -160,19 +163,14 @@ def test_a_scale_of_ones_own_says_whether_it_decides_claims(make_project, values
 def test_systems_that_learn_more_than_to_translate_are_not_judged_at_quick(make_project):
     """Also if such a system is the baseline; what is not run has its own reason."""
     project = make_project({"scale": "quick", "stand_ins": None, "seeds": [1]})
-    claims = [
-        own
-        for paper in PAPERS
-        for name in paper_tables_of(project, paper)
-        for own in planned_table(project, name).claims
-    ]
+    claims = [own for name in all_tables(project) for own in planned_table(project, name).claims]
     second = ("depparse", "diagonalparse", "tag_attention", "multitask", "sisa", "currey_heafield")
     for own in claims:
-        trained = (own.claim.system.system, own.claim.baseline.system)
+        trained = (own.system.system, own.baseline.system)
         learns_more = any(system.startswith(second) for system in trained)
         assert bool(own.undecided) == (learns_more and not own.reason), own
     print(f"{sum(bool(own.undecided) for own in claims)} of {len(claims)} claims are not decided at quick")
-    decided = {own.claim.system.system for own in claims if not own.undecided}
+    decided = {own.system.system for own in claims if not own.undecided}
     assert {"sa_nmt_hard", "pascal", "tree_traversal", "interleaved"} <= decided
 
 
@@ -221,16 +219,15 @@ def test_a_system_that_a_data_set_cannot_train_gives_a_reason(make_project):
 
 def test_claims_know_their_runs_and_why_they_cannot_be_decided(project):
     (mark, *_) = planned_table(project, "pham2018_table_6_4").claims
-    assert (mark.cell.runs, mark.baseline.runs) == ("demo_de2en/depparse_l1", "demo_de2en/transformer_base")
-    (control,) = mark.controls
-    assert (control.cell.runs, control.baseline, control.reason) == ("demo_de2en/diagonalparse_l1", mark.baseline, "")
+    assert (mark.system.runs, mark.baseline.runs) == ("demo_de2en/depparse_l1", "demo_de2en/transformer_base")
+    ((control, against),) = mark.controls
+    assert (control.runs, against, control.reason) == ("demo_de2en/diagonalparse_l1", mark.baseline, "")
     pascal = next(claim for claim in planned_table(project, "bugliarello2020_table_3").claims if not claim.reason)
-    first, second = pascal.controls
-    assert (first.cell, first.reason) == (None, "on demo_en2de it is the baseline itself")
-    assert second.cell.runs == "demo_en2de/transformer_base_pascal_rate"
+    (first, _), (second, _) = pascal.controls
+    assert (first.source, first.reason) == ({}, "on demo_en2de it is the baseline itself")
+    assert second.runs == "demo_en2de/transformer_base_pascal_rate"
     reasons = Counter(
-        claim.reason for paper in PAPERS for name in paper_tables_of(project, paper)
-        for claim in planned_table(project, name).claims
+        claim.reason for name in all_tables(project) for claim in planned_table(project, name).claims
     )  # fmt: skip
     assert sum(reasons.values()) == 215
     assert set(reasons) == {
@@ -247,21 +244,21 @@ def test_claims_know_their_runs_and_why_they_cannot_be_decided(project):
 
 def test_what_decides_nothing_needs_no_control(project):
     table = planned_table(project, "bugliarello2020_table_3")
-    filtered = [own for own in table.claims if own.reason and own.claim.controls]
+    filtered = [own for own in table.claims if own.reason and own.controls]
     assert filtered
-    assert not any(own.controls for own in filtered)
+    assert not any(cell.source for own in filtered for cell in own.cells())
 
 
 def test_a_claim_about_the_target_language_plans_each_system_twice(make_project):
     table = planned_table(make_project({"scale": "quick", "stand_ins": "rehearsal"}), "tran2018_table_3")
-    claims = [own for own in table.claims if own.claim.system.system == own.claim.baseline.system]
+    claims = [own for own in table.claims if own.system.system == own.baseline.system]
     assert [own.reason for own in claims] == [""] * 6
-    assert {(own.cell.runs, own.baseline.runs) for own in claims} == {
+    assert {(own.system.runs, own.baseline.runs) for own in claims} == {
         (f"rehearsal_wmt17_en2ru/{name}", f"rehearsal_wmt17dev15_en2de/{name}")
         for name in ("fa_nmt_separate", "fa_nmt_shared", "sa_nmt_shared")
     }
     assert set(table.runs) == {cell.runs for cell in table.cells if cell.runs}
-    assert {own.cell.split for own in claims} == {"gold_ud_english"}
+    assert {own.system.test for own in claims} == {"gold_ud_english"}
 
 
 def test_a_control_takes_the_place_of_a_baseline_that_is_the_system_itself(make_project):
@@ -273,8 +270,8 @@ def test_a_control_takes_the_place_of_a_baseline_that_is_the_system_itself(make_
     }  # fmt: skip
     values = {"title": "Mine", "controls": {"depparse_l1": ["diagonalparse_l1"]}, "tables": {"t": table}}
     (planned,) = planned_table(make_project({"scale": "smoke"}, {"tables/mine": values}), "mine_t").claims
-    (control,) = planned.controls
-    runs = (control.cell.runs, control.baseline.runs)
+    ((control, against),) = planned.controls
+    runs = (control.runs, against.runs)
     assert runs == ("demo_de2en/diagonalparse_l1", "demo_en2de/diagonalparse_l1")
 
 
@@ -285,7 +282,7 @@ def test_an_unknown_table_is_named(project):
 
 def test_all_results_are_the_ledger_the_pages_the_tables_and_the_figures(project):
     results = all_paper_results(project)
-    tables = sum(len(paper_tables_of(project, paper)) for paper in PAPERS)
+    tables = len(all_tables(project))
     figures = [path for path in results if path.endswith(".svg")]
     assert results[0] == "results/tables/claims.md"
     assert len(results) == len(set(results)) == 1 + len(PAPERS) + tables + len(figures)
@@ -313,7 +310,7 @@ def test_a_user_has_tables_of_her_own(make_project):
     assert all_papers(project) == ["aycock2021", "bugliarello2020", "mine", "pham2018", "tran2018"]
     plan = planned_table(project, "mine_headline")
     assert (plan.title, plan.place, plan.baselines) == ("Mine", "Table 1", ("transformer_base",))
-    assert [claim.cell.runs for claim in plan.claims] == ["demo_en2de/depparse_l1"]
+    assert [claim.system.runs for claim in plan.claims] == ["demo_en2de/depparse_l1"]
     # A data set that no file of stand-ins names, such as a stand-in or the user's own, stands for itself.
     assert plan.stand_ins == {}
     assert plan.runs["demo_en2de/transformer_base"].seeds == (1, 2)
@@ -364,7 +361,7 @@ def test_comet_is_planned_where_a_table_asks_for_it(make_project, table_kind, me
     ],
 )
 def test_mistakes_in_a_file_of_tables_are_sentences(make_project, change, message):
-    sentence = refusal(read_paper_tables, make_project(files={"tables/mine": OWN | change}), "mine")
+    sentence = refusal(read_paper, make_project(files={"tables/mine": OWN | change}), "mine")
     assert message in sentence
     assert "config/tables/mine.yaml" in sentence
 
@@ -389,7 +386,7 @@ CLAIM = {"says": "x", "systems": ["depparse_l1"]}
 def test_mistakes_in_an_own_table_are_sentences(make_project, tmp_path, change, message):
     table = OWN["tables"]["headline"] | change
     files = {"tables/mine": OWN | {"tables": {"headline": table}}}
-    sentence = refusal(read_paper_tables, make_project(files=files), "mine")
+    sentence = refusal(read_paper, make_project(files=files), "mine")
     assert message in sentence
     assert sentence.startswith(str(tmp_path / "config/tables/mine.yaml"))
 
@@ -402,9 +399,8 @@ def test_rows_of_a_published_table_are_not_given_twice(make_project):
         ({"tables": {}}, "tables lacks"),
     ):
         project = make_project(files={"tables/pham2018": values})
-        assert sentence in refusal(read_paper_tables, project, "pham2018")
+        assert sentence in refusal(read_paper, project, "pham2018")
 
 
 def test_added_systems_count_as_systems_of_the_paper(project):
-    tables = read_paper_tables(project, "bugliarello2020")
-    assert "transformer_base_pascal_rate" in paper_systems(tables.paper, tables.settings)
+    assert "transformer_base_pascal_rate" in read_paper(project, "bugliarello2020").systems

@@ -5,9 +5,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from nmtcore.measures.place import Place, Source, seed_files
-
-NO_LOG = "its translations were made elsewhere, so it has no training log"
+from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 
 NOTES = """
 Loss: translation loss per target token, with label smoothing, in the first and last line of the training log. Tokens/s:
@@ -20,40 +18,25 @@ running there.
 """
 
 
-def log_source(place: Place) -> Source | str:
-    """Return the training logs of the cell's runs, or say why there are none."""
-    if place.runs is None:
-        return place.cell.reason
-    if place.run.external is not None:
-        return NO_LOG
-    return {"files": {"history": place.by_seed("history")}}
+def log_source(cell_files: CellFiles) -> Source:
+    """Return the training logs of the cell's runs."""
+    if cell_files.run.external is not None:
+        raise Unmeasurable("its translations were made elsewhere, so it has no training log")
+    return {"files": {"history": cell_files.by_seed("history")}}
 
 
-def relative_source(place: Place) -> Source | str:
+def relative_source(cell_files: CellFiles) -> Source:
     """Return the training logs of the cell's runs, and of the baseline's."""
-    source, baseline = log_source(place), place.baseline
-    if isinstance(source, str):
-        return source
-    if baseline is None or not baseline.seeds or place.run_of(baseline).external is not None:
-        return "there is no run of the baseline to compare with"
-    return {"files": {**source["files"], "baseline": seed_files(place.project, baseline, "history")}}
+    source, baseline = log_source(cell_files), cell_files.baseline
+    if baseline is None or not baseline.seeds or cell_files.run_of(baseline).external is not None:
+        raise Unmeasurable("there is no run of the baseline to compare with")
+    return {"files": {**source["files"], "baseline": cell_files.of_runs(baseline, "history")}}
 
 
-def _facts(name: str) -> Any:
-    """Return the function that reads a fact about training from the log of each seed; a log may lack it."""
-
-    def values(source: Source) -> list[float]:
-        facts = [training_facts(path)[name] for path in source["files"]["history"].values()]
-        return [] if None in facts else facts
-
-    return values
-
-
-first_loss, last_loss, updates = _facts("first_loss"), _facts("last_loss"), _facts("updates")
-tokens_per_second, seconds = _facts("tokens_per_second"), _facts("seconds")
-seconds_per_update, seconds_per_validation = _facts("seconds_per_update"), _facts("seconds_per_validation")
-validations, training_time = _facts("validations"), _facts("training_time")
-_whole = _facts("seconds_per_update_with_validation")
+def facts(name: str, source: Source) -> list[float]:
+    """Return a fact about training from the log of each seed; nothing if a log lacks it."""
+    values = [training_facts(path)[name] for path in source["files"]["history"].values()]
+    return [] if None in values else values
 
 
 @cache
@@ -99,5 +82,6 @@ def training_facts(history: str) -> dict[str, Any]:
 
 def relative_time(source: Source) -> list[float]:
     """Return the time per update of each seed, divided by the mean of the baseline's."""
-    baseline = fmean(_whole({"files": {"history": source["files"]["baseline"]}}))
-    return [time / baseline for time in _whole(source)]
+    name = "seconds_per_update_with_validation"
+    baseline = fmean(facts(name, {"files": {"history": source["files"]["baseline"]}}))
+    return [time / baseline for time in facts(name, source)]

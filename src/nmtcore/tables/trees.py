@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from nmtcore.config.datasets import GOLD
 from nmtcore.errors import UserError
 from nmtcore.layout import file_name
-from nmtcore.measures.place import Place, Source
-from nmtcore.measures.scores import stored_counts
 from nmtcore.planning.runs import gold_files
+from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
+from nmtcore.tables.scores import stored_counts
 
 if TYPE_CHECKING:
     from nmtcore.evaluation.counts import SentenceCounts
@@ -33,44 +33,42 @@ the next word. All columns of a treebank are computed from the same sentences.
 """
 
 
-def _treebank_source(place: Place, file_type: str = "gold_parses", *, first: bool = False) -> Source | str:
+def _treebank_source(cell_files: CellFiles, file_type: str = "gold_parses", *, first: bool = False) -> Source:
     """Return the pairs and gold trees of the cell's treebank, and the parses or counts of its runs, if it has some."""
-    cell = place.cell
+    cell = cell_files.cell
     if cell.reason:
-        return cell.reason
-    dataset = None if cell.dataset is None else place.project.dataset(cell.dataset)
-    if dataset is None or cell.split not in dataset.source_treebanks(GOLD):
-        return f"{cell.split or 'this'} is no treebank with gold trees of the source side"
-    pairs, trees = gold_files(place.project, dataset=cell.dataset, split=cell.split)
+        raise Unmeasurable(cell.reason)
+    dataset = None if cell.ours is None else cell_files.project.dataset(cell.ours)
+    if dataset is None or cell.test not in dataset.source_treebanks(GOLD):
+        raise Unmeasurable(f"{cell.test or 'this'} is no treebank with gold trees of the source side")
+    pairs, trees = gold_files(cell_files.project, dataset=cell.ours, split=cell.test)
     files: dict[str, Any] = {"pairs": pairs, "trees": trees}
-    if place.runs is not None:
-        if cell.split not in place.run.gold:
-            return f"{cell.system} does not parse"
-        split = {"split": cell.split} if file_type == "gold_parses" else {}
-        files[file_type] = place.by_seed(file_type, first=first, **split)
-    return {"files": files, "split": cell.split}
+    if cell_files.runs is not None:
+        if cell.test not in cell_files.run.gold:
+            raise Unmeasurable(f"{cell.system} does not parse")
+        split = {"split": cell.test} if file_type == "gold_parses" else {}
+        files[file_type] = cell_files.by_seed(file_type, first=first, **split)
+    return {"files": files, "split": cell.test}
 
 
-def trees_source(place: Place) -> Source | str:
+def trees_source(cell_files: CellFiles) -> Source:
     """Return the treebank and the parses by the first seed, of a figure of trees."""
-    return (
-        _treebank_source(place, first=True) if place.runs or place.cell.reason else f"{place.cell.system} is no system"
-    )
+    if cell_files.runs is None and not cell_files.cell.reason:
+        raise Unmeasurable(f"{cell_files.cell.system} is no system")
+    return _treebank_source(cell_files, first=True)
 
 
-def induction_source(place: Place) -> Source | str:
+def induction_source(cell_files: CellFiles) -> Source:
     """Return the treebank, and the counts of the cell's runs or the name of the baseline whose trees are scored."""
-    cell = place.cell
-    if place.runs is None and cell.system not in BRANCHING and not cell.reason:
-        return f"{cell.system} has no trees"
-    source = _treebank_source(place, "gold_counts")
-    if isinstance(source, str):
-        return source
+    cell = cell_files.cell
+    if cell_files.runs is None and cell.system not in BRANCHING and not cell.reason:
+        raise Unmeasurable(f"{cell.system} has no trees")
+    source = _treebank_source(cell_files, "gold_counts")
     measure = {"undirected": "undirected_gold_edges"}.get(cell.metric, cell.metric)
-    if place.runs is None:
+    if cell_files.runs is None:
         return {**source, "column": measure, "baseline": cell.system}
     column = f"untrained_{measure}" if cell.row.endswith(UNTRAINED) else measure
-    return {"files": {"counts": source["files"]["gold_counts"]}, "split": cell.split, "column": column}
+    return {"files": {"counts": source["files"]["gold_counts"]}, "split": cell.test, "column": column}
 
 
 def treebank_counts(source: Source) -> "list[SentenceCounts]":
@@ -128,18 +126,16 @@ def sentence_count(source: Source) -> int:
     return next(iter(counts.values())) if counts else row_count(Path(source["files"]["trees"]))
 
 
-def production_source(place: Place) -> Source | str:
+def production_source(cell_files: CellFiles) -> Source:
     """Return the treebank, and the parses by the cell's runs or the name of the trees that need none."""
-    cell = place.cell
-    if place.runs is None and cell.system not in WITHOUT_RUNS and not cell.reason:
-        return f"{cell.system} has no trees"
+    cell = cell_files.cell
+    if cell_files.runs is None and cell.system not in WITHOUT_RUNS and not cell.reason:
+        raise Unmeasurable(f"{cell.system} has no trees")
     head, _, dependent = (cell.item or "").partition("_")
-    source = _treebank_source(place)
-    if isinstance(source, str):
-        return source
+    source = _treebank_source(cell_files)
     if not dependent:
-        return f"{cell.item} is no production HEAD_DEPENDENT"
-    return {**source, "head": head, "dependent": dependent, "trees": None if place.runs else cell.system}
+        raise Unmeasurable(f"{cell.item} is no production HEAD_DEPENDENT")
+    return {**source, "head": head, "dependent": dependent, "trees": None if cell_files.runs else cell.system}
 
 
 def tag_shares(source: Source) -> list[float]:
@@ -152,6 +148,11 @@ def tag_shares(source: Source) -> list[float]:
     else:
         shares = [_shares_of_treebank(trees, sentence_count(source))[source["trees"]]]
     return shares_by_seed(shares, head=source["head"], dependent=source["dependent"])
+
+
+def without_shares(source: Source) -> str:
+    """Say that trees have no dependents of the head tag; nothing if they have some."""
+    return "" if tag_shares(source) else f"these trees have no dependents of {source['head']}"
 
 
 @cache

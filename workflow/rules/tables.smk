@@ -1,6 +1,6 @@
 # Tables and figures of the papers and of the configured systems, the page of each paper, and the ledger of their claims
 # (config/tables); the report. Each table is written as Markdown, CSV and LaTeX.
-from nmtcore.planning.paper_tables import (
+from nmtcore.tables.plan import (
     all_paper_results,
     claimed_table_jsons,
     paper_figure_inputs,
@@ -9,7 +9,7 @@ from nmtcore.planning.paper_tables import (
     paper_table_notes,
     paper_table_plan,
 )
-from nmtcore.planning.report import (
+from nmtcore.tables.report_plan import (
     main_tests,
     report_figures,
     report_runs,

@@ -19,9 +19,7 @@ from nmtcore.config.corpora import CorpusSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.formats import FORMATS
-from nmtcore.config.paper_tables import PaperTablesSettings
 from nmtcore.config.project_settings import ProjectSettings
-from nmtcore.config.published import PaperSettings
 from nmtcore.config.ranges import PartOf, descriptions, hints_of, summary
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings, SpeedsSettings, StandInSettings
 from nmtcore.config.registry import PartsOf, Registry
@@ -31,6 +29,7 @@ from nmtcore.config.transforms import TRANSFORMS
 from nmtcore.config.typed import adapter, default_of, plain, unknown
 from nmtcore.errors import UserError
 from nmtcore.files import write_texts
+from nmtcore.tables.settings import PaperSettings, PaperTablesSettings
 
 FILES: dict[str, type] = {
     "config": ProjectSettings,

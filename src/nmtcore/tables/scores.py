@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmtcore.config.datasets import GOLD
-from nmtcore.config.paper_tables import SEGMENT_MEASURES
 from nmtcore.errors import UserError
 from nmtcore.layout import file_name
-from nmtcore.measures.place import Place, Source
+from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 
 if TYPE_CHECKING:
     from nmtcore.evaluation.counts import SentenceCounts
@@ -20,40 +19,35 @@ of chains: of the most probable heads of a system that learns that the head is t
 """
 
 
-def translations_source(place: Place, measure: str) -> Source | str:
+def translations_source(cell_files: CellFiles, *, measure: str, file_type: str) -> Source:
     """Return the counts of the translations by the cell's runs; a row that is no system of ours has none."""
-    if place.runs is None or place.cell.split is None:
-        return place.cell.reason
-    files = {"counts": place.by_seed("comet_counts" if measure in SEGMENT_MEASURES else "counts")}
-    return {"files": files, "split": place.cell.split, "column": measure}
+    if cell_files.runs is None or cell_files.cell.test is None:
+        raise Unmeasurable(cell_files.cell.reason)
+    files = {"counts": cell_files.by_seed(file_type)}
+    return {"files": files, "split": cell_files.cell.test, "column": measure}
 
 
-def attachment_source(place: Place, *, chains: bool = False) -> Source | str:
+def attachment_source(cell_files: CellFiles, *, chains: bool = False) -> Source:
     """Return the counts of the parses by the cell's runs; nothing if they do not parse the split.
 
     With `chains`, these are runs that learn chains, else those that do not.
     """
-    cell, run = place.cell, place.run
-    if run is None or cell.split is None:
-        return cell.reason
-    if (run.tree_comparison == "chain") != chains:
-        return ""
-    gold = cell.split.startswith(GOLD)
-    if cell.split not in (run.gold if gold else run.parsed_tests):
-        return ""
-    files = {"counts": place.by_seed("gold_counts" if gold else "counts")}
-    return {"files": files, "split": cell.split, "column": "tree_uas" if run.tree_comparison == "induced" else "uas"}
+    cell, run = cell_files.cell, cell_files.run
+    gold = (cell.test or "").startswith(GOLD)
+    is_chain = run.tree_comparison == "chain"
+    if is_chain != chains or cell.test not in (run.gold if gold else run.parsed_tests):
+        raise Unmeasurable
+    files = {"counts": cell_files.by_seed("gold_counts" if gold else "counts")}
+    return {"files": files, "split": cell.test, "column": "tree_uas" if run.tree_comparison == "induced" else "uas"}
 
 
-def tree_attachment_source(place: Place) -> Source | str:
+def tree_attachment_source(cell_files: CellFiles) -> Source:
     """Return the scores of the cell's runs, if `attachment_source` counts heads that are not those of their trees."""
-    source = attachment_source(place)
-    if isinstance(source, str):
-        return source
-    if place.run.tree_comparison != "supervised":
-        return ""
+    source = attachment_source(cell_files)
+    if cell_files.run.tree_comparison != "supervised":
+        raise Unmeasurable
     gold = source["split"].startswith(GOLD)
-    files = {"scores": place.by_seed("gold_scores" if gold else "scores")}
+    files = {"scores": cell_files.by_seed("gold_scores" if gold else "scores")}
     return {"files": files, "split": source["split"], "score": "gold.uas" if gold else "uas"}
 
 

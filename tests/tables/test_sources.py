@@ -3,8 +3,8 @@
 import pytest
 from workflow.calling import little
 
-from nmtcore.measures import MEASURES
-from nmtcore.planning.paper_tables import paper_table_inputs, planned_table
+from nmtcore.tables.measures import MEASURES
+from nmtcore.tables.plan import paper_table_inputs, planned_table
 
 RUN = "results/smoke/demo_en2de"
 TREEBANK = [
@@ -19,6 +19,7 @@ def project(make_project):
     rows = ["nmt", "sa_nmt_shared", "transformer_base"]
     tables = {name: {"kind": name, "rows": rows, "columns": [shown]} for name in ("gates", "attention", "sharpness")}
     trees = ["wmt17dev15_en2de/gold_ud_english/trees"]
+    tables["settings"] = {"kind": "scores", "rows": rows, "columns": ["nc11_de2en/test/heads"]}
     tables["trees"] = {"kind": "trees", "rows": ["nmt", "depparse_l1"], "columns": trees}
     return make_project(files={"tables/mine": {"tables": tables}})
 
@@ -31,10 +32,7 @@ def cell(project, table, row, column=""):
     return planned_table(project, table).cell(row, column)
 
 
-def test_the_measures_have_the_names_that_the_configuration_knows():
-    from nmtcore.config.paper_tables import MEASURES as KNOWN
-
-    assert {*KNOWN} <= MEASURES.keys()
+def test_measures_that_stand_beside_others_exist():
     assert {own for measure in MEASURES.values() for own in measure.also} <= MEASURES.keys()
 
 
@@ -59,6 +57,8 @@ def test_vocabularies_of_both_sides_are_found_by_their_language(project):
         assert source == {"files": folder, "side": side}
     missing = cell(project, "tran2018_table_1", "wmt17_en2ru", "test_wmt16/pairs").reason
     assert missing == "neither the paper's data set nor demo_en2de has the split test_wmt16"
+    published = cell(project, "tran2018_table_1", "wmt17dev15_en2de", "test_wmt16/pairs").source
+    assert published["files"] == {"report": "results/demo_en2de/corpus/test.json"}, "its main test stands in"
 
 
 def test_selected_and_copied_pairs_of_the_papers_own_data_set(make_project):
@@ -85,6 +85,8 @@ def test_settings_are_those_of_the_papers_own_data_sets_and_need_no_file(project
     own = [cell(project, "bugliarello2020_table_2", "nc11_de2en", column).source["value"] for column in columns]
     assert own == [0.0007, 0.9, 0.997, 8, 0.0]
     assert cell(project, "bugliarello2020_released_training", "sisa", "nc11_de2en/beta2").source == {"value": 0.98}
+    missing = cell(project, "mine_settings", "nmt", "nc11_de2en/test/heads").reason
+    assert missing == "nmt scales no heads by parents"
 
 
 def test_times_are_read_from_the_logs_of_the_system_and_of_the_baseline(project):
@@ -126,6 +128,8 @@ def test_induction_reads_the_treebanks_and_all_counts(project):
     left = cell(project, "tran2018_table_3", "left", "wmt17_en2ru/gold_ud_english/undirected").source
     assert set(left["files"]["compared"].values()) == counts[0]
     assert (left["column"], left["baseline"]) == ("undirected_gold_edges", "left")
+    claimed = [own.baseline.source for own in planned_table(project, "tran2018_table_3").claims if not own.reason]
+    assert left["files"] in [source["files"] for source in claimed], "a claim compares the same sentences"
 
 
 def test_productions_and_trees_read_parses(project):
@@ -186,6 +190,13 @@ def test_parts_of_tests_read_counts_and_what_divides_the_test(make_project):
     systems = ("tag_attention", "transformer_base", "tag_attention_random", "tag_attention_without_loss")
     counts = {f"results/smoke/demo_de2en/{system}/seed1/counts" for system in systems}
     assert set(inputs(project, "aycock2021_figure_5_2")) == {supertags, *counts}
+
+
+def test_parts_have_no_gain_over_a_baseline_that_is_not_measured(make_project):
+    rows = ["transformer_base", "depparse_l1"]
+    own = {"kind": "lengths", "rows": rows, "baselines": rows[:1], "columns": ["demo_en2de/test/uas"]}
+    project = make_project({"seeds": [1]}, files={"tables/mine": {"tables": {"t": own}}})
+    assert set(cell(project, "mine_t", "depparse_l1", "demo_en2de/test/uas").source["files"]) == {"counts", "pairs"}
 
 
 def test_examples_read_one_seed_with_pairs_and_supertags(make_project):

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.datasets import GOLD
-from nmtcore.config.paper_tables import PaperTables, PaperTableSettings, PaperTablesSettings
 from nmtcore.config.project import Project
-from nmtcore.config.published import PaperSettings, PublishedTableSettings, make_paper
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
-from nmtcore.measures.measured import test_annotations
 from nmtcore.planning.configured import configured_runs
+from nmtcore.tables.kinds import test_annotations
+from nmtcore.tables.papers import Paper, make_paper
+from nmtcore.tables.settings import PaperSettings, PaperTableSettings, PaperTablesSettings, PublishedTableSettings
 
 TRAINING = ("first_loss", "last_loss", "updates", "tokens_per_second", "seconds")
 """What the table of systems says about training."""
@@ -26,17 +26,15 @@ GOLD_TREES, LEFT = "gold", "left"
 """The names of trees that need no run: those of the treebank, and chains to the next word."""
 
 
-def configured_spec(project: Project, name: str) -> PaperTables:
+def configured_paper(project: Project, name: str) -> Paper:
     """Specify a table of the configured systems. Raises `UserError` if there is nothing to tabulate."""
     runs = configured_runs(project)[0]
-    table_kind, settings = _SPECS[name](project, _first_runs(runs))
-    where = Path("config.yaml")
-    tables = {name: settings}
+    table_kind, specified = _SPECS[name]
+    settings = PublishedTableSettings(**specified(project, _first_runs(runs)))
     others = {GOLD_TREES: "the trees of the treebank", LEFT: "chains to the next word"}
-    values = PaperSettings(title=name.capitalize(), others=others, tables=tables)
-    paper = make_paper(project, "", where, values)
-    own = PaperTablesSettings(tables={name: PaperTableSettings(kind=table_kind)})
-    return PaperTables(paper, own)
+    values = PaperSettings(title=name.capitalize(), others=others, tables={name: settings})
+    shown = PaperTablesSettings(tables={name: PaperTableSettings(kind=table_kind)})
+    return make_paper(project, "", Path("config.yaml"), values, shown)
 
 
 def _first_runs(runs: Iterable[RunSettings]) -> list[RunSettings]:
@@ -49,11 +47,7 @@ def _needed(present: Sequence[Any], what: str) -> None:
         raise UserError(f"{what}, in config.yaml or on the command line.")
 
 
-def _empty(names: Iterable[str], columns: Sequence[str]) -> dict[str, tuple[None, ...]]:
-    return {name: (None,) * len(columns) for name in names}
-
-
-def _systems(project: Project, runs: list[RunSettings]) -> tuple[str, PublishedTableSettings]:
+def _systems(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
     _needed(runs, "A table of systems needs `datasets` and `systems`")
     columns: list[str] = []
     for name in project.settings.datasets:
@@ -65,16 +59,15 @@ def _systems(project: Project, runs: list[RunSettings]) -> tuple[str, PublishedT
         if any(run.tree_comparison == "induced" for run in own if run.gold):
             columns += [f"{name}/{split}/directed+undirected" for split in dataset.source_treebanks(GOLD)]
         columns += [f"{name}/train/{metric}" for metric in TRAINING]
-    settings = PublishedTableSettings(
-        place="Systems",
-        description="scores, differences and training",
-        columns=tuple(columns),
-        rows=_empty(project.settings.systems, columns),
-    )
-    return "scores", settings
+    return {
+        "place": "Systems",
+        "description": "scores, differences and training",
+        "columns": tuple(columns),
+        "systems": tuple(project.settings.systems),
+    }
 
 
-def _constructions(project: Project, runs: list[RunSettings]) -> tuple[str, PublishedTableSettings]:
+def _constructions(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
     compared = _compared(project, runs, "A table of constructions")
     annotated = {
         name: split
@@ -88,23 +81,20 @@ def _constructions(project: Project, runs: list[RunSettings]) -> tuple[str, Publ
     )
     pairs = [(name, system) for name in annotated for system in compared]
     columns = tuple(f"{name}/{annotated[name]}/{system}/bleu_gain" for name, system in pairs)
-    settings = PublishedTableSettings(
-        place="BLEU by construction",
-        row="item",
-        column="dataset/split/system/metric",
-        columns=columns,
-        rows=_empty(["total"], columns),
-    )
-    return "constructions", settings
+    return {
+        "place": "BLEU by construction",
+        "row": "item",
+        "column": "dataset/split/system/metric",
+        "columns": columns,
+        "rows": {"total": (None,) * len(columns)},
+    }
 
 
-def _examples(project: Project, runs: list[RunSettings]) -> tuple[str, PublishedTableSettings]:
+def _examples(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
     compared = _compared(project, runs, "A table of examples")
-    systems = dict.fromkeys((*compared.values(), *compared))
+    systems = tuple(dict.fromkeys((*compared.values(), *compared)))
     columns = tuple(f"{name}/{project.dataset(name).main_test}" for name in project.settings.datasets)
-    return "examples", PublishedTableSettings(
-        place="Examples", column="dataset/split", columns=columns, rows=_empty(systems, columns)
-    )
+    return {"place": "Examples", "column": "dataset/split", "columns": columns, "systems": systems}
 
 
 def _compared(project: Project, runs: list[RunSettings], subject: str) -> dict[str, str]:
@@ -119,20 +109,18 @@ def _compared(project: Project, runs: list[RunSettings], subject: str) -> dict[s
     return compared
 
 
-def _gates(project: Project, runs: list[RunSettings]) -> tuple[str, PublishedTableSettings]:
+def _gates(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
     gated = [run for run in runs if run.has_gates]
     _needed(
         gated,
         "A table of gates needs `datasets`, and `systems` that have a gate in the decoder (such as sa_nmt_shared)",
     )
     tests = dict.fromkeys(f"{run.dataset}/{run.tests[0]}" for run in gated)
-    rows = _empty(dict.fromkeys(run.system for run in gated), [*tests])
-    return "gates", PublishedTableSettings(
-        place="Gates by tag", column="dataset/split", columns=tuple(tests), rows=rows
-    )
+    systems = tuple(dict.fromkeys(run.system for run in gated))
+    return {"place": "Gates by tag", "column": "dataset/split", "columns": tuple(tests), "systems": systems}
 
 
-def _productions(project: Project, runs: list[RunSettings]) -> tuple[str, PublishedTableSettings]:
+def _productions(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
     columns: list[str] = []
     for name in project.settings.datasets:
         dataset = project.dataset(name)
@@ -142,31 +130,32 @@ def _productions(project: Project, runs: list[RunSettings]) -> tuple[str, Publis
     _needed(
         columns, "A table of productions needs `datasets` with a gold treebank of the source side (a split gold_NAME)"
     )
-    return "scores", PublishedTableSettings(
-        place="Productions",
-        metric="share",
-        row="item",
-        column="dataset/split/system",
-        columns=tuple(columns),
-        rows=_empty(PRODUCTIONS, columns),
-    )
+    return {
+        "place": "Productions",
+        "metric": "share",
+        "row": "item",
+        "column": "dataset/split/system",
+        "columns": tuple(columns),
+        "rows": dict.fromkeys(PRODUCTIONS, (None,) * len(columns)),
+    }
 
 
-def _curves(project: Project, runs: list[RunSettings]) -> tuple[str, PublishedTableSettings]:
+def _curves(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
     trained = [run for run in runs if run.external is None]
     _needed(
         trained, "A figure of curves needs `datasets`, and `systems` that are trained here: external ones have none"
     )
     columns = tuple(dict.fromkeys(run.dataset for run in trained))
-    rows = _empty(dict.fromkeys(run.system for run in trained), columns)
-    return "curves", PublishedTableSettings(place="Validation scores", column="dataset", columns=columns, rows=rows)
+    systems = tuple(dict.fromkeys(run.system for run in trained))
+    return {"place": "Validation scores", "column": "dataset", "columns": columns, "systems": systems}
 
 
 _SPECS = {
-    "systems": _systems,
-    "constructions": _constructions,
-    "gates": _gates,
-    "productions": _productions,
-    "examples": _examples,
-    "curves": _curves,
+    "systems": ("scores", _systems),
+    "constructions": ("constructions", _constructions),
+    "gates": ("gates", _gates),
+    "productions": ("scores", _productions),
+    "examples": ("examples", _examples),
+    "curves": ("curves", _curves),
 }
+"""The kind of each table, and what says what it shows, in the keys of published tables."""

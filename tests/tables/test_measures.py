@@ -15,8 +15,9 @@ from nmtcore.evaluation.subword_counts import subword_counts
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.files import write_json, write_lines
 from nmtcore.layout import Layout
-from nmtcore.measures import MEASURES, scores, sizes, training, trees
 from nmtcore.parquet import ROWS_PER_GROUP, write_rows
+from nmtcore.tables import scores, sizes, training, trees
+from nmtcore.tables.measures import MEASURES
 
 REFERENCES = ["the red dog sees a cat near the river", "an old tree stands in the town", "she sees it"]
 LINES = ["the red dog saw a cat near a river", "an old tree stood in town", "she sees him"]
@@ -120,10 +121,10 @@ def test_times_of_updates_and_validations_are_medians(tmp_path):
 def test_a_log_without_translation_losses_has_none(tmp_path):
     plain = {"files": {"history": {"1": write_log(tmp_path / "a.jsonl", 1)}}}
     both = {"files": {"history": {"1": write_log(tmp_path / "b.jsonl", 1, loss=2.5)}}}
-    assert (training.first_loss(plain), training.last_loss(both)) == ([], [2.5])
+    assert (training.facts("first_loss", plain), training.facts("last_loss", both)) == ([], [2.5])
     write_lines(tmp_path / "c.jsonl", [json.dumps({"seconds": 1.0})])
     with pytest.raises(UserError, match=r"c.jsonl records no update: delete it and train again"):
-        training.updates({"files": {"history": {"1": str(tmp_path / "c.jsonl")}}})
+        training.facts("updates", {"files": {"history": {"1": str(tmp_path / "c.jsonl")}}})
 
 
 @pytest.fixture

@@ -2,22 +2,21 @@
 
 from contextlib import suppress
 
-from nmtcore.config.paper_tables import FIGURES_OF_KINDS
-from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.layout import ParsedPath
-from nmtcore.planning.paper_tables import all_papers, paper_table_jsons, paper_tables_of, planned_table
+from nmtcore.tables.plan import all_tables, planned_table
+from nmtcore.tables.settings import FIGURES_OF_KINDS
 
 
 def report_tables(project: Project) -> list[str]:
     """List the JSON of all tables of the papers."""
-    return [path for paper in all_papers(project) for path in paper_table_jsons(project, paper=paper)]
+    return [project.layout.path("paper_json", table="", paper_table=name) for name in all_tables(project)]
 
 
 def report_figures(project: Project) -> list[str]:
     """List the figures of the papers."""
-    names = [name for name, table in _tables(project).items() if table.table_kind in FIGURES_OF_KINDS]
+    names = [name for name in all_tables(project) if planned_table(project, name).table_kind in FIGURES_OF_KINDS]
     return [project.layout.path("paper_figure", table="", paper_table=name) for name in names]
 
 
@@ -58,12 +57,6 @@ def main_tests(project: Project) -> dict[str, str]:
     return tests
 
 
-def _tables(project: Project) -> dict[str, PlannedTable]:
-    """Plan all tables of the papers, by name."""
-    names = [name for paper in all_papers(project) for name in paper_tables_of(project, paper)]
-    return {name: planned_table(project, name) for name in names}
-
-
 def _shown_runs(project: Project) -> list[ParsedPath]:
     """List the runs that the report shows: those that have files, or that a table needs."""
     return [*_table_runs(project), *(run for run, _ in _existing(project).values())]
@@ -74,8 +67,8 @@ def _table_runs(project: Project) -> list[ParsedPath]:
     names = {"scale": project.settings.scale}
     paths = [
         project.layout.path("scores", **names, dataset=runs.dataset, system=runs.system, seed=seed)
-        for table in _tables(project).values()
-        for runs in table.runs.values()
+        for name in all_tables(project)
+        for runs in planned_table(project, name).runs.values()
         for seed in runs.seeds
     ]
     return [parsed for path in dict.fromkeys(paths) if (parsed := project.layout.parse(path))]

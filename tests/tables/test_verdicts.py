@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from evaluation.test_differences import sampled_runs
-from reporting.planned import claim
+from reporting.planned import claim, control
 
-from nmtcore.config.claims import TrainedSystem
 from nmtcore.evaluation.compare import difference_of
-from nmtcore.evaluation.verdicts import judge_claim
+from nmtcore.tables.verdicts import judge_claim
 
-CONTROL = TrainedSystem("control", "real")
+CONTROL = control("control")
 CLAIMS = {name: claim(direction=name, controls=(CONTROL,)) for name in ("gain", "loss", "no_gain")}
 
 
@@ -34,7 +33,7 @@ def test_the_interval_decides(direction, answers):
     for delta, answer in zip((3.0, -3.0, 0.5), answers, strict=True):
         ours = our_difference(delta)
         assert (ours.interval[0] > 0, ours.interval[1] < 0) == (delta > 1, delta < -1)
-        assert judge_claim(CLAIMS[direction], ours)[:3] == (answer, "", ours)
+        assert judge_claim(CLAIMS[direction], ours, controls=["no parser"])[:3] == (answer, "", ours)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +50,7 @@ def test_the_interval_decides(direction, answers):
 def test_no_gain_is_upheld_below_a_margin(interval, answers):
     ours = replace(our_difference(0.0), interval=interval)
     assert CLAIMS["no_gain"].margin == 1
-    named = CLAIMS["no_gain"]._replace(margin=2.0)
+    named = replace(CLAIMS["no_gain"], margin=2.0)
     assert tuple(judge_claim(claim, ours).answer for claim in (CLAIMS["no_gain"], named)) == answers
 
 
@@ -66,18 +65,17 @@ def test_one_seed_decides_nothing(direction):
 def test_a_gain_of_a_control_is_marked_and_those_that_were_not_run_are_told_apart():
     single = replace(our_difference(2.0), seed_error=None)
     for compared, gains, reason in (
-        ({CONTROL: our_difference(2.0), CLAIMS["gain"].system: our_difference(2.0)}, True, ""),
-        ({CONTROL: our_difference(0.1)}, False, ""),
-        ({CONTROL: our_difference(-2.0)}, False, ""),
-        ({CONTROL: "no parser"}, None, "no parser"),
-        ({CONTROL: single}, None, "one seed, so that training noise is unknown"),
-        ({}, None, ""),
+        (our_difference(2.0), True, ""),
+        (our_difference(0.1), False, ""),
+        (our_difference(-2.0), False, ""),
+        ("no parser", None, "no parser"),
+        (single, None, "one seed, so that training noise is unknown"),
     ):
-        verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), controls=compared)
-        assert verdict.controls == ((CONTROL, gains, reason),)
-        assert verdict.also_by == (CONTROL,) * bool(gains)
-        assert judge_claim(CLAIMS["gain"], our_difference(0.1), controls=compared).controls == ()
-        assert judge_claim(CLAIMS["loss"], our_difference(-3.0), controls=compared).controls == ()
+        verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), controls=[compared])
+        assert verdict.controls == ((CONTROL[0], gains, reason),)
+        assert verdict.also_by == (CONTROL[0],) * bool(gains)
+        assert judge_claim(CLAIMS["gain"], our_difference(0.1), controls=[compared]).controls == ()
+        assert judge_claim(CLAIMS["loss"], our_difference(-3.0), controls=[compared]).controls == ()
 
 
 def test_a_difference_with_a_reason_decides_nothing_and_what_was_not_run_has_a_reason():

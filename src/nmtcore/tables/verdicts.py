@@ -1,10 +1,10 @@
 """What our results say about a claim of a paper: upheld, contradicted, not decided, or not run."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
-from nmtcore.config.claims import Claim, TrainedSystem
 from nmtcore.evaluation.compare import Difference
+from nmtcore.tables.cells import Cell, Claim
 
 Answer = Literal["upheld", "contradicted", "not decided", "not run"]
 
@@ -19,7 +19,7 @@ SINGLE_SEED = "one seed, so that training noise is unknown"
 class JudgedControl(NamedTuple):
     """A control of a claim, and whether it gains over the claim's baseline."""
 
-    trained: TrainedSystem
+    cell: Cell
     gains: bool | None
     """Whether its interval is above 0; None if it was not run or has one seed."""
     reason: str = ""
@@ -38,16 +38,16 @@ class Verdict(NamedTuple):
     """The claim's controls if it is a gain that is upheld, else none."""
 
     @property
-    def also_by(self) -> tuple[TrainedSystem, ...]:
+    def also_by(self) -> tuple[Cell, ...]:
         """Controls that gain over the same baseline as well, so that the gain may have another cause."""
-        return tuple(control.trained for control in self.controls if control.gains)
+        return tuple(control.cell for control in self.controls if control.gains)
 
 
 def judge_claim(
     claim: Claim,
     difference: Difference | None,
     *,
-    controls: Mapping[TrainedSystem, Difference | str] | None = None,
+    controls: Sequence[Difference | str] = (),
     reason: str = "",
 ) -> Verdict:
     """Judge a claim by the interval of our difference, system minus baseline.
@@ -59,7 +59,7 @@ def judge_claim(
     Args:
         claim: the claim.
         difference: our difference; None if one of the systems was not run.
-        controls: differences between controls of the claim and its baseline, or why they were not run.
+        controls: for each control of the claim its difference from the baseline, or why there is none.
         reason: why there is no difference, or why it decides nothing.
     """
     if difference is None:
@@ -73,14 +73,14 @@ def judge_claim(
         "gain": (low > 0, high < 0), "loss": (high < 0, low > 0), "no_gain": (high < claim.margin, low > 0),
     }[claim.direction]  # fmt: skip
     answer: Answer = "upheld" if upheld else "contradicted" if contradicted else "not decided"
-    explained = claim.controls if claim.direction == "gain" and upheld else ()
-    judged = [_judged_control(control, (controls or {}).get(control, "")) for control in explained]
-    return Verdict(answer, "", difference, tuple(judged))
+    is_explained = claim.direction == "gain" and upheld
+    judged = zip((cell for cell, _ in claim.controls), controls, strict=True) if is_explained else ()
+    return Verdict(answer, "", difference, tuple(_judged_control(cell, compared) for cell, compared in judged))
 
 
-def _judged_control(control: TrainedSystem, compared: Difference | str) -> JudgedControl:
+def _judged_control(cell: Cell, compared: Difference | str) -> JudgedControl:
     if isinstance(compared, str):
-        return JudgedControl(control, None, compared)
+        return JudgedControl(cell, None, compared)
     if not compared.with_training_noise:
-        return JudgedControl(control, None, SINGLE_SEED)
-    return JudgedControl(control, compared.interval[0] > 0)
+        return JudgedControl(cell, None, SINGLE_SEED)
+    return JudgedControl(cell, compared.interval[0] > 0)

@@ -5,7 +5,7 @@ from planning.conftest import PARSER, parsed
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.paper_tables import paper_table_inputs, planned_table
+from nmtcore.tables.plan import paper_table_inputs, planned_table
 
 TAGGERS = {
     "tagger": {"tool": "spacy", "model": "xx_ccg", "tags": "ccg"},
@@ -55,6 +55,8 @@ def test_systems_have_scores_trees_and_training(make_project):
     assert {"transformer_base", "sa_nmt_shared, untrained", "left"} <= rows
     assert table.cell("depparse_l1", "parsed/test/uas").source["column"] == "uas"
     assert table.cell("sa_nmt_shared", "parsed/test/uas").source["column"] == "tree_uas"
+    against = [table.cell(name, "parsed/test/bleu").baseline_runs for name in ("depparse_l1", "transformer_base")]
+    assert against == ["parsed/transformer_base", None]
     chains = [table.cell(system, "parsed/test/uas, precision of chains").source for system in names]
     assert [bool(source) for source in chains] == [False, False, True, False]
     assert table.cell("diagonalparse_l1", "parsed/test/uas").source == {}, "its head does not find trees"

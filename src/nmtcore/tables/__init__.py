@@ -1,0 +1,1 @@
+"""Tables, from YAML to the parameters of the jobs that write them: their cells, what these measure, and claims."""

@@ -1,0 +1,146 @@
+"""What cells of each kind of table are measured from: by their measure, or the runs on a test behind a figure."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from nmtcore.config.project import Project
+from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
+from nmtcore.tables.measures import measured_source
+from nmtcore.tables.training import log_source
+from nmtcore.tables.trees import trees_source
+
+SUBSETS = (("target", "ccg"), ("source", "constituency"), ("target", "constituency"))
+"""The annotations that parts of a test are made from, as (side, column)."""
+
+
+def _check_model(cell_files: CellFiles, lacks: str) -> None:
+    """Raise `Unmeasurable` if there is no model that translates the cell's split."""
+    cell = cell_files.cell
+    if cell_files.runs is None:
+        raise Unmeasurable(cell.reason or f"{cell.system} is no system")
+    if cell_files.run.external is not None or cell_files.test not in cell_files.run.tests:
+        raise Unmeasurable(lacks.format(split=cell.test))
+
+
+def gates_source(cell_files: CellFiles) -> Source:
+    """Return the norms of the gates of all seeds."""
+    lacks = "its system has no gate, or {split} is no test"
+    _check_model(cell_files, lacks)
+    if not cell_files.run.has_gates:
+        raise Unmeasurable(lacks.format(split=cell_files.cell.test))
+    return {"files": {"gates": cell_files.by_seed("gates", split=cell_files.test)}, "split": cell_files.test}
+
+
+def attention_source(cell_files: CellFiles) -> Source:
+    """Return the attention of the first seed, the sentences of the test and, of a run that parses, their trees.
+
+    `encoder_heads`: whether the encoder has attention heads (a transformer's has); `claimed`: those that components
+    compute or train.
+    """
+    _check_model(cell_files, "it has no model, or {split} is no test")
+    run, split = cell_files.run, cell_files.test
+    parsed = run.tree_annotator is not None and split in run.parsed_tests
+    trees = cell_files.path("annotation", split=split, annotator=run.tree_annotator, side="source") if parsed else None
+    return {
+        "files": {
+            "attention": cell_files.by_seed("attention", first=True, split=split),
+            "pairs": cell_files.path("pairs", split=split),
+            "trees": trees,
+        },
+        "split": split,
+        "encoder_heads": run.base == "transformer",
+        "claimed": sorted(run.claimed_heads),
+    }
+
+
+def sharpness_source(cell_files: CellFiles) -> Source:
+    """Return the attention of all seeds of a run whose encoder has attention heads."""
+    lacks = "its encoder has no attention heads"
+    _check_model(cell_files, lacks)
+    if cell_files.run.base != "transformer":
+        raise Unmeasurable(lacks)
+    files = {"attention": cell_files.by_seed("attention", split=cell_files.test)}
+    return {"files": files, "split": cell_files.test, "claimed": sorted(cell_files.run.claimed_heads)}
+
+
+def curves_source(cell_files: CellFiles) -> Source:
+    """Return the training logs, and the size of the beam of validation (1: greedy search)."""
+    return {**log_source(cell_files), "beam": cell_files.run.training.validation.beam}
+
+
+def examples_source(cell_files: CellFiles) -> Source:
+    """Return the translations by the lowest seed, the sentence pairs and the supertags of the references."""
+    cell = cell_files.cell
+    if cell_files.runs is None or cell.test is None:
+        raise Unmeasurable(cell.reason or f"{cell.row} is not run")
+    seed = str(min(cell_files.runs.seeds))
+    tags = [path for _, column, path in test_annotations(cell_files.project, cell.ours, cell.test) if column == "ccg"]
+    settings = cell_files.project.dataset(cell.ours).evaluation
+    return {
+        "files": {
+            "hypotheses": {seed: cell_files.by_seed("hypotheses", split=cell.test)[seed]},
+            "pairs": cell_files.path("pairs", split=cell.test),
+            "supertags": tags[0] if tags else None,
+        },
+        "split": cell.test,
+        "evaluation": {key: getattr(settings, key) for key in ("text", "tokenize", "lowercase")},
+    }
+
+
+def test_annotations(project: Project, name: str, split: str) -> list[tuple[str, str, str]]:
+    """List the side, column and path of each annotation of a test that parts of it are made from."""
+    dataset, annotations = project.dataset(name), []
+    for side, column in SUBSETS:
+        if annotator := dataset.syntax.get(side, {}).get(column):
+            names = {"dataset": name, "annotator": annotator, "split": split, "side": side}
+            annotations.append((side, column, project.layout.path("annotation", **names)))
+    return annotations
+
+
+def parts_source(cell_files: CellFiles) -> Source:
+    """Return the annotations that parts of a test are made from and, behind a gain on them, the translations.
+
+    A paper's table has constructions of the target side, one of the configured systems also phrases.
+    """
+    cell = cell_files.cell
+    if cell.reason or cell.ours is None or cell.test is None:
+        raise Unmeasurable(cell.reason)
+    everything = test_annotations(cell_files.project, cell.ours, cell.test)
+    annotations = [own for own in everything if own[1] == "ccg" or cell_files.configured]
+    if not annotations:
+        phrases = ", or for constituency" if cell_files.configured else ""
+        raise Unmeasurable(f"{cell.ours} names no annotator for ccg of the target side{phrases}")
+    files = {"annotations": {f"{side}.{column}": path for side, column, path in annotations}}
+    if cell.metric == "sentences":
+        return {"files": files, "split": cell.test}
+    return _with_baseline(cell_files, files)
+
+
+def lengths_source(cell_files: CellFiles) -> Source:
+    """Return the translations that are scored by length, and the pairs of the test."""
+    cell = cell_files.cell
+    pairs = {} if cell.test is None or cell.ours is None else {"pairs": cell_files.path("pairs", split=cell.test)}
+    return _with_baseline(cell_files, pairs)
+
+
+def _with_baseline(cell_files: CellFiles, files: Source) -> Source:
+    """Return the translations of the cell's runs, those of the baseline's (`baseline`), and more files."""
+    source = measured_source(cell_files)
+    if cell_files.baseline is not None:
+        with suppress(Unmeasurable):
+            against = measured_source(cell_files._replace(runs=cell_files.baseline))
+            files = {**files, "baseline": against["files"]}
+    return {**source, "files": {**source["files"], **files}}
+
+
+KINDS: dict[str, Callable[[CellFiles], Source]] = {
+    "gates": gates_source,
+    "attention": attention_source,
+    "sharpness": sharpness_source,
+    "curves": curves_source,
+    "examples": examples_source,
+    "trees": trees_source,
+    "constructions": parts_source,
+    "lengths": lengths_source,
+}
+"""The sources of the cells of tables that are more than a grid of numbers."""

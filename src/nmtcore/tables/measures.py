@@ -1,0 +1,185 @@
+"""The measures of tables: the files that each reads, for planning, and the values that it finds there, for a job.
+
+`source` of a measure says at planning time what a cell is measured from, or raises `Unmeasurable`; it loads nothing
+heavy. `values` computes the cell from its source, a number per seed; `counts`, of a score that can be compared,
+what counts in each sentence.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from nmtcore.config.components.settings import PascalSettings
+from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.own_code import has_own
+from nmtcore.layout import PAPER
+from nmtcore.tables import scores, sizes, training, trees
+from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
+
+if TYPE_CHECKING:
+    from nmtcore.evaluation.counts import SentenceCounts
+
+DIFFERS = " ≠"
+"""Mark of a setting that differs from the published one."""
+
+SETTING_NOTES = f"""
+Ours are the settings at the scale `paper` on the paper's own data sets, whatever the scale of the other results. The
+learning rate is the peak of its schedule.{DIFFERS}: differs from the published value.
+"""
+
+
+class Measure(NamedTuple):
+    """What a metric of a table measures."""
+
+    name: str
+    label: str
+    source: Callable[[CellFiles], Source]
+    values: Callable[[Source], list[float]] | None = None
+    """The value of each seed; None: the scores of `counts`."""
+    counts: "Callable[[Source], list[SentenceCounts]] | None" = None
+    """The counts of each seed; None: the values cannot be compared."""
+    lacks: Callable[[Source], str] | None = None
+    """Says why the files have no value; empty if they have one."""
+    content: Literal["mean", "number", "duration"] = "mean"
+    digits: int = 0
+    also: tuple[str, ...] = ()
+    """Measures that have columns of their own beside it."""
+    notes: str = ""
+    of_translations: bool = False
+    """Whether it scores translations, from the texts or by stored scores of segments."""
+
+
+def _setting_source(cell_files: CellFiles) -> Source:
+    """Return a setting at the scale of the papers, by the paper's name of it."""
+    project, system, metric = cell_files.project, cell_files.cell.system, cell_files.cell.metric
+    dataset = cell_files.cell.tested or cell_files.cell.row  # not our data set, which may stand in for the paper's
+    if system is None or system not in project.system_entries:
+        raise Unmeasurable(f"{system} is no system of ours")
+    try:
+        run = project.run(dataset, system, PAPER, 1)  # settings do not depend on the seed
+    except MissingAnnotation as error:
+        raise Unmeasurable(f"{dataset} names {error.missing}") from error
+    beta1, beta2 = run.training.betas
+    values: dict[str, Any] = {"learning_rate": run.training.schedule.peak, "beta1": beta1, "beta2": beta2}
+    pascal = next((own for own in run.components.values() if isinstance(own, PascalSettings)), None)
+    if pascal is not None:
+        values |= {"heads": pascal.heads, "parent_ignoring": pascal.ignoring}
+    if metric not in values:
+        raise Unmeasurable(f"{run.system} scales no heads by parents")
+    return {"value": values[metric]}
+
+
+def _translations(measure: str, label: str, *, digits: int = 2, file_type: str = "counts") -> Measure:
+    source = partial(scores.translations_source, measure=measure, file_type=file_type)
+    return Measure(measure, label, source, counts=scores.stored_counts, digits=digits, of_translations=True)
+
+
+def _attachment(name: str, label: str, *also: str, chains: bool = False, notes: str = "") -> Measure:
+    source = partial(scores.attachment_source, chains=chains)
+    return Measure(name, label, source, counts=scores.stored_counts, digits=2, also=also, notes=notes)
+
+
+def _induction(name: str, label: str, *also: str) -> Measure:
+    return Measure(
+        name,
+        label,
+        trees.induction_source,
+        counts=trees.treebank_counts,
+        lacks=trees.without_words,
+        digits=1,
+        also=also,
+        notes=trees.INDUCTION_NOTES,
+    )
+
+
+def _log(name: str, label: str, *, digits: int = 0, notes: str = training.NOTES, content: Any = "mean") -> Measure:
+    values = partial(training.facts, name)
+    return Measure(name, label, training.log_source, values, digits=digits, notes=notes, content=content)
+
+
+def _setting(name: str) -> Measure:
+    return Measure(name, name, _setting_source, lambda source: [source["value"]], content="number", notes=SETTING_NOTES)
+
+
+_TIMES = {"notes": training.TIME_NOTES}
+
+_MEASURES = (
+    _translations("bleu", "BLEU"),
+    _translations("chrf", "chrF", digits=1),
+    _translations("ribes", "RIBES"),
+    _translations("multi_bleu", "multi-bleu"),
+    _translations("comet", "COMET", file_type="comet_counts"),
+    _attachment("uas", "UAS", "tree_uas", "uas_mean", "diagonal_precision", notes=scores.UAS_NOTES),
+    Measure("tree_uas", "UAS of trees", scores.tree_attachment_source, scores.spanning_tree_uas, digits=2),
+    Measure("uas_mean", "UAS, mean over sentences", scores.attachment_source, scores.sentence_means, digits=2),
+    _attachment("diagonal_precision", "precision of chains", chains=True),
+    _induction("directed", "directed"),
+    _induction("undirected", "undirected over gold edges", "undirected_predicted_edges"),
+    _induction("undirected_predicted_edges", "undirected over predicted edges"),
+    Measure(
+        "share", "share", trees.production_source, trees.tag_shares, lacks=trees.without_shares, digits=1,
+        notes=trees.PRODUCTION_NOTES,
+    ),
+    _log("first_loss", "loss, first", digits=2),
+    _log("last_loss", "loss, last", digits=2),
+    _log("updates", "updates"),
+    _log("tokens_per_second", "tokens/s"),
+    _log("seconds", "time", content="duration"),
+    Measure(
+        "relative_time", "relative time", training.relative_source, training.relative_time, digits=2,
+        also=("seconds_per_update", "updates", "seconds_per_validation", "validations", "training_time"),
+        notes=training.TIME_NOTES,
+    ),
+    _log("seconds_per_update", "seconds per update", digits=3, **_TIMES),
+    _log("seconds_per_validation", "seconds per validation", digits=2, **_TIMES),
+    _log("validations", "validations", **_TIMES),
+    _log("training_time", "time", content="duration", **_TIMES),
+    Measure("pairs", "pairs", sizes.pairs_source, sizes.reported),
+    Measure("copied_sentences", "copied sentences", sizes.copies_source, sizes.reported),
+    Measure("dropped_by_langdetect", "dropped by langdetect", sizes.dropped_source, sizes.reported),
+    Measure("source_tokens", "source tokens", sizes.words_source, sizes.word_numbers),
+    Measure("target_tokens", "target tokens", sizes.words_source, sizes.word_numbers),
+    Measure("english_subwords", "English subwords", sizes.vocabulary_source, sizes.vocabulary),
+    Measure("other_subwords", "other subwords", sizes.vocabulary_source, sizes.vocabulary),
+    Measure("types", "types", sizes.types_source, sizes.types),
+    Measure("types_with_specials", "types with specials", sizes.types_source, sizes.types),
+    Measure("english_words_unsplit", "English words unsplit", sizes.share_source, sizes.share, digits=4),
+    Measure(
+        "english_words_of_at_most_7_subwords", "English words of at most 7 subwords", sizes.share_source, sizes.share,
+        digits=4,
+    ),
+    *map(_setting, ("learning_rate", "beta1", "beta2", "heads", "parent_ignoring")),
+)  # fmt: skip
+
+MEASURES = {measure.name: measure for measure in _MEASURES}
+"""The measures, by the metrics that name them."""
+
+SETTINGS = frozenset(name for name, own in MEASURES.items() if own.source is _setting_source)
+"""The settings of runs, which are those at the scale of the papers, on their own data sets."""
+
+ATTACHMENT = ("uas", "diagonal_precision")
+"""The measures of heads by what was counted in each sentence."""
+
+INDUCTION = frozenset(name for name, own in MEASURES.items() if own.source is trees.induction_source)
+"""The measures of induced trees."""
+
+
+def measure_named(name: str) -> Measure | None:
+    """Return a measure, also a metric of the user's own; None if there is none of this name."""
+    if name in MEASURES:
+        return MEASURES[name]
+    return _translations(name, name) if has_own("metrics", name) else None
+
+
+def measured_source(cell_files: CellFiles) -> Source:
+    """Return what the measure of a cell is measured from. Raises `Unmeasurable` if nothing can be measured."""
+    name = cell_files.cell.measure
+    if (measure := measure_named(name)) is None:
+        raise Unmeasurable(f"{name or 'nothing'} is no measure")
+    return measure.source(cell_files)
+
+
+def is_of_translations(name: str) -> bool:
+    """Return whether a measure scores translations."""
+    measure = measure_named(name)
+    return measure is not None and measure.of_translations

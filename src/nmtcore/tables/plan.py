@@ -1,0 +1,428 @@
+"""Plan tables: the runs, data sets and splits behind each cell and claim, and the files that they need."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any
+
+from nmtcore.config.datasets import GOLD, DatasetSettings
+from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.own_code import own_checksums
+from nmtcore.config.project import Project
+from nmtcore.config.recipes import ScaleSettings
+from nmtcore.config.runs import RunSettings
+from nmtcore.config.typed import changed, choose
+from nmtcore.errors import UserError
+from nmtcore.layout import CONFIGURED_TABLES, PAPER
+from nmtcore.planning.external import missing_seeds_sentence
+from nmtcore.tables.cells import Cell, CellFiles, Claim, PlannedRuns, PlannedTable, Unmeasurable, source_paths
+from nmtcore.tables.configured import configured_paper
+from nmtcore.tables.kinds import KINDS
+from nmtcore.tables.measures import INDUCTION, MEASURES, SETTINGS, measure_named, measured_source
+from nmtcore.tables.papers import Paper, cell_without_number, paper_table_files, read_paper
+from nmtcore.tables.settings import FIGURES_OF_KINDS, NUMBERS
+from nmtcore.tables.trees import BRANCHING, UNTRAINED, WITHOUT_RUNS
+
+ALWAYS = ("bleu", "chrf")
+"""The measures by which each test of translations has scores, in columns of their own if no column of the paper has."""
+
+
+@cache
+def planned_table(project: Project, paper_table: str) -> PlannedTable:
+    """Plan a table named PAPER_TABLE. Raises `UserError` if it or one of its systems is unknown."""
+    paper, name = paper_and_table(project, paper_table)
+    tables = _paper(project, paper)
+    return _Planner(project, tables, tables.tables[name]).planned()
+
+
+def paper_tables_of(project: Project, paper: str) -> list[str]:
+    """List the tables of a paper, as PAPER_TABLE."""
+    return [f"{paper}_{table}" for table in _paper(project, paper).tables]
+
+
+def all_tables(project: Project) -> list[str]:
+    """List the tables of all papers, as PAPER_TABLE."""
+    return [name for paper in all_papers(project) for name in paper_tables_of(project, paper)]
+
+
+def all_papers(project: Project) -> list[str]:
+    """List the papers that have tables."""
+    return sorted(paper_table_files(project))
+
+
+def paper_and_table(project: Project, paper_table: str, *, where: str = "the target") -> tuple[str, str]:
+    """Split the name PAPER_TABLE; a table of the configured systems stands for itself.
+
+    Raises `UserError` if the paper has no such table.
+    """
+    if paper_table in CONFIGURED_TABLES:
+        return paper_table, paper_table
+    papers = [paper for paper in all_papers(project) if paper_table.startswith(f"{paper}_")]
+    paper = max(papers, key=len, default="")
+    choose(paper_table, paper_tables_of(project, paper) if paper else all_papers(project), noun="table", where=where)
+    return paper, paper_table.removeprefix(f"{paper}_")
+
+
+def paper_table_inputs(project: Project, *, paper_table: str) -> list[str]:
+    """List the files that a table is made from, each once."""
+    table = planned_table(project, paper_table)
+    cells = (*table.cells, *(cell for claim in table.claims for cell in claim.cells()))
+    return list(dict.fromkeys(path for cell in cells for path in source_paths(cell.source.get("files"))))
+
+
+def paper_figure_inputs(project: Project, *, paper_table: str) -> list[str]:
+    """List the files that a figure is made from. Raises `UserError` if the table's kind draws none."""
+    paper, name = paper_and_table(project, paper_table)
+    table_kind = _paper(project, paper).tables[name].table_kind
+    if table_kind not in FIGURES_OF_KINDS:
+        file = project.layout.path("paper_table", table="", paper_table=paper_table)
+        raise UserError(f"{paper_table} is a table of {table_kind}, of which no figure is drawn: ask for {file}.")
+    return paper_table_inputs(project, paper_table=paper_table)
+
+
+def paper_table_notes(project: Project, *, paper_table: str) -> list[str]:
+    """Write a sentence for each external system of a table that has no translations for some of its seeds."""
+    return [
+        missing_seeds_sentence(runs.dataset, runs.system, runs.missing)
+        for runs in planned_table(project, paper_table).runs.values()
+        if runs.missing
+    ]
+
+
+def paper_table_plan(project: Project, *, paper_table: str) -> dict[str, Any]:
+    """Return the plan of a table as plain values, without those at their defaults."""
+    return changed(planned_table(project, paper_table))
+
+
+@cache
+def _paper(project: Project, paper: str) -> Paper:
+    return configured_paper(project, paper) if paper in CONFIGURED_TABLES else read_paper(project, paper)
+
+
+@cache
+def stand_ins_of(project: Project) -> Mapping[str, str] | None:
+    """Return the data sets that stand in for the papers' at the configured scale; None: these are used themselves."""
+    name = project.settings.stand_ins
+    if name is None or project.settings.scale == PAPER:
+        return None
+    return project.stand_ins(name, where="config.yaml: stand_ins")
+
+
+@cache
+def _datasets_with_stand_ins(project: Project) -> frozenset[str]:
+    """Return the data sets of the papers: those that any choice of stand-ins names."""
+    choices = [project.stand_ins(name, where="stand_ins") for name in project.stand_in_files]
+    return frozenset(dataset for choice in choices for dataset in choice)
+
+
+def our_dataset(project: Project, dataset: str) -> tuple[str | None, str]:
+    """Return the data set in place of a paper's, or None and the reason why there is none; others are used as such."""
+    if dataset not in project.dataset_files:
+        return None, f"there is no data set {dataset}"
+    stand_ins = stand_ins_of(project)
+    if stand_ins is None or dataset not in _datasets_with_stand_ins(project):
+        return dataset, ""
+    if dataset not in stand_ins:
+        return None, f"no data set stands in for {dataset} (stand_ins: {project.settings.stand_ins})"
+    return stand_ins[dataset], ""
+
+
+def our_split(dataset: DatasetSettings, split: str) -> tuple[str | None, str]:
+    """Return the split of our data set in place of a paper's, or None and the reason why there is none."""
+    if split in dataset.splits:
+        return split, ""
+    if not split.startswith(GOLD):
+        return dataset.main_test, ""
+    treebanks = dataset.source_treebanks(GOLD)
+    return (treebanks[0], "") if treebanks else (None, f"{dataset.name} has no treebank of the source side")
+
+
+_Parses = dict[tuple[str | None, str | None], dict[str, str]]
+"""The parses of each treebank, a data set and a split, by run."""
+
+
+@dataclass
+class _Planner:
+    project: Project
+    paper: Paper
+    table: PlannedTable
+    """The table as its files have it."""
+    runs: dict[str, PlannedRuns] = field(default_factory=dict)
+    stand_ins: dict[str, str] = field(default_factory=dict)
+
+    def planned(self) -> PlannedTable:
+        """Plan the table."""
+        rows, columns = self._rows(), [column for column, _ in self._columns.values()]
+        cells = [self._measured(row.row, column.column) for row in rows for column in columns]
+        parses = _parses(cells)
+        claims = tuple(self._claim(claim, parses) for claim in self.table.claims)
+        return replace(
+            self.table,
+            scale=self.project.settings.scale,
+            stand_ins=self.stand_ins,
+            rows=tuple(rows),
+            columns=tuple(columns),
+            cells=tuple(_with_parses(cell, parses) for cell in cells),
+            runs=self.runs,
+            claims=claims,
+            code=own_checksums("metrics", {cell.measure for cell in cells}),
+        )
+
+    @cached_property
+    def _columns(self) -> dict[str, tuple[Cell, str]]:
+        """The columns, each with those of the measures that are shown beside it, and its name in the files."""
+        columns: dict[str, tuple[Cell, str]] = {}
+        shown = {(column.dataset, column.split, column.measure) for column in self.table.columns}
+        for column in self.table.columns:
+            columns[column.column] = (column, column.column)
+            measure = measure_named(column.measure)
+            if measure is None or self.table.table_kind not in NUMBERS:
+                continue
+            also = ALWAYS if measure.of_translations else measure.also
+            for name in also:
+                if (column.dataset, column.split, name) not in shown:
+                    label = _added_name(column, name, also)
+                    own = replace(column, column=label, metric=name, measure=name, digits=0, added=True)
+                    columns[label] = (own, column.column)
+        return columns
+
+    def _rows(self) -> list[Cell]:
+        """Return the rows, with those that induced trees are compared with: of untrained models, and of others."""
+        induction = [column.column for column in self.table.columns if column.measure in INDUCTION]
+        if not induction:
+            return list(self.table.rows)
+        rows: list[Cell] = []
+        for row in self.table.rows:
+            rows.append(row)
+            if any(self._is_induced(self._measured(row.row, column)) for column in induction):
+                rows.append(replace(row, row=row.row + UNTRAINED, added=True))
+        known = {row.row for row in rows}
+        return [*rows, *(Cell(row=name, system=name, added=True) for name in BRANCHING if name not in known)]
+
+    def _is_induced(self, cell: Cell) -> bool:
+        run = self._run(self.runs[cell.runs]) if cell.runs and not cell.reason else None
+        return run is not None and bool(run.gold) and run.tree_comparison == "induced"
+
+    def _cell(self, row: str, column: str) -> Cell:
+        """Return a cell as the files have it, or what it would measure if they lack its row or column."""
+        own, of = self._columns[column]
+        trained = row.removesuffix(UNTRAINED)
+        if all(trained != known.row for known in self.table.rows):
+            return cell_without_number(row, own)
+        cell = self.table.cell(trained, of)
+        if own.added:
+            cell = replace(cell, metric=own.metric, measure=own.measure)
+        if own.added or row != trained:
+            cell = replace(cell, row=row, column=column, published=None, marks="")
+        return cell
+
+    def _measured(self, row: str, column: str) -> Cell:
+        """Plan a cell."""
+        cell = self._cell(row, column)
+        if cell.elsewhere:
+            return cell
+        if row.endswith(UNTRAINED) and cell.measure not in INDUCTION:
+            return replace(cell, system=row)
+        if cell.measure in SETTINGS:
+            return self._with_source(cell)
+        ours = self._with_runs(cell)
+        return self._with_source(replace(ours, baseline_runs=self._baseline_runs(cell)))
+
+    def _with_source(self, cell: Cell) -> Cell:
+        """Add what a cell is measured from, or the reason why nothing can be measured."""
+        runs, baseline = (self.runs.get(key or "") for key in (cell.runs, cell.baseline_runs))
+        files = CellFiles(self.project, cell, runs, baseline, configured=not self.paper.name)
+        try:
+            return replace(cell, source=KINDS.get(self.table.table_kind, measured_source)(files))
+        except Unmeasurable as error:
+            return replace(cell, reason=str(error))
+
+    def _baseline_runs(self, cell: Cell) -> str | None:
+        """Return the runs of the first baseline; times are relative to it, or to the first row if there is none."""
+        relative = cell.metric == "relative_time"
+        compared = self.table.compared_with
+        named = [compared.get(cell.system or "")] if compared else [*self.table.baselines]
+        named += [row.row for row in self.table.rows] if relative else []
+        name = next(filter(None, named), "")
+        if not name or self._is_other(name) or cell.system is None or (cell.system == name and not relative):
+            return None
+        return self._with_runs(self._cell(name, cell.column)).runs
+
+    def _with_runs(self, cell: Cell) -> Cell:
+        """Add our data set, split and runs in place of a paper's, or the reason why there are none."""
+        if cell.dataset is None:
+            return cell
+        ours, reason = our_dataset(self.project, cell.dataset) if self.paper.name else (cell.dataset, "")
+        if ours is None:
+            return replace(cell, reason=reason)
+        if ours != cell.dataset:
+            self.stand_ins[cell.dataset] = ours
+        test, reason = (None, "") if cell.split is None else our_split(self.project.dataset(ours), cell.split)
+        cell = replace(cell, ours=ours, test=test, reason=reason)
+        if reason or cell.system is None or self._is_other(cell.system):
+            return cell
+        runs = self._planned_runs(cell.system, ours)
+        if runs.reason:
+            return replace(cell, reason=runs.reason)
+        if test is not None and not self._has_outputs(runs, test):
+            return replace(cell, reason=f"{cell.system} has no translations of {ours}, {test}")
+        return replace(cell, runs=f"{ours}/{cell.system}")
+
+    def _is_other(self, system: str | None) -> bool:
+        return system in self.paper.settings.others or system in (*BRANCHING, *WITHOUT_RUNS)
+
+    def _planned_runs(self, system: str, dataset: str) -> PlannedRuns:
+        key = f"{dataset}/{system}"
+        if key not in self.runs:
+            self.runs[key] = self._find_runs(system, dataset)
+        return self.runs[key]
+
+    def _find_runs(self, system: str, dataset: str) -> PlannedRuns:
+        settings = self.project.settings
+        wanted = settings.seeds
+        if self._scale.verdicts:
+            wanted = self.paper.seeds.get(system, wanted)
+        seeds = self.project.seeds(dataset, system, wanted)
+        try:
+            for seed in seeds:
+                self.project.run(dataset, system, settings.scale, seed)
+        except MissingAnnotation as error:
+            return PlannedRuns(dataset=dataset, system=system, reason=f"{dataset} has {error.missing}")
+        if system in self.project.systems.external:
+            note = self.project.system(system).external.source_note
+            missing = tuple(seed for seed in wanted if seed not in seeds)
+            return PlannedRuns(dataset=dataset, system=system, seeds=seeds, missing=missing, provenance=note)
+        if settings.unfinished_runs == "train":
+            return PlannedRuns(dataset=dataset, system=system, seeds=seeds)
+        finished = tuple(seed for seed in seeds if self._is_finished(system, dataset, seed))
+        unfinished = tuple(seed for seed in seeds if seed not in finished)
+        reason = "" if finished else f"{system} on {dataset} has no finished run (unfinished_runs: leave_out)"
+        return PlannedRuns(dataset=dataset, system=system, seeds=finished, unfinished=unfinished, reason=reason)
+
+    def _has_outputs(self, runs: PlannedRuns, split: str) -> bool:
+        """Return whether the runs translate a split; an external system may have files for some splits only."""
+        run = self._run(runs)
+        return run.external is None or split in run.tests
+
+    def _run(self, runs: PlannedRuns) -> RunSettings:
+        """Return the settings of the first seed."""
+        return self.project.run(runs.dataset, runs.system, self.project.settings.scale, runs.seeds[0])
+
+    @property
+    def _scale(self) -> ScaleSettings:
+        return self.project.scale(self.project.settings.scale)
+
+    def _is_finished(self, system: str, dataset: str, seed: int) -> bool:
+        names = {"scale": self.project.settings.scale, "dataset": dataset, "system": system, "seed": seed}
+        return bool(self.project.layout.existing("hypotheses", **names))
+
+    def _claim(self, claim: Claim, parses: _Parses) -> Claim:
+        """Plan a claim, or say why it cannot be decided; then it needs no control."""
+        system, baseline = self._with_runs(claim.system), claim.baseline
+        elsewhere = baseline.elsewhere or baseline.system in self.paper.settings.others
+        quoted = elsewhere and not self._is_other(baseline.system)
+        baseline = baseline if quoted else self._with_runs(baseline)
+        reason = system.reason or baseline.reason
+        if quoted:
+            reason = reason or f"{baseline.system} is a result that the paper quotes from others"
+        elif system.runs is None and not reason:
+            reason = "the paper names no data set" if system.ours is None else f"{system.system} is no system"
+        elif system.runs == baseline.runs:
+            names = " and ".join(dict.fromkeys(str(cell.dataset) for cell in (system, baseline)))
+            reason = reason or f"{system.ours} stands in for both data sets, {names}"
+        elif not elsewhere and system.test != baseline.test:
+            reason = reason or f"{system.runs} is tested on {system.test}, and {baseline.runs} on {baseline.test}"
+        if reason:
+            return replace(claim, reason=reason)
+        planned = replace(
+            claim,
+            system=self._with_source(system),
+            baseline=_with_parses(self._with_source(baseline), parses),
+            undecided=self._undecided((system.runs, baseline.runs)),
+        )
+        return replace(planned, controls=tuple(self._control(*pair, claim, planned) for pair in claim.controls))
+
+    def _control(self, control: Cell, against: Cell, claim: Claim, planned: Claim) -> tuple[Cell, Cell]:
+        """Plan a control and the cell that it is compared with, or say why they are not compared."""
+        control = self._with_runs(control)
+        reason, is_shared = control.reason, against == claim.baseline
+        if not reason and not is_shared:
+            against = self._with_runs(against)
+            reason = against.reason
+        compared = {planned.system.runs: "system", planned.baseline.runs: "baseline"}
+        if not reason and control.runs in compared:
+            reason = f"on {control.ours} it is the {compared[control.runs]} itself"
+        if reason:
+            return replace(control, reason=reason), against
+        return self._with_source(control), planned.baseline if is_shared else self._with_source(against)
+
+    def _undecided(self, compared: Iterable[str | None]) -> str:
+        """Say why differences between runs at this scale do not decide a claim; return nothing if they do."""
+        scale = self.project.settings.scale
+        if not self._scale.verdicts:
+            return f"the scale {scale} is too small for a verdict"
+        runs = (self._run(self.runs[key]) for key in compared if key is not None)
+        if self._scale.converges or not any(run.has_second_loss for run in runs):
+            return ""
+        return (
+            "a system has a second loss, which slows the start, and training at the scale "
+            f"{scale} ends before the baseline has stopped improving"
+        )
+
+
+def _added_name(column: Cell, measure: str, also: Sequence[str]) -> str:
+    """Name the column of a measure that is shown beside another."""
+    test = column.column.removesuffix(column.metric or "").removesuffix("/")
+    label = MEASURES[measure].label
+    if also == ALWAYS:
+        return label + (f" of {test}" if test else "")
+    return f"{column.column}, {label}" if test else label
+
+
+def _parses(cells: Iterable[Cell]) -> _Parses:
+    """Return the parses of each treebank by the runs of cells."""
+    parses: _Parses = {}
+    for cell in cells:
+        files = cell.source.get("files", {})
+        trees = "gold_parses" in files or (cell.test or "").startswith(GOLD)
+        for seed, path in files.get("gold_parses", files.get("counts", {})).items() if trees else ():
+            parses.setdefault((cell.ours, cell.test), {})[f"{cell.runs}/seed{seed}"] = path
+    return parses
+
+
+def _with_parses(cell: Cell, parses: _Parses) -> Cell:
+    """Add to a cell of trees that need no run the parses of their treebank, so that all have the same sentences."""
+    files = cell.source.get("files", {})
+    if "trees" not in files or cell.runs is not None:
+        return cell
+    files = {**files, "compared": dict(parses.get((cell.ours, cell.test), {}))}
+    return replace(cell, source={**cell.source, "files": files})
+
+
+def paper_table_jsons(project: Project, *, paper: str, table: str = "") -> list[str]:
+    """List the JSON of each table of a paper; `table` is the folder of a version that the user named."""
+    return [
+        project.layout.path("paper_json", table=table, paper_table=name) for name in paper_tables_of(project, paper)
+    ]
+
+
+def claimed_table_jsons(project: Project, *, table: str = "") -> list[str]:
+    """List the JSON of each table that a claim is made about."""
+    return [
+        project.layout.path("paper_json", table=table, paper_table=name)
+        for name in all_tables(project)
+        if planned_table(project, name).claims
+    ]
+
+
+def all_paper_results(project: Project) -> list[str]:
+    """List the ledger of claims, and the page and the figures of each paper."""
+    path, names = project.layout.path, all_tables(project)
+    figures = [
+        path("paper_figure", table="", paper_table=name)
+        for name in names
+        if planned_table(project, name).table_kind in FIGURES_OF_KINDS
+    ]
+    pages = [path("paper_page_table", table="", paper=paper) for paper in all_papers(project)]
+    tables = [path("paper_table", table="", paper_table=name) for name in names]
+    return [path("claim_table", table=""), *pages, *tables, *figures]

@@ -1,0 +1,167 @@
+"""The files of tables: what papers publish (`config/published/PAPER.yaml`), and what we show (`config/tables`)."""
+
+from dataclasses import field
+from typing import Literal
+
+from nmtcore.config.ranges import Positive, Seed, settings_class
+from nmtcore.tables.cells import MARGIN, Axis, Direction, Number
+
+TableKind = Literal[
+    "scores", "differences", "time", "lengths", "constructions", "examples", "curves", "gates", "trees", "sharpness",
+    "attention",
+]  # fmt: skip
+"""What a table shows: numbers, of which the metric says what is measured (`scores`; `differences` also draws those from
+the baselines, and `time` draws times); scores of parts of a test; sentences; or a drawing with a table below it."""
+
+NUMBERS = ("scores", "differences", "time")
+"""The kinds whose columns name what is measured."""
+
+COMPARING = ("scores", "differences", "constructions", "examples")
+"""Kinds of one's own tables that compare each system with what its entry says, if they name no baselines."""
+
+FIGURES_OF_KINDS = (
+    "differences", "curves", "lengths", "constructions", "time", "gates", "trees", "sharpness", "attention"
+)  # fmt: skip
+"""The kinds that also draw a figure."""
+
+Numbers = Number | tuple[Number, ...] | None
+"""A cell of a file: a number, one number per metric of its column, or nothing."""
+
+
+@settings_class
+class ClaimSettings:
+    """A sentence of a paper that compares systems: a claim per system (or item), baseline and column."""
+
+    says: str
+    """What the paper says, in our words."""
+    systems: tuple[str, ...] = ()
+    """Rows that are compared; none: the table's `system`."""
+    baselines: tuple[str, ...] = ()
+    """Rows that they are compared with; none: the table's first baseline."""
+    columns: tuple[str, ...] = ()
+    """Columns in which they are compared; none: all."""
+    baseline_columns: tuple[str, ...] = ()
+    """Of a claim about what systems are trained on: the baselines' columns, one for each of `columns`, with the same
+    split and metric of another data set; without `baselines`, each system is compared with itself."""
+    items: tuple[str, ...] = ()
+    """Subsets of the test on which they are compared; none: the whole test."""
+    direction: Direction = "gain"
+    """gain: the system is better; loss: worse; no_gain: not better, or not by much."""
+    margin: Positive = MARGIN
+    """Of no_gain: the points of the metric below which a gain counts as none."""
+    difference: Number | str | None = None
+    """The published difference, or the fact that is the difference; null: that of the table's cells."""
+    controls: tuple[str, ...] | None = None
+    """Systems that gain without what is claimed to bring the gain; null: those of the paper's `controls` or, where that
+    has none, what the system's entry is `compared_with`. They take the place of the system, also where that is the
+    baseline."""
+
+    def __post_init__(self) -> None:
+        if self.direction != "no_gain" and self.margin != MARGIN:
+            raise ValueError(f"margin concerns the direction no_gain only, not {self.direction}")
+
+
+@settings_class
+class PublishedTableSettings:
+    """A table or figure of a paper, as in its file."""
+
+    place: str = ""
+    """Where it is in the paper; by default its name (`table_6_1` is Table 6.1)."""
+    description: str = ""
+    """What it shows, and what differs from its caption."""
+    row: Axis = "system"
+    """What its rows name; an item is a tag, a production, a subset of a test..."""
+    column: str = "dataset/split/metric"
+    """What its columns name, with slashes. A column with two metrics, `uas+las`, has pairs of numbers."""
+    system: str | None = None
+    """The system of all cells."""
+    dataset: str | None = None
+    """The data set of all cells."""
+    split: str | None = None
+    """The split of all cells."""
+    metric: str | None = None
+    """The metric of all cells."""
+    systems: tuple[str, ...] = ()
+    """Systems that it shows without numbers."""
+    baselines: tuple[str, ...] = ()
+    """Rows that others are compared with: marks d and D refer to the first, v and V to the second."""
+    columns: tuple[str, ...] = ()
+    """The columns."""
+    rows: dict[str, tuple[Numbers, ...]] = field(default_factory=dict)
+    """The rows, one value per column; null: the paper has none."""
+    rows_from_elsewhere: dict[str, tuple[Numbers, ...]] = field(default_factory=dict)
+    """Rows of systems that the paper quotes from others."""
+    trained_on: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Rows whose system was trained on another data set than the column's: {row: {data set: other data set}}."""
+    marks: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Marks of significance: {column: {row: "DV"}}."""
+    facts: dict[str, Number] = field(default_factory=dict)
+    """Numbers that belong to no cell."""
+    claims: tuple[ClaimSettings, ...] = ()
+    """What the paper says about it."""
+
+
+@settings_class
+class PaperSettings:
+    """The tables and figures of a paper, as in its file."""
+
+    title: str
+    """Authors, year and title."""
+    others: dict[str, str] = field(default_factory=dict)
+    """Rows that are no systems of the project, and what they are."""
+    controls: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Systems that gain without what a system is claimed to gain by: {system: controls}."""
+    assumed: dict[str, str] = field(default_factory=dict)
+    """What the paper leaves open about its tables, and why it is so here. Changes no run."""
+    tables: dict[str, PublishedTableSettings]
+    """The tables and figures by name."""
+
+
+@settings_class
+class PaperTableSettings:
+    """A table or figure of results."""
+
+    kind: TableKind
+    """What it shows."""
+    added: tuple[str, ...] = ()
+    """Rows that the paper's table lacks: controls, baselines trained like the systems that they belong to, external
+    systems."""
+    facts: dict[str, Number] = field(default_factory=dict)
+    """Numbers that the kind reads (`layer`, `first_sentences`...), in addition to the paper's."""
+    sentence: str = ""
+    """Of a table of examples: the source sentence that it shows if the test has it; spaces before punctuation, and case
+    do not matter."""
+    place: str = ""
+    """Of a table without a published one: its heading."""
+    description: str = ""
+    """Of a table without a published one: what it shows."""
+    rows: tuple[str, ...] = ()
+    """Of a table without a published one: its systems."""
+    columns: tuple[str, ...] = ()
+    """Of a table without a published one: its columns, DATASET/SPLIT/METRIC."""
+    baselines: tuple[str, ...] = ()
+    """Of a table without a published one: systems that others are compared with; the first counts most."""
+    claims: tuple[ClaimSettings, ...] = ()
+    """Of a table without a published one: what is claimed about it."""
+
+
+@settings_class
+class PaperTablesSettings:
+    """The tables and figures of a paper, published or the user's own."""
+
+    title: str = ""
+    """Title, if no file in `published/` has it."""
+    measures: dict[str, str] = field(default_factory=dict)
+    """The measures that the paper's metrics stand for: {bleu: multi_bleu} or, if its model is there, {bleu: comet};
+    metrics not named here are their own."""
+    seeds: dict[str, tuple[Seed, ...]] = field(default_factory=dict)
+    """Systems that are run with other seeds than those of config.yaml, at scales with `verdicts`."""
+    controls: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of tables without published ones: systems that gain without what a system is claimed to gain by."""
+    tables: dict[str, PaperTableSettings]
+    """The tables and figures by name; most have the name of a published table."""
+
+    def __post_init__(self) -> None:
+        for system, seeds in self.seeds.items():
+            if not seeds or len(set(seeds)) < len(seeds):
+                raise ValueError(f"seeds.{system} must be a list of different numbers, at least one")
