@@ -88,11 +88,7 @@ def test_finished_results_are_not_computed_again(scored):
     workplace, _ = scored
     workplace.edit("datasets/mine", description="Some sentences, all of them small")
     assert "Nothing to be done" in workplace.plan(settings=SETTINGS).output
-    plan = workplace.folder / "out/logs/unfinished/plan.json"
-    plan.parent.mkdir(exist_ok=True)
-    plan.write_text(json.dumps([SCORE]))  # the plan of a killed Snakemake whose last job had ended
     assert "Nothing to be done" in workplace.run(settings=SETTINGS).output
-    assert not plan.exists()
 
 
 def test_deleted_scores_are_computed_from_existing_translations(scored):
