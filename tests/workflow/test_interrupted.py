@@ -87,7 +87,7 @@ def test_a_closed_terminal_ends_training_with_a_checkpoint_and_leaves_no_lock(wo
     os.close(inner)
     wait_for_trainer(process, (workplace.folder / model).parent, 20)
     os.close(terminal)
-    assert process.wait(60) == 1
+    assert process.wait(60) in (1, 120), "120: what is left to print has no terminal any more"
     log = (workplace.folder / "results/long/logs/little/transformer_base/seed2.training.log").read_text()
     stopped = int(log.partition("Training was stopped by SIGHUP after update ")[2].partition(";")[0])
     (folder,) = workplace.folder.glob("results/long/little/transformer_base/seed2/checkpoints/*")

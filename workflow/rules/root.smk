@@ -24,7 +24,9 @@ def root_snakefile():
             commit.repo.archive(archive, commit)
             archive.seek(0)
             with tarfile.open(fileobj=archive) as files:
-                files.extractall(f"{new}/files", filter="data")
+                # Python before 3.11.4 knows no filters.
+                files.extraction_filter = getattr(tarfile, "data_filter", None)
+                files.extractall(f"{new}/files")
             try:
                 os.rename(f"{new}/files", copy)
             except OSError:
