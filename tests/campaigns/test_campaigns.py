@@ -8,8 +8,8 @@ from campaigns.run import MEMORY, run_campaign
 from conftest import skip_unless_ci
 from full_disk import can_mount
 
-CASES = {"corpora": 100, "configuration": 15, "bundles": 40, "disk": 30, "odd_text": 10}
-OF_JOBS = {"copies": 4, "full_disks": 12, "intermediates": 12}
+CASES = {"corpora": 100, "configuration": 15, "bundles": 40, "disk": 30, "odd_text": 6}
+OF_JOBS = {"copies": 2, "full_disks": 12, "intermediates": 12}
 
 
 @pytest.mark.parametrize(
