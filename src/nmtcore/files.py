@@ -1,6 +1,7 @@
 """Files that are complete or absent: written under a temporary name and renamed at the end."""
 
 import glob
+import hashlib
 import json
 import os
 import shutil
@@ -92,6 +93,12 @@ def sync_file(path: Path) -> None:
     """Wait until the content of a file is on the disk."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
+
+
+def file_sha256(path: str | Path) -> str:
+    """Return the sha256 of a file as 64 hexadecimal digits. Raises `UserError` if it cannot be read."""
+    with explain_os_errors(path), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nmtcore.errors import UserError, explain_os_errors
-from nmtcore.files import explain_content, read_json, write_json
+from nmtcore.errors import UserError
+from nmtcore.files import explain_content, file_sha256, read_json, write_json
 from nmtcore.layout import Layout
 
 MadeFrom = dict[str, dict[str, Any]]
@@ -144,7 +144,7 @@ def differing(record: Record, *, besides: str = "") -> Iterator[Path]:
     """
     for name, sha256 in record["sha256"].items() if "state" not in record else ():
         file = Path(record["path"], name)
-        if not (besides and file.suffix == besides) and not (file.exists() and _sha256(file) == sha256):
+        if not (besides and file.suffix == besides) and not (file.exists() and file_sha256(file) == sha256):
             yield file
 
 
@@ -180,9 +180,4 @@ def _files(path: str) -> Iterator[tuple[str, Path]]:
 
 def _sums(path: str, known: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the checksum of each file of an output that is not known."""
-    return {name: _sha256(file) for name, file in _files(path) if name not in (known or {})}
-
-
-def _sha256(path: Path) -> str:
-    with explain_os_errors(path), open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return {name: file_sha256(file) for name, file in _files(path) if name not in (known or {})}

@@ -17,9 +17,9 @@ NOT_RECORDED = {
     "AnnotatorModelSettings", "AnnotatorSettings", "BelowScaleSettings", "Changes", "ChangesByBase",
     "ChangesForRecurrent", "ChangesForTransformer", "ClaimSettings", "CometSettings", "ComponentSettings",
     "DatasetSettings", "DeviceSpeeds", "EncoderHeadSettings", "ExternalSettings", "Feature", "FilterSettings",
-    "FormatOptions", "GridCell", "GridLine", "JavaSettings", "Layout", "MachineSettings", "PairLabelsSettings",
+    "FormatOptions", "JavaSettings", "Layout", "MachineSettings", "PairLabelsSettings",
     "PaperSettings", "PaperTableSettings", "PaperTablesSettings", "ParserHeadSettings", "PathsSettings",
-    "PerDatasetSettings", "PlannedClaim", "PlannedControl", "PlannedRuns", "PlannedTable", "ProjectSettings",
+    "PerDatasetSettings", "ProjectSettings",
     "PublishedSettings", "PublishedTableSettings", "Range", "RecipeSettings", "ScaleSettings", "SpeedsSettings",
     "StandInSettings", "SystemSettings", "TreeLabelsSettings",
 }  # fmt: skip

@@ -9,7 +9,6 @@ own.NAME.py           a copy of each component of the user's own (config/compone
 bundle.json           written last: the format's version and the sha256 of every other file
 """
 
-import hashlib
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +30,7 @@ from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.errors import UserError, explain_os_errors, shortened
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
-from nmtcore.files import atomic_folder, read_json, write_json
+from nmtcore.files import atomic_folder, file_sha256, read_json, write_json
 from nmtcore.inference.text import Bundle
 from nmtcore.layout import file_name
 from nmtcore.model.base import TranslationModel
@@ -80,7 +79,7 @@ def save_bundle(
             vocabulary.save(partial / VOCABULARIES[side])
         for side, vocabularies in (labels or {}).items():
             write_json(partial / LABELS[side], {name: list(entries) for name, entries in vocabularies.items()})
-        sums = {path.name: _sha256(path) for path in sorted(partial.iterdir())}
+        sums = {path.name: file_sha256(path) for path in sorted(partial.iterdir())}
         write_json(partial / MANIFEST, {"format": FORMAT, "files": sums})
         if folder.exists():
             shutil.rmtree(folder)
@@ -212,7 +211,7 @@ def _check_files(folder: Path) -> None:
         with explain_os_errors(folder / name):
             if not (folder / name).is_file():
                 raise _broken(folder, f"{name} is missing")
-            if _sha256(folder / name) != expected:
+            if file_sha256(folder / name) != expected:
                 raise _broken(folder, f"the sha256 of {name} differs from that in {MANIFEST}")
 
 
@@ -255,8 +254,3 @@ def _set_weights(model: TranslationModel, folder: Path) -> None:
     with torch.no_grad():
         for name, tensor in own.items():
             tensor.copy_(saved[name])
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

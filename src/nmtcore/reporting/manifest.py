@@ -1,7 +1,6 @@
 """The record of a run, its row in `runs.parquet`; and its manifest, the same with its data, which scoring writes."""
 
 import csv
-import hashlib
 import json
 import math
 import struct
@@ -16,7 +15,7 @@ import pyarrow as pa
 from nmtcore.config.versions import MANIFESTS
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.evaluation.scores import output_files
-from nmtcore.files import explain_content, read_json, read_lines, write_json
+from nmtcore.files import explain_content, file_sha256, read_json, read_lines, write_json
 from nmtcore.layout import Layout, file_name
 from nmtcore.training.attempts import read_attempts
 from nmtcore.training.log import read_history
@@ -238,5 +237,4 @@ def _with_checksum(layout: Layout, row: Mapping[str, Any]) -> dict[str, Any]:
 @cache
 def _sha256_of(path: Path, time: int) -> str:
     """Return the checksum of a file, read once for all runs; `time` is that of its last change."""
-    with explain_os_errors(path), open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return file_sha256(path)
