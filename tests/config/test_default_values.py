@@ -15,12 +15,12 @@ TABLE = read_yaml(Path(__file__).with_name("defaults.yaml"))
 
 NOT_RECORDED = {
     "AnnotatorModelSettings", "AnnotatorSettings", "BelowScaleSettings", "Changes", "ChangesByBase",
-    "ChangesForRecurrent", "ChangesForTransformer", "ClaimSettings", "CometSettings", "ComponentSettings",
+    "ChangesForRecurrent", "ChangesForTransformer", "CometSettings", "ComponentSettings",
     "DatasetSettings", "DeviceSpeeds", "EncoderHeadSettings", "ExternalSettings", "Feature", "FilterSettings",
     "FormatOptions", "JavaSettings", "Layout", "MachineSettings", "PairLabelsSettings",
-    "PaperSettings", "PaperTableSettings", "PaperTablesSettings", "ParserHeadSettings", "PathsSettings",
+    "ParserHeadSettings", "PathsSettings",
     "PerDatasetSettings", "ProjectSettings",
-    "PublishedSettings", "PublishedTableSettings", "Range", "RecipeSettings", "ScaleSettings", "SpeedsSettings",
+    "PublishedSettings", "Range", "RecipeSettings", "ScaleSettings", "SpeedsSettings",
     "StandInSettings", "SystemSettings", "TreeLabelsSettings",
 }  # fmt: skip
 """Classes that no job records: sources of the jobs' settings, and base classes."""
