@@ -17,6 +17,7 @@ from nmtcore.layout import (
     SCORES,
     STAGES,
     TABLE_FORMATS,
+    TABLES,
     TEMPLATES,
     Layout,
     ParsedPath,
@@ -48,9 +49,9 @@ VALUES = {
     "shard": numbers,
     "shards": numbers,
     "score": st.sampled_from(SCORES),
-    "table": st.one_of(st.just(""), names.map(lambda name: f"{name}/")),
+    "folder": st.one_of(st.just(""), names.map(lambda name: f"{name}/")),
     "paper": st.sampled_from(PAPERS),
-    "paper_table": st.sampled_from([f"{paper}_table_{number}" for paper in PAPERS for number in ("1", "b_2")]),
+    "table": st.sampled_from([f"{paper}_table_{number}" for paper in PAPERS for number in ("1", "b_2")]),
     "file": st.from_regex(r"[a-z]+(/[a-z.]+){0,2}\.gz", fullmatch=True),
     "scale": st.sampled_from(["paper", *SCALES]),
 }
@@ -186,13 +187,13 @@ def test_every_file_type_has_its_own_path():
 
 def test_tables_have_a_path_in_each_format():
     layout = Layout(papers=PAPERS)
-    tables = [file_type.removesuffix("_table") for file_type in FILES if file_type.endswith("_table")]
+    tables = [*TABLES, "paper_page_table"]
     assert len(tables) == 9
-    for table in tables:
-        own = {"paper": {"paper_table": "cho2014_table_1"}, "paper_page": {"paper": "cho2014"}}
-        names = {"table": "mine/", **own.get(table, {})}
-        markdown = layout.path(f"{table}_table", **names)
+    for file_type in tables:
+        own = {"table": {"table": "cho2014_table_1"}, "paper_page_table": {"paper": "cho2014"}}
+        names = {"folder": "mine/", **own.get(file_type, {})}
+        markdown, prefix = layout.path(file_type, **names), file_type.removesuffix("_table")
         for ending in TABLE_FORMATS:
-            path = layout.path(f"{table}_{ending}", **names)
+            path = layout.path(f"{prefix}_{ending}", **names)
             assert path == f"{markdown.removesuffix('.md')}.{ending}"
-            assert layout.parse(path).file_type == f"{table}_{ending}"
+            assert layout.parse(path).file_type == f"{prefix}_{ending}"

@@ -19,7 +19,7 @@ from nmtcore.config.project import Project
 from nmtcore.config.typed import default_of, plain
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.schemas import markdown_table
-from nmtcore.tables.papers import paper_table_files, read_paper
+from nmtcore.tables.papers import paper_files, read_paper
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/assumptions.md"
@@ -62,7 +62,7 @@ def assumptions(project: Project) -> list[Assumption]:
 
 
 def _of_papers(project: Project) -> Iterator[Assumption]:
-    for paper in sorted(paper_table_files(project)):
+    for paper in sorted(paper_files(project)):
         settings = read_paper(project, paper).settings
         path = ROOT / f"config/published/{paper}.yaml"
         yield from _notes(paper, "tables", settings.assumed, plain(settings), path)

@@ -90,9 +90,9 @@ FILES = {
     "all_runs": "{results}/runs.parquet",
     "all_scores": "{results}/scores.parquet",
     # Figures, and tables that are not in `TABLES`; one with its own name lies in a folder of that name
-    "paper_figure": "{results}/figures/{table}{paper_table}.svg",
-    "paper_figure_pdf": "{results}/figures/{table}{paper_table}.pdf",
-    "paper_page_table": "{results}/tables/{table}{paper}.md",
+    "figure": "{results}/figures/{folder}{table}.svg",
+    "figure_pdf": "{results}/figures/{folder}{table}.pdf",
+    "paper_page_table": "{results}/tables/{folder}{paper}.md",
     "report": "{results}/report.html",
     "demo_text": "{results}/demo.txt",
     # Which working folder writes into the results (lock.py)
@@ -108,12 +108,15 @@ NO_OUTPUTS = {"features", "mapped", "checkpoints", "attempts", "written", "resul
 TEMPORARY = {"annotation_shard", "comet_input", "comet_output"}
 """File types that Snakemake deletes when they are no longer needed."""
 
-TABLES = {name: name for name in PLAIN_TABLES} | {"paper": "{paper_table}", "claim": "claims", "licence": "licences"}
-"""The names of the files of tables, which are Markdown (`data_table`...)."""
+TABLES = {f"{name}_table": name for name in PLAIN_TABLES} | {
+    "table": "{table}", "claim_table": "claims", "licence_table": "licences"
+}  # fmt: skip
+"""The names of the files of tables, which are Markdown."""
 
-FILES |= {f"{table}_table": f"{{results}}/tables/{{table}}{name}.md" for table, name in TABLES.items()}
+FILES |= {file_type: f"{{results}}/tables/{{folder}}{name}.md" for file_type, name in TABLES.items()}
 FILES |= {
-    f"{table}_json": f"{{results}}/tables/{{table}}{TABLES[table]}.json" for table in ("paper", "claim", "licence")
+    f"{file_type.removesuffix('_table')}_json": f"{{results}}/tables/{{folder}}{TABLES[file_type]}.json"
+    for file_type in ("table", "claim_table", "licence_table")
 }
 
 TABLE_FORMATS = ("csv", "tex")
@@ -122,7 +125,7 @@ TABLE_FORMATS = ("csv", "tex")
 FILES |= {
     f"{file_type.removesuffix('_table')}_{ending}": f"{template.removesuffix('.md')}.{ending}"
     for file_type, template in FILES.items()
-    if file_type.endswith("_table")
+    if file_type in TABLES or file_type == "paper_page_table"
     for ending in TABLE_FORMATS
 }
 
@@ -174,12 +177,12 @@ JOBS = {
     "score_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_scores",
     "summarise_seeds": "{root}/{records}/{dataset}/{system}.{score}",
     "index_runs": "{results}/{records}/runs",
-    "paper_figure": "{results}/{records}/figures/{table}{paper_table}",
-    "paper_page": "{results}/{records}/tables/{table}{paper}",
+    "figure": "{results}/{records}/figures/{folder}{table}",
+    "paper_page": "{results}/{records}/tables/{folder}{paper}",
     "report_page": "{results}/{records}/report",
     "demo": "{results}/{records}/demo",
     "verify": "{results}/{records}/verify",
-    **{f"{table}_table": f"{{results}}/{{records}}/tables/{{table}}{name}" for table, name in TABLES.items()},
+    **{rule: f"{{results}}/{{records}}/tables/{{folder}}{name}" for rule, name in TABLES.items()},
 }
 """Path template of each rule's log and benchmark; `{records}` is `logs` or `benchmarks`."""
 
@@ -308,9 +311,9 @@ class Layout:
             "shard": r"\d+",
             "shards": r"\d+",
             "score": "|".join(map(re.escape, (*SCORES, *self.own_scores))),
-            "table": rf"(?:{NAME}/)?",
+            "folder": rf"(?:{NAME}/)?",
             "paper": papers,
-            "paper_table": rf"(?!(?:{papers})\.)(?:(?:{papers})_[a-z0-9]+(?:_[a-z0-9]+)*|{configured})",
+            "table": rf"(?!(?:{papers})\.)(?:(?:{papers})_[a-z0-9]+(?:_[a-z0-9]+)*|{configured})",
             "file": r".+(?<!\.json)",
         }
 

@@ -24,7 +24,7 @@ from nmtcore.planning.costs import (
     run_updates,
     vocabulary_sizes,
 )
-from nmtcore.tables.plan import paper_table_inputs, paper_tables_of
+from nmtcore.tables.plan import table_inputs, tables_of
 from nmtcore.training.checkpoints import KEPT, Checkpoints
 from nmtcore.training.state import TrainingState
 from nmtcore.training.update import Adam
@@ -124,8 +124,8 @@ def test_the_page_of_costs_is_up_to_date(root, tmp_path):
     everything = {}
     for paper in ("aycock2021", "bugliarello2020", "pham2018", "tran2018"):
         runs = {}
-        for table in paper_tables_of(project, paper):
-            for path in paper_table_inputs(project, paper_table=table):
+        for table in tables_of(project, paper):
+            for path in table_inputs(project, table=table):
                 parsed = project.layout.parse(path)
                 if parsed and "seed" in parsed.names:
                     names = (parsed["dataset"], parsed["system"], parsed["scale"], int(parsed["seed"]))

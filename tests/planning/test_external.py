@@ -19,7 +19,7 @@ from nmtcore.planning.external import (
 from nmtcore.planning.runs import measured_features, parse_folders, seed_scores, summary_seeds
 from nmtcore.planning.targets import unknown_target
 from nmtcore.reporting.seed_items import run_items
-from nmtcore.tables.plan import paper_table_inputs, paper_table_notes, planned_table
+from nmtcore.tables.plan import planned_table, table_inputs, table_notes
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_tables_record_the_seeds_without_translations(make):
         assert (runs["parsed/llm"].missing, runs["parsed/transformer_base"].missing) == (missing, ())
         assert set(runs["parsed/llm"].seeds) == ({2} if scale == "smoke" else {1, 2})
         sentence = f"llm has no external translations of parsed for {seeds}: its scores lack them."
-        assert paper_table_notes(project, paper_table="mine_t") == [sentence]
+        assert table_notes(project, table="mine_t") == [sentence]
         which = f"{seeds}, which ha{'s' if len(missing) == 1 else 've'} no translations."
         assert f"llm on parsed: without {which}" in list(run_items(planned_table(project, "mine_t")))
 
@@ -178,7 +178,7 @@ def test_only_trained_systems_have_models_and_heads(make):
     assert configured_scores(project, runs=runs) == [f"{folder}/llm.bleu", f"{folder}/transformer_base.bleu"]
     base = [f"{folder}/transformer_base/seed{seed}" for seed in (1, 2)]
     assert configured_models(project, runs=runs) == [f"{path}/model" for path in base]
-    assert paper_table_inputs(project, paper_table="curves") == [f"{path}/training.jsonl" for path in base]
+    assert table_inputs(project, table="curves") == [f"{path}/training.jsonl" for path in base]
     assert len(configured_heads(project, runs=runs)) == 2
     with pytest.raises(UserError, match="A table of heads needs"):
         configured_heads(project, runs=[run for run in runs if run.system == "llm"])

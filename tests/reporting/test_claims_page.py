@@ -11,11 +11,11 @@ from nmtcore.config.project import Project
 from nmtcore.evaluation.compare import Difference
 from nmtcore.reporting.claims_page import claim_row, claims_page
 from nmtcore.reporting.markdown import page_markdown
-from nmtcore.tables.papers import paper_table_files, read_paper
+from nmtcore.tables.papers import paper_files, read_paper
 from nmtcore.tables.verdicts import judge_claim
 
 PROJECT = Project.load(Path(__file__).resolve().parents[2] / "config")
-CLAIMS = [claim for name in sorted(paper_table_files(PROJECT)) for claim in paper_claims(read_paper(PROJECT, name))]
+CLAIMS = [claim for name in sorted(paper_files(PROJECT)) for claim in paper_claims(read_paper(PROJECT, name))]
 OURS = Difference(
     delta=1.25, seed_error=0.2, sentence_error=0.3, error=0.36, degrees=8.0,
     interval=(0.42, 2.08), detectable=1.16, p=0.008,

@@ -18,7 +18,7 @@ from nmtcore.inference.schemas import GATES_SCHEMA
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.reporting import charts
 from nmtcore.reporting.gates import LONGEST, SHOWN_SENTENCES, STRONGEST, gates_drawing, gates_entry
-from nmtcore.reporting.paper_table import KINDS, draw_paper_figure, paper_chart
+from nmtcore.reporting.paper_table import KINDS, draw_figure, paper_chart
 from nmtcore.reporting.results import Results
 from nmtcore.reporting.sentence_figures import attention_drawings
 from nmtcore.reporting.sentences import FEWEST_WORDS, MOST_WORDS, choose_sentence
@@ -42,7 +42,7 @@ def made(runs, table):
     data = table_kind.data(table, results, runs.layout)
     blocks = table_kind.blocks(table, results, data)
     assert unlinked(blocks) == []
-    draw_paper_figure(plain(table), runs.outputs["figure"], layout=runs.layout)
+    draw_figure(plain(table), runs.outputs["figure"], layout=runs.layout)
     return data, blocks, runs.texts()
 
 

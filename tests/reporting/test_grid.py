@@ -15,7 +15,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import holm
 from nmtcore.reporting.claims_page import judged_claims
 from nmtcore.reporting.grid import compared_cells, grid_blocks
-from nmtcore.reporting.paper_table import linked, write_claims, write_paper_page, write_paper_table
+from nmtcore.reporting.paper_table import linked, write_claims, write_paper_page, write_table
 from nmtcore.reporting.results import Results
 
 REFERENCES = [f"the {colour} dog sees a {noun} near the {place}" for colour in ("red", "old", "big")
@@ -305,7 +305,7 @@ def test_claims_are_judged_collected_and_read_again(folder, tmp_path):
         ("not decided", "the scale smoke is too small for a verdict"), ("not run", MISSING),
     ]  # fmt: skip
     files = {"json": tmp_path / "t.json", "table": tmp_path / "t.md"}
-    text = write_paper_table(json.loads(json.dumps(plain(table))), layout=folder.layout, **files)
+    text = write_table(json.loads(json.dumps(plain(table))), layout=folder.layout, **files)
     assert text.startswith("## Table 1\n\nScale quick; data sets that stand in for the paper's: d for real.\n")
     ledger = {"json": tmp_path / "claims.json", "table": tmp_path / "claims.md"}
     text = write_claims([files["json"]], scale="quick", **ledger)

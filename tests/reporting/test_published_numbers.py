@@ -13,7 +13,7 @@ from nmtcore.reporting.blocks import column_parts
 from nmtcore.reporting.paper_table import KINDS
 from nmtcore.reporting.results import Results
 from nmtcore.tables.cells import PlannedTable
-from nmtcore.tables.plan import all_tables, paper_table_plan
+from nmtcore.tables.plan import all_tables, table_plan
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def plans(root):
     """The plans of the tables of all papers."""
     project = Project([root / "config"], {"scale": "smoke", "seeds": [1]})
     names = all_tables(project)
-    return [build(PlannedTable, paper_table_plan(project, paper_table=name), where=name) for name in names]
+    return [build(PlannedTable, table_plan(project, table=name), where=name) for name in names]
 
 
 def shown_tables(table):

@@ -5,7 +5,7 @@ from planning.conftest import PARSER, parsed
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.tables.plan import paper_table_inputs, planned_table
+from nmtcore.tables.plan import planned_table, table_inputs
 
 TAGGERS = {
     "tagger": {"tool": "spacy", "model": "xx_ccg", "tags": "ccg"},
@@ -76,7 +76,7 @@ def test_systems_have_the_metrics_of_each_data_set(make_project):
 
 def test_constructions_are_those_of_annotated_data_sets(make_project):
     project = make_project(TWO, tagged=TAGGED, plain=little())
-    inputs = paper_table_inputs(project, paper_table="constructions")
+    inputs = table_inputs(project, table="constructions")
     assert set(inputs) == {
         *(f"results/smoke/tagged/{system}/seed{seed}/counts" for system in TWO["systems"] for seed in (1, 2)),
         "results/tagged/annotation/tagger/test.target.parquet",
@@ -90,7 +90,7 @@ def test_constructions_are_those_of_annotated_data_sets(make_project):
 
 def test_examples_are_from_the_lowest_seed(make_project):
     project = make_project({**TWO, "seeds": [3, 2]}, tagged=TAGGED, plain=little())
-    assert set(paper_table_inputs(project, paper_table="examples")) == {
+    assert set(table_inputs(project, table="examples")) == {
         *(
             f"results/smoke/{name}/{system}/seed2/hypotheses/test"
             for name in ("tagged", "plain")
@@ -109,15 +109,15 @@ def test_gates_productions_and_curves(make_project):
     systems = {"systems": ["nmt", "sa_nmt_shared"], "seeds": [1]}
     project = make_project(systems, parsed=parsed())
     folder = "results/smoke/parsed"
-    assert paper_table_inputs(project, paper_table="gates") == [f"{folder}/sa_nmt_shared/seed1/gates/test.parquet"]
-    assert set(paper_table_inputs(project, paper_table="productions")) == {
+    assert table_inputs(project, table="gates") == [f"{folder}/sa_nmt_shared/seed1/gates/test.parquet"]
+    assert set(table_inputs(project, table="productions")) == {
         f"{folder}/sa_nmt_shared/seed1/gold/gold_bank",
         "results/parsed/corpus/gold_bank.parquet",
         "results/parsed/annotation/gold/gold_bank.source.parquet",
     }
     columns = [column.name for column in planned_table(project, "productions").columns]
     assert columns == [f"parsed/gold_bank/{name}" for name in ("gold", "left", "sa_nmt_shared")]
-    assert paper_table_inputs(project, paper_table="curves") == [
+    assert table_inputs(project, table="curves") == [
         f"{folder}/{system}/seed1/training.jsonl" for system in systems["systems"]
     ]
 

@@ -9,11 +9,11 @@ from published_claims import paper_claims, trained
 
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
-from nmtcore.tables.papers import paper_table_files, read_paper
+from nmtcore.tables.papers import paper_files, read_paper
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 PROJECT = Project.load(CONFIG)
-PAPERS = {name: read_paper(PROJECT, name) for name in sorted(paper_table_files(PROJECT))}
+PAPERS = {name: read_paper(PROJECT, name) for name in sorted(paper_files(PROJECT))}
 NUMBERS = {"aycock2021": 71, "bugliarello2020": 203, "pham2018": 110, "tran2018": 179}
 """Numbers in cells and facts of each paper."""
 CLAIMS = {"aycock2021": 25, "bugliarello2020": 78, "pham2018": 52, "tran2018": 60}
@@ -255,7 +255,7 @@ def test_a_claim_of_no_gain_has_a_margin(make_project, key, margin):
 
 def test_papers_can_be_added(make_project):
     own = make_project(files=files_of(TABLE))
-    assert sorted(paper_table_files(own)) == sorted([*PAPERS, "mine"])
+    assert sorted(paper_files(own)) == sorted([*PAPERS, "mine"])
     assert read_paper(own, "mine").tables["table_1"].cell("depparse_l1", "demo_en2de/test/bleu").published == 2
     with pytest.raises(UserError, match=r"unknown paper 'pham2019'\. Did you mean pham2018"):
         read_paper(own, "pham2019")

@@ -19,11 +19,11 @@ from nmtcore.tables.plan import (
     claimed_table_jsons,
     our_split,
     paper_and_table,
-    paper_table_inputs,
-    paper_table_jsons,
-    paper_table_plan,
-    paper_tables_of,
     planned_table,
+    table_inputs,
+    table_jsons,
+    table_plan,
+    tables_of,
 )
 from nmtcore.tables.settings import TableKind
 
@@ -47,7 +47,7 @@ def test_every_published_number_has_a_cell(project):
     counts = {}
     for paper in PAPERS:
         published = read_paper(project, paper)
-        assert [f"{paper}_{name}" for name in published.tables] == paper_tables_of(project, paper)
+        assert [f"{paper}_{name}" for name in published.tables] == tables_of(project, paper)
         for name, table in published.tables.items():
             plan = planned_table(project, f"{paper}_{name}")
             values = Counter((c.row, c.column, c.published, c.marks) for c in plan.cells if c.published is not None)
@@ -77,7 +77,7 @@ def test_every_cell_of_a_system_has_runs_or_a_reason(project):
 
 def test_a_plan_survives_json(project):
     for name in ("tran2018_table_3", "aycock2021_figure_5_2"):
-        values = paper_table_plan(project, paper_table=name)
+        values = table_plan(project, table=name)
         plan = planned_table(project, name)
         assert build(PlannedTable, yaml.safe_load(yaml.safe_dump(values)), where="plan") == plan
 
@@ -107,12 +107,12 @@ def test_each_table_names_the_data_sets_that_stand_in(make_project):
     kinds = set()
     for name in all_tables(project):
         plan = planned_table(project, name)
-        parts = [Path(path).parts for path in paper_table_inputs(project, paper_table=name)]
+        parts = [Path(path).parts for path in table_inputs(project, table=name)]
         read = {own[1] if own[2] in FOLDERS else own[2] for own in parts}
         assert read <= set(plan.stand_ins.values()), name
         if any(cell.measure in SETTINGS for cell in plan.cells):
             assert plan.stand_ins == {}
-        assert paper_table_plan(project, paper_table=name).get("stand_ins", {}) == plan.stand_ins
+        assert table_plan(project, table=name).get("stand_ins", {}) == plan.stand_ins
         kinds.add(plan.table_kind)
     assert kinds | {"differences"} == set(get_args(TableKind)), "that is for tables of one's own"
     facts = planned_table(project, "bugliarello2020_facts")
@@ -205,7 +205,7 @@ def test_unfinished_runs_can_be_left_out(make_project):
     assert cell.runs is None
     assert cell.reason == "transformer_base on demo_en2de has no finished run (unfinished_runs: leave_out)"
     counts = project.layout.path("counts", **names)
-    assert paper_table_inputs(project, paper_table="pham2018_table_6_4") == [counts]
+    assert table_inputs(project, table="pham2018_table_6_4") == [counts]
 
 
 def test_a_system_that_a_data_set_cannot_train_gives_a_reason(make_project):
@@ -288,7 +288,7 @@ def test_all_results_are_the_ledger_the_pages_the_tables_and_the_figures(project
     assert len(results) == len(set(results)) == 1 + len(PAPERS) + tables + len(figures)
     own = [f"results/tables/pham2018_{name}.json" for name in ("dataset_sizes", "table_6_3")]
     assert [path in claimed_table_jsons(project) for path in own] == [False, True]
-    first, *_ = paper_table_jsons(project, paper="pham2018", table="mine/")
+    first, *_ = table_jsons(project, paper="pham2018", folder="mine/")
     assert first == "results/tables/mine/pham2018_dataset_sizes.json"
 
 
@@ -347,7 +347,7 @@ def test_comet_is_planned_where_a_table_asks_for_it(make_project, table_kind, me
     own = {"kind": table_kind, "rows": ["transformer_base", "depparse_l1"], "baselines": ["transformer_base"],
            "columns": [f"demo_de2en/test/{metric}", "demo_en2de/test/chrf"]}  # fmt: skip
     files = {"tables/mine": {"measures": measures, "tables": {"t": own}}}
-    paths = paper_table_inputs(make_project({"scale": "smoke", "seeds": [1]}, files), paper_table="mine_t")
+    paths = table_inputs(make_project({"scale": "smoke", "seeds": [1]}, files), table="mine_t")
     assert [path for path in paths if path.endswith("/comet")] == segments
 
 

@@ -4,7 +4,7 @@ import pytest
 from workflow.calling import little
 
 from nmtcore.tables.measures import MEASURES
-from nmtcore.tables.plan import paper_table_inputs, planned_table
+from nmtcore.tables.plan import planned_table, table_inputs
 
 RUN = "results/smoke/demo_en2de"
 TREEBANK = [
@@ -25,7 +25,7 @@ def project(make_project):
 
 
 def inputs(project, table):
-    return paper_table_inputs(project, paper_table=table)
+    return table_inputs(project, table=table)
 
 
 def cell(project, table, row, column=""):

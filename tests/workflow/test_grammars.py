@@ -28,7 +28,7 @@ def tabulated(root, tmp_path_factory):
     workplace.write("datasets/banked", {"extends": "demo_en2de", "corpora": corpora})
     scores = [f"{RUNS}/{system}.gold.uas" for system in SYSTEMS]
     finished = workplace.run(*TABLES, *scores, ATTENTION, settings=SETTINGS)
-    assert {"score_heads", "heads_table", "parse_gold", "paper_table", "measure_gates"} <= finished.rules
+    assert {"score_heads", "heads_table", "parse_gold", "table", "measure_gates"} <= finished.rules
     assert "translate_split" not in finished.rules
     assert workplace.partial_files() == []
     return workplace

@@ -94,7 +94,7 @@ def test_a_changed_rule_and_another_module_with_its_own_settings_are_planned(her
     assert "    threads: 3\n" in job
     assert planned.output.count("To be fetched: 6 files") == 2, "once for each module"
     local = set(re.search(r"^local: (.*)$", planned.output, re.M).group(1).split())
-    assert {"nmt_score_tests", "nmt_paper_table"} <= local
+    assert {"nmt_score_tests", "nmt_table"} <= local
     assert all(name.startswith("nmt_") for name in local), "her rule `data` is not local because ours is"
 
 

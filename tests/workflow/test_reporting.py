@@ -23,9 +23,7 @@ def test_the_tables_of_the_findings_are_made_from_the_files_of_the_runs(root, tm
     figure = "results/figures/findings_encoder.svg"
     made = [*(f"results/tables/findings_{table}.md" for table in tables), figure]
     options = ["-s", str(root / "Snakefile"), "-d", "findings", "--cores", "1", "--allowed-rules"]
-    called = call_forked(
-        "forking_snakemake", *made, *options, "paper_table", "paper_figure", folder=tmp_path, merged=True
-    )
+    called = call_forked("forking_snakemake", *made, *options, "table", "figure", folder=tmp_path, merged=True)
     assert called.returncode == 0, called.stdout.decode()
     first_section = (root / "docs/findings.md").read_text(encoding="utf-8").partition("\n## ")[0]
     page = [line for line in first_section.splitlines() if line.startswith("| `")]

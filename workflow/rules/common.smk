@@ -109,10 +109,11 @@ def complete_rules():
     workflow._localrules = set(EARLIER_LOCAL_RULES) | small
 
 
-def table_files(prefix):
+def table_files(file_type):
     """Name the files of a table in all formats."""
+    prefix = file_type.removesuffix("_table")
     formats = {ending: LAYOUT.pattern(f"{prefix}_{ending}") for ending in TABLE_FORMATS}
-    table = report(LAYOUT.pattern(f"{prefix}_table"), category="Tables")
+    table = report(LAYOUT.pattern(file_type), category="Tables")
     return {"table": table, **formats}
 
 

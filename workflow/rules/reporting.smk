@@ -50,7 +50,7 @@ for name, (files, facts) in PLAIN_TABLES.items():
         input:
             **files,
         output:
-            **table_files(name),
+            **table_files(f"{name}_table"),
         params:
             made=name,
             planned=facts,
@@ -71,7 +71,7 @@ rule index_runs:
 
 rule licence_table:
     output:
-        **table_files("licence"),
+        **table_files("licence_table"),
         json=LAYOUT.pattern("licence_json"),
     params:
         states=planned(run_states),

@@ -3,11 +3,11 @@
 from nmtcore.tables.plan import (
     all_paper_results,
     claimed_table_jsons,
-    paper_figure_inputs,
-    paper_table_inputs,
-    paper_table_jsons,
-    paper_table_notes,
-    paper_table_plan,
+    figure_inputs,
+    table_inputs,
+    table_jsons,
+    table_notes,
+    table_plan,
 )
 from nmtcore.tables.report_plan import (
     main_tests,
@@ -25,25 +25,25 @@ rule tables:
         planned(all_paper_results),
 
 
-PLAN = {"plan": planned(paper_table_plan)}
+PLAN = {"plan": planned(table_plan)}
 PAPER_TABLES = {
-    "paper_table": (
-        planned(paper_table_inputs, notes=paper_table_notes),
-        {**table_files("paper"), "json": LAYOUT.pattern("paper_json")},
+    "table": (
+        planned(table_inputs, notes=table_notes),
+        {**table_files("table"), "json": LAYOUT.pattern("table_json")},
         PLAN,
     ),
-    "paper_figure": (
-        planned(paper_figure_inputs),
+    "figure": (
+        planned(figure_inputs),
         {
-            "figure": LAYOUT.pattern("paper_figure"),
-            "pdf": LAYOUT.pattern("paper_figure_pdf"),
+            "figure": LAYOUT.pattern("figure"),
+            "pdf": LAYOUT.pattern("figure_pdf"),
         },
         PLAN,
     ),
-    "paper_page": (planned(paper_table_jsons), table_files("paper_page"), {}),
+    "paper_page": (planned(table_jsons), table_files("paper_page_table"), {}),
     "claim_table": (
         planned(claimed_table_jsons),
-        {**table_files("claim"), "json": LAYOUT.pattern("claim_json")},
+        {**table_files("claim_table"), "json": LAYOUT.pattern("claim_json")},
         {"scale": SETTINGS.scale},
     ),
 }
@@ -71,7 +71,7 @@ rule report_page:
     input:
         tables=planned(report_tables),
         figures=planned(report_figures),
-        claims=LAYOUT.pattern("claim_json", table=""),
+        claims=LAYOUT.pattern("claim_json", folder=""),
         scores=planned(report_scores),
     output:
         page=report(LAYOUT.pattern("report"), category="Report"),

@@ -12,11 +12,11 @@ with job(snakemake):
     files = list(map(Path, snakemake.input))
     layout = job_settings(snakemake).layout
     match made:
-        case "paper_table":
+        case "table":
             json = Path(snakemake.output.json)
-            paper_table.write_paper_table(snakemake.params.plan, layout=layout, json=json, table=output)
-        case "paper_figure":
-            paper_table.draw_paper_figure(snakemake.params.plan, output, layout=layout)
+            paper_table.write_table(snakemake.params.plan, layout=layout, json=json, table=output)
+        case "figure":
+            paper_table.draw_figure(snakemake.params.plan, output, layout=layout)
         case "paper_page":
             paper_table.write_paper_page(files, output)
         case "claim_table":

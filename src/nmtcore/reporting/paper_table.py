@@ -103,7 +103,7 @@ KINDS = {
 """The kinds, by name."""
 
 
-def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, table: Path) -> str:
+def write_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, table: Path) -> str:
     """Make a table from its plan in all formats; return the Markdown.
 
     `json` has what pages of several tables need: names, `runs`, the judged `claims`, and the `parts` below the heading
@@ -122,7 +122,7 @@ def write_paper_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, ta
     return write_page(Page(title=planned.title, blocks=(heading_of(planned), *blocks)), table)
 
 
-def draw_paper_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) -> None:
+def draw_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) -> None:
     """Draw the figure of a table from its plan, as SVG and PDF."""
     planned = build(PlannedTable, plan, where=str(figure))
     table_kind, title = KINDS[planned.table_kind], f"{heading_of(planned).whole}. {scale_text(planned)}"
@@ -159,7 +159,7 @@ def _part(block: Block) -> dict[str, Any]:
 
 
 def linked(html: str, target: Callable[[str], str | None]) -> str:
-    """Give the links of a table's HTML (`write_paper_table`) their targets; without a target, there is no link."""
+    """Give the links of a table's HTML (`write_table`) their targets; without a target, there is no link."""
 
     def replaced(match: re.Match[str]) -> str:
         link = target(match[1])

@@ -60,7 +60,7 @@ class Paper(NamedTuple):
         return [name for name in names if name not in self.settings.others]
 
 
-def paper_table_files(catalogue: Catalogue) -> NamedFiles:
+def paper_files(catalogue: Catalogue) -> NamedFiles:
     """Return the files of `tables/` by name."""
     return named_files(catalogue.folders, "tables", noun="paper")
 
@@ -74,7 +74,7 @@ def read_paper(catalogue: Catalogue, name: str, *, where: str = "the target") ->
             no column or no fact; or if a system, a data set or a split does not exist in the configuration. The message
             names file, table and row.
     """
-    files, published_files = paper_table_files(catalogue), named_files(catalogue.folders, "published", noun="paper")
+    files, published_files = paper_files(catalogue), named_files(catalogue.folders, "published", noun="paper")
     files.check(name, where=where)
     path, published_path = files[name], published_files.get(name)
     shown = build(PaperTablesSettings, read_yaml(path), where=str(path))

@@ -19,7 +19,7 @@ from nmtcore.tables.cells import Cell, CellFiles, Claim, PlannedRuns, PlannedTab
 from nmtcore.tables.configured import configured_paper
 from nmtcore.tables.kinds import KINDS
 from nmtcore.tables.measures import INDUCTION, MEASURES, SETTINGS, measure_named, measured_source
-from nmtcore.tables.papers import Paper, cell_without_number, paper_table_files, read_paper
+from nmtcore.tables.papers import Paper, cell_without_number, paper_files, read_paper
 from nmtcore.tables.settings import FIGURES_OF_KINDS, NUMBERS
 from nmtcore.tables.trees import BRANCHING, UNTRAINED, WITHOUT_RUNS
 
@@ -28,70 +28,70 @@ ALWAYS = ("bleu", "chrf")
 
 
 @cache
-def planned_table(project: Project, paper_table: str) -> PlannedTable:
+def planned_table(project: Project, table: str) -> PlannedTable:
     """Plan a table named PAPER_TABLE. Raises `UserError` if it or one of its systems is unknown."""
-    paper, name = paper_and_table(project, paper_table)
+    paper, name = paper_and_table(project, table)
     tables = _paper(project, paper)
     return _Planner(project, tables, tables.tables[name]).planned()
 
 
-def paper_tables_of(project: Project, paper: str) -> list[str]:
+def tables_of(project: Project, paper: str) -> list[str]:
     """List the tables of a paper, as PAPER_TABLE."""
     return [f"{paper}_{table}" for table in _paper(project, paper).tables]
 
 
 def all_tables(project: Project) -> list[str]:
     """List the tables of all papers, as PAPER_TABLE."""
-    return [name for paper in all_papers(project) for name in paper_tables_of(project, paper)]
+    return [name for paper in all_papers(project) for name in tables_of(project, paper)]
 
 
 def all_papers(project: Project) -> list[str]:
     """List the papers that have tables."""
-    return sorted(paper_table_files(project))
+    return sorted(paper_files(project))
 
 
-def paper_and_table(project: Project, paper_table: str, *, where: str = "the target") -> tuple[str, str]:
+def paper_and_table(project: Project, table: str, *, where: str = "the target") -> tuple[str, str]:
     """Split the name PAPER_TABLE; a table of the configured systems stands for itself.
 
     Raises `UserError` if the paper has no such table.
     """
-    if paper_table in CONFIGURED_TABLES:
-        return paper_table, paper_table
-    papers = [paper for paper in all_papers(project) if paper_table.startswith(f"{paper}_")]
+    if table in CONFIGURED_TABLES:
+        return table, table
+    papers = [paper for paper in all_papers(project) if table.startswith(f"{paper}_")]
     paper = max(papers, key=len, default="")
-    choose(paper_table, paper_tables_of(project, paper) if paper else all_papers(project), noun="table", where=where)
-    return paper, paper_table.removeprefix(f"{paper}_")
+    choose(table, tables_of(project, paper) if paper else all_papers(project), noun="table", where=where)
+    return paper, table.removeprefix(f"{paper}_")
 
 
-def paper_table_inputs(project: Project, *, paper_table: str) -> list[str]:
+def table_inputs(project: Project, *, table: str) -> list[str]:
     """List the files that a table is made from, each once."""
-    table = planned_table(project, paper_table)
+    table = planned_table(project, table)
     cells = (*table.cells, *(cell for claim in table.claims for cell in claim.cells()))
     return list(dict.fromkeys(path for cell in cells for path in source_paths(cell.source.get("files"))))
 
 
-def paper_figure_inputs(project: Project, *, paper_table: str) -> list[str]:
+def figure_inputs(project: Project, *, table: str) -> list[str]:
     """List the files that a figure is made from. Raises `UserError` if the table's kind draws none."""
-    paper, name = paper_and_table(project, paper_table)
+    paper, name = paper_and_table(project, table)
     table_kind = _paper(project, paper).tables[name].table_kind
     if table_kind not in FIGURES_OF_KINDS:
-        file = project.layout.path("paper_table", table="", paper_table=paper_table)
-        raise UserError(f"{paper_table} is a table of {table_kind}, of which no figure is drawn: ask for {file}.")
-    return paper_table_inputs(project, paper_table=paper_table)
+        file = project.layout.path("table", folder="", table=table)
+        raise UserError(f"{table} is a table of {table_kind}, of which no figure is drawn: ask for {file}.")
+    return table_inputs(project, table=table)
 
 
-def paper_table_notes(project: Project, *, paper_table: str) -> list[str]:
+def table_notes(project: Project, *, table: str) -> list[str]:
     """Write a sentence for each external system of a table that has no translations for some of its seeds."""
     return [
         missing_seeds_sentence(runs.dataset, runs.system, runs.missing)
-        for runs in planned_table(project, paper_table).runs.values()
+        for runs in planned_table(project, table).runs.values()
         if runs.missing
     ]
 
 
-def paper_table_plan(project: Project, *, paper_table: str) -> dict[str, Any]:
+def table_plan(project: Project, *, table: str) -> dict[str, Any]:
     """Return the plan of a table as plain values, without those at their defaults."""
-    return changed(planned_table(project, paper_table))
+    return changed(planned_table(project, table))
 
 
 @cache
@@ -399,17 +399,15 @@ def _with_parses(cell: Cell, parses: _Parses) -> Cell:
     return replace(cell, source={**cell.source, "files": files})
 
 
-def paper_table_jsons(project: Project, *, paper: str, table: str = "") -> list[str]:
-    """List the JSON of each table of a paper; `table` is the folder of a version that the user named."""
-    return [
-        project.layout.path("paper_json", table=table, paper_table=name) for name in paper_tables_of(project, paper)
-    ]
+def table_jsons(project: Project, *, paper: str, folder: str = "") -> list[str]:
+    """List the JSON of each table of a paper; `folder` is that of a version that the user named."""
+    return [project.layout.path("table_json", folder=folder, table=name) for name in tables_of(project, paper)]
 
 
-def claimed_table_jsons(project: Project, *, table: str = "") -> list[str]:
+def claimed_table_jsons(project: Project, *, folder: str = "") -> list[str]:
     """List the JSON of each table that a claim is made about."""
     return [
-        project.layout.path("paper_json", table=table, paper_table=name)
+        project.layout.path("table_json", folder=folder, table=name)
         for name in all_tables(project)
         if planned_table(project, name).claims
     ]
@@ -419,10 +417,10 @@ def all_paper_results(project: Project) -> list[str]:
     """List the ledger of claims, and the page and the figures of each paper."""
     path, names = project.layout.path, all_tables(project)
     figures = [
-        path("paper_figure", table="", paper_table=name)
+        path("figure", folder="", table=name)
         for name in names
         if planned_table(project, name).table_kind in FIGURES_OF_KINDS
     ]
-    pages = [path("paper_page_table", table="", paper=paper) for paper in all_papers(project)]
-    tables = [path("paper_table", table="", paper_table=name) for name in names]
-    return [path("claim_table", table=""), *pages, *tables, *figures]
+    pages = [path("paper_page_table", folder="", paper=paper) for paper in all_papers(project)]
+    tables = [path("table", folder="", table=name) for name in names]
+    return [path("claim_table", folder=""), *pages, *tables, *figures]

@@ -11,13 +11,13 @@ from nmtcore.tables.settings import FIGURES_OF_KINDS
 
 def report_tables(project: Project) -> list[str]:
     """List the JSON of all tables of the papers."""
-    return [project.layout.path("paper_json", table="", paper_table=name) for name in all_tables(project)]
+    return [project.layout.path("table_json", folder="", table=name) for name in all_tables(project)]
 
 
 def report_figures(project: Project) -> list[str]:
     """List the figures of the papers."""
     names = [name for name in all_tables(project) if planned_table(project, name).table_kind in FIGURES_OF_KINDS]
-    return [project.layout.path("paper_figure", table="", paper_table=name) for name in names]
+    return [project.layout.path("figure", folder="", table=name) for name in names]
 
 
 def report_scores(project: Project) -> list[str]:
