@@ -9,6 +9,7 @@ import threading
 
 import pytest
 import yaml
+from demo_parts import part_of_demo
 from workflow.calling import VARIABLES, brief_smoke
 
 pytestmark = pytest.mark.needs("Snakemake")
@@ -21,8 +22,8 @@ SYSTEMS = ["transformer_base", "depparse_l1_light", "transformer_relative", "rel
 def small(root, empty):
     """A working folder in which the demo is small."""
     dataset = yaml.safe_load((root / "config/datasets/demo_en2de.yaml").read_text(encoding="utf-8"))
-    for split, count in COUNTS.items():
-        dataset["corpora"][split]["options"]["count"] = count
+    for split, corpus in part_of_demo(empty.folder / "demo", **COUNTS).items():
+        dataset["corpora"][split] |= corpus
     empty.write("datasets/demo_en2de", dataset)
     empty.write("scales/demo", brief_smoke())
     return empty
