@@ -94,7 +94,7 @@ def test_rows_are_the_sources_with_each_translation(bench):
 HEADS = "# sent_id = a\n# text = er's.\n1\ter\t_\t_\t_\t_\t2\tnsubj\t_\t_\n2\t's.\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
 OTHERS = HEADS.replace("id = a", "id = b").replace("er", "du")
 NAMING = "sent_id\tright\twrong\tphenomenon\tright_words\twrong_words\n"
-NAMED = f"{NAMING}b\tit's.\tits.\tp\tit 's .\tits .\nb\tit's.\tit.\tp\tit 's .\tit .\na\tx\ty\tq\tx\ty\n"
+NAMED = f"{NAMING}b\tit's.\tits.\tp\tit 's .\tits .\nb\tit's.\tit.\tp\tit 's .\tit .\na\t1\u00a00\ty\tq\t1\u00a00\ty\n"
 
 
 def with_sentences(bench, pairs, sentences=HEADS + OTHERS):
@@ -109,7 +109,7 @@ def test_sources_can_be_sentences_of_a_treebank_with_their_words_and_trees(bench
     ]  # fmt: skip
     assert [(row["target"], row["target_words"], row["target_annotation"]) for row in rows] == [
         ("it's.", ["it", "'s", "."], None), ("its.", ["its", "."], None), ("it.", ["it", "."], None),
-        ("x", ["x"], None), ("y", ["y"], None),
+        ("1\u00a00", ["1\u00a00"], None), ("y", ["y"], None),
     ]  # fmt: skip
     assert read_contrast_list(output) == [
         ContrastRows(0, 1, "p", None), ContrastRows(0, 2, "p", None), ContrastRows(3, 4, "q", None),

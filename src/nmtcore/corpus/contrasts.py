@@ -178,12 +178,15 @@ def _pair(
         fault = f"the distance {quoted(distance)} is not a whole number of words"
     if fault:
         raise LineError(path, number, f"{fault}: correct the line.")
-    right, wrong = (
-        Side(text=values[name], words=values[f"{name}_words"].split() if f"{name}_words" in values else None)
-        for name in ("right", "wrong")
-    )
     source = Side(text=values["source"]) if known is None else known[values["sent_id"]]
-    return source, right, WrongTranslation(wrong, phenomenon, natural_number(distance))
+    wrong = WrongTranslation(_translation(values, "wrong"), phenomenon, natural_number(distance))
+    return source, _translation(values, "right"), wrong
+
+
+def _translation(values: Mapping[str, str], name: str) -> Side:
+    """Return a translation, with its words if they are given; a no-break space is part of a word."""
+    words = values.get(f"{name}_words")
+    return Side(text=values[name], words=None if words is None else list(filter(None, words.split(" "))))
 
 
 def _are_words_of(values: Mapping[str, str], name: str) -> bool:
