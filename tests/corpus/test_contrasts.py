@@ -91,7 +91,10 @@ def test_rows_are_the_sources_with_each_translation(bench):
     assert read_contrast_list(output, entries=1) == read_contrast_list(output)[:2]
 
 
-HEADS = "# sent_id = a\n# text = er's.\n1\ter\t_\t_\t_\t_\t2\tnsubj\t_\t_\n2\t's.\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+HEADS = (
+    "# sent_id = a\n# text = er's.\n1-2\ter's.\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    "1\ter\t_\t_\t_\t_\t2\tnsubj\t_\t_\n2\t's.\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+)
 OTHERS = HEADS.replace("id = a", "id = b").replace("er", "du")
 NAMING = "sent_id\tright\twrong\tphenomenon\tright_words\twrong_words\n"
 NAMED = f"{NAMING}b\tit's.\tits.\tp\tit 's .\tits .\nb\tit's.\tit.\tp\tit 's .\tit .\na\t1\u00a00\ty\tq\t1\u00a00\ty\n"
