@@ -117,7 +117,8 @@ def escaped(value: str) -> str:
 
 
 def test_a_backslash_before_another_letter_needs_no_second_one():
-    side = parse_sentence(Piece("s", 1, words(r"1 w 0 root OldCCG=N|CCG=(S\NP)\(S[p]\\NP)").strip().encode()), surface=False)
+    sentence = words(r"1 w 0 root OldCCG=N|CCG=(S\NP)\(S[p]\\NP)").strip("\n")
+    side = parse_sentence(Piece("s", 1, sentence.encode()), surface=False)
     assert side.annotation.ccg == [r"(S\NP)\(S[p]\NP)"]
 
 
