@@ -20,7 +20,7 @@ from corpus import FILTERS, dataset
 from features import ANNOTATIONS, syntax, tokens, write_files
 
 from nmtcore.config.annotators import AnnotatorSettings, ExistingSettings, UdPipeSettings
-from nmtcore.config.corpora import CorpusSettings, FileSettings, MirrorSettings, PartSettings
+from nmtcore.config.corpora import SIDES, CorpusSettings, FileSettings, MirrorSettings, PartSettings
 from nmtcore.config.datasets import DatasetSettings, EvaluationSettings, SelectionSettings
 from nmtcore.config.filters import FilterSettings, LangDetectSettings
 from nmtcore.config.segmentation import SegmentationSettings
@@ -144,11 +144,12 @@ def demo(folder: Path, size: int) -> None:
     """Write the demo corpus, repeated until there are enough pairs, as raw pairs with trees."""
     if (folder / "demo.parquet").exists():
         return
+    files = (FileSettings(path=str(ROOT / f"data/demo/train.{language}.conllu.xz")) for language in ("en", "de"))
     settings = ReadingSettings(
         languages={"source": "en", "target": "de"},
         treebank=False,
-        parts=(PartSettings(corpus="demo"),),
-        corpora={"demo": CorpusSettings(format="demo", options={"split": "train", "count": DEMO_PAIRS})},
+        parts=(PartSettings(corpus="demo", last=DEMO_PAIRS),),
+        corpora={"demo": CorpusSettings(format="conllu", files={side: (next(files),) for side in SIDES})},
         words=dataset_settings(folder, 1).words,
     )
     part = folder / "demo.part"

@@ -43,19 +43,15 @@ def run_script(path: Path) -> int:
 
 def preload() -> None:
     """Import what the scripts import, once."""
-    import sacrebleu  # noqa: F401
 
     import nmtcore.corpus.filters
     import nmtcore.corpus.read
-    import nmtcore.demo
     import nmtcore.evaluation.scores
     import nmtcore.experiment.inference
     import nmtcore.experiment.training
     import nmtcore.reporting.paper_table
     import nmtcore.reporting.plain_tables
-    import nmtcore.segmentation.learn
-
-    nmtcore.demo.training_words(1)  # each dev or test set of the demo corpus needs them
+    import nmtcore.segmentation.learn  # noqa: F401
 
 
 def fork_scripts() -> None:

@@ -13,7 +13,7 @@ from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 
 STAGES = (
-    "demo", "corpus", "annotation", "segmentation", "features", "model", "training", "inference", "evaluation",
+    "corpus", "annotation", "segmentation", "features", "model", "training", "inference", "evaluation",
     "planning", "tables", "reporting",
 )  # fmt: skip
 SHARED = {"syntax", "config", "layout", "errors", "files", "gpus", "lock", "memory", "parquet", "written"}

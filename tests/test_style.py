@@ -19,7 +19,7 @@ MISSING_PER = re.compile(
 """Rates with an article instead of "per"."""
 VAGUE = {"look", "remember", "leave", "store", "team", "Stock", "beside", "Heads", "kind", "found"}
 """Identifiers that do not say what they name."""
-INTERFACES = ("corpus/formats/", "corpus/filters/", "annotation/", "demo/english", "demo/german")
+INTERFACES = ("corpus/formats/", "corpus/filters/", "annotation/")
 """Folders of modules that may define the same names."""
 LEGEND = re.compile(r"^    ([A-Z])  \S", re.M)
 SUFFIX = re.compile(r"[a-z0-9]_([0-9]*[A-Z][0-9A-Z]*)$")

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from demo_parts import demo_sides
 from pair_files import write_corpus, write_raw
 
 from nmtcore import parquet
 from nmtcore.annotation.existing import NO_TREE
 from nmtcore.annotation.shards import annotate_shard, gather_shards
 from nmtcore.config.annotators import ExistingSettings
-from nmtcore.demo import generate
 from nmtcore.errors import UserError
 from nmtcore.parquet import read_rows
 from nmtcore.syntax.annotation import Annotation
@@ -64,7 +64,7 @@ def test_a_pair_that_the_raw_file_lacks_is_an_error(tmp_path, annotate):
 
 
 def test_supertags_and_constituents_of_the_corpus_are_copied(tmp_path, annotate):
-    english = [pair.source for pair in generate(split="train", count=60)]
+    english = demo_sides("train", "en", 60)
     trees = [side.annotation for side in english]
     # An ill-formed category or a broken tree costs only its own sentence.
     trees[7] = replace(trees[7], ccg=["NP", *["(S"] * (len(english[7].words) - 1)])

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from random import Random
 
 from campaigns.run import WrongOutput
+from demo_parts import demo_sides
 
-from nmtcore.demo import generate
 from nmtcore.errors import UserError
 from nmtcore.new.dataset import NewDataset, own_dataset, survey_own
 
@@ -21,7 +20,8 @@ ALLOWED = {"identical", "unbalanced"}
 
 @cache
 def _demo(split: str) -> list[tuple[str, str]]:
-    return [(own.source.text, own.target.text) for own in generate(split=split, count=3_000)]
+    sides = (demo_sides(split, language, 3_000) for language in ("en", "de"))
+    return [(source.text, target.text) for source, target in zip(*sides, strict=True)]
 
 
 def _shifted(random: Random, texts: Texts) -> Texts:
@@ -94,8 +94,9 @@ def attempt(random: Random, folder: Path) -> str:
     damaged = random.choice(splits)
     files: dict[str, Sequence[Sequence[str]]] = {}
     for split, count in SPLITS.items():
-        first = random.randrange(3_000 - count)
-        sources, targets = zip(*islice(_demo(split), first, first + count), strict=True)
+        pairs = _demo(split)
+        first = random.randrange(len(pairs) - count)
+        sources, targets = zip(*pairs[first : first + count], strict=True)
         texts: Texts = (list(sources), list(targets))
         if split == damaged and damage in CHANGED:
             texts = CHANGED[damage][0](random, texts)

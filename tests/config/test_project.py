@@ -291,7 +291,7 @@ def test_no_split_depends_on_another_split(own_project):
 
 
 def test_a_child_can_drop_parts_of_its_parent(own_project):
-    own = {"format": "demo", "options": {"split": "train"}}
+    own = {"format": "plain", "files": {"source": "a", "target": "b"}}
     child = """
         {extends: parent, corpora: {own: null}, splits: {test: null}, main_test: dev,
          annotators: {other: null}, syntax: {source: {dependencies: null}, target: null}}

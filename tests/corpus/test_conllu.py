@@ -3,16 +3,20 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from nmtcore.corpus.formats.conllu import parse_sentence
+from nmtcore.corpus.text_lines import Piece
 from nmtcore.errors import LineError, UserError
 
 
 def words(*lines: str) -> str:
-    """Expand lines `id form head deprel` to CoNLL-U, with all other columns empty."""
+    """Expand lines `id form head deprel` or `id form head deprel misc` to CoNLL-U, with all other columns empty."""
     rows = []
     for line in lines:
-        number, form, head, deprel = line.split(" ") if line else [""] * 4
-        rows.append(f"{number}\t{form}\t_\t_\t_\t_\t{head}\t{deprel}\t_\t_" if line else "")
+        number, form, head, deprel, *misc = line.split(" ", 4) if line else [""] * 4
+        rows.append(f"{number}\t{form}\t_\t_\t_\t_\t{head}\t{deprel}\t_\t{misc[0] if misc else '_'}" if line else "")
     return "\n".join(rows) + "\n\n"
 
 
@@ -64,6 +68,10 @@ BROKEN = [
     ("columns", ["1-3 ab _ _", "1 a 0 root", "2 b 1 x"], 1, "the sentence ends before its last word"),
     ("columns", ["# text = x"], 1, "the sentence ends before its last word"),
     ("columns", ["2-1 a _ _", "1 a 0 root"], 1, "the number '2-1' is out of place"),
+    ("tree", ["1 a 0 root CCG=NP", "2 b 1 x x|y=z", "3 c 1 x CCG=N"], 1, "word 2 has no CCG= in MISC, but other words"),
+    ("tree", ["1 a 0 root CCG=N", "2 b 1 x CCG=(N"], 1, "word 2: '.N' is no CCG category"),
+    ("tree", ["1 a 0 root x=y|Constituents=(S (X a)"], 1, "the constituency tree is broken: 1 brackets are not closed"),
+    ("tree", ["1 a 0 root Constituents=(S (X a))", "2 b 1 x"], 1, "the constituency tree has 1 words for 2 words"),
 ]
 
 
@@ -84,6 +92,34 @@ def test_a_malformed_sentence_raises_or_is_dropped(reason, lines, line, sentence
 def test_a_missing_column_raises(line, count, bench):
     with pytest.raises(LineError, match=rf"s\.conllu, line 4: has {count} columns; CoNLL-U has 10"):
         bench.read(dataset(bench, words("1 a 0 root") + "# text = a\n" + line + "\n\n", words("1 a 0 root") * 2))
+
+
+CATEGORIES = st.recursive(
+    st.sampled_from(["NP", "S[dcl]", "S[a|p]", "N:thr", "p", ","]),
+    lambda inner: st.tuples(inner, st.sampled_from("/\\"), inner).map("({0[0]}{0[1]}{0[2]})".format),
+)
+LEAVES = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp"), exclude_characters=" ()"), min_size=1)
+
+
+@given(st.lists(st.tuples(CATEGORIES, LEAVES), min_size=1, max_size=5))
+def test_supertags_and_constituents_in_misc_are_read_as_they_were_written(written):
+    categories, leaves = zip(*written, strict=True)
+    tree = f"(S {' '.join(f'(X {leaf})' for leaf in leaves)})"
+    first, *others = (f"CCG={escaped(category)}" for category in categories)
+    cells = [f"a=b|Constituents={escaped(tree)}|{first}|SpaceAfter=No", *others]
+    lines = [f"{number} w {number - 1} x {cell}" for number, cell in enumerate(cells, start=1)]
+    side = parse_sentence(Piece("s", 1, words(*lines).strip("\n").encode()), surface=False)
+    assert (list(side.annotation.ccg), side.annotation.constituency) == (list(categories), tree)
+
+
+def escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("|", r"\p")
+
+
+def test_a_backslash_before_another_letter_needs_no_second_one():
+    sentence = words(r"1 w 0 root OldCCG=N|CCG=(S\NP)\(S[p]\\NP)").strip("\n")
+    side = parse_sentence(Piece("s", 1, sentence.encode()), surface=False)
+    assert side.annotation.ccg == [r"(S\NP)\(S[p]\NP)"]
 
 
 def test_unequal_numbers_of_sentences_raise(bench):

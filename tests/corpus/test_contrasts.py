@@ -10,8 +10,6 @@ from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus import contrasts
 from nmtcore.corpus.contrasts import ContrastRows, contrast_rows, list_contrasts, read_contrast_list
 from nmtcore.corpus.text_lines import Input
-from nmtcore.demo import generate
-from nmtcore.demo.contrasts import generate_contrasts
 from nmtcore.errors import LineError, UserError
 from nmtcore.parquet import open_file
 
@@ -93,28 +91,47 @@ def test_rows_are_the_sources_with_each_translation(bench):
     assert read_contrast_list(output, entries=1) == read_contrast_list(output)[:2]
 
 
-@pytest.mark.parametrize("swap", [False, True])
-def test_the_demo_has_the_trees_of_its_sources(bench, swap):
-    options = {"split": "test", "count": 12, "swap": swap}
-    rows, output = read(
-        bench, with_contrasts(bench, {"demo": bench.corpus("demo_contrastive", options)}, words="given")
-    )
-    listed = read_contrast_list(output)
-    texts = {pair.source.text: pair for pair in generate(split="test", count=12)}
-    expected = [
-        (wrong.phenomenon, wrong.distance, pair.target.text if swap else pair.source.text, wrong.text)
-        for pair, errors in generate_contrasts(split="test", count=12, target="en" if swap else "de")
-        for wrong in errors
-    ]
-    shown = [(own.phenomenon, own.distance, rows[own.wrong]["source"], rows[own.wrong]["target"]) for own in listed]
-    assert shown == expected
-    for own in listed:
-        right, wrong = rows[own.right], rows[own.wrong]
-        pair = texts[right["target" if swap else "source"]]
-        source, target = (pair.target, pair.source) if swap else (pair.source, pair.target)
-        assert right["source_words"] == wrong["source_words"] == source.words
-        assert right["source_annotation"]["head"] == wrong["source_annotation"]["head"] == source.annotation.head
-        assert (right["target_words"], right["target_annotation"]) == (target.words, None)
+HEADS = (
+    "# sent_id = a\n# text = er's.\n1-2\ter's.\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    "1\ter\t_\t_\t_\t_\t2\tnsubj\t_\t_\n2\t's.\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+)
+OTHERS = HEADS.replace("id = a", "id = b").replace("er", "du")
+NAMING = "sent_id\tright\twrong\tphenomenon\tright_words\twrong_words\n"
+NAMED = f"{NAMING}b\tit's.\tits.\tp\tit 's .\tits .\nb\tit's.\tit.\tp\tit 's .\tit .\na\t1\u00a00\ty\tq\t1\u00a00\ty\n"
+
+
+def with_sentences(bench, pairs, sentences=HEADS + OTHERS):
+    files = {"pairs": bench.file("pairs.tsv", pairs), "sentences": bench.file("s.conllu", sentences)}
+    return with_contrasts(bench, {"named": bench.corpus("contrastive", **files)}, words="given")
+
+
+def test_sources_can_be_sentences_of_a_treebank_with_their_words_and_trees(bench):
+    rows, output = read(bench, with_sentences(bench, NAMED))
+    assert [(row["source"], row["source_words"], row["source_annotation"]["head"]) for row in rows] == [
+        *[("du's.", ["du", "'s."], [2, 0])] * 3, *[("er's.", ["er", "'s."], [2, 0])] * 2,
+    ]  # fmt: skip
+    assert [(row["target"], row["target_words"], row["target_annotation"]) for row in rows] == [
+        ("it's.", ["it", "'s", "."], None), ("its.", ["its", "."], None), ("it.", ["it", "."], None),
+        ("1\u00a00", ["1\u00a00"], None), ("y", ["y"], None),
+    ]  # fmt: skip
+    assert read_contrast_list(output) == [
+        ContrastRows(0, 1, "p", None), ContrastRows(0, 2, "p", None), ContrastRows(3, 4, "q", None),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pairs", "sentences", "sentence"),
+    [
+        (LINES, HEADS, "pairs.tsv, line 1: the header must name each of the columns sent_id, right, wrong, phenomenon"),
+        (NAMED, HEADS, "pairs.tsv, line 2: no sentence of the CoNLL-U file has the sent_id 'b': correct the line."),
+        (NAMING + "a\tx\ty z\tp\tx\tyes\n", HEADS, "line 2: wrong_words differs from wrong by more than white space"),
+        (NAMED, HEADS.replace("\t2\t", "\t1\t"), "s.conllu, line 1: word 1 is its own head: correct the file."),
+    ],
+)
+def test_faults_of_pairs_that_name_sentences_are_explained(pairs, sentences, sentence, bench):
+    with pytest.raises(LineError) as error:
+        bench.read(with_sentences(bench, pairs, sentences), "contrast_x")
+    assert sentence in str(error.value)
 
 
 def test_a_broken_line_is_an_error_even_if_bad_lines_are_allowed(bench):

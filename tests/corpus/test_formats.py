@@ -1,4 +1,4 @@
-"""The formats TSV, copied text, CzEng's export format and the demo corpus, on real and on malformed data."""
+"""The formats TSV, copied text, and CzEng's export format, on real and on malformed data."""
 
 import gzip
 import re
@@ -8,7 +8,6 @@ import pytest
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.corpus.formats.lines import FEWEST_ROWS
 from nmtcore.corpus.formats.rows import FIRST_LINES
-from nmtcore.demo import generate
 from nmtcore.errors import LineError, UserError
 from nmtcore.syntax.annotation import tree_fault
 
@@ -275,19 +274,3 @@ def test_tokenisation_that_changes_words_drops_the_tree_with_a_reason(bench):
     assert row["source_words"] == ["can", "'", "t"]
     assert row["source_annotation"]["reason"] == "the words are not those of the tree"
     assert row["target_annotation"]["head"] == [0]
-
-
-def test_the_demo_corpus_is_read_like_other_corpora(bench):
-    pairs = list(generate(split="train", count=3, seed=3))
-    for swap in (False, True):
-        corpus = bench.corpus("demo", {"split": "train", "seed": 3, "count": 3, "swap": swap})
-        rows, _ = bench.read(bench.dataset(corpus, words="given"))
-        assert [row["origin"] for row in rows] == ["c:1", "c:2", "c:3"]
-        for row, pair in zip(rows, pairs, strict=True):
-            for side, half in zip(
-                ("target", "source") if swap else ("source", "target"), (pair.source, pair.target), strict=True
-            ):
-                assert (row[side], row[f"{side}_words"]) == (half.text, half.words)
-                assert row[f"{side}_annotation"]["head"] == half.annotation.head
-    with pytest.raises(UserError, match=r"split: 'tain' is not valid\. Did you mean train\?"):
-        bench.read(bench.dataset(bench.corpus("demo", {"split": "tain"}), words="given"))

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from nmtcore.config.corpora import FileSettings, MirrorSettings
+from nmtcore.corpus.download import download
 from nmtcore.corpus.sources import locate_file, missing_manual, partial_path, planned_downloads, sidecar_path
 
 URL = "https://example.org/a.gz"
@@ -34,6 +35,15 @@ def test_own_files(tmp_path, locate):
         located = locate(FileSettings(path=str(missing)))
         assert located.input is None
         assert located.fault == f"{start} {missing}: correct its `path` or put it there."
+
+
+def test_files_of_the_repository_are_found_and_its_place_is_not_recorded(root, tmp_path, locate):
+    file = FileSettings(name="c/README", url="repository://README.md")
+    assert locate(file).input.path == root / "README.md"
+    folders = {"mirror_roots": [], "manual_folder": tmp_path}
+    assert planned_downloads([(file, "")], downloads=tmp_path, **folders) == []
+    assert download(file, target=tmp_path / "c/README", **folders)["source"] == file.url
+    assert (tmp_path / "c/README").read_bytes() == (root / "README.md").read_bytes()
 
 
 def test_a_mirror_has_a_member_of_its_own(tmp_path, locate):

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
 
+from demo_parts import part_of_demo
+
 from recording.calling import ROOT, SHARED, Workplace, at_once, cases
 from recording.formats import Values, csv_values, file_values, folder_values, stable
 
@@ -146,9 +148,10 @@ def record_models(work: Workplace) -> Values:
 def write_model_datasets(work: Workplace) -> None:
     """Write two small data sets of the demo corpus; English has spaCy's trees, which raw text can have too."""
     counts = {"train": 2000, "dev": 60, "test": 60, "gold": 60, "contrast": 60}
-    corpora = {name: {"options": {"count": number}} for name, number in counts.items()}
-    german = {"extends": "demo_de2en", "corpora": corpora}
-    english: Values = {"extends": "demo_en2de", "corpora": corpora}
+    german, english = (
+        {"extends": dataset, "corpora": part_of_demo(work.folder / dataset, direction=direction, **counts)}
+        for dataset, direction in (("demo_de2en", "de-en"), ("demo_en2de", "en-de"))
+    )
     if SHARED.is_dir():
         english["annotators"] = {"spacy_en": {"tool": "spacy", "model": "en_ud"}}
         english["syntax"] = {"source": {"dependencies": "spacy_en", "tags": "spacy_en"}}

@@ -5,10 +5,10 @@ import json
 
 import ccg_oracle
 import pytest
+from demo_parts import demo_sides
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.demo import generate
 from nmtcore.syntax.categories import ALL_CONSTRUCTIONS, category_fault, constructions
 
 
@@ -54,7 +54,7 @@ def pmb_sentences(shared):
 
 def test_all_categories_of_real_corpora_are_sound(shared):
     labels = json.loads((shared / "models/en_ccg_pmb/tagger/cfg").read_text())["labels"]
-    demo = {category for pair in generate(split="train", count=300) for category in pair.source.annotation.ccg}
+    demo = {category for side in demo_sides("train", "en", 300) for category in side.annotation.ccg}
     categories = {*itertools.chain(*pmb_sentences(shared)), *labels, *demo}
     assert len(categories) > 294
     assert {text for text in categories if category_fault(text)} == set()
@@ -184,6 +184,6 @@ def test_real_sentences_show_constructions_as_the_structure_of_their_categories_
 def test_a_sentence_shows_the_constructions_of_its_words():
     assert constructions(["conj", "NP", r"S[wq]/(S[q]/NP)", "conj"]) == ("question", "conjunction")
     assert constructions([]) == ()
-    shown = [constructions(pair.source.annotation.ccg) for pair in generate(split="train", count=300)]
+    shown = [constructions(side.annotation.ccg) for side in demo_sides("train", "en", 300)]
     assert all(any(name in sentence for sentence in shown) for name in ALL_CONSTRUCTIONS)
     assert any(not sentence for sentence in shown)

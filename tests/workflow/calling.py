@@ -213,6 +213,14 @@ def copy_workflow(root: Path, target: Path) -> Path:
     return target / "Snakefile"
 
 
+def copy_clone(root: Path, target: Path) -> Path:
+    """Copy what a clone of the repository needs to run; return the path of the copied Snakefile."""
+    for name in ("workflow", "profiles", "config", "envs", "src", "data"):
+        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        shutil.copytree(root / name, target / name, symlinks=True, ignore=ignored)
+    return Path(shutil.copy(root / "Snakefile", target))
+
+
 def wait_for_trainer(process: subprocess.Popen, folder: Path, update: int) -> int:
     """Wait for a checkpoint after `update` or later; return the process id of the trainer."""
     while process.poll() is None:

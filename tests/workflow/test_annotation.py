@@ -1,6 +1,7 @@
 """Annotation, features and tables, from the configuration to Parquet files, on the demo corpus and small files."""
 
 import pytest
+from demo_parts import part_of_demo
 from workflow.calling import little
 
 from nmtcore.files import read_json
@@ -24,12 +25,11 @@ def rows(path):
 @pytest.fixture(scope="module")
 def tagged(workplace):
     """Demo pairs from German to English with English CCG supertags, but no parse of more than twelve words."""
-    parts = {name: {"options": {"count": count}} for name, count in (("train", 300), ("dev", 20), ("test", 20))}
     workplace.write(
         "datasets/tagged",
         {
             "extends": "demo_de2en",
-            "corpora": parts,
+            "corpora": part_of_demo(workplace.folder / "demo", train=300, dev=20, test=20),
             "filters": ["empty"],
             "annotators": {"short": {"tool": "existing", "max_words": 12, "shards": 3}},
             "syntax": {"target": {"ccg": "short"}},

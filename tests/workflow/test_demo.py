@@ -6,10 +6,12 @@ import re
 import shutil
 import subprocess
 import threading
+from dataclasses import replace
 
 import pytest
 import yaml
-from workflow.calling import VARIABLES, brief_smoke
+from demo_parts import part_of_demo
+from workflow.calling import VARIABLES, brief_smoke, copy_clone
 
 pytestmark = pytest.mark.needs("Snakemake")
 
@@ -21,8 +23,8 @@ SYSTEMS = ["transformer_base", "depparse_l1_light", "transformer_relative", "rel
 def small(root, empty):
     """A working folder in which the demo is small."""
     dataset = yaml.safe_load((root / "config/datasets/demo_en2de.yaml").read_text(encoding="utf-8"))
-    for split, count in COUNTS.items():
-        dataset["corpora"][split]["options"]["count"] = count
+    for split, corpus in part_of_demo(empty.folder / "demo", **COUNTS).items():
+        dataset["corpora"][split] |= corpus
     empty.write("datasets/demo_en2de", dataset)
     empty.write("scales/demo", brief_smoke())
     return empty
@@ -35,6 +37,18 @@ def test_the_demo_ends_with_its_scores_and_what_they_mean(small):
     assert "source .venv/bin/activate" in lines
     (model,) = (line.removeprefix("MODEL=") for line in lines if line.startswith("MODEL="))
     assert (small.folder / model).is_dir()
+
+
+def test_a_clone_can_be_moved(root, empty, tmp_path):
+    """What was read from its data stays as it is."""
+    targets = [f"results/demo_en2de/corpus/{name}.parquet" for name in ("dev", "contrast_demo.contrasts")]
+    before = replace(empty, snakefile=copy_clone(root, tmp_path / "clone"))
+    assert "download" in before.run(*targets).rules
+    (tmp_path / "clone").rename(tmp_path / "moved")
+    moved = replace(empty, snakefile=tmp_path / "moved/Snakefile")
+    assert "Nothing to be done" in moved.plan(*targets).output
+    (empty.folder / targets[0]).unlink()
+    assert moved.run(*targets).rules == {"filter_split"}
 
 
 def test_installation_says_first_what_it_does_and_shows_the_end_of_its_log_if_it_fails(root, tmp_path):

@@ -4,6 +4,7 @@ import re
 from statistics import fmean
 
 import pytest
+from demo_parts import part_of_demo
 from forked import call_forked
 from workflow.calling import make_workplace
 from workflow.planner import Planner, Rules
@@ -27,7 +28,7 @@ def scores_of(workplace, seed):
 def external(root, tmp_path_factory):
     """A working directory with the scores of two files: every third word is missing, and every second line."""
     workplace = make_workplace(tmp_path_factory.mktemp("external"), root / "Snakefile")
-    corpora = {split: {"options": {"count": count}} for split, count in COUNTS.items()}
+    corpora = part_of_demo(workplace.folder / "demo", **COUNTS)
     workplace.write("datasets/short", {"extends": "demo_en2de", "corpora": corpora})
     files = ["../text/words.txt", "../text/lines.txt"]
     entry = {"provenance": "An engine", "date": "2026-11-20", "licence": "not to be published"}

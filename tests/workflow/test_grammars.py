@@ -4,6 +4,7 @@ What these numbers are is tested where they are computed; this is what the rules
 """
 
 import pytest
+from demo_parts import part_of_demo
 from workflow.calling import make_workplace
 
 from nmtcore.files import read_json
@@ -24,7 +25,7 @@ def tabulated(root, tmp_path_factory):
     """A working directory with the tables of two systems."""
     workplace = make_workplace(tmp_path_factory.mktemp("grammars"), root / "Snakefile")
     workplace.train_briefly()
-    corpora = {split: {"options": {"count": count}} for split, count in COUNTS.items()}
+    corpora = part_of_demo(workplace.folder / "demo", **COUNTS)
     workplace.write("datasets/banked", {"extends": "demo_en2de", "corpora": corpora})
     scores = [f"{RUNS}/{system}.gold.uas" for system in SYSTEMS]
     finished = workplace.run(*TABLES, *scores, ATTENTION, settings=SETTINGS)

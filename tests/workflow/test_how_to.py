@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from demo_parts import part_of_demo
 from forked import forked_programs
 from workflow.calling import brief_smoke, copy_workflow
 
@@ -23,10 +24,10 @@ FAILS = "<!-- fails -->"
 def checkout(root, tmp_path) -> Path:
     """A copy of the checkout in which nobody has worked yet, with a smaller demo and a briefer scale `smoke`."""
     copy_workflow(root, tmp_path)
-    demo = tmp_path / "config/datasets/demo_en2de.yaml"
-    text = demo.read_text(encoding="utf-8")
-    assert text.count("{split: train}") == 1
-    demo.write_text(text.replace("{split: train}", "{split: train, count: 2000}"), encoding="utf-8")
+    path = tmp_path / "config/datasets/demo_en2de.yaml"
+    demo = yaml.safe_load(path.read_text(encoding="utf-8"))
+    demo["corpora"]["train"] |= part_of_demo(tmp_path / "demo", train=2000)["train"]
+    path.write_text(yaml.safe_dump(demo), encoding="utf-8")
     (tmp_path / "config/scales/smoke.yaml").write_text(yaml.safe_dump(brief_smoke()), encoding="utf-8")
     return tmp_path
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 import yaml
 from forked import call_forked
-from workflow.calling import CODE, Workplace, make_workplace, write_little
+from workflow.calling import CODE, Workplace, copy_clone, make_workplace, write_little
 
 pytestmark = pytest.mark.needs("Snakemake")
 
@@ -136,10 +136,7 @@ def test_without_a_config_a_module_has_the_settings_of_the_repository(hers, root
 def test_the_catalogues_deployment_runs(hers, root, tmp_path, monkeypatch):
     """Snakedeploy copies the files of config/, and writes a module from GitHub."""
     repository = tmp_path / "repository"
-    for name in ("workflow", "src", "config", "envs", "profiles"):
-        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
-        shutil.copytree(root / name, repository / name, symlinks=True, ignore=ignored)
-    shutil.copy(root / "Snakefile", repository)
+    copy_clone(root, repository)
     author = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
     for command in (["init", "--quiet"], ["add", "."], [*author, "commit", "--quiet", "-m", "All"], ["tag", "v1"]):
         subprocess.run(["git", *command], cwd=repository, check=True)
@@ -166,8 +163,8 @@ def test_the_catalogues_deployment_runs(hers, root, tmp_path, monkeypatch):
     assert re.search(rf"^imported: {tmp_path}/cache/.*/src/nmtcore/__init__.py$", made.output, re.M)
     assert made.rules == {"download", "read_split", "filter_split"}
     shutil.rmtree(repository)
-    again = deployed.plan(target, "results/demo_en2de/corpus/dev.parquet")
-    assert again.rules == {"read_split", "filter_split"}, "of the demo, which has no downloads"
+    again = deployed.run(target, "results/demo_en2de/corpus/raw/dev.parquet")
+    assert again.rules == {"download", "read_split"}, "of the demo, whose files are in the cache"
 
 
 def test_the_file_of_the_catalogue_has_a_default_target_and_a_report(root, tmp_path):

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from demo_parts import part_of_demo
 
 pytestmark = pytest.mark.needs("Snakemake")
 
@@ -37,7 +38,7 @@ def rates_after(scores: dict[int, float]) -> dict[int, float]:
 def test_the_rate_falls_to_its_floor_and_the_best_model_translates(empty):
     empty.write("datasets/demo_paper", {
         "extends": "demo_en2de", "recipe": "aycock2021",
-        "corpora": {split: {"options": {"count": count}} for split, count in COUNTS.items()},
+        "corpora": part_of_demo(empty.folder / "demo", **COUNTS),
         "evaluation": {"text": "tokens", "tokenize": "none", "greedy_dev": True},
     })  # fmt: skip
     empty.write("scales/brief", SCALE)

@@ -7,6 +7,7 @@ import sys
 
 import pandas as pd
 import pytest
+from demo_parts import part_of_demo
 from workflow.calling import make_workplace
 
 from nmtcore.files import read_json
@@ -34,8 +35,8 @@ def test_czeng_is_scored_by_bleu_and_attachment(root, shared, tmp_path):
 
 
 def test_a_system_of_the_demo_learns_words(empty):
-    """The scale `smoke` trains with 2,000 of 20,000 sentences, so that others need not be generated."""
-    corpora = {"train": {"options": {"count": 2000}}}
+    """The scale `smoke` trains with 2,000 of 20,000 sentences, so that others need not be read."""
+    corpora = part_of_demo(empty.folder / "demo", train=2000)
     empty.write("datasets/demo_short", {"extends": "demo_en2de", "corpora": corpora})
     run = empty.folder / "results/smoke/demo_short/transformer_base/seed1"
     made = ["results/figures/curves.svg", "results/tables/systems.md"]

@@ -1,6 +1,7 @@
 """Second tasks from text to scores: predicted tags, with contrastive pairs, and Currey and Heafield's parses."""
 
 import pytest
+from demo_parts import part_of_demo
 from forked import call_forked
 from workflow.calling import little, write_little
 
@@ -15,7 +16,7 @@ PREDICTING = ("tag_attention", "interleaved")
 
 
 def test_tags_are_predicted_and_pairs_scored_of_systems_that_can(empty):
-    corpora = {split: {"options": {"count": count}} for split, count in COUNTS.items()}
+    corpora = part_of_demo(empty.folder / "demo", direction="de-en", **COUNTS)
     evaluation = {"text": "tokens", "tokenize": "none"}
     empty.train_briefly()
     empty.write("datasets/tagged", {"extends": "demo_de2en", "corpora": corpora, "evaluation": evaluation})

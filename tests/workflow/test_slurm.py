@@ -115,7 +115,8 @@ def finished(cluster, root, shared, tmp_path_factory):
 def test_jobs_run_in_slurm(finished):
     workplace, output, seen = finished
     submitted = re.findall(r"rule_(\w+?)/", "\n".join(re.findall(r"has been submitted with SLURM jobid .*", output)))
-    assert sorted(submitted) == ["read_split", *["train_model"] * 2, *["translate_split"] * 2], "scoring is local"
+    expected = [*["download"] * 2, "read_split", *["train_model"] * 2, *["translate_split"] * 2]
+    assert sorted(submitted) == expected, "scoring is local"
     scores = json.loads((workplace.folder / TARGET).read_text())
     assert scores["splits"]["test"]["sentences"]["values"] == [20]
     assert workplace.partial_files() == []

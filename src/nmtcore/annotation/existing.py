@@ -1,4 +1,4 @@
-"""Trees that are part of the corpus (CzEng export, CoNLL-U, the demo corpus), or that come with a text."""
+"""Trees that are part of the corpus (CzEng export, CoNLL-U), or that come with a text."""
 
 from collections.abc import Iterator, Sequence
 

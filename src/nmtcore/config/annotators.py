@@ -55,7 +55,7 @@ class AnnotatorSettings:
 
 @settings_class
 class ExistingSettings(AnnotatorSettings):
-    """The corpus's own trees (CzEng export, CoNLL-U, demo corpus).
+    """The corpus's own trees (CzEng export, CoNLL-U).
 
     Gives dependencies, tags, ccg and constituency, as far as the corpus has them.
     """

@@ -39,7 +39,7 @@ class FileSettings:
     """A file of your own, read where it is. Absolute, from `~` on, or relative to the folder that holds `datasets` and
     `corpora`."""
     url: str | None = None
-    """Address to download it from."""
+    """Address to download it from. `repository://data/FILE` is a file of this repository, wherever that is."""
     member: str | None = None
     """Member to read if the file is an archive, which is streamed and never extracted; null: the whole file is read."""
     sha256: str | None = None

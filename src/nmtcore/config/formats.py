@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from nmtcore.config.ranges import Count, Range, Seed, settings_class
+from nmtcore.config.ranges import Count, Range, settings_class
 from nmtcore.config.registry import Registry
 from nmtcore.config.typed import build, nearest
 from nmtcore.errors import UserError, quoted
@@ -19,6 +19,8 @@ class FormatOptions:
 
     roles: ClassVar[tuple[str, ...]] = ("source", "target")
     """The keys of a corpus's `files`."""
+    optional_roles: ClassVar[tuple[str, ...]] = ()
+    """Keys that `files` may lack."""
     one_side_suffices: ClassVar[bool] = False
     """Whether a corpus may have files of only one side."""
     contrastive: ClassVar[bool] = False
@@ -105,9 +107,11 @@ class CzengOptions(FormatOptions):
 
 @settings_class
 class ConlluOptions(FormatOptions):
-    """One CoNLL-U file per side; one of them may also be plain text with one sentence per line.
+    r"""One CoNLL-U file per side; one of them may also be plain text with one sentence per line.
 
-    A treebank (a split called gold_... or treebank_...) may have only one side; the other one is empty then.
+    The column MISC may have supertags (`CCG=NP/N`, of every word) and constituents (`Constituents=(S ...)`, of the
+    first word); `\p` in them is a vertical bar, and `\\` a backslash. A treebank (a split called gold_... or
+    treebank_...) may have only one side; the other one is empty then.
     """
 
     one_side_suffices: ClassVar[bool] = True
@@ -118,47 +122,17 @@ class ConlluOptions(FormatOptions):
     """Format of the target files."""
 
 
-DEMO_PAIRS = {"train": 20000, "dev": 500, "test": 500}
-"""The pairs of each split of the demo corpus."""
-
-
-@settings_class
-class DemoOptions(FormatOptions):
-    """The demo corpus, which is generated: English to German, or German to English with `swap`."""
-
-    roles: ClassVar[tuple[str, ...]] = ()
-
-    split: Literal["train", "dev", "test"]
-    """Split to generate."""
-    swap: bool = False
-    """Whether German is the source."""
-    count: Count | None = None
-    """Sentences to use, the first of the split; null: all."""
-    seed: Seed = 1
-    """Seed of the generator."""
-
-    @property
-    def pairs(self) -> int:
-        """The number of sentence pairs."""
-        return DEMO_PAIRS[self.split] if self.count is None else self.count
-
-
 @settings_class
 class ContrastiveOptions(FormatOptions):
     """Contrastive pairs, for a split called contrast_...: one pair per line.
 
     The first line names the columns, with tabs between them: source, right, wrong, phenomenon, and distance, which may
-    be missing or empty.
+    be missing or empty. If `sentences` is a CoNLL-U file, the column sent_id, in place of source, names the sentence
+    there whose words and tree the source has. right_words and wrong_words, with spaces between words, may be missing.
     """
 
     roles: ClassVar[tuple[str, ...]] = ("pairs",)
-    contrastive: ClassVar[bool] = True
-
-
-@settings_class
-class DemoContrastiveOptions(DemoOptions):
-    """Contrastive pairs of the demo corpus, which are generated: sentences with wrong translations of them."""
-
+    optional_roles: ClassVar[tuple[str, ...]] = ("sentences",)
     contrastive: ClassVar[bool] = True
 
 
@@ -171,9 +145,7 @@ FORMATS = Registry[FormatOptions](
         "czeng": CzengOptions,
         "conllu": ConlluOptions,
         "copied": CopiedOptions,
-        "demo": DemoOptions,
         "contrastive": ContrastiveOptions,
-        "demo_contrastive": DemoContrastiveOptions,
     },
     noun="format",
     package="nmtcore.corpus",
@@ -181,7 +153,6 @@ FORMATS = Registry[FormatOptions](
         **dict.fromkeys(("plain", "tsv", "copied", "czeng"), "formats.lines"),
         **dict.fromkeys(("sgm", "tmx"), "formats.markup"),
         "conllu": "formats.conllu",
-        **dict.fromkeys(("demo", "demo_contrastive"), "formats.demo"),
         "contrastive": "contrasts",
     },
 )
@@ -193,9 +164,10 @@ def corpus_options(name: str, options: Mapping[str, Any], files: Mapping[str, An
     Raises `UserError` if they are not valid, or if `files` lacks a role that the format reads or has another one.
     """
     built = build(FORMATS.find(name, where=where), options, where=f"{where}: options")
+    known = (*built.roles, *built.optional_roles)
     for role in files:
-        if role not in built.roles:
-            raise UserError(f"{where}: files has no role '{role}' in this format. {nearest(role, built.roles)}")
+        if role not in known:
+            raise UserError(f"{where}: files has no role '{role}' in this format. {nearest(role, known)}")
     missing = [role for role in built.roles if not files.get(role)]
     if missing and not (built.one_side_suffices and len(missing) < len(built.roles)):
         raise UserError(f"{where}: files lacks '{missing[0]}'.")

@@ -14,7 +14,7 @@ class WordsSettings:
 
     kind: WordsKind = "moses"
     """moses: Moses' tokeniser; spaces: text that is tokenised already; given: words that come with the corpus (czeng,
-    conllu, demo); mecab: MeCab with the IPA dictionary, for Japanese; characters: those of scripts without spaces
+    conllu); mecab: MeCab with the IPA dictionary, for Japanese; characters: those of scripts without spaces
     (Chinese, Thai...); spacy: the tokeniser of spaCy's empty pipeline."""
     normalise: Literal[False, True, "nfc"] = False
     """true: Moses' normalisation of punctuation comes before words are split; nfc: texts, references and words are in

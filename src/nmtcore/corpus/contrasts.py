@@ -1,10 +1,11 @@
 """Contrastive pairs: a source with a right translation and wrong ones, which differ from it in one phenomenon each.
 
-A file of pairs has lines with tabs below a header.
+A file of pairs has lines with tabs below a header. Their sources stand there, or are sentences of a CoNLL-U file, with
+their words and trees.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from nmtcore.config.stages import ReadingSettings
+from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import Format, Inputs, Row, replace_separators
 from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.read import open_corpus
@@ -20,7 +22,11 @@ from nmtcore.errors import LineError, UserError, quoted
 from nmtcore.parquet import read_rows, write_rows
 
 COLUMNS = ("source", "right", "wrong", "phenomenon", "distance")
-"""The columns of a file, in any order; `distance` may be missing or empty, and others are ignored."""
+"""The columns of a file, in any order; `distance` may be missing or empty, and others are ignored.
+
+If a CoNLL-U file has the sources, `sent_id` takes the place of `source`. `right_words` and `wrong_words` may give the
+words of translations, with spaces between them.
+"""
 CONTRASTS_SCHEMA = pa.schema(
     [
         ("id", pa.int64()),
@@ -83,7 +89,18 @@ class Contrastive(Format):
 
     def entries(self, inputs: Inputs) -> Iterator[ContrastEntry]:
         """Yield the entries of all files, one after the other."""
-        return (entry for file in inputs["pairs"] for entry in read_contrasts(file))
+        files = inputs.get("sentences")
+        known = files and {id_: side for file in files for id_, side in _sentences_by_id(file)}
+        return (entry for file in inputs["pairs"] for entry in read_contrasts(file, known))
+
+
+def _sentences_by_id(file: Input) -> Iterator[tuple[str, Side]]:
+    """Yield the sentences of a CoNLL-U file with their ids. Raises `LineError` for one that cannot be read."""
+    for piece in sentences(file):
+        try:
+            yield piece.ids[0], parse_sentence(piece, surface=False)
+        except BadRow as error:
+            raise _line_error(error) from error
 
 
 def contrast_rows(entries: Iterable[ContrastEntry]) -> Iterator[ContrastRows]:
@@ -99,8 +116,8 @@ def _numbered_rows(entries: Iterable[ContrastEntry]) -> Iterator[tuple[int, Cont
         first += 1 + len(entry.wrong)
 
 
-def read_contrasts(file: Input) -> Iterator[ContrastEntry]:
-    """Yield the entries of a file of pairs; see `COLUMNS`.
+def read_contrasts(file: Input, known: Mapping[str, Side] | None = None) -> Iterator[ContrastEntry]:
+    """Yield the entries of a file of pairs (`COLUMNS`). `known` are sources by `sent_id`; None: the file has them.
 
     Consecutive lines with the same source and right translation are one entry. Raises `LineError` if a line is broken
     or a text is empty, and `UserError` if there is no pair.
@@ -114,15 +131,16 @@ def read_contrasts(file: Input) -> Iterator[ContrastEntry]:
             "JSON, the form of LingEval97, is not read any more: write one pair per line, with tabs between the "
             f"columns {', '.join(COLUMNS)}, below a line with these names.",
         )
-    if names and any(names.count(name) != 1 for name in COLUMNS[:-1]):
-        columns = ", ".join(COLUMNS[:-1])
+    needed = ("source" if known is None else "sent_id", *COLUMNS[1:-1])
+    if names and any(names.count(name) != 1 for name in needed):
+        columns = ", ".join(needed)
         raise LineError(file.path, 1, f"the header must name each of the columns {columns} once, with tabs between.")
     is_empty = True
-    pairs = ((number, *_pair(file.path, number, names, cells)) for number, cells in table)
+    pairs = ((number, *_pair(file.path, number, names, cells, known)) for number, cells in table)
     for (source, right), group in groupby(pairs, key=lambda row: (row[1], row[2])):
         is_empty = False
         places, _, _, wrong = zip(*group, strict=True)
-        yield ContrastEntry(Side(text=source), Side(text=right), wrong, f"line {places[0]}")
+        yield ContrastEntry(source, right, wrong, f"line {places[0]}")
     if is_empty:
         raise UserError(f"{file.path} has no contrastive pairs: check the file.")
 
@@ -132,25 +150,49 @@ def _cells(piece: Piece) -> tuple[int, list[str]]:
     try:
         return piece.line, decode(piece).split("\t")
     except BadRow as error:
-        raise LineError(error.path, error.line, f"{error.fault}: correct the file.") from error
+        raise _line_error(error) from error
 
 
-def _pair(path: Path, number: int, names: Sequence[str], cells: Sequence[str]) -> tuple[str, str, WrongTranslation]:
+def _line_error(error: BadRow) -> LineError:
+    return LineError(error.path, error.line, f"{error.fault}: correct the file.")
+
+
+def _pair(
+    path: Path, number: int, names: Sequence[str], cells: Sequence[str], known: Mapping[str, Side] | None
+) -> tuple[Side, Side, WrongTranslation]:
     """Return the source, the right translation and the wrong one of a line."""
     values = {name: replace_separators(cell) for name, cell in zip(names, cells, strict=False)}
     fault, phenomenon, distance = None, values.get("phenomenon", "").strip(), values.get("distance", "").strip()
+    source_column = "source" if known is None else "sent_id"
     if len(cells) != len(names):
         fault = f"there are {len(cells)} columns, but the header has {len(names)}"
-    elif empty := [name for name in ("source", "right", "wrong") if not values[name].strip()]:
+    elif empty := [name for name in (source_column, "right", "wrong") if not values[name].strip()]:
         fault = f"{empty[0]} is empty"
+    elif known is not None and values["sent_id"] not in known:
+        fault = f"no sentence of the CoNLL-U file has the sent_id {quoted(values['sent_id'])}"
+    elif other := [name for name in ("right", "wrong") if not _are_words_of(values, name)]:
+        fault = f"{other[0]}_words differs from {other[0]} by more than white space"
     elif not _PHENOMENON.fullmatch(phenomenon):
         fault = f"the phenomenon {quoted(phenomenon)} is not a name of letters, digits and _ . + : -"
     elif distance and natural_number(distance) is None:
         fault = f"the distance {quoted(distance)} is not a whole number of words"
     if fault:
         raise LineError(path, number, f"{fault}: correct the line.")
-    wrong = WrongTranslation(Side(text=values["wrong"]), phenomenon, natural_number(distance))
-    return values["source"], values["right"], wrong
+    source = Side(text=values["source"]) if known is None else known[values["sent_id"]]
+    wrong = WrongTranslation(_translation(values, "wrong"), phenomenon, natural_number(distance))
+    return source, _translation(values, "right"), wrong
+
+
+def _translation(values: Mapping[str, str], name: str) -> Side:
+    """Return a translation, with its words if they are given; a no-break space is part of a word."""
+    words = values.get(f"{name}_words")
+    return Side(text=values[name], words=None if words is None else list(filter(None, words.split(" "))))
+
+
+def _are_words_of(values: Mapping[str, str], name: str) -> bool:
+    """Return whether the words of a column are those of its text; true if they are not given."""
+    words = values.get(f"{name}_words", values[name])
+    return "".join(words.split()) == "".join(values[name].split())
 
 
 def list_contrasts(settings: ReadingSettings, *, dataset: str, downloads: Path, output: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from nmtcore.config.corpora import FileSettings
+from nmtcore.config.own_folder import REPOSITORY
 from nmtcore.corpus.text_lines import Input
 from nmtcore.errors import UserError, escape_controls
 from nmtcore.files import read_json
@@ -45,8 +46,15 @@ class Source:
     length: int | None
 
     @property
+    def is_shipped(self) -> bool:
+        """Whether it is a file of the repository, whose folder the location does not say."""
+        return self.location.startswith("repository://")
+
+    @property
     def local(self) -> Path | None:
         """The path, if the location is on this machine."""
+        if self.is_shipped:
+            return REPOSITORY / self.location.removeprefix("repository://")
         parts = urlsplit(self.location)
         if parts.scheme == "file":
             return Path(unquote(parts.path))
@@ -161,14 +169,16 @@ def planned_downloads(
 ) -> list[str]:
     """Describe the missing ones of `files`, given with their licences: a summary line, then one line per file.
 
-    Those of unknown size come first. Sizes are those of the settings; no server is asked. The list is empty if no file
-    is missing. Control characters are escaped.
+    Those of unknown size come first, and those of the repository are left out. Sizes are those of the settings; no
+    server is asked. The list is empty if no file is missing. Control characters are escaped.
     """
     lines, sizes = [], []
     for settings, licence in files:
         if (downloads / settings.name).exists():
             continue
         source = _first_source(settings, mirror_roots, manual_folder)
+        if source is not None and source.is_shipped:
+            continue
         size = _source_bytes(settings, source)
         sizes.append(size)
         nowhere = "by hand, not there yet" if settings.manual else "from nowhere: no mirror root is set"

@@ -132,10 +132,7 @@ def location_lines(locations: Mapping[str, Mapping[str, list[FileLocation]]], da
         (corpus, role, own) for corpus, roles in locations.items() for role, files in roles.items() for own in files
     ]
     here = sum(own.input is not None for *_, own in places)
-    generated = [corpus for corpus, roles in locations.items() if not roles]
-    counts = [f"{here} of {len(places)} on this machine"] if places else []
-    counts += [f"{', '.join(generated)}: generated"] if generated else []
-    return ["; ".join(counts)] + [
+    return [f"{here} of {len(places)} on this machine"] + [
         f"  {corpus}: {dataset.corpora[corpus].format}: {role}: {own.place}"
         for corpus, role, own in places
         if own.input is None

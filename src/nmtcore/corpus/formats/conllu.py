@@ -12,6 +12,8 @@ from what tells the sides apart (`s1/en`, `en_lines-1`; see `comparable_ids`). I
 other, those whose ids both have are paired, and the others are left out and counted.
 
 Spaces inside a form (Czech "10 000") become no-break spaces, because words contain no ASCII white space.
+
+MISC may have the supertags of words and, of the first one, the sentence's constituents: `CCG=NP|Constituents=(S ...)`.
 """
 
 import re
@@ -32,11 +34,13 @@ from nmtcore.corpus.formats.sentence_ids import NO_ID, comparable_ids, shared_id
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines, natural_number
 from nmtcore.errors import quoted
-from nmtcore.syntax.annotation import Annotation, failed, tree_fault
+from nmtcore.syntax.annotation import Annotation, annotation_fault, failed
 
 COLUMNS = 10
 _SENTENCE_ID = re.compile(rb"^#[ \t]*sent_id[ \t]*=([^\n]*)", re.MULTILINE)
 _TEXT = re.compile(r"#[ \t]*text[ \t]*=(.*)", re.DOTALL)
+_ESCAPED = re.compile(r"\\([p\\])")
+"""`\\p` and `\\\\`, UDPipe's signs for `|` and `\\` in MISC. Any other backslash is one, as in categories: `S\\NP`."""
 MULTIWORD = "multiword tokens"
 """The reason for a missing annotation if surface tokens and syntactic words differ."""
 
@@ -164,11 +168,36 @@ def _surface_text(tokens: list[list[str]]) -> str:
 
 
 def _parse_annotation(piece: Piece, words: list[list[str]]) -> Annotation:
-    _, _, *columns, heads, deprel, _, _ = zip(*words, strict=True)
+    _, _, *columns, heads, deprel, _, misc = zip(*words, strict=True)
     lemma, upos, xpos, feats = columns
     heads = [natural_number(head) for head in heads]
-    if fault := "a head is not a number" if None in heads else tree_fault(heads):
-        raise BadRow("tree", piece, fault)
+    categories = [_in_misc("CCG=", cell) for cell in misc]
     # A column that is empty (`_`) for all words was not annotated.
     lemma, upos, xpos = (None if set(values) == {"_"} else values for values in (lemma, upos, xpos))
-    return Annotation(lemma=lemma, upos=upos, xpos=xpos, feats=feats, head=heads, deprel=deprel)
+    annotation = Annotation(
+        lemma=lemma,
+        upos=upos,
+        xpos=xpos,
+        feats=feats,
+        head=heads,
+        deprel=deprel,
+        ccg=None if set(categories) == {None} else categories,
+        constituency=_in_misc("Constituents=", misc[0]),
+    )
+    if None in heads:
+        fault = "a head is not a number"
+    elif None in (annotation.ccg or ()):
+        fault = f"word {categories.index(None) + 1} has no CCG= in MISC, but other words have"
+    else:
+        fault = annotation_fault(annotation, len(words))
+    if fault:
+        raise BadRow("tree", piece, fault)
+    return annotation
+
+
+def _in_misc(key: str, cell: str) -> str | None:
+    """Return what follows a key in a cell of MISC; None if it has no such key."""
+    if key not in cell:
+        return None
+    value = next((part.removeprefix(key) for part in cell.split("|") if part.startswith(key)), None)
+    return value and _ESCAPED.sub(lambda match: "|" if match[1] == "p" else match[1], value)

@@ -29,7 +29,7 @@ _WHITE_SPACE = re.compile("[ \t\r\n]+")
 _TO_SPACES = str.maketrans(dict.fromkeys(SEPARATORS, " "))
 
 Row = tuple[Any, ...]
-"""The unparsed input for one pair: pieces of files (for the demo corpus: a finished pair)."""
+"""The unparsed input for one pair: pieces of files (of contrastive pairs: a finished pair)."""
 Inputs = Mapping[str, Sequence[Input]]
 """The files of a corpus by role."""
 
