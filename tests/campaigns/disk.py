@@ -8,17 +8,14 @@ from pathlib import Path
 from random import Random
 from tempfile import mkdtemp
 
-import numpy as np
 import torch
 from campaigns.run import WrongOutput
-from factories import build_tiny_model, run_settings, side
+from factories import build_tiny_model, run_settings
 from full_disk import largest_file
 from inference.tiny import write_bundle
 
 from nmtcore.config.training import TrainingSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import Examples
-from nmtcore.features.mapped import map_blocks
 from nmtcore.inference.bundle import save_bundle
 from nmtcore.inference.export import export_bundle
 from nmtcore.training.checkpoints import Checkpoints
@@ -80,18 +77,11 @@ def _checkpoint(folder: Path, seed: int) -> None:
     Checkpoints(folder).save(TrainingState(), model, optimiser)
 
 
-def _arrays(folder: Path, seed: int) -> None:
-    draw = np.random.default_rng(seed)
-    lists = [draw.integers(5, 9_000, draw.integers(9)).tolist() for _ in range(1 + seed % 500)]
-    examples = Examples(id=np.arange(len(lists)), source=side(lists), target=side(lists))
-    map_blocks(folder / f"train.{'0' * 16}", lambda: [examples], log=lambda line: None)
-
-
 def _export(folder: Path, seed: int) -> None:
     if not (folder / "exported").exists():
         export_bundle(_inputs[0] / "model", folder / "exported")
 
 
 WRITERS: dict[str, Callable[[Path, int], None]] = {
-    "bundle": _bundle, "checkpoint": _checkpoint, "arrays": _arrays, "export": _export
+    "bundle": _bundle, "checkpoint": _checkpoint, "export": _export
 }  # fmt: skip

@@ -1,7 +1,6 @@
-"""Long arrays in few bytes, computed block by block, and written to files: a corpus may have 10^8 pairs."""
+"""Long arrays in few bytes, computed block by block: a corpus may have 10^8 pairs."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -36,23 +35,3 @@ def compact(values: np.ndarray) -> np.ndarray:
     low, high = int(values.min(initial=0)), int(values.max(initial=0))
     smallest = np.min_scalar_type(high if low >= 0 else min(low, -1 - high))
     return values.astype(smallest) if smallest.itemsize < values.itemsize else values
-
-
-def write_concatenated(path: Path, parts: Sequence[Path]) -> None:
-    """Concatenate arrays in .npy files (at least one) into another, in a type that has the values of all."""
-    arrays = [open_array(part) for part in parts]
-    write_arrays(path, [array for array in arrays if len(array)] or arrays[:1])
-
-
-def write_arrays(path: Path, arrays: Sequence[np.ndarray]) -> None:
-    """Write arrays one after the other as one .npy file; `np.save` does not notice when the disk is full."""
-    dtype, shape = np.result_type(*arrays), (sum(map(len, arrays)),)
-    with open(path, "xb") as file:
-        np.lib.format.write_array_header_1_0(file, {"descr": dtype.str, "fortran_order": False, "shape": shape})
-        for array in arrays:
-            file.write(array.astype(dtype).data)
-
-
-def open_array(path: Path) -> np.ndarray:
-    """Map the array in a .npy file, read-only. Raises `ValueError` if the file is cut or no such file."""
-    return np.asarray(np.lib.format.open_memmap(path, mode="r"))

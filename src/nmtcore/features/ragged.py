@@ -11,8 +11,8 @@ class Ragged:
     """`n` sequences: sequence i is `values[offsets[i]:offsets[i + 1]]`.
 
     `values` is one-dimensional, of any type; `offsets` is int64, with n + 1 ascending entries from 0 to len(values).
-    The sequences of a corpus have integers of the smallest type that has them all, and may be mapped from files; those
-    that are taken for a batch have at least 32 bits.
+    The sequences of a corpus have integers of the smallest type that has them all; those that are taken for a
+    batch have at least 32 bits.
     """
 
     __slots__ = ("offsets", "values")
