@@ -77,8 +77,8 @@ def log_probabilities(model, examples, hypotheses, *, least):
     ids = [[ENTRIES.index(entry) for entry in hypothesis] for hypothesis in hypotheses]
     pairs = replace(examples, target=side(ids))
     batch = make_batch(pairs, np.arange(len(pairs)), tuple(model.components))
-    encoded = model.encode(batch)
-    logits_NV = model.logits(model.forced_states(batch, encoded), encoded.context)
+    context = model.encode(batch)
+    logits_NV = model.logits(model.forced_states(batch, context), context)
     logits_NV[:, list(NEVER_GENERATED)] = -torch.inf
     logits_NV[[place < least for row in ids for place in range(len(row) + 1)], EOS] = -torch.inf
     targets_N = batch.target_output_BT.flatten()[batch.target_positions_N]

@@ -147,12 +147,12 @@ def test_an_empty_translation_is_the_best_only_if_it_is_allowed(beam):
 def uncached(model, examples, row):
     """Return a function of a prefix to log probabilities of the next token, by a full pass of the decoder."""
     with torch.no_grad():
-        encoded = model.encode(make_batch(examples, np.array([row]), tuple(model.components)))
+        context = model.encode(make_batch(examples, np.array([row]), tuple(model.components)))
 
     @torch.no_grad()
     def next_token(prefix):
-        states = model.decode(torch.tensor([[BOS, *prefix]]), encoded)
-        return model.logits(states[0, -1], encoded.context).log_softmax(dim=0)
+        states = model.decode(torch.tensor([[BOS, *prefix]]), context)
+        return model.logits(states[0, -1], context).log_softmax(dim=0)
 
     return next_token
 

@@ -68,8 +68,8 @@ def score_targets(model: TranslationModel, examples: Examples) -> list[TargetSco
     """
 
     def work(batch: Batch, rows_B: np.ndarray) -> list[float]:
-        encoded = model.encode(batch)
-        logits_NV = model.logits(model.forced_states(batch, encoded), encoded.context)
+        context = model.encode(batch)
+        logits_NV = model.logits(model.forced_states(batch, context), context)
         logits_NV = logits_NV.to(torch.promote_types(logits_NV.dtype, torch.float32))
         targets_N = batch.target_output_BT.flatten().index_select(0, batch.target_positions_N)
         log_N = logits_NV.gather(1, targets_N.unsqueeze(1)).squeeze(1) - logits_NV.logsumexp(dim=1)

@@ -24,8 +24,9 @@ from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import DivergedError, UserError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.batches import device_of, in_batches
-from nmtcore.model.base import Encoded, TranslationModel
+from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch
+from nmtcore.model.components.base import Context
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID
 
 NEVER_GENERATED = (PAD, BOS, ROOT_ID)
@@ -67,7 +68,7 @@ def translate_examples(
 @torch.inference_mode()
 def search_batch(
     model: TranslationModel,
-    encoded: Encoded,
+    context: Context,
     settings: DecodingSettings,
     *,
     limits_B: Tensor,
@@ -90,8 +91,8 @@ def search_batch(
             f"{n_best} hypotheses per sentence were requested, but the beam has {settings.beam}: use a wider beam."
         )
     if settings.beam == 1:
-        return [[hypothesis] for hypothesis in _greedy(model, encoded, settings, limits_B, scores)]
-    beams = _BeamSearch(model, encoded, settings, limits_B, n_best)
+        return [[hypothesis] for hypothesis in _greedy(model, context, settings, limits_B, scores)]
+    beams = _BeamSearch(model, context, settings, limits_B, n_best)
     while len(beams.sentence_B):
         beams.step()
     if not all(beams.finished):
@@ -136,13 +137,13 @@ def _diverged() -> DivergedError:
 
 
 def _greedy(
-    model: TranslationModel, encoded: Encoded, settings: DecodingSettings, limits_B: Tensor, scores: bool
+    model: TranslationModel, context: Context, settings: DecodingSettings, limits_B: Tensor, scores: bool
 ) -> list[Hypothesis]:
     """Return the hypothesis of each sentence. A row of a step (R) is a sentence that has not ended.
 
     The host waits for the device once per step, for the new tokens.
     """
-    state, limits = model.start(encoded), limits_B.tolist()
+    state, limits = model.start(context), limits_B.tolist()
     tokens: list[list[int]] = [[] for _ in limits]
     totals = [0.0] * len(limits)  # log probabilities; without scores sums of logits, to see whether they are finite
     sentences, newest_R, length = list(range(len(limits))), torch.full_like(limits_B, BOS), 0
@@ -193,10 +194,10 @@ class _BeamSearch:
     """The live beams of the undecided sentences of a batch, and the finished hypotheses of all sentences."""
 
     def __init__(
-        self, model: TranslationModel, encoded: Encoded, settings: DecodingSettings, limits_B: Tensor, n_best: int
+        self, model: TranslationModel, context: Context, settings: DecodingSettings, limits_B: Tensor, n_best: int
     ) -> None:
         self.model, self.settings, self.n_best, self.device = model, settings, n_best, limits_B.device
-        self.state, self.limit_B = model.start(encoded), np.array(limits_B.tolist(), dtype=np.int64)
+        self.state, self.limit_B = model.start(context), np.array(limits_B.tolist(), dtype=np.int64)
         sentences = len(self.limit_B)
         self.sentence_B = np.arange(sentences)
         """The index of each undecided sentence in the batch."""

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from nmtcore.config.bases import TransformerSettings
-from nmtcore.model.base import DecoderState, Encoded, PackedLinear, TranslationModel
+from nmtcore.model.base import DecoderState, PackedLinear, TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack, layer_hooks
 from nmtcore.model.linear import Linear
@@ -245,13 +245,14 @@ class Transformer(TranslationModel):
         own = self.settings.embedding_dropout
         return F.dropout(embedded, self.settings.dropout if own is None else own, self.training)
 
-    def encode(self, batch: Batch) -> Encoded:
-        """Run the encoder over the source."""
+    def encode(self, batch: Batch) -> Context:
+        """Run the encoder over the source, which begins a pass."""
         states_BSD, context = self.embed_source(batch, scale=math.sqrt(self.settings.width))
         states_BSD = self._placed(states_BSD, "encoder")
         for layer in self.encoder:
             states_BSD = layer(states_BSD, context, context.mask_BS[:, None, None])
-        return Encoded(memory_BSD=self.encoder_norm(states_BSD), context=context)
+        context.memory_BSD = self.encoder_norm(states_BSD)
+        return context
 
     def compile_parts(self, **options: Any) -> None:
         """Let torch compile the loss, and each layer; layers with the same code are compiled once."""
@@ -259,22 +260,22 @@ class Transformer(TranslationModel):
         for layer in (*self.encoder, *self.decoder):
             layer.compile(**options)
 
-    def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
+    def decode(self, target_input_BT: Tensor, context: Context) -> Tensor:
         """Run the decoder over whole targets: (B, T, D)."""
-        states_BTD, context = self._embed_target(target_input_BT), encoded.context
+        states_BTD = self._embed_target(target_input_BT)
         for layer in self.decoder:
-            memory = layer.cross.project(encoded.memory_BSD)
+            memory = layer.cross.project(context.memory_BSD)
             states_BTD = layer(states_BTD, context, memory, context.mask_BS[:, None, None])
         return self.decoder_norm(states_BTD)
 
     def _embed_target(self, tokens_BT: Tensor, first: int = 0) -> Tensor:
         return self._placed(self.target_embedding(tokens_BT) * math.sqrt(self.settings.width), "decoder", first)
 
-    def start(self, encoded: Encoded) -> DecoderState:
+    def start(self, context: Context) -> DecoderState:
         """Start step-by-step decoding: keys and values of the source, and of no decoded positions, in each layer."""
-        memory = [layer.cross.project(encoded.memory_BSD) for layer in self.decoder]
+        memory = [layer.cross.project(context.memory_BSD) for layer in self.decoder]
         caches = [[keys_values[:, :, :0] for keys_values in layer] for layer in memory]
-        return DecoderState(encoded.context.mask_BS, memory, caches)
+        return DecoderState(context.mask_BS, memory, caches)
 
     def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
         """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""

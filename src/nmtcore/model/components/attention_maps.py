@@ -11,7 +11,7 @@ from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build
 from nmtcore.model.losses import at_least_fp32
 
 
-class AttentionMaps(Component):
+class AttentionMaps(Component[dict[tuple[Stack, int], Tensor]]):
     """Records weights after the softmax in passes over whole sentences, but not in the steps of a search."""
 
     def __init__(self) -> None:

@@ -29,7 +29,7 @@ class LabelInputs(Component):
 
     def add_to_batch(self, arrays: BatchArrays) -> None:
         """Add the label of every token."""
-        ids_BS = token_label_ids(arrays.source, self.label_column, label_count=self.label_count)
+        ids_BS = token_label_ids(arrays, self.label_column, label_count=self.label_count)
         arrays.extra[f"{self.name}.labels"] = ids_BS
 
     def embedded(self, context: Context) -> Tensor:
