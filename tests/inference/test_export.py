@@ -15,11 +15,9 @@ from inference.tiny import PIECES, RECURRENT, random_examples, trained_briefly, 
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.cli import main
-from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.settings import (
     DepParseSettings,
     DiagonalParseSettings,
-    HeadSelectionSettings,
     LabelHeadSettings,
     MultitaskSettings,
     PascalSettings,
@@ -149,17 +147,10 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", [*REFUSED, "own"])
 def test_what_changes_translation_is_refused(name):
-    """So is a component of one's own, which nobody has compared with CTranslate2."""
+    """So is any other component, which nobody has compared with CTranslate2."""
     extra = [Component(None, Build(name="own"))] if name == "own" else []
     with pytest.raises(UserError, match=rf"^M cannot be exported: its component {name} is not a part of a plain trans"):
         check_exportable(model_of(*REFUSED.get(name, []), extra=extra), where="M")
-
-
-def test_each_component_is_either_compared_or_refused():
-    """So a new one needs a decision."""
-    listed = (*REFUSED.values(), *(components for components, _ in EQUAL.values()))
-    compared = {type(component) for components in listed for component in components}
-    assert {*compared, HeadSelectionSettings} == set(COMPONENTS.values())
 
 
 def export(tmp_path, *components, trained=False, **values):

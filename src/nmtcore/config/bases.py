@@ -108,7 +108,6 @@ BaseSettings = TransformerSettings | RecurrentSettings
 BASES = Registry[BaseSettings](
     {"transformer": TransformerSettings, "recurrent": RecurrentSettings},
     noun="base",
-    package="nmtcore.model",
 )
 
 
