@@ -13,9 +13,9 @@ def blocks(count: int) -> Iterator[slice]:
     return (slice(start, min(start + BLOCK, count)) for start in range(0, count, BLOCK))
 
 
-def rows_where(mask_N: np.ndarray) -> np.ndarray:
+def rows_where(mask: np.ndarray) -> np.ndarray:
     """Return the rows whose mask is True, ascending, in 32 bits."""
-    parts = [(np.flatnonzero(mask_N[block]) + block.start).astype(np.uint32) for block in blocks(len(mask_N))]
+    parts = [(np.flatnonzero(mask[block]) + block.start).astype(np.uint32) for block in blocks(len(mask))]
     return np.concatenate([np.zeros(0, np.uint32), *parts])
 
 

@@ -1,4 +1,7 @@
-"""Attention weights of a model that reads and translates."""
+"""Attention weights of a model that reads and translates.
+
+Shapes: B sentences, H heads, K keys, Q queries, S source.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Parsing of source sentences: with the heads that a model was trained to parse with, or with any attention head."""
+"""Parsing of source sentences: with the heads that a model was trained to parse with, or with any attention head.
+
+Shapes: B sentences, S source, U nodes, W words.
+"""
 
 import re
 import sys

@@ -5,6 +5,8 @@ natural logarithms. Its tokens are the subwords into which the model's segmentat
 cut it into subwords do not count. The distribution is the softmax over the whole target vocabulary, as in training,
 without any length penalty. Contrastive pairs are compared as whole sentences, without dividing by their lengths, as in
 LingEval97 (Sennrich 2017).
+
+Shapes: B sentences, D width, N target tokens, T target, V vocabulary.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -2,6 +2,8 @@
 
 A search holds no tags. A word's tag is the likeliest one, by the component that predicts tags, at the word's first
 subword; or, if the model interleaves words and tags, the tag that it has generated before the word.
+
+Shapes: B sentences, V vocabulary, W words.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""What all translation models share: embeddings, a tied output layer, losses, components and parsing."""
+"""What all translation models share: embeddings, a tied output layer, losses, components and parsing.
+
+Shapes: B sentences, D width, M beams, S source, T target, Z rows.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -103,8 +106,8 @@ class TranslationModel(nn.Module, ABC):
         """Start step-by-step decoding with one beam per sentence."""
 
     @abstractmethod
-    def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
-        """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
+    def step(self, tokens_Z: Tensor, state: DecoderState) -> Tensor:
+        """Score the next token of every row, given its newest token (`<s>` in the first step): (Z, V)."""
 
     def compile_parts(self, **options: Any) -> None:
         """Let torch compile the loss, with its first batch; `options` are those of `torch.compile`."""

@@ -1,4 +1,7 @@
-"""A batch: its numpy arrays, to which components add, and its tensors; labels of its tokens, and sums over words."""
+"""A batch: its numpy arrays, to which components add, and its tensors; labels of its tokens, and sums over words.
+
+Shapes: B sentences, J subwords, N target tokens, S source, T target, W words.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

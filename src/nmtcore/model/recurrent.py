@@ -2,6 +2,8 @@
 
 Attention has the general form of Luong et al. (2015), without bias. Components change the encoder's annotations, and
 add to the output of each step of the decoder.
+
+Shapes: B sentences, D width, E head width, G gates, I inputs, M beams, S source, T target, Z rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -158,25 +160,25 @@ class Recurrent(TranslationModel):
         weights = [self._ordered(layer.stepwise.weight).to(keys_BDS.dtype) for layer in self.decoder]
         return DecoderState(context.mask_BS, memory, rows, weights=weights)
 
-    def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
-        """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
-        self._advance(self._gate_shares(tokens_R), state)
+    def step(self, tokens_Z: Tensor, state: DecoderState) -> Tensor:
+        """Score the next token of every row, given its newest token (`<s>` in the first step): (Z, V)."""
+        self._advance(self._gate_shares(tokens_Z), state)
         return self.logits(state.rows["output"], Context(mask_BS=state.mask_BS))
 
-    def _advance(self, shares_RG: Sequence[Tensor], state: DecoderState) -> list[Tensor]:
+    def _advance(self, shares_ZG: Sequence[Tensor], state: DecoderState) -> list[Tensor]:
         """Make one step: compute new states of the layers, attend to the source, and compute the new output u.
 
         Returns what each layer has read: u or the state below, and its own.
         """
-        memory, layers, below_RD, read = state.memory, state.rows["layers"], state.rows["output"], []
-        for i, (weight_GI, share_RG) in enumerate(zip(state.weights, shares_RG, strict=True)):
-            below_RD = below_RD if i == 0 else self._dropped(below_RD)
-            hidden_RD, cell_RD = layers[i]
-            read.append(torch.cat([below_RD, hidden_RD], dim=1))
-            gates_RG = linear(read[i], weight_GI)
-            layers[i] = lstm_cell(gates_RG, share_RG, cell_RD, kernel=self._has_kernel(gates_RG))
-            below_RD = layers[i][0]
-        hidden_BMD = below_RD.view(len(state.mask_BS), -1, below_RD.size(1))
+        memory, layers, below_ZD, read = state.memory, state.rows["layers"], state.rows["output"], []
+        for i, (weight_GI, share_ZG) in enumerate(zip(state.weights, shares_ZG, strict=True)):
+            below_ZD = below_ZD if i == 0 else self._dropped(below_ZD)
+            hidden_ZD, cell_ZD = layers[i]
+            read.append(torch.cat([below_ZD, hidden_ZD], dim=1))
+            gates_ZG = linear(read[i], weight_GI)
+            layers[i] = lstm_cell(gates_ZG, share_ZG, cell_ZD, kernel=self._has_kernel(gates_ZG))
+            below_ZD = layers[i][0]
+        hidden_BMD = below_ZD.view(len(state.mask_BS), -1, below_ZD.size(1))
         weights_BMS = torch.baddbmm(memory["mask_B1S"], hidden_BMD, memory["keys_BDS"]).softmax(dim=-1)
         mixed_BMD = torch.baddbmm(self.from_hidden(hidden_BMD), weights_BMS, memory["values_BSD"])
         for component, own in self._with_memory(state):
@@ -195,15 +197,15 @@ class RecurrentCell(nn.Module):
         self.stepwise = PackedLinear(2 * width, 4, width, bias=not embedded)
 
 
-def lstm_cell(gates_RG: Tensor, share_RG: Tensor, cell_RD: Tensor, *, kernel: bool) -> tuple[Tensor, Tensor]:
+def lstm_cell(gates_ZG: Tensor, share_ZG: Tensor, cell_ZD: Tensor, *, kernel: bool) -> tuple[Tensor, Tensor]:
     """Compute the new hidden and cell state, `h' = o tanh(c')` and `c' = f c + i g`, from two parts of the gates."""
     if kernel:
-        hidden_RD, cell_RD, _ = torch.ops.aten._thnn_fused_lstm_cell(gates_RG, share_RG, cell_RD)
-        return hidden_RD, cell_RD
-    gates_R4D = (gates_RG + share_RG).unflatten(1, (4, -1))
-    input_RD, forget_RD, output_RD = gates_R4D[:, :3].sigmoid().unbind(1)
-    cell_RD = forget_RD * cell_RD + input_RD * gates_R4D[:, 3].tanh()
-    return output_RD * cell_RD.tanh(), cell_RD
+        hidden_ZD, cell_ZD, _ = torch.ops.aten._thnn_fused_lstm_cell(gates_ZG, share_ZG, cell_ZD)
+        return hidden_ZD, cell_ZD
+    gates_Z4D = (gates_ZG + share_ZG).unflatten(1, (4, -1))
+    input_ZD, forget_ZD, output_ZD = gates_Z4D[:, :3].sigmoid().unbind(1)
+    cell_ZD = forget_ZD * cell_ZD + input_ZD * gates_Z4D[:, 3].tanh()
+    return output_ZD * cell_ZD.tanh(), cell_ZD
 
 
 class StepwiseGradient(torch.autograd.Function):

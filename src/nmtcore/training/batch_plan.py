@@ -1,6 +1,8 @@
 """Batch plans: the sentence pairs of each update, as a function of lengths, settings, seed and epoch.
 
 All devices share a batch: `micro_batches` picks a device's rows and cuts them into micro-batches that fit its memory.
+
+Shapes: B sentences.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""The examples of a run prepared for training: what is left out, padded lengths, epoch plans and validation batches."""
+"""The examples of a run prepared for training: what is left out, padded lengths, epoch plans and validation batches.
+
+Shapes: B sentences.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

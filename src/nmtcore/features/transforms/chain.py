@@ -1,4 +1,7 @@
-"""The sequence of a run's transforms, and the vocabularies that they extend."""
+"""The sequence of a run's transforms, and the vocabularies that they extend.
+
+Shapes: B sentences, S source.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,6 +1,8 @@
 """Recording the attention weights of all heads of the encoder and of the decoder's attention to the source.
 
 No system contains this component: it is added after the components of a trained model to inspect it.
+
+Shapes: B sentences, H heads, K keys, Q queries.
 """
 
 from functools import partial

@@ -2,6 +2,8 @@
 
 A component overrides the hooks it needs; the others do nothing. Components are called in the order in which the system
 lists them: one that adds to scores belongs before one that multiplies them.
+
+Shapes: B sentences, D width, E head width, H heads, K keys, M beams, Q queries, S source, T target.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -133,7 +135,7 @@ class Component(nn.Module, Generic[Note]):
     def change_output(self, states: Tensor, context: Context) -> Tensor:
         """Read or change the decoder's states, of which the output layer makes scores of the vocabulary.
 
-        The states are those at the real target positions (N, D), in their order, or those of a step of a search (R, D);
+        The states are those at the real target positions (N, D), in their order, or those of a step of a search (Z, D);
         then `context.words_BS` is None.
         """
         return states

@@ -1,6 +1,8 @@
 """Structured attention (tran2018): a distribution over the heads of every source token, learned by translating.
 
 Head selection is the paper's (section 3), in the recurrent model; the tree head does the same in a transformer.
+
+Shapes: B sentences, D width, H heads, M beams, S source.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Components that read the labels of the source's words: as queries and keys of a head, or as a part of embeddings."""
+"""Components that read the labels of the source's words: as queries and keys of a head, or as a part of embeddings.
+
+Shapes: B sentences, D width, E head width, F features, H heads, K keys, Q queries, S source.
+"""
 
 import math
 

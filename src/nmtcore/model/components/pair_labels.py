@@ -3,6 +3,8 @@
 Labels are distances between tokens (`RelativePositions`), or come from the source's dependency trees (`TreeLabels`):
 they are computed for a whole batch at once. The artificial root joins all trees of a sentence: roots are siblings, one
 edge below it.
+
+Shapes: B sentences, D width, E head width, H heads, K keys, L labels, Q queries, S source, U nodes, W words.
 """
 
 from functools import partial

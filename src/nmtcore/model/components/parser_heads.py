@@ -2,6 +2,8 @@
 
 By default (pham2018) a word's first subword points to the first subword of another word, and its other subwords point
 to its first. The head still takes part in translation.
+
+Shapes: B sentences, E head width, H heads, J subwords, K keys, Q queries, S source, W words.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""Parent-scaled self-attention (bugliarello2020, section 3): heads that favour tokens near the governor."""
+"""Parent-scaled self-attention (bugliarello2020, section 3): heads that favour tokens near the governor.
+
+Shapes: B sentences, H heads, S source.
+"""
 
 import math
 

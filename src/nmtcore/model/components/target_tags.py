@@ -1,6 +1,8 @@
 """Components that predict tags of the target's words (aycock2021): the loss and its decay, accuracy, and two models.
 
 Every subword of a word has the word's tag, and `</s>` a tag of its own; a sentence without tags trains its words alone.
+
+Shapes: B sentences, N target tokens, T target.
 """
 
 from collections.abc import Mapping
