@@ -15,8 +15,6 @@ from nmtcore.config.project import Project
 from nmtcore.config.registry import Registry
 from nmtcore.config.systems import SystemSettings
 from nmtcore.config.transforms import TRANSFORMS
-from nmtcore.features.transforms import chain
-from nmtcore.model import build
 from nmtcore.schemas import markdown_table, settings_table
 
 PAPERS = {
@@ -34,8 +32,9 @@ PARTS: Mapping[str, Registry] = {"base": BASES, "component": COMPONENTS, "transf
 _SHOWN_APART = ("description", "extends", "base", "components", "transforms", "per_dataset", "assumed")
 
 
-CLASSES = {**build.CLASSES, **chain.CLASSES}
-"""The class that computes what each settings class describes."""
+def class_of(registry: Registry, name: str) -> type:
+    """Return the class that computes what a registry's settings describe (`Pascal` for `PascalSettings`)."""
+    return getattr(registry.module(name), registry[name].__name__.removesuffix("Settings"))
 
 
 def parts_of(system: SystemSettings) -> list[tuple[str, str]]:
@@ -101,7 +100,7 @@ def _family(
     with_added = f", with {' and '.join(_part_link(part, name, '../') for part, name in added)}" if added else " alone"
     text = f"## {title}\n\nThe base {_part_link('base', base, '../')}{with_added}"
     new = [(part, name) for part, name in added or parts if (part, name) not in explained]
-    equations = "".join(explanation(CLASSES[PARTS[part][name]]) for part, name in new)
+    equations = "".join(explanation(class_of(PARTS[part], name)) for part, name in new)
     return f"{text}.\n\n{equations}\n" + "\n".join(_system(project, name) for name in names)
 
 
@@ -166,7 +165,7 @@ class that computes it, so `help()` shows it too.
 
 
 def _part(project: Project, part: str, name: str) -> str:
-    cls = CLASSES[PARTS[part][name]]
+    cls = class_of(PARTS[part], name)
     systems = [system for system in project.system_entries if (part, name) in parts_of(project.system(system))]
     links = ", ".join(f"[`{s}`](systems/{project.system_entries[s][0].stem}.md#{s})" for s in systems)
     if part == "base":

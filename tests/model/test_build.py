@@ -7,11 +7,10 @@ import torch
 from factories import run_settings
 
 from nmtcore.config.bases import RecurrentSettings, TransformerSettings
-from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.settings import DepParseSettings
 from nmtcore.errors import UserError
 from nmtcore.model import build
-from nmtcore.model.build import build_model, implementation, initialise_model
+from nmtcore.model.build import build_model, initialise_model
 
 MODEL = TransformerSettings(width=64, feed_forward=128, heads=4, encoder_layers=2, decoder_layers=1)
 
@@ -40,25 +39,6 @@ def test_a_model_that_does_not_fit_into_memory_is_not_built(monkeypatch):
     build_model(run(), source_size=30, target_size=30)
     with pytest.raises(UserError, match=r"0\.0 GB of memory: make the model smaller\.$"):
         build_model(run(), source_size=31, target_size=31)
-
-
-def test_a_file_without_the_class_of_a_component_is_named(tmp_path, monkeypatch):
-    """The class may have any name."""
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "config/components/vector.py"
-    path.parent.mkdir(parents=True)
-    settings = (
-        "from nmtcore.config.components.base import ComponentSettings\n"
-        "from nmtcore.config.ranges import settings_class\n"
-        "from nmtcore.model.components.base import Component\n\n\n"
-        "@settings_class\nclass VectorSettings(ComponentSettings):\n    pass\n"
-    )
-    path.write_text(settings)
-    message = "^config/components/vector.py: expected one class that is derived from Component, the code of 'vector', b"
-    with pytest.raises(UserError, match=message):
-        implementation(COMPONENTS["vector"])
-    path.write_text(f"{settings}\n\nclass Any(Component):\n    pass\n")
-    assert implementation(COMPONENTS["vector"]).__name__ == "Any"
 
 
 def test_a_recurrent_model_is_initialised_by_its_gates():

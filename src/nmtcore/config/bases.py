@@ -108,6 +108,7 @@ BaseSettings = TransformerSettings | RecurrentSettings
 BASES = Registry[BaseSettings](
     {"transformer": TransformerSettings, "recurrent": RecurrentSettings},
     noun="base",
+    package="nmtcore.model",
 )
 
 

@@ -103,21 +103,7 @@ def own_class(folder: str, name: str, base: type, *, keys: Iterable[str]) -> typ
     Raises `UserError` if the file has none or several, or one without the decorator `settings_class`, or if one of its
     settings is called like one of the `keys` of every entry.
     """
-    cls, path = derived_class(folder, name, base, role="settings"), own_path(folder, name)
-    if "__dataclass_params__" not in vars(cls):
-        raise UserError(f"{path}: write @settings_class above the class {cls.__name__}.")
-    for field in fields(cls):
-        if field.name in keys:
-            raise UserError(f"{path}: a setting cannot be called '{field.name}', which is a key of every entry.")
-    return cls
-
-
-def derived_class(folder: str, name: str, base: type, *, role: str) -> type:
-    """Return the one class of a file of the user's own that is derived from `base`; `role` says what it is of `name`.
-
-    Raises `UserError` if there are none or several.
-    """
-    module = own_module(folder, name)
+    module, path = own_module(folder, name), own_path(folder, name)
     classes = [
         value
         for value in vars(module).values()
@@ -125,9 +111,14 @@ def derived_class(folder: str, name: str, base: type, *, role: str) -> type:
     ]
     if len(classes) != 1:
         raise UserError(
-            f"{own_path(folder, name)}: expected one class that is derived from {base.__name__}, the {role} of "
-            f"'{name}', but found {len(classes) or 'none'}."
+            f"{path}: expected one class that is derived from {base.__name__}, the settings of '{name}', but found "
+            f"{len(classes) or 'none'}."
         )
+    if "__dataclass_params__" not in vars(classes[0]):
+        raise UserError(f"{path}: write @settings_class above the class {classes[0].__name__}.")
+    for field in fields(classes[0]):
+        if field.name in keys:
+            raise UserError(f"{path}: a setting cannot be called '{field.name}', which is a key of every entry.")
     return classes[0]
 
 

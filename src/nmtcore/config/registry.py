@@ -30,7 +30,7 @@ CODE = "code"
 
 
 class Registry(Mapping[str, type[T]]):
-    """Settings classes by name. With `package`, the module `{package}.{name}` implements each.
+    """Settings classes by name. The module `{package}.{name}` implements each and is imported on first use.
 
     `modules` has the names of modules that implement several, by the names of the classes.
 
@@ -43,7 +43,7 @@ class Registry(Mapping[str, type[T]]):
         classes: Mapping[str, type[T]],
         *,
         noun: str,
-        package: str = "",
+        package: str,
         modules: Mapping[str, str] | None = None,
         key: str = "name",
         own_folder: str = "",

@@ -1,7 +1,7 @@
 """The settings of every transform of examples, and the facts that planning needs without importing numpy.
 
 To add a transform, put its settings here with a line in `TRANSFORMS`; its code goes to `features/transforms/{kind}.py`,
-and a line in `CLASSES` of `features/transforms/chain.py` joins them.
+in a class named like the settings (`ParsingTask`).
 """
 
 from collections.abc import Mapping
@@ -77,6 +77,7 @@ class InterleaveSettings(TransformSettings):
 TRANSFORMS = Registry[TransformSettings](
     {"parsing_task": ParsingTaskSettings, "interleave": InterleaveSettings},
     noun="transform",
+    package="nmtcore.features.transforms",
     key="kind",
 )
 

@@ -6,42 +6,15 @@ from typing import Literal
 
 from torch import nn
 
-from nmtcore.config.bases import BaseSettings, RecurrentSettings, TransformerSettings
-from nmtcore.config.components import settings as of
+from nmtcore.config.bases import BASES, BaseSettings
+from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.own_code import derived_class, own_name
+from nmtcore.config.registry import Registry
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import LabelVocabularies
 from nmtcore.model.components.base import Build, Component
-from nmtcore.model.components.head_selection import HeadSelection, TreeHead
-from nmtcore.model.components.label_inputs import LabelHead, SennrichHaddow
-from nmtcore.model.components.pair_labels import RelativePositions, TreeDistance, TreeTraversal
-from nmtcore.model.components.parser_heads import DepParse, DiagonalParse, Sisa
-from nmtcore.model.components.pascal import Pascal
-from nmtcore.model.components.target_tags import Multitask, TagAttention
-from nmtcore.model.recurrent import Recurrent
-from nmtcore.model.transformer import Transformer
-
-CLASSES: dict[type, type[TranslationModel] | type[Component]] = {
-    TransformerSettings: Transformer,
-    RecurrentSettings: Recurrent,
-    of.DepParseSettings: DepParse,
-    of.DiagonalParseSettings: DiagonalParse,
-    of.HeadSelectionSettings: HeadSelection,
-    of.LabelHeadSettings: LabelHead,
-    of.MultitaskSettings: Multitask,
-    of.PascalSettings: Pascal,
-    of.RelativePositionsSettings: RelativePositions,
-    of.SennrichHaddowSettings: SennrichHaddow,
-    of.SisaSettings: Sisa,
-    of.TagAttentionSettings: TagAttention,
-    of.TreeDistanceSettings: TreeDistance,
-    of.TreeHeadSettings: TreeHead,
-    of.TreeTraversalSettings: TreeTraversal,
-}
-"""The class that computes what each settings class of a base or component describes."""
 
 
 def build_model(
@@ -64,7 +37,7 @@ def build_model(
             f"The parameters of the model of {run.system} take {needed / 1e9:,.1f} GB, and this machine has "
             f"{memory / 1e9:,.1f} GB of memory: make the model smaller."
         )
-    model = implementation(type(run.model))(
+    model = implementation(BASES, run.base)(
         run.model,
         source_size=source_size,
         target_size=target_size,
@@ -80,15 +53,15 @@ def build_components(
 ) -> list[Component]:
     """Build a model's components from their settings, which are keyed by the components' names; keep the order."""
     return [
-        implementation(type(entry))(entry, Build(name=name, model=model, labels=labels or {}))
+        implementation(COMPONENTS, COMPONENTS.name_of(entry))(entry, Build(name=name, model=model, labels=labels or {}))
         for name, entry in settings.items()
     ]
 
 
-def implementation(settings: type) -> type:
-    """Return the class that computes what a settings class describes: that of `CLASSES`, or of the user's own file."""
-    own = own_name(settings)
-    return CLASSES[settings] if own is None else derived_class("components", own, Component, role="code")
+def implementation(registry: Registry, registered_name: str) -> type:
+    """Import what a registered settings class configures: for `PascalSettings` the class `Pascal` in its module."""
+    class_name = registry[registered_name].__name__.removesuffix("Settings")
+    return registry.member(registered_name, class_name)
 
 
 def initialise_model(

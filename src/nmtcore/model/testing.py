@@ -108,7 +108,7 @@ def small_model(
         sizes = {"width": 16, "layers": 2, "dropout": 0.0}
     values = BASES[base](**{**sizes, **settings})
     torch.manual_seed(seed)
-    model = implementation(type(values))(
+    model = implementation(BASES, base)(
         values,
         source_size=VOCABULARY,
         target_size=VOCABULARY,

@@ -1,6 +1,7 @@
 """The registry of the model's components, and checks of those that a system has.
 
-CONTRIBUTING.md says how to add a component.
+To add a component: its settings in `config/components/settings.py` (`PascalSettings`), a line in `COMPONENTS`, and its
+code in a class with the name of the settings (`Pascal`), in `model/components/`, beside its relatives.
 """
 
 from collections.abc import Mapping
@@ -12,9 +13,31 @@ from nmtcore.config.registry import Registry
 from nmtcore.errors import UserError, joined_by_or
 
 COMPONENTS = Registry[ComponentSettings](
-    settings.COMPONENT_SETTINGS,
+    {
+        "depparse": settings.DepParseSettings,
+        "diagonalparse": settings.DiagonalParseSettings,
+        "head_selection": settings.HeadSelectionSettings,
+        "label_head": settings.LabelHeadSettings,
+        "multitask": settings.MultitaskSettings,
+        "pascal": settings.PascalSettings,
+        "sennrich_haddow": settings.SennrichHaddowSettings,
+        "sisa": settings.SisaSettings,
+        "relative_positions": settings.RelativePositionsSettings,
+        "tag_attention": settings.TagAttentionSettings,
+        "tree_distance": settings.TreeDistanceSettings,
+        "tree_head": settings.TreeHeadSettings,
+        "tree_traversal": settings.TreeTraversalSettings,
+    },
     noun="component",
     key="kind",
+    package="nmtcore.model.components",
+    modules={
+        **dict.fromkeys(("depparse", "diagonalparse", "sisa"), "parser_heads"),
+        **dict.fromkeys(("relative_positions", "tree_distance", "tree_traversal"), "pair_labels"),
+        **dict.fromkeys(("tag_attention", "multitask"), "target_tags"),
+        "tree_head": "head_selection",
+        **dict.fromkeys(("label_head", "sennrich_haddow"), "label_inputs"),
+    },
     own_folder="components",
     base=ComponentSettings,
 )

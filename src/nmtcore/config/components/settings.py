@@ -376,21 +376,3 @@ class TreeHeadSettings(EncoderHeadSettings):
     trees = ("induced",)
 
     layer: Index = 0
-
-
-COMPONENT_SETTINGS = {
-    "depparse": DepParseSettings,
-    "diagonalparse": DiagonalParseSettings,
-    "head_selection": HeadSelectionSettings,
-    "label_head": LabelHeadSettings,
-    "multitask": MultitaskSettings,
-    "pascal": PascalSettings,
-    "sennrich_haddow": SennrichHaddowSettings,
-    "sisa": SisaSettings,
-    "relative_positions": RelativePositionsSettings,
-    "tag_attention": TagAttentionSettings,
-    "tree_distance": TreeDistanceSettings,
-    "tree_head": TreeHeadSettings,
-    "tree_traversal": TreeTraversalSettings,
-}
-"""The settings of every component, by its name; `model.build.CLASSES` has the classes that compute them."""

@@ -12,20 +12,12 @@ import numpy as np
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import DecodingSettings
-from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings, TransformSettings
+from nmtcore.config.transforms import TRANSFORMS, TransformSettings
 from nmtcore.features.examples import Examples, LinearisedParses
 from nmtcore.features.transforms.base import Labels, Transform
-from nmtcore.features.transforms.interleave import Interleave
-from nmtcore.features.transforms.parsing_task import ParsingTask
 from nmtcore.layout import file_name
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
-
-CLASSES: dict[type[TransformSettings], type[Transform]] = {
-    InterleaveSettings: Interleave,
-    ParsingTaskSettings: ParsingTask,
-}
-"""The class of each transform, by that of its settings."""
 
 
 class LocatedWord(NamedTuple):
@@ -47,7 +39,7 @@ class Transforms:
     @classmethod
     def of(cls, run: RunSettings, vocabularies: Mapping[str, Vocabulary], labels: Labels) -> "Transforms":
         """Make the transforms of a run; `vocabularies` come from `run_vocabularies`, which takes the same `labels`."""
-        return cls([CLASSES[type(settings)](settings, vocabularies, labels) for settings in run.transforms.values()])
+        return cls([_class_of(settings)(settings, vocabularies, labels) for settings in run.transforms.values()])
 
     def for_training(self, pairs: Examples, linearised_parses: LinearisedParses | None = None) -> Examples:
         """Return the examples for training that replace `pairs`; only the first transform reads `linearised_parses`."""
@@ -123,7 +115,12 @@ def run_tags(run: RunSettings, labels: Labels) -> dict[str, list[str]]:
     """Return the tags of a run's transforms in the vocabulary of each side, in order."""
     tags: dict[str, dict[str, None]] = {side: {} for side in SIDES}
     for settings in run.transforms.values():
-        for side, own_tags in CLASSES[type(settings)].tags(settings, labels).items():
+        for side, own_tags in _class_of(settings).tags(settings, labels).items():
             for extended in SIDES if run.segmentation.joint else (side,):
                 tags[extended] |= dict.fromkeys(own_tags)
     return {side: list(own_tags) for side, own_tags in tags.items()}
+
+
+def _class_of(settings: TransformSettings) -> type[Transform]:
+    module = TRANSFORMS.module(TRANSFORMS.name_of(settings))
+    return getattr(module, type(settings).__name__.removesuffix("Settings"))
