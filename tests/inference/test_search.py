@@ -182,23 +182,6 @@ def test_caches_and_batches_do_not_change_results(beam, system):
             assert_same(hypotheses, simple_beam(next_token, settings, **options))
 
 
-@pytest.mark.parametrize("beam", [1, 4])
-def test_batch_size_and_order_do_not_change_results(beam):
-    model, examples = random_model(seed=5), random_examples(30, longest=12)
-    order = np.random.default_rng(0).permutation(30)
-
-    def translated(rows: np.ndarray, size: int):
-        settings = DecodingSettings(beam=beam, batch_sentences=size)
-        translations = translate_examples(model, examples.take(rows), settings)
-        return {int(row): hypotheses for row, hypotheses in zip(rows, translations, strict=True)}
-
-    alone = translated(np.arange(30), 1)
-    for batched in (translated(np.arange(30), 3), translated(order, 64)):
-        for row, (hypothesis,) in batched.items():
-            assert hypothesis.tokens == alone[row][0].tokens
-            assert hypothesis.score == pytest.approx(alone[row][0].score, rel=1e-9)
-
-
 @pytest.mark.parametrize("beam", [1, 3])
 def test_threads_do_not_change_results_and_are_restored(beam):
     model, examples = random_model(DepParseSettings(layer=0)).float(), random_examples(60, longest=12)

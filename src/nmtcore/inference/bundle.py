@@ -45,7 +45,7 @@ from nmtcore.model.components.base import Component
 from nmtcore.model.device import named_device
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import Vocabulary
-from nmtcore.training.checkpoints import named_weights, save_tensors
+from nmtcore.training.checkpoints import named_weights, save_tensors, set_weights
 
 FORMAT = 3
 """The version of the bundle format."""
@@ -214,7 +214,7 @@ def load_bundle(
     labels = {side: _read(folder / LABELS[side], read_labels, columns=own) for side, own in columns.items() if own}
     vocabularies = {side: _read(folder / name, Vocabulary.load) for side, name in VOCABULARIES.items()}
     model = new_model(run, vocabularies, labels)
-    _set_weights(model, folder)
+    _load_weights(model, folder)
     return Bundle(
         run=run,
         model=to_device(model, device),
@@ -279,7 +279,7 @@ def load_initial_weights(
                 differing.append(f"other labels of {column} than those of this run's data")
     for difference in differing:
         raise UserError(f"The model in {folder} was trained with {difference}: train it again.")
-    _set_weights(model, folder)
+    _load_weights(model, folder)
 
 
 def to_device(model: TranslationModel, device: str | torch.device) -> TranslationModel:
@@ -352,11 +352,9 @@ def _check_own_code(folder: Path) -> None:
             )
 
 
-def _set_weights(model: TranslationModel, folder: Path) -> None:
+def _load_weights(model: TranslationModel, folder: Path) -> None:
     own, saved = dict(named_weights(model)), _read(folder / WEIGHTS, load_file)
     forms = ({(name, tensor.shape, tensor.dtype) for name, tensor in tensors.items()} for tensors in (own, saved))
     if differing := sorted(name for name, *_ in set.symmetric_difference(*forms)):
         raise _broken(folder, f"{differing[0]} in {WEIGHTS} does not fit run.json and the vocabularies")
-    with torch.no_grad():
-        for name, tensor in own.items():
-            tensor.copy_(saved[name])
+    set_weights(model, saved)
