@@ -6,10 +6,12 @@
 Parts, the most telling first, each printed when it is done; one that fails prints its error, and the next one follows:
 kernels of an update of the base size, by kind; compiled (`machine.compile`) and with `machine.loss_chunk`; the residual
 stream in bf16; recurrent models, after their losses and gradients were compared with a CPU's; eight small runs, one,
-four and eight at a time. `--parts` names those to be measured.
+four and eight at a time; updates of the papers' recipes. `--parts` names those to be measured.
 """
 
 import argparse
+import multiprocessing
+import statistics
 import time
 import traceback
 from collections import Counter
@@ -20,17 +22,19 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from gpu import OURS, SIZES, UpdateRunner, report
-from random_models import random_model
-from step import SMOOTHING, batches_of, examples, peak_of, time_steps, wait
+from random_models import CONFIG, random_model
+from step import LABELS, SMOOTHING, batches_of, examples, peak_of, time_steps, wait
 from torch import Tensor, nn
-from updates import measure, train_side_by_side
 
 from nmtcore.config.bases import RecurrentSettings, TransformerSettings
+from nmtcore.config.project import Project
+from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import TrainingSettings
 from nmtcore.model.batch import make_batch
+from nmtcore.model.build import build_model
 from nmtcore.model.device import named_device
 from nmtcore.training.speed import measured_peak
-from nmtcore.training.update import autocast
+from nmtcore.training.update import autocast, tf32, used_precision
 
 GROUPS = {
     "attention": ("flash", "fmha", "attention"),
@@ -48,8 +52,15 @@ GROUPS = {
 PROFILED = 3
 """Updates that are profiled."""
 BATCHES, ROUNDS = 4, 3
+RECIPES = (
+    *(f"paper/nc11_de2en/{system}" for system in ("transformer_base", "pascal")),
+    *(f"paper/cs2en/{system}" for system in ("transformer_base", "depparse_l4", "relative_tree_traversal")),
+    *(f"paper/wmt17_tr2en/{system}" for system in ("transformer_base", "tag_attention")),
+)
 RECURRENT = [f"paper/wmt17dev15_en2de/{system}" for system in ("nmt", "sa_nmt_shared")]
 SMALL = "small/multi30k_en2de/transformer_base"
+SIDE_BY_SIDE = 8
+"""Runs that are trained side by side."""
 
 
 def base_runner(options: argparse.Namespace, name: str = OURS, **training: int) -> UpdateRunner:
@@ -155,6 +166,87 @@ def recurrent(options: argparse.Namespace) -> None:
             measure(name, named_device(options.device), options.length, 8192, compiled=compiled)
 
 
+def runner_of(run: RunSettings, device: torch.device, length: float, device_size: int) -> tuple[UpdateRunner, int]:
+    """Make a runner with random batches, and count the batches of an update, of at most `device_size` tokens each."""
+    batch, size = run.training.batch, run.segmentation.size
+    tokens = batch.size if batch.unit == "tokens" else int(1.05 * batch.size * (length + 1))
+    parts = -(-tokens // device_size)
+    data = examples(200 + int(2 * BATCHES * tokens / parts / length), size, seed=1, length=length)
+    model = build_model(run, source_size=size, target_size=size, labels=LABELS).to(device).train()
+    runner = UpdateRunner(
+        name=run.system,
+        model=model,
+        loss=model.loss,
+        batches=[
+            make_batch(data, rows, model.components, device) for rows in batches_of(data, tokens // parts, BATCHES)
+        ],
+        precision=lambda: autocast(run.training, device),
+        settings=run.training,
+        device=device,
+    )
+    return runner, parts
+
+
+def measure(name: str, device: torch.device, length: float, device_size: int, *, compiled: bool = False) -> None:
+    """Print the time of an update of a run, its speed and its memory."""
+    run = run_named(name)
+    runner, parts = runner_of(run, device, length, device_size)
+    if compiled:
+        runner.model.compile_parts(dynamic=True)
+    seconds, speeds = [], []
+    with tf32(run.training, device):
+        for number in range(ROUNDS + 2):
+            for batch in runner.batches:
+                wait(str(device))
+                start = time.perf_counter()
+                runner.step(batch)
+                wait(str(device))
+                if number >= 2:
+                    seconds.append(time.perf_counter() - start)
+                    speeds.append(batch.tokens / seconds[-1])
+    peak = torch.cuda.max_memory_allocated() / 2**20 if device.type == "cuda" else 0
+    milliseconds = f"{1000 * parts * statistics.median(seconds):7.1f} ms/update"
+    speed = f"{statistics.median(speeds):9,.0f} target tokens/s"
+    name += ", compiled" * compiled
+    speed += f" {peak:7,.0f} MiB"
+    print(f"{name:45} {used_precision(run.training, device)} {milliseconds} {speed}", flush=True)
+
+
+def run_named(name: str) -> RunSettings:
+    """Return the settings of SCALE/DATASET/SYSTEM."""
+    scale, dataset, system = name.split("/")
+    return Project.load(CONFIG).run(dataset, system, scale, 1)
+
+
+def train(name: str, device: str, length: float, device_size: int, updates: int) -> int:
+    """Train a run for a number of updates; return its target tokens."""
+    runner, parts = runner_of(run_named(name), named_device(device), length, device_size)
+    batches = [runner.batches[number % BATCHES] for number in range(parts * updates)]
+    for batch in batches:
+        runner.step(batch)
+    wait(device)
+    return sum(batch.tokens for batch in batches)
+
+
+def train_side_by_side(name: str, *sizes: str | float, updates: int, processes: int) -> None:
+    """Train `SIDE_BY_SIDE` times, so many at a time, each in a process of its own, as jobs are."""
+    start = time.perf_counter()
+    with multiprocessing.get_context("spawn").Pool(processes, maxtasksperchild=1) as pool:
+        tokens = pool.starmap(train, [(name, *sizes, updates)] * SIDE_BY_SIDE, chunksize=1)
+    seconds = time.perf_counter() - start
+    print(
+        f"{name}: {SIDE_BY_SIDE} runs of {updates} updates, {processes} at a time: {seconds:.0f} s with their "
+        f"start, {sum(tokens) / seconds:,.0f} target tokens/s in all",
+        flush=True,
+    )
+
+
+def recipes(options: argparse.Namespace) -> None:
+    """Time whole updates of configured runs, with the batches and the precision of each run's recipe."""
+    for name in options.recipes:
+        measure(name, named_device(options.device), options.length, 8192)
+
+
 def side_by_side(options: argparse.Namespace) -> None:
     """Train eight small runs, one, four and eight at a time."""
     for processes in (1, 4, 8):
@@ -163,7 +255,7 @@ def side_by_side(options: argparse.Namespace) -> None:
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
-    own.__name__: own for own in (kernels, compiled, residual, recurrent, side_by_side)
+    own.__name__: own for own in (kernels, compiled, residual, recurrent, side_by_side, recipes)
 }
 
 
@@ -178,8 +270,9 @@ def main() -> None:
     options.tokens = options.tokens or (512 if tiny else 16384)
     sizes = {"size": "tiny", "vocabulary": 600, "length": 9.0, "product": 512, "updates": 2}
     sizes |= {"recurrent": ["smoke/demo_en2de/nmt", "smoke/demo_en2de/sa_nmt_shared"]}
+    sizes |= {"recipes": ["smoke/demo_en2de/transformer_base"]}
     full = {"size": "base", "vocabulary": 32000, "length": 28.0, "product": 8192, "updates": 300}
-    full |= {"recurrent": RECURRENT}
+    full |= {"recurrent": RECURRENT, "recipes": RECIPES}
     vars(options).update(sizes if tiny else full)
     options.small = "smoke/demo_en2de/transformer_base" if tiny else SMALL
     torch.set_num_threads(1)

@@ -7,8 +7,7 @@
 
 Both read and write subwords: greedy search, then beam search without a length penalty, where both stop at the same
 step. Rounds alternate between the libraries, after a warm-up. `--precision int8` also times CTranslate2
-with matrix products in 8 bits; nmtcore computes in fp32. With `--references FILE`, the BLEU of a trained model's
-translations is reported, too.
+with matrix products in 8 bits; nmtcore computes in fp32.
 """
 
 import argparse
@@ -29,12 +28,11 @@ sys.path.append(sys.path.pop(0))
 import ctranslate2
 import numpy as np
 import torch
-from random_models import random_model
+from random_models import random_model, random_sources
 
 from nmtcore.config.bases import TransformerSettings
 from nmtcore.config.training import DecodingSettings
-from nmtcore.features.examples import Examples, SideExamples
-from nmtcore.features.ragged import Ragged
+from nmtcore.features.examples import Examples
 from nmtcore.inference.bundle import Bundle, load_bundle
 from nmtcore.inference.ctranslate2_model import check_exportable, write_model
 from nmtcore.inference.search import length_limits, translate_examples
@@ -60,8 +58,6 @@ class Task:
     search: DecodingSettings
     steps: int | None = None
     """The number of steps of every sentence; None: as many as it takes."""
-    text: Callable[[list[str]], str] | None = None
-    """Makes text of the entries of a translation."""
 
     @property
     def sources(self) -> list[list[str]]:
@@ -82,28 +78,23 @@ def trained_task(bundle: Bundle, lines: list[bytes]) -> Task:
         entries=(bundle.source_vocabulary.entries, bundle.target_vocabulary.entries),
         limits=length_limits(search, examples.source.subword_counts.tolist()),
         search=search,
-        text=lambda entries: bundle.output.text(bundle.target_vocabulary.ids(entries)),
     )
 
 
 def random_task(options: argparse.Namespace) -> Task:
-    """Draw a model, and sources of 15 to 35 subwords."""
+    """Draw a model and sources."""
     torch.manual_seed(1)
     size = {"width": options.width, "feed_forward": options.feed_forward, "heads": options.heads}
     layers = {"encoder_layers": options.encoder_layers, "decoder_layers": options.decoder_layers}
     sizes = {"transformer": TransformerSettings(**size, **layers)}
     model = random_model("transformer_base", sizes, vocabulary=options.vocabulary)
     entries = (*SPECIALS, *(f"entry{i}" for i in range(len(SPECIALS), options.vocabulary)))
-    random = np.random.default_rng(1)
-    lengths = random.integers(15, 36, options.sentences)
-    ids = Ragged.from_lengths(random.integers(5, options.vocabulary, lengths.sum(), dtype=np.int32), lengths)
-    words = Ragged.from_lengths(np.concatenate([np.arange(n, dtype=np.int32) for n in lengths]), lengths)
     return Task(
         model=model.eval(),
-        examples=Examples(id=np.arange(len(lengths)), source=SideExamples(ids=ids, word_of_subword=words)),
+        examples=random_sources(options.sentences, options.vocabulary),
         entries=(entries, entries),
         # At its limit, a sentence takes one more step, which ends it.
-        limits=[options.steps - 1] * len(lengths),
+        limits=[options.steps - 1] * options.sentences,
         search=DecodingSettings(min_length=options.steps - 1, max_length=options.steps - 1, max_length_ratio=None),
         steps=options.steps,
     )
@@ -186,27 +177,15 @@ def report(
         if name != first:
             equal = sum(a == b for a, b in zip(outputs[first], outputs[name], strict=True))
             line += f"; {equal} of {len(outputs[first])} outputs are equal"
-            if task.text is not None and beam == 1 and precision == "float32" and equal < len(outputs[first]):
+            if task.steps is None and beam == 1 and precision == "float32" and equal < len(outputs[first]):
                 sys.exit(f"{line}. Greedy search must give the same outputs.")
-        print(f"{line}{_bleu(task, outputs[name], options)}", flush=True)
-
-
-def _bleu(task: Task, output: list[list[str]], options: argparse.Namespace) -> str:
-    if task.text is None or options.references is None:
-        return ""
-    from nmtcore.config.datasets import EvaluationSettings
-    from nmtcore.evaluation.metrics import score_translations
-
-    references = options.references.read_text(encoding="utf-8").split("\n")[: len(output)]
-    texts = [task.text(entries) for entries in output]
-    return f"; BLEU {score_translations(texts, references, EvaluationSettings())['bleu']:.2f}"
+        print(line, flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path, nargs="?", metavar="MODEL", help="the model/ folder of a run")
     parser.add_argument("--input", type=Path, help="raw text for the trained model, one sentence per line, none empty")
-    parser.add_argument("--references", type=Path, help="its reference translations")
     parser.add_argument("--random", action="store_true", help="time a random model")
     sizes = {"width": 512, "heads": 8, "feed-forward": 2048, "encoder-layers": 6, "decoder-layers": 6}
     for name, default in {**sizes, "vocabulary": 32000, "steps": 25}.items():

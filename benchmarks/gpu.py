@@ -1,14 +1,13 @@
 """Time training on a GPU beside Hugging Face's Marian: speed, share of the card's peak, memory, cost of components.
 
-    python benchmarks/gpu.py                             base and big size, two vocabularies, bf16, TF32 and fp32
-    python benchmarks/gpu.py --device cpu --sizes tiny --vocabularies 6003 --tokens 1024 --length 13.5 --batches 3
+    python benchmarks/gpu.py [--size base] [--vocabulary 32000] [--precision bf16]
+    python benchmarks/gpu.py --device cpu --size tiny --vocabulary 6003 --tokens 1024 --length 13.5 --batches 3
 
 A step of nmtcore is an update as in training: losses, gradients, their norm, Adam. Marian (`pip install transformers`;
 `--no-marian` leaves it out) has random weights, the same size and batches, a smoothed loss, autocast and fused Adam.
 Rounds are interleaved after a warm-up, and figures are medians. The peak is that of a large matrix product in the same
 run; the share counts 6 operations for each weight of a matrix and each real token. "compiled" has `machine.compile`
-(`--no-compile` leaves it out, and the minutes that it takes). The first size, vocabulary and precision also have the
-systems of `--systems`, each with one component. On a CPU, all computations are in fp32.
+(`--no-compile` leaves it out, and the minutes that it takes). On a CPU, all computations are in fp32.
 """
 
 import argparse
@@ -16,16 +15,14 @@ import math
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from importlib.util import find_spec
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from random_models import CONFIG, random_model
+from random_models import random_model
 from step import LABELS, SMOOTHING, Runner, batches_of, examples, peak_of, time_steps
 from torch import Tensor, nn
 
@@ -143,7 +140,6 @@ def marian_loss(model: nn.Module) -> Callable[[Batch], Tensor]:
 
 
 def runners_of(
-    systems: Iterable[str],
     size: TransformerSettings,
     training: TrainingSettings,
     data: Examples,
@@ -162,8 +158,8 @@ def runners_of(
             "precision": lambda: autocast(training, device),
         }
 
-    for name in dict.fromkeys([OURS, *systems]):
-        model = random_model(name, sizes, vocabulary=vocabulary, labels=LABELS, config=options.config)
+    for name in dict.fromkeys([OURS, *options.systems]):
+        model = random_model(name, sizes, vocabulary=vocabulary, labels=LABELS)
         model = model.to(device).train()
         yield UpdateRunner(**common(name, model, model.loss), settings=training, device=device)
         if name == OURS and options.compile:
@@ -180,7 +176,7 @@ def runners_of(
 
 
 def report(runners: list[Runner], peak: float) -> None:
-    """Print the table of a size, vocabulary and precision."""
+    """Print the table."""
     batches = runners[0].batches
     operations = [update_operations(runners[0].model, [batch]) for batch in batches]
     columns = {"parameters": 14, "ms": 10, "target tokens/s": 18, "% of the peak": 16, "peak MiB": 11}
@@ -200,69 +196,39 @@ def report(runners: list[Runner], peak: float) -> None:
         )
 
 
-def parse() -> argparse.Namespace:
-    """Read the options."""
+def main() -> None:
+    """Run the measurements, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=["base", "big"])
-    parser.add_argument("--vocabularies", nargs="+", type=int, default=[32000, 32003])
-    parser.add_argument("--precisions", nargs="+", choices=["bf16", "tf32", "fp32"], default=["bf16", "tf32", "fp32"])
-    parser.add_argument("--systems", nargs="*", default=SYSTEMS, help="%(default)s")
+    parser.add_argument("--size", choices=SIZES, default="base")
+    parser.add_argument("--vocabulary", type=int, default=32000)
+    parser.add_argument("--precision", choices=["bf16", "tf32", "fp32"], default="bf16")
+    parser.add_argument("--systems", nargs="*", default=SYSTEMS, help="each with one component [%(default)s]")
     parser.add_argument("--tokens", type=int, default=16384, help="padded tokens per batch [%(default)s]")
     parser.add_argument("--length", type=float, default=30, help="median subwords per sentence [%(default)s]")
     parser.add_argument("--batches", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=5, help="rounds over the batches [%(default)s]")
-    parser.add_argument("--threads", type=int, default=1, help="on a CPU [%(default)s]")
-    for name, meaning in [
-        ("marian", "time Hugging Face's Marian too"),
-        ("compile", "also time compiled layers, as machine.compile"),
-    ]:
-        parser.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=True, help=meaning)
-    parser.add_argument("--config", type=Path, default=CONFIG)
-    return parser.parse_args()
-
-
-def measure(
-    title: str, size: TransformerSettings, training: TrainingSettings, systems: list[str], options: argparse.Namespace
-) -> None:
-    """Measure a size, a vocabulary (`options.vocabulary`) and a precision, and print a table."""
-    device = torch.device(options.device)
+    parser.add_argument("--marian", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=True)
+    options = parser.parse_args()
+    device = named_device(options.device)
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    training = TrainingSettings(precision=options.precision, max_updates=1, label_smoothing=SMOOTHING)
+    size = TransformerSettings(**SIZES[options.size], norm="post", attention_dropout=0.1, activation_dropout=0.1)
     pairs = 4 * options.batches * int(options.tokens / options.length)
     data = examples(pairs, options.vocabulary, seed=0, length=options.length)
     rows = batches_of(data, options.tokens, options.batches)
     with tf32(training, device):
-        peak = measured_peak(device, training.precision, width=1024 if device.type == "cpu" else 8192)
-        print(f"\n{title}: measured peak {peak / 1e12:,.3g} TFLOP/s")
-        runners = list(runners_of(systems, size, training, data, rows, options))
+        used = used_precision(training, device)
+        peak = measured_peak(device, used, width=1024 if device.type == "cpu" else 8192)
+        name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+        print(f"{name}, torch {torch.__version__}, {used}: measured peak {peak / 1e12:,.3g} TFLOP/s")
+        runners = list(runners_of(size, training, data, rows, options))
         time_steps(runners, options.rounds, options.device)
         for runner in runners:
             runner.peak = max(peak_of(runner, batch, options.device) for batch in runner.batches)
     report(runners, peak)
-
-
-def main() -> None:
-    """Run the measurements, and print a table for each size, vocabulary and precision."""
-    options = parse()
-    device = named_device(options.device)
-    if options.marian and find_spec("transformers") is None:
-        raise UserError("Marian needs the package transformers: run pip install transformers, or add --no-marian.")
-    torch.set_num_threads(options.threads)
-    torch.manual_seed(1)
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
-    print(f"{name}, torch {torch.__version__}, {options.tokens} padded tokens per batch")
-    values = {"max_updates": 1, "label_smoothing": SMOOTHING}
-    precisions = [TrainingSettings(precision=precision, **values) for precision in options.precisions]
-    used = {used_precision(settings, device): settings for settings in precisions}
-    dropout = {"attention_dropout": 0.1, "activation_dropout": 0.1}
-    systems = options.systems
-    for size_name in options.sizes:
-        size = TransformerSettings(**SIZES[size_name], norm="post", **dropout)
-        for vocabulary in options.vocabularies:
-            options.vocabulary = vocabulary
-            for precision, settings in used.items():
-                title = f"{size_name}, vocabulary {vocabulary:,}, {precision}"
-                measure(title, size, replace(settings, precision=precision), systems, options)
-                systems = []
 
 
 if __name__ == "__main__":

@@ -15,8 +15,7 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-from decode import random_examples
-from random_models import random_model
+from random_models import random_model, random_sources
 from step import Runner, batches_of, examples, loss_of
 
 from nmtcore.config.bases import TransformerSettings
@@ -92,8 +91,7 @@ def time_search() -> None:
     """Time search for 128 sentences, in batches of 64; a random model ends none of them before its limit."""
     for width, (_, vocabulary, *_) in MODELS.items():
         rounds = 3 if width == 512 else 8
-        model, sources = model_of(width).eval(), random_examples(128)
-        sources.source.ids.values[:] %= vocabulary
+        model, sources = model_of(width).eval(), random_sources(128, vocabulary)
         for beam in (1, 4):
             settings = DecodingSettings(beam=beam, batch_sentences=64, max_length_ratio=1.3, max_length_extra=0)
             times = [both_seconds(translate_examples, model, sources, settings) for _ in range(rounds)]

@@ -1,4 +1,4 @@
-"""Time the recurrent model: training steps, marginals of trees, and beam search.
+"""Time the recurrent model: training steps, and marginals of trees.
 
 Each table compares models in interleaved rounds, so that a busy machine slows all of them equally, and shows medians
 over the rounds; ratios are medians of ratios within a round.
@@ -7,10 +7,8 @@ over the rounds; ratios are medians of ratios within a round.
   `nn.LSTM(bidirectional=True)` of all layers, and `LSTMCell`s with attention, input feeding and the output layer.
 - Marginals: forward and backward for 64 sentences of 40 words, against `torch.linalg.inv` in float64, if no sentence,
   one sentence, or all sentences need the elimination.
-- Search: beam 5 by `nmt`, `sa_nmt_shared` and `transformer_base` of the same width; with `--models` by trained models
-  on the text of `--input`, and otherwise by random models on sentences as long as those of Multi30k.
 
-    python benchmarks/recurrent.py [steps] [marginals] [search] [--systems SYSTEM...] [--widths 128 1024]
+    python benchmarks/recurrent.py [steps] [marginals] [--systems SYSTEM...] [--widths 128 1024]
 """
 
 import argparse
@@ -18,28 +16,21 @@ import statistics
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from decode import random_examples
 from random_models import random_model
 from step import Runner, batches_of, examples, peak_of, time_steps
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from nmtcore.config.bases import RecurrentSettings, TransformerSettings
-from nmtcore.config.training import DecodingSettings
-from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.search import translate_examples
-from nmtcore.model.base import TranslationModel
+from nmtcore.config.bases import RecurrentSettings
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.trees import tree_marginals
 
 BARE, BASE = "LSTM and LSTMCell", "nmt"
-SEARCHED = ("transformer_base", BASE, "sa_nmt_shared")
 DROPOUT = 0.3
-ROUNDS = {"search": 5, "marginals": 40}
+ROUNDS = 40
 
 
 class Bare(nn.Module):
@@ -82,17 +73,6 @@ class Bare(nn.Module):
         return F.dropout(states, DROPOUT, self.training)
 
 
-def sized_model(system: str, width: int, layers: int, vocabulary: int, *, joint: bool) -> TranslationModel:
-    """Build a system with random weights; a transformer's encoder has six layers, as at `scale=small`."""
-    sizes = {
-        "transformer": TransformerSettings(
-            width=width, feed_forward=4 * width, heads=4, encoder_layers=6, decoder_layers=layers
-        ),
-        "recurrent": RecurrentSettings(width=width, layers=layers, dropout=DROPOUT),
-    }
-    return random_model(system, sizes, vocabulary=vocabulary, joint=joint)
-
-
 def time_training(options: argparse.Namespace) -> None:
     data = examples(2000, options.vocabulary, 1, length=13.5)
     for width in options.widths:
@@ -101,7 +81,8 @@ def time_training(options: argparse.Namespace) -> None:
         rows = batches_of(data, tokens, 3)
         models: dict[str, nn.Module] = {BARE: Bare(width, options.layers, options.vocabulary)}
         for name in (BASE, *options.systems):
-            models[name] = sized_model(name, width, options.layers, options.vocabulary, joint=False)
+            sizes = {"recurrent": RecurrentSettings(width=width, layers=options.layers, dropout=DROPOUT)}
+            models[name] = random_model(name, sizes, vocabulary=options.vocabulary, joint=False)
         runners = [runner_of(name, model, data, rows) for name, model in models.items()]
         time_steps(runners, options.rounds or repeats, "cpu")
         for runner in runners:
@@ -188,7 +169,7 @@ def time_marginals(options: argparse.Namespace) -> None:
     }
     # Freeing a large block once, as training does, makes glibc keep smaller ones instead of returning them at once.
     torch.empty(24 << 20, dtype=torch.uint8).fill_(0)
-    wall, cpu = interleaved(functions, options.rounds or ROUNDS["marginals"])
+    wall, cpu = interleaved(functions, options.rounds or ROUNDS)
     print(f"\nMarginals of {sentences} sentences of {words} words, forward and backward")
     report(wall, cpu, "torch.linalg.inv")
 
@@ -209,35 +190,14 @@ def report(wall: dict, cpu: dict, reference: str) -> None:
         print(f"{name:28}{medians[0]:9.1f}{medians[1]:9.1f}{ratios[0]:8.2f}{ratios[1]:11.2f}", flush=True)
 
 
-def time_search(options: argparse.Namespace) -> None:
-    if options.models:
-        bundles = {str(folder): load_bundle(folder) for folder in options.models}
-        lines = options.input.read_bytes().splitlines(keepends=True)
-        searches = {
-            name: lambda b=bundle: list(b.translate(lines, b.decoding_settings(beam=5)))
-            for name, bundle in bundles.items()
-        }
-        title, reference = f"{len(lines)} lines, trained models", str(options.models[0])
-    else:
-        data, width = random_examples(1000), options.widths[0]
-        # Random models do not end their sentences: hypotheses are cut where those of trained models end.
-        settings = DecodingSettings(beam=5, max_length_ratio=1.3, max_length_extra=0)
-        models = {n: sized_model(n, width, options.layers, options.vocabulary, joint=True).eval() for n in SEARCHED}
-        searches = {name: lambda m=model: translate_examples(m, data, settings) for name, model in models.items()}
-        title, reference = f"{len(data)} sentences, random models of width {width}", "transformer_base"
-    wall, cpu = interleaved(searches, options.rounds or ROUNDS["search"])
-    print(f"\nBeam 5, {title}")
-    report(wall, cpu, reference)
-
-
-TABLES = {"steps": time_training, "marginals": time_marginals, "search": time_search}
+TABLES = {"steps": time_training, "marginals": time_marginals}
 
 
 def main() -> None:
     """Read the options, run the measurements and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} [all]")
-    parser.add_argument("--widths", type=int, nargs="+", default=[128, 1024], help="the first is that of the search")
+    parser.add_argument("tables", nargs="*", choices=[*TABLES, []], default=[], help="default: both")
+    parser.add_argument("--widths", type=int, nargs="+", default=[128, 1024])
     parser.add_argument(
         "--systems", nargs="+", default=["sa_nmt_shared"], help="to be compared with nmt by their steps"
     )
@@ -245,13 +205,7 @@ def main() -> None:
     parser.add_argument("--vocabulary", type=int, default=6000)
     parser.add_argument("--rounds", type=int, help="rounds of every table, instead of its own number")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--models", type=Path, nargs="*", help="folders of trained models to search with")
-    parser.add_argument("--input", type=Path, help="the text for them, one sentence per line")
     options = parser.parse_args()
-    if options.models and not options.input:
-        parser.error("--models needs --input")
-    if unknown := set(options.tables) - set(TABLES):
-        parser.error(f"unknown tables: {', '.join(sorted(unknown))}; there are {', '.join(TABLES)}")
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
     for table in options.tables or TABLES:

@@ -1,61 +1,237 @@
-"""CPU time, wall time and peak memory of each stage over corpus sizes, and the exponents with which they grow.
+"""CPU time and peak memory of each stage over corpus sizes, and the exponents with which they grow.
 
-    python benchmarks/scaling.py --output FOLDER [--stages STAGE...] [--most 1e6] [--udpipe MODEL] [--into FILE]
+    python benchmarks/scaling.py [--stages STAGE...] [--sizes 10000 30000 100000] [--folder FOLDER]
 
-Each stage runs in a fresh process, over sizes in steps of about 3 up to its limit. Sentences have 15 random words whose
-distinct forms grow with Heaps' exponent .63; parsers and language filters read the demo corpus, repeated.
-Memory is that of all processes of a stage without pages of files, looked at every 20 ms.
-
-FOLDER gets `scaling.csv`, `scaling.md` and `scaling.svg`. What is in `scaling.csv` is not measured again, so that a
-measurement can be stopped and resumed; with `--most 0`, only the table and the figure are made. `--into` puts the table
-in the place of the one with the same header in a Markdown file.
-
-Exponents of time: a line through the logarithms of CPU time less that of the smallest size (start-up), over the sizes
-with at least three times that time. Exponents of memory: a line through the sizes of the last decade, start-up
-included, so that bounded memory has 0; the slope there is the memory of another pair.
+Each stage runs in a fresh process; its inputs are made before. Sentences have 15 random words whose distinct forms grow
+with Heaps' exponent .63; trees and labels are random. Memory is that of all processes of a stage without pages of
+files, looked at every 20 ms. Exponents are slopes of lines through the logarithms: of CPU time less that of 100 pairs
+(start-up), and of memory, start-up included, so that bounded memory has 0.
 """
 
 import argparse
-import csv
 import json
-import os
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import psutil
-from stages import STAGES, Stage
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from nmtcore.files import write_lines
+from nmtcore.annotation.labels import label_vocabularies
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA
+from nmtcore.config.bases import TransformerSettings
+from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.filters import DuplicatesSettings, EmptySettings, HeldOutSettings, LengthSettings, RatioSettings
+from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
+from nmtcore.config.stages import FilteringSettings, ReadingSettings
+from nmtcore.config.training import DecodingSettings
+from nmtcore.corpus.filters import filter_split
+from nmtcore.corpus.pairs import PAIR_SCHEMA
+from nmtcore.corpus.read import read_split
+from nmtcore.corpus.sources import sidecar_path
+from nmtcore.features.extract import extract_subwords, extract_syntax
+from nmtcore.files import read_lines, write_json, write_lines
+from nmtcore.parquet import ROWS_PER_GROUP, row_writer
+from nmtcore.segmentation.learn import learn_segmentation
 
-HEADER = ("stage", "largest", "CPU time, s", "wall time, s", "time grows as", "peak memory, MB", "memory grows as",
-          "bytes per pair")  # fmt: skip
+SEGMENTATION = SegmentationSettings.parse("bpe_joint_6000")
+LEARNED_FROM = 30_000
+"""Pairs from which the merges are learned that cut words into subwords, for all sizes."""
+START = 100
+"""Pairs of the size whose time counts as start-up."""
+EXPONENT, SHIFT = 1.6, 30.0
+"""Zipf-Mandelbrot law of the words: the word of rank r has the frequency (r + `SHIFT`) ** -`EXPONENT`."""
+SYLLABLES = pa.array(["", *(consonant + vowel for consonant in "bcdfghjklmnpqrstvwxz" for vowel in "aeiou")])
+LABELS = {"deprel": 45, "upos": 17, "xpos": 50, "ccg": 500}
+"""The numbers of labels of the random annotation."""
 
 
-class Measured(NamedTuple):
-    """A row of the CSV."""
+def sentences(pairs: int) -> Iterator[pa.ListArray]:
+    """Draw sentences of 5 to 25 words, batch by batch."""
+    random = np.random.default_rng(1)
+    for start in range(0, pairs, ROWS_PER_GROUP):
+        lengths = random.integers(5, 26, min(ROWS_PER_GROUP, pairs - start))
+        ranks = np.minimum(SHIFT * random.pareto(EXPONENT - 1, lengths.sum()), 1e12).astype(np.int64)
+        distinct, number = np.unique(ranks, return_inverse=True)
+        offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+        yield pa.ListArray.from_arrays(offsets, spelled(distinct).take(pa.array(number)))
 
-    stage: str
-    size: int
-    cpu: float
-    """Seconds of CPU time, of all processes."""
-    wall: float
-    memory: float
-    """Peak memory in MB."""
+
+def spelled(ranks: np.ndarray) -> pa.Array:
+    """Spell each rank in syllables, the most frequent words in one."""
+    digits, left = [], ranks + 1
+    while left.any():
+        digits.append(SYLLABLES.take(pa.array(np.where(left > 0, (left - 1) % (len(SYLLABLES) - 1) + 1, 0))))
+        left = np.maximum(left - 1, 0) // (len(SYLLABLES) - 1)
+    return pc.binary_join_element_wise(*digits, "")
 
 
-def do(name: str, folder: Path, size: int) -> None:
-    """Do the work of a stage in this process, and print what it took."""
-    start, cpu = time.perf_counter(), cpu_seconds()
-    STAGES[name].work(folder, size)
-    print(json.dumps({"cpu": cpu_seconds() - cpu, "wall": time.perf_counter() - start}), flush=True)
+# Inputs: each function makes the files of a folder that are missing.
+
+
+def text(folder: Path, size: int) -> None:
+    """Write the same text as both sides of a corpus, as if downloaded."""
+    downloads = folder / "downloads"
+    if not downloads.exists():
+        downloads.mkdir(parents=True)
+        write_lines(downloads / "source", [line for words in sentences(size) for line in joined(words)])
+        (downloads / "target").hardlink_to(downloads / "source")
+        for side in ("source", "target"):
+            write_json(sidecar_path(downloads / side), {"mirror": None})
+
+
+def joined(words: pa.ListArray) -> list[str]:
+    """Return the text of sentences."""
+    return pc.binary_join(words, " ").to_pylist()
+
+
+def raw(folder: Path, size: int) -> None:
+    """Read the training split, and a tenth of it as the development set."""
+    text(folder, size)
+    if not (folder / "raw/dev.parquet").exists():
+        read(folder, size)
+        read(folder, size, split="dev", last=max(1, size // 10))
+
+
+def corpus(folder: Path, size: int) -> None:
+    """Write filtered pairs, and a random annotation: heads among the words before, labels by Zipf's law."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if (folder / "train.parquet").exists():
+        return
+    random, first = np.random.default_rng(1), 0
+    files = row_writer(folder / "train.parquet", PAIR_SCHEMA), row_writer(folder / "trees.parquet", ANNOTATION_SCHEMA)
+    with files[0] as pairs, files[1] as trees:
+        for words in sentences(size):
+            ids, own = pa.array(np.arange(first, first + len(words)), pa.int64()), pc.binary_join(words, " ")
+            pairs.write_batch(pa.RecordBatch.from_arrays([ids, own, own, words, words, own], schema=PAIR_SCHEMA))
+            lengths = words.value_lengths().to_numpy()
+            number = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+            columns = {"id": ids, "head": (random.random(len(number)) * (number + 1)).astype(np.int32)}
+            for name, count in LABELS.items():
+                names = pa.array([f"{name}{i}" for i in range(count)])
+                columns[name] = names.take(pa.array((count ** random.random(len(number))).astype(np.int32) - 1))
+            for name in ("head", *LABELS):
+                columns[name] = pa.ListArray.from_arrays(words.offsets, pa.array(columns[name]))
+            nulls = pa.nulls(len(words))
+            arrays = [columns.get(field.name, nulls.cast(field.type)) for field in ANNOTATION_SCHEMA]
+            trees.write_batch(pa.RecordBatch.from_arrays(arrays, schema=ANNOTATION_SCHEMA))
+            first += len(words)
+    label_vocabularies(folder / "trees.parquet", folder / "labels.json")
+
+
+def segmented(folder: Path, size: int) -> None:
+    """Write filtered pairs, and learn the merges that all sizes share."""
+    corpus(folder, size)
+    if not (folder.parent / "segmentation").exists():
+        corpus(folder.parent / "merges", LEARNED_FROM)
+        learn(folder.parent / "merges", size, output=folder.parent / "segmentation")
+
+
+def with_tokens(folder: Path, size: int) -> None:
+    """Extract the subwords of one side."""
+    segmented(folder, size)
+    if not (folder / "tokens.parquet").exists():
+        tokens(folder, size)
+
+
+def translations(folder: Path, size: int) -> None:
+    """Write references, and translations of them without a tenth of the words."""
+    folder.mkdir(parents=True, exist_ok=True)
+    random = np.random.default_rng(2)
+    lines = [line for words in sentences(size) for line in joined(words)]
+    write_lines(folder / "references", lines)
+    write_lines(folder / "system", [" ".join(word for word in line.split() if random.random() < 0.9) for line in lines])
+
+
+def nothing(folder: Path, size: int) -> None:
+    """Make no files."""
+
+
+# Stages: what is measured.
+
+
+def read(folder: Path, size: int, *, split: str = "train", last: int | None = None) -> None:
+    """Read a split, whose words are split at spaces, in two processes."""
+    files = {side: (FileSettings(name=side, url="https://example.org"),) for side in ("source", "target")}
+    settings = ReadingSettings(
+        languages={"source": "cs", "target": "en"},
+        treebank=False,
+        parts=(PartSettings(corpus="c", last=last),),
+        corpora={"c": CorpusSettings(format="plain", files=files)},
+        words=dict.fromkeys(("source", "target"), WordsSettings(kind="spaces")),
+    )
+    output = folder / f"raw/{split}.parquet"
+    files = {"downloads": folder / "downloads", "output": output, "report": output.with_suffix(".json")}
+    read_split(settings, dataset="scaling", split=split, **files, processes=2)
+
+
+def filters(folder: Path, size: int) -> None:
+    """Filter the training split, in two processes."""
+    chosen = (EmptySettings(), LengthSettings(most=100), RatioSettings(), DuplicatesSettings(), HeldOutSettings())
+    filter_split(
+        FilteringSettings(languages={"source": "cs", "target": "en"}, filters=chosen),
+        dataset="scaling",
+        raw=folder / "raw/train.parquet",
+        other_raws={"dev": folder / "raw/dev.parquet"},
+        output=folder / "kept/train.parquet",
+        report=folder / "kept/train.json",
+        processes=2,
+    )
+
+
+def learn(folder: Path, size: int, *, output: Path | None = None) -> None:
+    """Learn 6,000 merges from both sides."""
+    learn_segmentation(folder / "train.parquet", SEGMENTATION, output or folder / "learned")
+
+
+def tokens(folder: Path, size: int) -> None:
+    """Extract the subwords of one side."""
+    files = {"words": folder / "train.parquet", "output": folder / "tokens.parquet"}
+    options = {"column": "source_words", "settings": SEGMENTATION, "side": "source"}
+    extract_subwords(**files, segmentation=folder.parent / "segmentation", **options)
+
+
+def syntax(folder: Path, size: int) -> None:
+    """Extract the trees, tags and supertags of one side."""
+    files = {"annotation": folder / "trees.parquet", "labels": folder / "labels.json"}
+    files |= {"tokens": folder / "tokens.parquet", "output": folder / "syntax.parquet"}
+    extract_syntax(**files, annotation_names=("dependencies", "tags", "ccg"), side="source")
+
+
+def translate(folder: Path, size: int) -> None:
+    """Translate random sentences with a tiny model and beam 4."""
+    import torch
+    from random_models import random_model, random_sources
+
+    from nmtcore.inference.search import translate_examples
+
+    torch.set_num_threads(1)
+    settings = TransformerSettings(width=32, feed_forward=64, heads=2, encoder_layers=2, decoder_layers=1)
+    model = random_model("transformer_base", {"transformer": settings}, vocabulary=1000)
+    search = DecodingSettings(beam=4, max_length_ratio=1.0, max_length_extra=0)
+    translate_examples(model, random_sources(size, 1000), search)
+
+
+def score(folder: Path, size: int) -> None:
+    """Compute BLEU and chrF."""
+    from nmtcore.evaluation.metrics import score_translations
+
+    score_translations(read_lines(folder / "system"), read_lines(folder / "references"), EvaluationSettings())
+
+
+STAGES: dict[Callable[[Path, int], None], Callable[[Path, int], None]] = {
+    read: text, filters: raw, learn: corpus, tokens: segmented, syntax: with_tokens, translate: nothing,
+    score: translations,
+}  # fmt: skip
+"""The stages, with the functions that make their inputs."""
+NAMES = {stage.__name__: stage for stage in STAGES}
 
 
 def cpu_seconds() -> float:
@@ -64,28 +240,25 @@ def cpu_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def measure(name: str, folder: Path, size: int) -> Measured:
-    """Make the inputs of a stage, and do its work in a process that is watched."""
-    STAGES[name].inputs(folder, size)
-    command = [sys.executable, __file__, "--work", str(folder), "--size", str(size), "--stages", name]
+def measure(name: str, folder: Path, size: int) -> tuple[float, float]:
+    """Do the work of a stage in a process that is watched: its seconds of CPU time, and its peak memory in MB."""
+    STAGES[NAMES[name]](folder, size)
+    command = [sys.executable, __file__, "--work", str(folder), "--sizes", str(size), "--stages", name]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    memory, looks, watched = 0.0, 0, [psutil.Process(process.pid)]
+    memory, watched = 0.0, psutil.Process(process.pid)
     while process.poll() is None:
-        if looks % 10 == 0:  # looking for children takes much longer than looking at them
-            watched = [watched[0], *children(watched[0])]
-        memory = max(memory, sum(own_memory(one.pid) for one in watched))
-        looks += 1
+        memory = max(memory, sum(map(own_memory, [watched.pid, *children(watched)])))
         time.sleep(0.02)
     output = process.stdout.read()
     if process.returncode:
         sys.exit(f"{name}, {size:,}: failed; its messages are above.")
-    return Measured(stage=name, size=size, memory=memory, **json.loads(output.splitlines()[-1]))
+    return json.loads(output.splitlines()[-1]), memory
 
 
-def children(process: psutil.Process) -> list[psutil.Process]:
-    """List the children of a process, and their children; none if it has ended."""
+def children(process: psutil.Process) -> list[int]:
+    """Return the ids of the children of a process, and of their children; none if it has ended."""
     try:
-        return process.children(recursive=True)
+        return [child.pid for child in process.children(recursive=True)]
     except psutil.Error:
         return []
 
@@ -99,156 +272,35 @@ def own_memory(pid: int) -> float:
     return sum(int(line.split()[1]) / 1000 for line in lines if line.startswith(("RssAnon", "RssShmem")))
 
 
-def sizes_of(chosen: Stage, most: float) -> list[int]:
-    """List the sizes of a stage: one for start-up, then its first one or more, in steps of about 3, up to a limit."""
-    if chosen.unit == "runs":  # a plan of 1,000 runs takes as long as many stages with 100,000 pairs
-        most /= 100
-    largest = min(chosen.most, most)
-    powers = [round(10**power) * factor for power in range(12) for factor in chosen.factors]
-    sizes = [size for size in powers if chosen.first <= size <= largest]
-    return [chosen.least, *(sizes or ([int(largest)] if largest > chosen.least else []))] if most else []
-
-
-class Growth(NamedTuple):
-    """How a stage grows; None if there are too few sizes to say it."""
-
-    time: float | None
-    memory: float | None
-    bytes_per_pair: float | None
-
-
-def growth(rows: Sequence[Measured]) -> Growth:
-    """Fit the exponents of CPU time and memory; `rows` begins with the size of the start-up."""
-    start, *others = rows
-    long = [row for row in others if row.cpu >= 3 * start.cpu]
-    last = [row for row in others if row.size >= rows[-1].size / 10]
-    per_pair = np.polyfit([row.size for row in last], [row.memory * 1e6 for row in last], 1)[0] if last[1:] else None
-    return Growth(
-        time=exponent([(row.size, row.cpu - start.cpu) for row in long]),
-        memory=exponent([(row.size, row.memory) for row in last]),
-        bytes_per_pair=per_pair,
-    )
-
-
-def exponent(points: Sequence[tuple[float, float]]) -> float | None:
-    """Return the slope of a line through the logarithms, by least squares; None for fewer than two points."""
-    return np.polyfit(*np.log(points).T, 1)[0] if len(points) > 1 else None
-
-
-def table(measured: Sequence[Measured]) -> list[str]:
-    """Make a Markdown table with a row per stage."""
-    lines = [f"| {' | '.join(HEADER)} |", "|---|" + "---:|" * (len(HEADER) - 1)]
-    for name, rows in by_stage(measured).items():
-        largest, fit = rows[-1], growth(rows)
-        power = ["" if value is None else f"n^{max(value, 0):.2f}" for value in fit[:2]]
-        added = "" if fit.bytes_per_pair is None else f"{max(fit.bytes_per_pair, 0):,.0f}"
-        cells = [STAGES[name].title, f"{largest.size:,} {STAGES[name].unit}", f"{largest.cpu:.1f}"]
-        cells += [f"{largest.wall:.1f}", power[0], f"{largest.memory:,.0f}", power[1], added]
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
-
-
-def by_stage(measured: Sequence[Measured]) -> dict[str, list[Measured]]:
-    """Group measurements by stage, in the order of the stages, sorted by size."""
-    rows = {name: sorted((row for row in measured if row.stage == name), key=lambda row: row.size) for name in STAGES}
-    return {name: of_stage for name, of_stage in rows.items() if of_stage}
-
-
-def draw(measured: Sequence[Measured], path: Path) -> None:
-    """Draw CPU time and memory over sizes, with a row of panels per group of stages."""
-    from matplotlib import style
-    from matplotlib.figure import Figure
-
-    from nmtcore.reporting.charts import STYLE, WIDTH, system_looks, write_chart
-
-    rows = by_stage(measured)
-    groups = list(dict.fromkeys(STAGES[name].group for name in rows))
-    with style.context(STYLE):
-        figure = Figure(figsize=(2 * WIDTH, 2.6 * len(groups)), layout="constrained")
-        for part, group in zip(figure.subfigures(len(groups), squeeze=False)[:, 0], groups, strict=True):
-            names = {name: STAGES[name].title.replace("`", "") for name in rows if STAGES[name].group == group}
-            looks, panels = system_looks(names.values()), part.subplots(1, 2)
-            columns = (("CPU time, s", "cpu"), ("peak memory, MB", "memory"))
-            for ax, (value, column) in zip(panels, columns, strict=True):
-                for name, title in names.items():
-                    values = [max(getattr(row, column), 0.01) for row in rows[name]]
-                    ax.loglog([row.size for row in rows[name]], values, **looks[title]._asdict(), label=title)
-                ax.set(xlabel="pairs, sentences or runs", title=f"{group}: {value}")
-            part.legend(*panels[0].get_legend_handles_labels(), loc="outside upper left", ncols=2)
-        write_chart(figure, path, title="CPU time and memory over sizes")
-
-
-def put_into(path: Path, lines: Sequence[str]) -> None:
-    """Replace the table of a Markdown file that has the same header."""
-    old = path.read_text(encoding="utf-8").splitlines()
-    if lines[0] not in old:
-        sys.exit(f"{path} has no table with the header {lines[0]}: add one.")
-    start = old.index(lines[0])
-    end = next((row for row in range(start, len(old)) if not old[row].startswith("|")), len(old))
-    write_lines(path, [*old[:start], *lines, *old[end:]])
+def slope(sizes: list[int], values: list[float]) -> float:
+    """Return the slope of a line through the logarithms, by least squares."""
+    return np.polyfit(np.log(sizes), np.log(np.maximum(values, 1e-3)), 1)[0] if len(sizes) > 1 else float("nan")
 
 
 def main() -> None:
-    """Measure the stages, smallest sizes first, and write the results."""
+    """Measure the stages, and print a row for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--stages", nargs="+", choices=STAGES, metavar="STAGE", help=", ".join(STAGES))
-    parser.add_argument("--most", type=float, default=1e7, help="largest size, below the stages' own limits")
-    parser.add_argument("--output", type=Path, help="folder of the results")
-    parser.add_argument("--udpipe", type=Path, metavar="MODEL", help="a German model; without it, UDPipe is left out")
-    parser.add_argument("--into", type=Path, metavar="FILE", help="a Markdown file to update")
+    parser.add_argument("--stages", nargs="+", choices=NAMES, default=list(NAMES), metavar="STAGE")
+    parser.add_argument("--sizes", nargs="+", type=int, default=[10_000, 30_000, 100_000])
     parser.add_argument("--folder", type=Path, help="where to make temporary files")
-    parser.add_argument("--size", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
-        do(options.stages[0], options.work, options.size)
-    elif options.output is None:
-        parser.error("--output is missing: name a folder for the results")
-    else:
-        study(options)
-
-
-def study(options: argparse.Namespace) -> None:
-    """Measure what is not in the CSV yet; then write table and figure."""
-    options.output.mkdir(parents=True, exist_ok=True)
-    names = [name for name in options.stages or STAGES if name != "udpipe" or options.udpipe]
-    os.environ["SCALING_UDPIPE"] = str(options.udpipe and options.udpipe.absolute())
-    measured = read_csv(options.output / "scaling.csv")
-    known = {(row.stage, row.size) for row in measured}
-    due = [(size, name) for name in names for size in sizes_of(STAGES[name], options.most) if (name, size) not in known]
+        began = cpu_seconds()
+        NAMES[options.stages[0]](options.work, options.sizes[0])
+        print(cpu_seconds() - began)
+        return
+    print("| stage | largest | CPU time, s | time grows as | peak memory, MB | memory grows as |")
+    print("|---|---:|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory(dir=options.folder, prefix="scaling-") as temporary:
-        for size in sorted({size for size, _ in due}):
-            for name in (name for other, name in due if other == size):
-                measured.append(measure(name, Path(temporary, str(size)), size))
-                write_csv(options.output / "scaling.csv", measured)
-                row = measured[-1]
-                took = f"{row.cpu:9.2f} s of CPU time {row.wall:9.2f} s {row.memory:8.0f} MB"
-                print(f"{STAGES[name].title:50} {size:10,} {took}", flush=True)
-            shutil.rmtree(Path(temporary, str(size)))
-    lines = table(measured)
-    write_lines(options.output / "scaling.md", lines)
-    draw(measured, options.output / "scaling.svg")
-    if options.into:
-        put_into(options.into, lines)
-
-
-def read_csv(path: Path) -> list[Measured]:
-    """Read what was measured before."""
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return [
-        Measured(row["stage"], int(row["size"]), *(float(row[key]) for key in Measured._fields[2:])) for row in rows
-    ]
-
-
-def write_csv(path: Path, measured: Sequence[Measured]) -> None:
-    """Write all measurements."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(Measured._fields)
-        writer.writerows(measured)
+        for name in options.stages:
+            sizes = [START, *sorted(options.sizes)]
+            (start, *times), (_, *memory) = zip(
+                *(measure(name, Path(temporary, str(n)), n) for n in sizes), strict=True
+            )
+            own = slope(sizes[1:], [seconds - start for seconds in times]), slope(sizes[1:], memory)
+            cells = f"{sizes[-1]:,} | {times[-1]:.1f} | n^{own[0]:.2f} | {memory[-1]:,.0f} | n^{own[1]:.2f}"
+            print(f"| {name} | {cells} |", flush=True)
 
 
 if __name__ == "__main__":

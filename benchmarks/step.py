@@ -1,19 +1,13 @@
 """Time training steps of `torch.nn.Transformer`, of our transformer, and of systems, on the same batches.
 
-All models have the same size, tied embeddings, sinusoidal positions (unless a system replaces them), a label-smoothed
-loss and fused Adam. Repeats are interleaved, so that a busy machine slows all models equally.
-The table shows for each model:
-
-- the median wall time and CPU time of a step;
-- the median ratios to the steps of PyTorch's transformer and of ours without components, on the same batch in the same
-  round; and the ratio of whole trainings in pham2018 (Figure 6.4);
-- the share of the step in which the device computes labels of pairs, or weights, from trees;
-- the peak memory of tensors during a step, including parameters, gradients and Adam's moments.
-
     python benchmarks/step.py [SYSTEM...] [--width 128 --layers 3 --heads 4 --feed-forward 512 --vocabulary 6000]
 
-At paper size: --width 512 --layers 6 --heads 8 --feed-forward 2048 --vocabulary 32000 --tokens 3072, and on a GPU
---device cuda --bf16.
+All models have the same size, tied embeddings, sinusoidal positions (unless a system replaces them), a label-smoothed
+loss and fused Adam. Rounds are interleaved, so that a busy machine slows all models equally. For each model the table
+has the median wall and CPU time of a step, the median ratios to the steps of PyTorch's transformer and of ours without
+components on the same batch in the same round, the ratio of whole trainings in pham2018 (Figure 6.4), and the peak
+memory of tensors, including parameters, gradients and Adam's moments. At paper size: --width 512 --layers 6 --heads 8
+--feed-forward 2048 --vocabulary 32000 --tokens 3072.
 """
 
 import argparse
@@ -24,15 +18,14 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from copy import deepcopy
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from random_models import CONFIG, random_model
+from random_models import random_model
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
@@ -55,8 +48,6 @@ PUBLISHED = {
 }
 """Training time relative to `transformer_base` on one GTX 1080 Ti (pham2018, Figure 6.4)."""
 REFERENCE, BASE = "torch.nn.Transformer", "transformer_base"
-TREE_METHODS = ("token_labels", "weights")
-"""Methods of components that compute labels or weights from trees, once per pass."""
 TAGS = 509
 """Entries of every vocabulary of target tags, with the two for none and unknown (aycock2021: 507 CCG supertags)."""
 _SIZES = {
@@ -169,8 +160,6 @@ class Runner:
     precision: Callable[[], AbstractContextManager]
     seconds: list[tuple[float, float]] = field(default_factory=list)
     """Wall and CPU time of each step."""
-    tree_seconds: float = 0.0
-    """Seconds per step that are spent on trees."""
     peak: int = 0
     """Peak memory in bytes."""
 
@@ -209,33 +198,6 @@ def time_steps(runners: list[Runner], repeats: int, device: str) -> None:
                     runner.seconds.append((time.perf_counter() - start, time.process_time() - start_cpu))
 
 
-def time_trees(runner: Runner, repeats: int, device: str) -> None:
-    """Time the components' work on trees, in separate passes, because synchronisation would slow down the steps."""
-    spent: list[float] = []
-
-    def timed(method: Callable) -> Callable:
-        def wrapped(*arguments, **keywords):
-            wait(device)
-            start = time.perf_counter()
-            result = method(*arguments, **keywords)
-            wait(device)
-            spent[-1] += time.perf_counter() - start
-            return result
-
-        return wrapped
-
-    for component in getattr(runner.model, "components", ()):
-        for name in TREE_METHODS:
-            if hasattr(component, name):
-                setattr(component, name, timed(getattr(component, name)))
-    with torch.no_grad():
-        for _ in range(repeats):
-            for batch in runner.batches:
-                spent.append(0.0)
-                runner.loss(batch)
-    runner.tree_seconds = statistics.median(spent)
-
-
 def peak_of(runner: Runner, batch: Batch, device: str) -> int:
     """Return the peak memory of a step in bytes, including the model's state."""
     runner.optimiser.zero_grad(set_to_none=True)
@@ -272,19 +234,14 @@ def runners_of(
             model=model,
             loss=loss,
             batches=[make_batch(data, chosen, components, device) for chosen in rows],
-            precision=lambda: torch.autocast(torch.device(device).type, torch.bfloat16, enabled=options.bf16),
+            precision=nullcontext,
         )
 
     reference = Reference(settings, size).to(device)
     runners = [runner(REFERENCE, reference, reference, ())]
     for name in [BASE, *options.systems]:
-        model = random_model(name, sizes, vocabulary=size, labels=LABELS, config=options.config).to(device)
+        model = random_model(name, sizes, vocabulary=size, labels=LABELS).to(device)
         runners.append(runner(name, model, loss_of(model), tuple(model.components)))
-        if options.compile and model.compilable_layers():
-            copy = deepcopy(model)
-            for layer in copy.compilable_layers():
-                layer.compile(dynamic=True, options={"fallback_random": True})
-            runners.append(runner(f"{name}, compiled", copy, loss_of(copy), tuple(copy.components)))
     return runners
 
 
@@ -298,25 +255,17 @@ def report(runners: list[Runner]) -> None:
     times = {runner.name: np.array(runner.seconds) for runner in runners}
     tokens = statistics.mean(batch.tokens for batch in runners[0].batches)
     peak = {runner.name: runner.peak for runner in runners}[BASE]
-    columns = ["ms/step", "CPU ms", "target tokens/s", "/ PyTorch", "/ base", "CPU / base", "published"]
-    columns += ["trees %", "peak MiB", "/ base"]
-    print(f"\n{'':28}" + "".join(f"{column:>{len(column) + 3}}" for column in columns))
+    print(f"{'':28}{'ms':>8}{'CPU ms':>8}{'tokens/s':>10}{'/ torch':>9}{'/ base':>8}{'CPU':>6}", end="")
+    print(f"{'published':>11}{'MiB':>8}{'/ base':>8}")
     for runner in runners:
-        wall, cpu = np.median(times[runner.name], axis=0)
-        ratios = [np.median(times[runner.name][:, 0] / times[base][:, 0]) for base in (REFERENCE, BASE)]
-        ratios.append(np.median(times[runner.name][:, 1] / times[BASE][:, 1]))
-        published = PUBLISHED.get(re.sub(r"_l\d$", "", runner.name), math.nan)
-        values = [1000 * wall, 1000 * cpu, tokens / wall, *ratios, published, 100 * runner.tree_seconds / wall]
-        values += [runner.peak / 2**20, runner.peak / peak]
-        digits = [1, 1, 0, 2, 2, 2, 2, 1, 1, 2]
-        cells = zip(columns, values, digits, strict=True)
-        print(
-            f"{runner.name:28}"
-            + "".join(
-                f"{'' if math.isnan(value) else f'{value:.{d}f}':>{len(column) + 3}}" for column, value, d in cells
-            ),
-            flush=True,
-        )
+        own = times[runner.name]
+        wall, cpu = np.median(own, axis=0)
+        ratios = [np.median(own[:, 0] / times[base][:, 0]) for base in (REFERENCE, BASE)]
+        ratios.append(np.median(own[:, 1] / times[BASE][:, 1]))
+        published = PUBLISHED.get(re.sub(r"_l\d$", "", runner.name), "")
+        print(f"{runner.name:28}{1000 * wall:8.1f}{1000 * cpu:8.1f}{tokens / wall:10,.0f}{ratios[0]:9.2f}", end="")
+        print(f"{ratios[1]:8.2f}{ratios[2]:6.2f}{published:>11}", end="")
+        print(f"{runner.peak / 2**20:8.1f}{runner.peak / peak:8.2f}", flush=True)
 
 
 def main() -> None:
@@ -331,12 +280,8 @@ def main() -> None:
     )
     parser.add_argument("--repeats", type=int, default=12, help="rounds over the batches")
     parser.add_argument("--batches", type=int, default=6)
-    parser.add_argument("--norm", default="pre", choices=["pre", "post"])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--compile", action="store_true", help="also time our transformers with compiled layers")
-    parser.add_argument("--bf16", action="store_true", help="run forward passes in mixed precision")
-    parser.add_argument("--config", type=Path, default=CONFIG)
     options = parser.parse_args()
     options.systems = options.systems or ["depparse_l1"]
     named_device(options.device)
@@ -347,7 +292,6 @@ def main() -> None:
         heads=options.heads,
         encoder_layers=options.layers,
         decoder_layers=options.layers,
-        norm=options.norm,
         # torch.nn.Transformer has a single dropout rate.
         attention_dropout=0.1,
         activation_dropout=0.1,
@@ -359,7 +303,6 @@ def main() -> None:
     time_steps(runners, options.repeats, options.device)
     for runner in runners:
         runner.peak = max(peak_of(runner, batch, options.device) for batch in runner.batches)
-        time_trees(runner, 3, options.device)
     report(runners)
 
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore import parquet
 from nmtcore.errors import UserError
 from nmtcore.parquet import read_batches, read_rows, read_rows_from, row_count, row_writer, write_rows
 
@@ -96,6 +95,6 @@ def test_a_file_without_a_column_is_an_error(tmp_path):
 
 
 def test_a_missing_file_is_an_error_that_says_how_to_make_it(tmp_path):
-    for read in (row_count, lambda path: list(read_rows(path)), parquet.content_key):
+    for read in (row_count, lambda path: list(read_rows(path))):
         with pytest.raises(UserError, match=r"/x does not exist: run the workflow, which makes it\."):
             read(tmp_path / "x")

@@ -21,7 +21,7 @@ VAGUE = {"look", "remember", "leave", "store", "team", "Stock", "beside", "Heads
 """Identifiers that do not say what they name."""
 INTERFACES = ("corpus/formats/", "corpus/filters/", "annotation/")
 """Folders of modules that may define the same names."""
-LEGEND = re.compile(r"^    ([A-Z])  \S", re.M)
+LEGEND = re.compile(r"^    ([A-Z])  ([^:\n]+)", re.M)
 SUFFIX = re.compile(r"[a-z0-9]_([0-9]*[A-Z][0-9A-Z]*)$")
 
 
@@ -140,19 +140,24 @@ def test_public_names_are_unique():
     assert {name: files for name, files in modules.items() if len(files) > 1} == {}
 
 
-def test_the_legend_has_the_letters_of_all_suffixes():
-    """Of names of arrays in the package, and no others."""
-    used = {
-        letter: at(path, line, name)
-        for path in PACKAGE
-        for name, line in identifiers(ast.parse(text_of(path)))
-        if (suffix := SUFFIX.search(name))
-        for letter in filter(str.isalpha, suffix.group(1))
-    }
-    letters = LEGEND.findall(nmtcore.__doc__)
-    assert letters == sorted(set(letters))
-    assert {letter: place for letter, place in used.items() if letter not in letters} == {}
-    assert set(letters) - set(used) == set()
+def suffix_letters(tree: ast.AST) -> set[str]:
+    """Return the letters at the ends of the names of a module's arrays."""
+    suffixes = (SUFFIX.search(name) for name, _ in identifiers(tree))
+    return {letter for suffix in suffixes if suffix for letter in filter(str.isalpha, suffix.group(1))}
+
+
+def test_every_file_begins_with_the_letters_of_its_suffixes():
+    """In the words of the legend, which has the letters of all files and no others."""
+    legend, used, faults = dict(LEGEND.findall(nmtcore.__doc__)), set(), []
+    for path in PACKAGE:
+        tree = ast.parse(text_of(path))
+        letters = sorted(suffix_letters(tree))
+        line = f"Shapes: {', '.join(f'{letter} {legend.get(letter)}' for letter in letters)}." if letters else ""
+        if line not in " ".join((ast.get_docstring(tree) or "").split()):
+            faults.append(at(path, 1, f"its docstring must end with: {line}"))
+        used.update(letters)
+    assert not faults, "\n".join(faults)
+    assert list(legend) == sorted(used)
 
 
 def test_lines_of_pages_are_short():

@@ -1,31 +1,34 @@
 """Syntax in neural machine translation: corpora, trees, models and scores.
 
 A suffix in the name of an array or tensor gives its shape, one letter per dimension: `scores_BHQK` holds one score per
-sentence, head, query and key. Everything of a fixed shape has a suffix. Digits are literal sizes. The letters:
+sentence, head, query and key. Everything of a fixed shape has a suffix. Digits are literal sizes. The letters, each of
+which means one thing; every file begins with those that it uses:
 
-    A  repeated draws: trials of language detection, bootstrap samples of a test
-    B  sentences of a batch or of a test
-    C  candidates for the next token
-    D  width of the model
-    E  width of one attention head
-    F  width of a feature embedding
-    G  gates of an LSTM (4 * D)
-    H  attention heads
-    I  frequencies of the sinusoid table (D / 2); inputs of a linear layer
-    J  real subwords of one side of a batch, flattened
-    K  key positions (attention only)
+    A  draws: trials of language detection, bootstrap samples of a test, random trees
+    B  sentences: of a batch or of a test
+    C  candidates: for the next token
+    D  width: of the model
+    E  head width: the width of one attention head
+    F  features: of an embedding of labels, or what a metric counts
+    G  gates: of an LSTM (4 * D)
+    H  heads: of attention
+    I  inputs: of a linear layer
+    J  subwords: the real ones of one side of a batch, flattened
+    K  keys: key positions of attention
     L  labels
-    M  beams per sentence
-    N  real target tokens of a batch, flattened
-    P  positions of the sinusoid table
-    Q  query positions (attention only)
-    R  rows of a search (B * M); runs of a system, one per seed
-    S  source positions: prefix, subwords, `</s>` (in code for either side of a batch: positions of that side)
-    T  target positions: `<s>` and subwords, or subwords and `</s>`
-    U  nodes of a tree: words, and artificial nodes such as the root
-    V  vocabulary entries
+    M  beams: per sentence
+    N  target tokens: the real ones of a batch, flattened
+    O  packed: linear layers that are computed as one
+    P  parts: of sentences, as a model reads them
+    Q  queries: query positions of attention
+    R  runs: of a system, one per seed
+    S  source: prefix, subwords, `</s>` (in code for either side of a batch: positions of that side)
+    T  target: `<s>` and subwords, or subwords and `</s>`
+    U  nodes: of a tree, words and artificial nodes such as the root
+    V  vocabulary: its entries
     W  words: of a sentence, or of a batch, flattened
-    X  extensions of a sentence's beams by one token (M * V)
+    X  extensions: of a sentence's beams by one token (M * V)
+    Z  rows: of a search (B * M)
 """
 
 from typing import TYPE_CHECKING, Any

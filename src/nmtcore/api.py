@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from nmtcore.config.training import DecodingSettings
+    from nmtcore.inference.bundle import Bundle
     from nmtcore.inference.scoring import TargetScore
-    from nmtcore.inference.text import Bundle, InputSentence, ScoredText
+    from nmtcore.inference.text import InputSentence, ScoredText
 
 F = TypeVar("F", bound=Callable)
 

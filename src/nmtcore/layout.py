@@ -65,7 +65,6 @@ FILES = {
     "tokens": "{results}/{dataset}/features/{segmentation}/{split}.{side}.parquet",
     "syntax": "{results}/{dataset}/features/{segmentation}/{split}.{side}.{annotator}.parquet",
     "linearised": "{results}/{dataset}/features/{segmentation}/{split}.source.{annotator}.brackets.parquet",
-    "mapped": "{results}/{dataset}/features/{segmentation}/mapped",
     # A run, and a system's summary over its seeds
     "model": "{root}/{dataset}/{system}/seed{seed}/model",
     "history": "{root}/{dataset}/{system}/seed{seed}/training.jsonl",
@@ -102,7 +101,7 @@ FILES = {
 }
 """Path template of each file type. `{root}`, for files of runs, is the results folder or a scale's folder in it."""
 
-NO_OUTPUTS = {"features", "mapped", "checkpoints", "attempts", "written", "results_lock"}
+NO_OUTPUTS = {"features", "checkpoints", "attempts", "written", "results_lock"}
 """File types that are no output of a job: folders of outputs, what a job keeps for itself, records."""
 
 TEMPORARY = {"annotation_shard", "comet_input", "comet_output"}

@@ -23,19 +23,16 @@ PAUSE = 0.2
 
 
 @contextmanager
-def locked(
-    path: Path, *, log: Callable[[str], None] = print, patience: float = PATIENCE, task: str = "trainer"
-) -> Iterator[None]:
-    """Hold the lock `path` inside the block; wait first, with a message to `log`, if another process has it.
+def locked(path: Path, *, log: Callable[[str], None] = print, patience: float = PATIENCE) -> Iterator[None]:
+    """Hold the lock `path` of a training inside the block; wait first, with a message to `log`, if another has it.
 
-    Messages call the processes that take this lock by their `task`. Raises `UserError` if the other process still has
-    it after `patience` seconds.
+    Raises `UserError` if the other process still has it after `patience` seconds.
     """
     file = _opened(path)
     try:
         if not _is_taken(file, path):
             holder = _holder(file)
-            log(f"Waiting for {holder}, another {task} in {path.parent}, to end.")
+            log(f"Waiting for {holder}, another trainer in {path.parent}, to end.")
             began = time.monotonic()
             while not _is_taken(file, path):
                 if time.monotonic() - began > patience:

@@ -4,7 +4,6 @@ Each page of data has a checksum of Parquet's own, which is compared as it is re
 and footer, or a whole file in another's place) is noticed by the jobs of the workflow (`written.py`).
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,12 +62,6 @@ def write_rows(path: str | Path, schema: pa.Schema, rows: Iterable[dict[str, Any
     with row_writer(path, schema) as writer:
         for row in rows:
             writer.write(row)
-
-
-def content_key(path: str | Path) -> str:
-    """Return the sha256 of a file as 64 hexadecimal digits. Raises `UserError` if the file is missing."""
-    with _explain_damage(path), open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

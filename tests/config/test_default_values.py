@@ -8,6 +8,7 @@ from typing import Any
 
 from settings_classes import settings_classes
 
+from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.typed import default_of, plain
 from nmtcore.config.yaml_files import read_yaml
 
@@ -45,12 +46,12 @@ def changed_defaults(table: Mapping[str, Mapping[str, Any]], classes: Mapping[st
 
 
 def new_defaults(table: Mapping[str, Mapping[str, Any]], classes: Mapping[str, type]) -> list[str]:
-    """Describe every default that the table lacks."""
+    """Describe every default that the table lacks; a component without an entry is new, and no run has had it."""
     return [
         f"{name}.{field.name} is new: add its default to tests/config/defaults.yaml. If the default changes results, "
         "also raise the versions of its stages in config/versions.py."
         for name, cls in classes.items()
-        if name not in NOT_RECORDED
+        if name not in NOT_RECORDED and (name in table or not issubclass(cls, ComponentSettings))
         for field in dataclasses.fields(cls)
         if default_of(field) is not MISSING and field.name not in table.get(name, {})
     ]

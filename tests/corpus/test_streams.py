@@ -1,4 +1,4 @@
-"""Opening compressed and archived files; the campaign `archives` damages them at random."""
+"""Opening compressed and archived files, whole and damaged."""
 
 import bz2
 import gzip

@@ -1,6 +1,5 @@
 """Translating test splits and parsing gold treebanks: the files written, and the batch size."""
 
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -70,38 +69,6 @@ def test_translations_are_written_next_to_their_references(tmp_path: Path, text)
     scores = read_json(tmp_path / "scores.json")
     assert scores["bleu"] == {"test": score_translations(translations, references, EvaluationSettings(text=text))}
     assert scores["uas"]["test"]["argmax"]["sentences"] == 3
-
-
-def test_dev_is_translated_greedily_too_as_in_validation(tmp_path: Path, monkeypatch):
-    evaluation, decoding = EvaluationSettings(text="tokens", greedy_dev=True), DecodingSettings(beam=3, max_length=9)
-    run = run_settings(evaluation=evaluation, decoding=decoding, tests=("test", "dev"))
-    calls = []
-    translate_examples = inference.translate_examples
-
-    def record(model, examples, settings, **options):
-        calls.append(settings)
-        return translate_examples(model, examples, settings, **options)
-
-    monkeypatch.setattr(inference, "translate_examples", record)
-    translate(tmp_path, run)
-    assert calls == [replace(decoding, beam=1)]
-    names = [
-        "dev/greedy.txt",
-        *(f"{split}/{name}.txt" for split in ("dev", "test") for name in ("references", "translations")),
-    ]
-    assert written_files(tmp_path) == names
-
-    score_tests(
-        ScoringSettings.of_tests(run),
-        hypotheses={split: tmp_path / "hypotheses" / split for split in run.tests},
-        corpora={},
-        trees={},
-        scores=tmp_path / "scores.json",
-        counts=tmp_path / "counts",
-    )
-    bleu = read_json(tmp_path / "scores.json")["bleu"]
-    assert list(bleu) == ["test", "dev", "dev.greedy"]
-    assert validate(tmp_path, run) == {"bleu": bleu["dev.greedy"]["bleu"]}
 
 
 def test_validation_counts_a_translation_as_empty_if_the_trees_of_its_source_are_too_large(

@@ -19,7 +19,6 @@ from nmtcore.features.schema import LINEARISED_TOKENS_SCHEMA, TOKENS_SCHEMA
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import write_json
 from nmtcore.parquet import write_rows
-from nmtcore.segmentation.vocabulary import Vocabulary
 
 
 @pytest.fixture
@@ -61,8 +60,8 @@ def test_a_limit_counts_pairs_even_if_each_yields_two_examples(folder: Path, run
     assert sources.source.ids.lengths.tolist() == [4 if run.transforms else 2] * len(sources)
 
 
-def load(folder: Path, run: RunSettings, **options) -> Examples:
-    return load_training(run, transforms_of(folder, run), folder, "dev", **options)
+def load(folder: Path, run: RunSettings) -> Examples:
+    return load_training(run, transforms_of(folder, run), folder, "dev")
 
 
 def transforms_of(folder: Path, run: RunSettings) -> Transforms:
@@ -76,37 +75,12 @@ def lists_of(examples) -> list:
 
 
 @pytest.mark.parametrize("limit", [None, 3])
-@pytest.mark.parametrize("map_from", [3, 4])
 @pytest.mark.parametrize("run_with", [two_tasks, lambda limit: run_settings(sentences=SentencesSettings(dev=limit))])
-def test_examples_are_mapped_from_a_number_of_pairs_on(folder: Path, monkeypatch, limit, map_from, run_with):
-    run, messages = run_with(limit), []
-    loaded = load(folder, run)
+def test_blocks_of_any_size_give_the_same_examples(folder: Path, monkeypatch, limit, run_with):
+    run = run_with(limit)
+    whole = load(folder, run)
     monkeypatch.setattr("nmtcore.experiment.load_examples.PAIRS_PER_BLOCK", 2)
-    for start in (None, map_from, map_from):
-        examples = load(folder, run, map_from=start, log=messages.append)
-        assert sorted(map(str, lists_of(examples))) == sorted(map(str, lists_of(loaded)))
-    is_mapped = (limit or 4) >= map_from
-    assert len(messages) == is_mapped
-    assert (folder / "mapped").exists() == is_mapped
-
-
-def test_transformed_pairs_are_written_again_if_anything_has_changed(folder: Path):
-    run, messages = two_tasks(None), []
-
-    def check(run: RunSettings, count: int) -> None:
-        for _ in range(2):
-            mapped = load(folder, run, map_from=1, log=messages.append)
-            assert sorted(map(str, lists_of(mapped))) == sorted(map(str, lists_of(load(folder, run))))
-        assert len(messages) == count
-
-    check(run, 1)
-    check(two_tasks(2), 2)
-    check(run, 2)
-    parses = [{"id": i, "ids": [3], "word_of_subword": [0]} for i in (0, 4, 7, 9)]
-    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, parses)
-    check(run, 3)
-    Vocabulary.of(["an", "other"]).save(folder / "source.vocab")
-    check(run, 4)
+    assert lists_of(load(folder, run)) == lists_of(whole)
 
 
 @pytest.mark.parametrize("size", [10_000, 1])

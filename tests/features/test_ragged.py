@@ -6,8 +6,7 @@ from features.sentences import lists_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nmtcore.features.arrays import compact
-from nmtcore.features.ragged import Ragged, concatenate_columns
+from nmtcore.features.ragged import Ragged, compact, concatenate_columns
 
 LISTS = st.lists(st.lists(st.integers(-9, 9), max_size=5), max_size=6)
 
@@ -34,7 +33,7 @@ def test_rows_are_taken_in_any_order(lists, data):
 @given(LISTS)
 def test_other_values_are_counted_in_all_blocks(lists):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nmtcore.features.arrays.BLOCK", 3)
+        patch.setattr("nmtcore.features.ragged.BLOCK", 3)
         counts = Ragged.from_lists(lists, np.int32).count_other_values(-2)
     assert counts.tolist() == [sum(value != -2 for value in row) for row in lists]
 

@@ -38,10 +38,10 @@ class TableModel:
     def start(self, encoded: Sequence[int]) -> TableState:
         return TableState(torch.tensor(encoded))
 
-    def step(self, tokens_R: Tensor, state: TableState) -> Tensor:
+    def step(self, tokens_Z: Tensor, state: TableState) -> Tensor:
         self.steps += 1
         sentences = len(state.sentences)
-        state.prefixes = torch.cat([state.prefixes, tokens_R.view(sentences, -1, 1)], dim=2)
+        state.prefixes = torch.cat([state.prefixes, tokens_Z.view(sentences, -1, 1)], dim=2)
         weights = 3 ** torch.arange(state.prefixes.shape[2]) % 1009
         histories = (state.prefixes * weights).sum(dim=2) % self.table.shape[1]
         return self.table[state.sentences[:, None], histories].flatten(0, 1)

@@ -6,19 +6,15 @@ import pytest
 import torch
 from factories import run_settings
 from inference.test_raw import Chain
-from inference.tiny import ending_at_once, examples_of_text, write_bundle, write_tokens
-from pair_files import write_corpus
+from inference.tiny import ending_at_once, examples_of_text, write_bundle
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import UserError
-from nmtcore.experiment.inference import load_run, translate_split
-from nmtcore.features.schema import syntax_schema
-from nmtcore.files import read_lines
+from nmtcore.experiment.inference import load_run
 from nmtcore.inference.bundle import load_bundle, load_initial_weights
 from nmtcore.inference.search import length_limits, translate_examples
-from nmtcore.parquet import write_rows
 from nmtcore.segmentation.vocabulary import tag_entry
 
 SIDES = ("source", "target")
@@ -113,17 +109,3 @@ def test_a_model_of_another_data_set_is_refused(tmp_path):
     tagged_bundle(folder, run)
     with pytest.raises(UserError, match=rf"{folder} was trained on the data set {run.dataset}, not on other"):
         load_run(replace(run, dataset="other"), folder, "cpu")
-
-
-def test_tests_are_translated_with_tags_from_their_features(tmp_path):
-    """One source has no tags; hypotheses are text."""
-    run = run_with("source", tests=("test",))
-    sentences = [["the", "cat"], ["dog"]]
-    features = write_tokens(tmp_path / "features/test.source.parquet", sentences)
-    tags = [{"id": 0, "dg_a": [2, 3]}, {"id": 1, "dg_a": [0]}]
-    write_rows(features / "test.source.parser.parquet", syntax_schema(["dg_a_tags"]), tags)
-    bundle = tagged_bundle(tmp_path / "model", run)
-    files = {"model": tmp_path / "model", "features": features, "hypotheses": tmp_path / "hypotheses/test"}
-    corpus = write_corpus(tmp_path / "test.parquet", sentences)
-    translate_split(run, split="test", **files, corpus=corpus, device="cpu", threads=1)
-    assert read_lines(tmp_path / "hypotheses/test/translations.txt") == list(bundle.translate(["the cat", "dog"]))

@@ -234,15 +234,6 @@ def test_every_line_has_a_row_with_the_tags_of_its_best_translation(tagging, tmp
     assert any(row["words"] for row in rows)
 
 
-def test_the_tags_of_a_very_long_line_are_those_of_its_parts(tagging, tmp_path, monkeypatch):
-    monkeypatch.setattr("nmtcore.features.sources.MAX_SUBWORDS", 4)
-    whole, _ = written(tagging, tmp_path, "tags", ["the", " ".join(["the cat dog a"] * 3), "cat"])
-    parts, _ = written(tagging, tmp_path, "tags", ["the", *["the cat dog a"] * 3, "cat"])
-    for key in ("words", "tags"):
-        assert whole[1][key] == [value for row in parts[1:4] for value in row[key]]
-    assert [row["words"] for row in whole[::2]] == [parts[0]["words"], parts[4]["words"]]
-
-
 def test_a_broken_line_leaves_no_file(tagging, tmp_path):
     for file in ("tags", "attention"):
         with pytest.raises(LineError, match=r"standard input, line 2: is not valid UTF-8 \(byte 1\)"):

@@ -2,7 +2,6 @@
 
 import gc
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 from factories import run_settings
@@ -64,8 +63,7 @@ def reader(tmp_path, *components, **values):
     segmenter = Segmenter.load(folder, run.segmentation, "source")
     vocabularies = run_vocabularies(run, folder, LABELS)
     transforms = Transforms.of(run, vocabularies, LABELS)
-    own = {"source_vocabulary": vocabularies["source"], "source_segmenter": segmenter}
-    return TextReader(SimpleNamespace(run=run, labels=LABELS, transforms=transforms, model_folders=(), **own))
+    return TextReader(run, vocabularies["source"], segmenter, transforms, labels=LABELS["source"], model_folders=())
 
 
 def examples_of(opened, texts):
@@ -91,7 +89,7 @@ def test_text_is_enclosed_in_the_tags_of_its_task(tmp_path, monkeypatch):
     monkeypatch.setattr("nmtcore.features.sources.MAX_SUBWORDS", 4)
     tag = tag_entry(TRANSLATE)
     read = reader(tmp_path, transforms={"parsing_task": ParsingTaskSettings()})
-    vocabulary = read._bundle.source_vocabulary
+    vocabulary = read._vocabulary
     examples, lines = examples_of(read, ["the cab", "", "<TR> the", " ", "the a the a the cab"])
     assert examples_of(read, ["", ""])[1] == []
     ids, words = ([row.tolist() for row in rows] for rows in (examples.source.ids, examples.source.word_of_subword))

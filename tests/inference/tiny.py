@@ -17,9 +17,9 @@ from nmtcore.features.examples import Examples
 from nmtcore.features.schema import TOKENS_SCHEMA, labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
 from nmtcore.files import write_json
-from nmtcore.inference.bundle import FORMAT, MANIFEST, save_bundle
+from nmtcore.inference.bundle import FORMAT, MANIFEST, Bundle, save_bundle
 from nmtcore.inference.parse import conllu_block, make_parser, parse_sentences
-from nmtcore.inference.text import Bundle, read_text
+from nmtcore.inference.text import read_text
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
 from nmtcore.model.losses import TRANSLATION

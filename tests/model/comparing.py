@@ -92,8 +92,8 @@ def check_steps(model: TranslationModel, examples: Examples) -> None:
     # Sentence 0 swaps its beams, 1 duplicates its second beam, 2 keeps both; then sentence 1 finishes.
     origins_B2, kept = torch.tensor([[1, 0], [1, 1], [0, 1]]), [0, 2]
     with torch.no_grad():
-        encoded = model.encode(batch)
-        state = model.start(encoded)
+        context = model.encode(batch)
+        state = model.start(context)
         first = model.step(tokens_B2T[:, 0, 0], state)
         state.select(torch.zeros(3, 2, dtype=torch.long))
         second, third = (model.step(tokens_B2T[:, :, t].flatten(), state).view(3, 2, -1) for t in (1, 2))
@@ -101,9 +101,9 @@ def check_steps(model: TranslationModel, examples: Examples) -> None:
         state.select(torch.tensor([[0, 1], [0, 1]]), torch.tensor(kept))
         last = model.step(tokens_B2T[kept, :, 3].flatten(), state).view(2, 2, -1)
         for beam in range(2):
-            whole_BTV = model.logits(model.decode(tokens_B2T[:, beam], encoded), encoded.context)
+            whole_BTV = model.logits(model.decode(tokens_B2T[:, beam], context), context)
             stepped = torch.stack([first, second[:, beam], third[:, beam]], dim=1)
             torch.testing.assert_close(stepped, whole_BTV[:, :3])
             tokens_BT = torch.cat([tokens_B2T[range(3), origins_B2[:, beam], :3], tokens_B2T[:, beam, 3:]], dim=1)
-            whole_BTV = model.logits(model.decode(tokens_BT, encoded), encoded.context)
+            whole_BTV = model.logits(model.decode(tokens_BT, context), context)
             torch.testing.assert_close(last[:, beam], whole_BTV[kept, 3])

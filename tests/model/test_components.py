@@ -46,7 +46,7 @@ class Everything(Component):
         assert scores is not None
 
     def add_to_batch(self, arrays):
-        arrays.counts[self.name] = len(arrays.source.tokens_BS)
+        arrays.counts[self.name] = len(arrays.tokens_BS)
 
     def embed_source(self, embedded, context):
         context.notes[self.name] = embedded[context.mask_BS]

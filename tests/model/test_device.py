@@ -149,8 +149,8 @@ def test_nothing_is_mixed_with_the_cpu_or_read(name, make, example, draw, monkey
     assert torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0).device == META
     with torch.inference_mode():
         state = model.eval().start(model.encode(batches[0]))
-        next_RV = log_probabilities(model.step(torch.zeros(3, dtype=torch.int64, device=META), state))
-        next_BMV = exclude_tokens(next_RV, end=False)[:, None]
+        next_ZV = log_probabilities(model.step(torch.zeros(3, dtype=torch.int64, device=META), state))
+        next_BMV = exclude_tokens(next_ZV, end=False)[:, None]
         _, beam_BC, _ = best_extensions(torch.zeros(3, 1, device=META), next_BMV, count=4)
         state.select(beam_BC)
         state.select(beam_BC[:2], torch.zeros(2, dtype=torch.int64, device=META))

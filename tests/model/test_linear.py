@@ -14,7 +14,6 @@ from nmtcore.inference.search import translate_examples
 from nmtcore.model import linear
 from nmtcore.model.base import PackedLinear
 from nmtcore.model.batch import make_batch
-from nmtcore.model.testing import forced_logits
 
 SYSTEMS = ["transformer_base", "depparse_l1", "tag_attention", "pascal", "nmt", "sa_nmt_shared"]
 REFUSED = "PyTorch (its operator for oneDNN is not what it was, or is less precise)"
@@ -83,19 +82,6 @@ def test_values_and_first_and_second_derivatives(change, has_bias, outputs, amd,
     torch.testing.assert_close(by_onednn, expected, **CLOSE)
 
 
-@pytest.mark.parametrize("trained", ["inputs", "weight", "bias"])
-def test_only_what_is_trained_has_a_gradient(trained, amd, monkeypatch):
-    given = dict(zip(("inputs", "weight", "bias"), tensors((20, 8), (5, 8), (5,)), strict=True))
-    for name, tensor in given.items():
-        tensor.requires_grad_(name == trained)
-
-    def gradient():
-        return torch.autograd.grad(linear.linear(**given).square().sum(), given[trained])
-
-    torch.testing.assert_close(*both_ways(gradient, monkeypatch))
-    assert amd
-
-
 def small(system, make):
     """Make a small fp32 model of a system, without dropout."""
     run = run_of(system)
@@ -122,17 +108,6 @@ def test_models_compute_the_same_losses_gradients_and_translations(system, make,
     torch.testing.assert_close(objective, expected[0], **CLOSE)
     torch.testing.assert_close(gradients, expected[1], **CLOSE)
     torch.testing.assert_close(scores, expected[2], **CLOSE)
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_batches_of_one_equal_batches_of_many(system, make, draw, amd):
-    model, examples = small(system, make), draw(6, seed=3)
-    with torch.no_grad():
-        together = forced_logits(model, make_batch(examples, np.arange(6), model.components))
-        for row in range(6):
-            alone = forced_logits(model, make_batch(examples, np.array([row]), model.components))[0]
-            torch.testing.assert_close(together[row, : len(alone)], alone, **CLOSE)
-    assert amd
 
 
 @pytest.mark.parametrize(
@@ -221,11 +196,6 @@ def test_the_check_of_the_operator_draws_no_random_numbers(amd_processor):
     with torch.inference_mode():
         assert amd_processor() == linear.ONEDNN
     assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_gpus_have_products_of_their_own(amd_processor):
-    amd_processor()
-    assert linear.products_by("cuda:0") == linear.PYTORCH
 
 
 def test_compiled_layers_are_left_to_the_compiler(amd):

@@ -149,7 +149,7 @@ def test_other_components_change_scores_with_labels_and_parser_heads_are_trained
     check_logits(model, batch, oracles.__getitem__)
     for grad in (True, False):
         with torch.set_grad_enabled(grad):
-            scores_BSS = model.encode(batch).context.notes["depparse"].detach().numpy()
+            scores_BSS = model.encode(batch).notes["depparse"].detach().numpy()
         for scores_SS, oracle in zip(scores_BSS, oracles, strict=True):
             expected = oracle.head_scores["encoder.1.attention", 3]
             np.testing.assert_allclose(scores_SS[: len(expected), : len(expected)], expected, rtol=1e-9)

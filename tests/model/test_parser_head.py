@@ -87,7 +87,7 @@ def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, settings, 
         oracles.append(BiaffineOracle(model, settings) if name == "sisa" else TransformerOracle(model))
     check_logits(model, batch, oracles.__getitem__, training=(training,))
     with fixed_dropout():
-        parses, losses = model.parser.parse_scores(model.encode(batch).context), model.loss(batch)
+        parses, losses = model.parser.parse_scores(model.encode(batch)), model.loss(batch)
     total, count = 0.0, 0
     for i, (oracle, parse) in enumerate(zip(oracles, parses, strict=True)):
         words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()

@@ -74,7 +74,7 @@ def train(model, *, updates):
 def trees_of(model, examples):
     batch = make_batch(examples, np.arange(len(examples)), model.components)
     with torch.no_grad():
-        scores = model.eval().parser.parse_scores(model.encode(batch).context)
+        scores = model.eval().parser.parse_scores(model.encode(batch))
     return [maximum_spanning_tree(scores_WU, single_root=True) - 1 for scores_WU in scores]
 
 

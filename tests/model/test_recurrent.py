@@ -67,13 +67,13 @@ def test_a_closed_gate_equals_the_model_without_head_selection(draw, selection):
     check_baseline(model, model_of(), make_batch(draw(4, 1), np.arange(4)))
 
 
-def from_gates(gates_RG, share_RG, cell_RD):
+def from_gates(gates_ZG, share_ZG, cell_ZD):
     """Do what torch's kernel does on a GPU by the public function that calls it there."""
-    gates_RG = gates_RG + share_RG
-    size = gates_RG.size(1)
-    states = torch.zeros_like(cell_RD), cell_RD
-    identity, none = torch.eye(size, dtype=cell_RD.dtype), torch.zeros(size, cell_RD.size(1), dtype=cell_RD.dtype)
-    return *torch.lstm_cell(gates_RG, states, identity, none), gates_RG
+    gates_ZG = gates_ZG + share_ZG
+    size = gates_ZG.size(1)
+    states = torch.zeros_like(cell_ZD), cell_ZD
+    identity, none = torch.eye(size, dtype=cell_ZD.dtype), torch.zeros(size, cell_ZD.size(1), dtype=cell_ZD.dtype)
+    return *torch.lstm_cell(gates_ZG, states, identity, none), gates_ZG
 
 
 @pytest.mark.parametrize("kernel", [False, True])

@@ -38,8 +38,8 @@ def test_positions_of_long_sentences_in_steps_equal_those_of_whole_targets(make,
     model, batch = make(), make_batch(draw(1, seed=1), np.arange(1))
     target_BT = torch.randint(5, 20, (1, 300))
     with torch.no_grad():
-        encoded = model.encode(batch)
-        state, whole = model.start(encoded), model.logits(model.decode(target_BT, encoded), encoded.context)
+        context = model.encode(batch)
+        state, whole = model.start(context), model.logits(model.decode(target_BT, context), context)
         steps = torch.stack([model.step(target_BT[:, t], state) for t in range(300)], dim=1)
     torch.testing.assert_close(steps, whole)
 
@@ -72,8 +72,8 @@ SYSTEMS = {
 def run(model, examples):
     batch = make_batch(examples, np.arange(len(examples)), model.components)
     with torch.no_grad():
-        encoded = model.encode(batch)
-        return encoded.context, model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+        context = model.encode(batch)
+        return context, model.logits(model.decode(batch.target_input_BT, context), context)
 
 
 @pytest.mark.parametrize("settings", SYSTEMS.values(), ids=SYSTEMS)
@@ -101,7 +101,7 @@ def test_steps_of_a_search_are_not_recorded(make, draw):
     model = make(extra_components=(AttentionMaps(),))
     batch = make_batch(draw(3, seed=1), np.arange(3), model.components)
     with torch.no_grad():
-        encoded = model.encode(batch)
-        state = model.start(encoded)
+        context = model.encode(batch)
+        state = model.start(context)
         model.step(batch.target_input_BT[:, 0], state)
-    assert {stack for stack, _ in encoded.context.notes["attention_maps"]} == {"encoder"}
+    assert {stack for stack, _ in context.notes["attention_maps"]} == {"encoder"}

@@ -51,7 +51,7 @@ def test_logits_and_weights_equal_the_enumeration_of_trees(make, draw, settings,
     batch = make_batch(examples, np.arange(len(examples)), tuple(model.components))
     oracles = [TreeHeadOracle(model, settings, prefix=prefix) for _ in range(len(examples))]
     check_logits(model, batch, oracles.__getitem__)
-    recorded_BHSS = model.components[-1].maps(model.encode(batch).context)["encoder", settings.layer].detach()
+    recorded_BHSS = model.components[-1].maps(model.encode(batch))["encoder", settings.layer].detach()
     for recorded_HSS, oracle in zip(recorded_BHSS, oracles, strict=True):
         n = len(oracle.tree_weights)
         np.testing.assert_allclose(recorded_HSS[settings.head, :n, :n], oracle.tree_weights, atol=1e-10)
@@ -63,7 +63,7 @@ def test_parses_are_the_best_trees_of_the_plain_scores_summed_over_subwords(make
     model, examples = spread(make(settings)), short(draw(12, seed=3, longest=3))
     batch = make_batch(examples, np.arange(len(examples)), tuple(model.components))
     with torch.no_grad():
-        parse_scores = model.parser.parse_scores(model.encode(batch).context)
+        parse_scores = model.parser.parse_scores(model.encode(batch))
     assert model.parser.points_to_root
     for row, scores_W1W in enumerate(parse_scores):
         oracle, words = TreeHeadOracle(model, settings), examples.source.word_of_subword[row]
@@ -81,8 +81,8 @@ def test_parses_are_the_best_trees_of_the_plain_scores_summed_over_subwords(make
 def test_impossible_edges_have_no_weight_and_finite_gradients(make, draw, dtype):
     model, examples = spread(make(TreeHeadSettings(), extra_components=(AttentionMaps(),)), 100).to(dtype), draw(6, 4)
     batch = make_batch(examples, np.arange(6), tuple(model.components))
-    encoded = model.encode(batch)
-    weights_BSS = model.components[-1].maps(encoded.context)["encoder", 0][:, -1]
+    context = model.encode(batch)
+    weights_BSS = model.components[-1].maps(context)["encoder", 0][:, -1]
     real_BS = batch.source_mask_BS
     assert (weights_BSS[real_BS] == 0).any()
     torch.testing.assert_close(weights_BSS[real_BS].sum(-1), torch.ones(int(real_BS.sum()), dtype=dtype))

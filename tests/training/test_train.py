@@ -334,15 +334,6 @@ def test_a_run_that_goes_on_on_another_processor_says_so(tmp_path, amd_processor
     assert state.linear_layers == "oneDNN"
 
 
-def test_a_run_on_an_amd_processor_resumes_bit_for_bit(tmp_path, amd_processor, monkeypatch):
-    for name in ("LEAST_ROWS", "LEAST_SIZE_IN_TRAINING"):
-        monkeypatch.setattr(linear, name, 1)
-    assert amd_processor() == linear.ONEDNN
-    for updates in (11, 24):
-        model = train_tiny(tmp_path / "parts", tiny.settings(max_updates=updates))[1]
-    assert same_weights(model, train_tiny(tmp_path / "whole", tiny.settings())[1])
-
-
 def train_both(folder, backend, monkeypatch, **settings):
     """Train in fp64 without dropout, plainly and compiled; return both models, their losses, and the last messages."""
     messages, compile_ = [], torch.compile

@@ -20,7 +20,7 @@ rule train_model:
         history=LAYOUT.pattern("history"),
     wildcard_constraints:
         system=TRAINED,
-    # In training on several GPUs, each process has its own threads, and loads the corpus unless it is mapped.
+    # In training on several GPUs, each process has its own threads, and loads the corpus.
     threads: SETTINGS.threads * max(1, GPUS)
     resources:
         mem_mb=8000 * max(1, GPUS),

@@ -16,7 +16,6 @@ with job(snakemake):
         device=settings.device,
         gpus=settings.gpus,
         threads=snakemake.threads,
-        map_features_from=settings.map_features_from,
         start=next(iter(snakemake.input.start), None),
         **{name: str(path) for name, path in files.items()},
     )

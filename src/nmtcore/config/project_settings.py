@@ -121,9 +121,6 @@ class ProjectSettings:
     machine: MachineSettings = field(default_factory=MachineSettings)
     """How this machine trains and translates, within its memory and time. Results differ only by rounding, and with
     `compile` by the masks of dropout."""
-    map_features_from: Count | None = 1_000_000
-    """Training with at least this many sentence pairs maps their features into memory, from copies on the disk that it
-    makes once, instead of loading them; null: never. Results are the same."""
 
     def __post_init__(self) -> None:
         if not self.seeds or len(set(self.seeds)) != len(self.seeds):

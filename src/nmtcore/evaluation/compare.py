@@ -1,4 +1,7 @@
-"""Differences between systems: intervals that count the noise of seeds and of test sentences, and sacreBLEU's tests."""
+"""Differences between systems: intervals that count the noise of seeds and of test sentences, and sacreBLEU's tests.
+
+Shapes: A draws, B sentences, F features, R runs.
+"""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence

@@ -6,6 +6,8 @@ samples, F for the columns of a metric.
 
 They are counted when a run is scored, and stored for whatever is computed from them: a file per split
 (`write_counts`), whose row n is line n of the translations. A new measure of runs is a new column there.
+
+Shapes: A draws, B sentences, F features.
 """
 
 import hashlib

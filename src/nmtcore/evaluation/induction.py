@@ -2,6 +2,8 @@
 
 As in tran2018 (section 6, Table 3): punctuation is not scored, nor are words whose gold head is the root, so that all
 systems and baselines are scored on the same words.
+
+Shapes: A draws, B sentences, U nodes, W words.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

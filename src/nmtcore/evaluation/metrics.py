@@ -1,4 +1,7 @@
-"""The metrics that compare translations with references: what each counts in a sentence, and the score of the sums."""
+"""The metrics that compare translations with references: what each counts in a sentence, and the score of the sums.
+
+Shapes: B sentences, F features.
+"""
 
 import shutil
 import subprocess

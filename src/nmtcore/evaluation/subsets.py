@@ -1,4 +1,7 @@
-"""Parts of a test: by supertags or constituents, by length, and where two systems translate most differently."""
+"""Parts of a test: by supertags or constituents, by length, and where two systems translate most differently.
+
+Shapes: B sentences.
+"""
 
 import math
 from collections.abc import Iterable, Sequence

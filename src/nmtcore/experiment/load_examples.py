@@ -1,13 +1,10 @@
 """Loading the examples of a run's splits, and the label vocabularies of its trees."""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from nmtcore.annotation.labels import read_labels
-from nmtcore.config.runs import RunSettings, run_to_json
+from nmtcore.config.runs import RunSettings
 from nmtcore.features.examples import (
     Examples,
     LinearisedParses,
@@ -17,15 +14,14 @@ from nmtcore.features.examples import (
     load_examples,
     load_linearised_parses,
 )
-from nmtcore.features.mapped import KEY_DIGITS, map_blocks
 from nmtcore.features.schema import labels_of
 from nmtcore.features.sources import Sources, cut_sources
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.layout import file_name
-from nmtcore.parquet import content_key, row_count
+from nmtcore.parquet import row_count
 
 PAIRS_PER_BLOCK = 500_000
-"""Pairs are transformed, and written to be mapped, in blocks of this size, a multiple of the rows of a row group."""
+"""Pairs are transformed in blocks of this size, a multiple of the rows of a row group."""
 
 
 def load_split(
@@ -39,20 +35,10 @@ def load_split(
     return load_examples(folder, split, features=run.split_features(split), start=start, stop=stop, target=target)
 
 
-def load_training(
-    run: RunSettings,
-    transforms: Transforms,
-    folder: Path,
-    split: str,
-    *,
-    map_from: int | None = None,
-    log: Callable[[str], None] = print,
-) -> Examples:
+def load_training(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
     """Load and transform the examples of a split that a run trains on or validates with.
 
-    The scale's limit counts sentence pairs, even if each yields two examples. If there are at least `map_from` pairs,
-    the examples are mapped into memory from a folder for each choice of transforms, features and pairs; `log` is told
-    if it has to be written.
+    The scale's limit counts sentence pairs, even if each yields two examples.
     """
     rows, limit = row_count(folder / run.feature_files(split)[0]), run.sentences.of(split)
     pairs = rows if limit is None else min(rows, limit)
@@ -61,17 +47,7 @@ def load_training(
         for start in range(0, max(pairs, 1), PAIRS_PER_BLOCK):
             yield transforms.for_training(*_load_block(run, folder, split, start, min(start + PAIRS_PER_BLOCK, pairs)))
 
-    if map_from is None or pairs < map_from:
-        return concatenate(blocks())
-    features, sides = run.split_features(split), run.sides_of(split)
-    choice = _checksum([run_to_json(run)["transforms"], features, run.linearised_by, sides, pairs])
-    contents = [content_key(folder / name) for name in run.feature_files(split)]
-    key = _checksum([choice, transforms.key, contents])[:KEY_DIGITS]
-    return map_blocks(folder / file_name("mapped") / f"{split}.{choice[:8]}.{key}", blocks, log=log)
-
-
-def _checksum(values: Any) -> str:
-    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
+    return concatenate(blocks())
 
 
 def _load_block(

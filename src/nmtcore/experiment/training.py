@@ -56,8 +56,6 @@ class TrainingJob:
     device: str
     gpus: int
     threads: int
-    map_features_from: int | None = None
-    """The number of pairs from which features are mapped into memory instead of loaded; None: never."""
     start: str | None = None
     """The bundle of `run.start_from`, from which the weights are initialised."""
 
@@ -71,10 +69,7 @@ def train_run(job: TrainingJob) -> None:
     transforms = Transforms.of(run, vocabularies, labels)
     is_main = os.environ.get("RANK", "0") == "0"
     log = print if is_main else silent
-    examples = {
-        split: load_training(run, transforms, Path(job.features), split, map_from=job.map_features_from, log=log)
-        for split in run.training_splits
-    }
+    examples = {split: load_training(run, transforms, Path(job.features), split) for split in run.training_splits}
     files = [Path(job.features, name) for split in run.training_splits for name in run.feature_files(split)]
     files += sorted(path for path in segmentation.iterdir() if path.is_file())
     files += [Path(job.start, MANIFEST)] if job.start else []

@@ -1,18 +1,19 @@
-"""Sequences of different lengths as two flat arrays, with vectorised operations."""
+"""Sequences of different lengths as two flat arrays, in few bytes, with vectorised operations."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from nmtcore.features.arrays import blocks, compact, compact_lengths
+BLOCK = 100_000
+"""Sequences whose values are counted at a time: temporary arrays are not longer."""
 
 
 class Ragged:
     """`n` sequences: sequence i is `values[offsets[i]:offsets[i + 1]]`.
 
     `values` is one-dimensional, of any type; `offsets` is int64, with n + 1 ascending entries from 0 to len(values).
-    The sequences of a corpus have integers of the smallest type that has them all, and may be mapped from files; those
-    that are taken for a batch have at least 32 bits.
+    The sequences of a corpus have integers of the smallest type that has them all; those that are taken for a
+    batch have at least 32 bits.
     """
 
     __slots__ = ("offsets", "values")
@@ -69,10 +70,10 @@ class Ragged:
     def count_other_values(self, value: int) -> np.ndarray:
         """Count the values of each sequence that are not `value`."""
         if value < 0 and self.values.dtype.kind == "u":
-            return compact_lengths(self.offsets)
+            return self.lengths
         parts = [np.zeros(0, np.int32)]
-        for block in blocks(len(self)):
-            ends = self.offsets[block.start : block.stop + 1]
+        for start in range(0, len(self), BLOCK):
+            ends = self.offsets[start : start + BLOCK + 1]
             others = np.cumsum(self.values[ends[0] : ends[-1]] != value, dtype=np.int32)
             parts.append(np.diff(np.concatenate([[0], others])[ends - ends[0]]).astype(np.int32))
         return np.concatenate(parts)
@@ -116,6 +117,15 @@ def _offsets_of(lengths: np.ndarray) -> np.ndarray:
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
+
+
+def compact(values: np.ndarray) -> np.ndarray:
+    """Return integers in the smallest type that has all of them; other values as they are."""
+    if values.dtype.kind not in "iu":
+        return values
+    low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    smallest = np.min_scalar_type(high if low >= 0 else min(low, -1 - high))
+    return values.astype(smallest) if smallest.itemsize < values.itemsize else values
 
 
 def _wide(dtype: np.dtype) -> np.dtype:

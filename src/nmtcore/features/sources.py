@@ -1,6 +1,8 @@
 """Sources as models translate and parse them, in the workflow and on the command line.
 
 Those without words are left out, and very long ones are cut into parts.
+
+Shapes: P parts, W words.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

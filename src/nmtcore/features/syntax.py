@@ -1,4 +1,7 @@
-"""Syntactic features of words as numbers, computed for many sentences at once without a loop over words."""
+"""Syntactic features of words as numbers, computed for many sentences at once without a loop over words.
+
+Shapes: B sentences, J subwords, W words.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ from nmtcore.inference.schemas import (
 )
 from nmtcore.inference.scoring import gate_norms
 from nmtcore.inference.tags import predict_tags
-from nmtcore.inference.text import InputSentence, ScoredText, TextReader
+from nmtcore.inference.text import InputSentence, ScoredText
 from nmtcore.parquet import row_writer
 from nmtcore.segmentation.vocabulary import EOS
 
@@ -45,7 +45,7 @@ def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: 
     if there are more than `MAX_WEIGHTS` attention weights, if the model diverged, and the errors of `texts`.
     """
     chosen = list(islice(texts, limit))
-    reader = TextReader(bundle, from_treebank=all(text.gold is not None for text in chosen))
+    reader = bundle.new_reader(from_treebank=all(text.gold is not None for text in chosen))
     read = reader.read(chosen)
     read.check_lengths()
     run, model, examples = bundle.run, bundle.model, read.examples

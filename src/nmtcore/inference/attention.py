@@ -1,4 +1,7 @@
-"""Attention weights of a model that reads and translates."""
+"""Attention weights of a model that reads and translates.
+
+Shapes: B sentences, H heads, K keys, Q queries, S source.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -14,10 +17,9 @@ from nmtcore.features.examples import Examples
 from nmtcore.inference.batches import device_of, map_batches, with_targets
 from nmtcore.inference.bundle import Bundle, load_bundle, new_model
 from nmtcore.inference.schemas import ATTENTION_SCHEMA
-from nmtcore.model.base import Encoded
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.attention_maps import AttentionMaps
-from nmtcore.model.components.base import Stack
+from nmtcore.model.components.base import Context, RecurrentComponent, Stack
 from nmtcore.parquet import RowWriter
 from nmtcore.segmentation.vocabulary import EOS
 
@@ -67,7 +69,7 @@ def attention_rows(
 
     def work(observed: Observed) -> list[list[dict[str, Any]]]:
         maps = _maps(bundle, observed)
-        sources = zip(observed.batch.source_BS, observed.encoded.context.mask_BS, strict=True)
+        sources = zip(observed.batch.source_BS, observed.context.mask_BS, strict=True)
         rows_of_examples = []
         for b, (row, (source_S, real_S)) in enumerate(zip(observed.rows_B, sources, strict=True)):
             source = bundle.source_vocabulary.tokens(source_S[real_S].tolist())
@@ -91,7 +93,7 @@ class Observed(NamedTuple):
     rows_B: np.ndarray
     """The batch's rows among the examples."""
     batch: Batch
-    encoded: Encoded
+    context: Context
     observer: AttentionMaps
     words_BS: np.ndarray
     """The word of the text (from 0) of every source position, `NO_WORD` for none."""
@@ -99,7 +101,7 @@ class Observed(NamedTuple):
     @property
     def maps(self) -> dict[tuple[Stack, int], Tensor]:
         """The attention weights recorded so far (B, H, Q, K), by stack and layer."""
-        return self.observer.maps(self.encoded.context)
+        return self.observer.maps(self.context)
 
 
 def observe(bundle: Bundle, examples: Examples, work: Callable[[Observed], T]) -> Iterator[T]:
@@ -111,11 +113,11 @@ def observe(bundle: Bundle, examples: Examples, work: Callable[[Observed], T]) -
     (observer,) = (c for c in model.components if isinstance(c, AttentionMaps))
 
     def work_on(batch: Batch, rows_B: np.ndarray) -> T:
-        encoded = model.encode(batch)
+        context = model.encode(batch)
         if batch.target_input_BT is not None:
-            model.decode(batch.target_input_BT, encoded)
-        words_BS = bundle.transforms.text_words(encoded.context.words_BS.cpu().numpy())
-        return work(Observed(rows_B, batch, encoded, observer, words_BS))
+            model.decode(batch.target_input_BT, context)
+        words_BS = bundle.transforms.text_words(context.words_BS.cpu().numpy())
+        return work(Observed(rows_B, batch, context, observer, words_BS))
 
     batches = list(bounded_batches(examples.source.ids.lengths))
     for start in range(0, len(batches), BATCHES_IN_MEMORY):
@@ -137,12 +139,13 @@ def bounded_batches(lengths: np.ndarray) -> Iterator[np.ndarray]:
 
 def _maps(bundle: Bundle, observed: Observed) -> list[tuple[str, int | None, int | None, bool, np.ndarray]]:
     """List attentions by name, layer and head, whether their queries are of the target, and weights (B, Q, K)."""
-    context, components = observed.encoded.context, bundle.model.components
     maps = [
         (stack, layer, head, stack == "cross", weights_BHQK[:, head])
         for (stack, layer), weights_BHQK in observed.maps.items()
         for head in range(weights_BHQK.shape[1])
     ]
-    maps += [(c.name, None, None, False, c.source_weights(context)) for c in components]
-    maps += [(c.name, 0, 0, True, context.notes.get(f"{c.name}.cross_weights")) for c in components]
+    recurrent = (component for component in bundle.model.components if isinstance(component, RecurrentComponent))
+    notes = {component.name: component.note(observed.context) for component in recurrent}
+    maps += [(name, None, None, False, note.source_weights_BSS) for name, note in notes.items()]
+    maps += [(name, 0, 0, True, note.cross_weights_BTS) for name, note in notes.items()]
     return [(*names, weights.float().cpu().numpy()) for *names, weights in maps if weights is not None]

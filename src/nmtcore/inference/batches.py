@@ -1,4 +1,7 @@
-"""Batches of sentences for inference, and their distribution over threads."""
+"""Batches of sentences for inference, and their distribution over threads.
+
+Shapes: B sentences.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Bundles: a trained model as a self-contained folder, which is saved and loaded as a `Bundle`.
+"""Bundles: a trained model as a self-contained folder, which is saved, loaded as a `Bundle`, and translates text.
 
 weights.safetensors   every parameter once, under its first name
 run.json              the run's settings: model, components, tokenisation, segmentation, annotators, decoding
@@ -11,8 +11,10 @@ bundle.json           written last: the format's version and the sha256 of every
 
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +29,14 @@ from nmtcore.config.corpora import SIDES
 from nmtcore.config.features import FEATURES
 from nmtcore.config.own_code import has_own, is_same_code, own_checksums, own_path
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
+from nmtcore.config.training import DecodingSettings
+from nmtcore.config.typed import build, plain
 from nmtcore.errors import UserError, explain_os_errors, shortened
 from nmtcore.features.schema import labels_of
-from nmtcore.features.transforms.chain import run_vocabularies
+from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import atomic_folder, file_sha256, read_json, write_json
-from nmtcore.inference.text import Bundle
+from nmtcore.inference.search import Hypothesis, translate_examples
+from nmtcore.inference.text import LINES_PER_CHUNK, Chunk, ScoredText, TextOutput, TextReader, read_text
 from nmtcore.layout import file_name
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import LabelVocabularies
@@ -40,7 +45,7 @@ from nmtcore.model.components.base import Component
 from nmtcore.model.device import named_device
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import Vocabulary
-from nmtcore.training.checkpoints import named_weights, save_tensors
+from nmtcore.training.checkpoints import named_weights, save_tensors, set_weights
 
 FORMAT = 3
 """The version of the bundle format."""
@@ -52,6 +57,107 @@ VOCABULARIES = {side: file_name("vocabulary", side=side) for side in SIDES}
 LABELS = {side: file_name("labels", side=side) for side in SIDES}
 _OWN = "own."
 """Prefix of the copies of the user's own components, `own.NAME.py`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundle:
+    """A loaded model in evaluation mode, with its settings, vocabularies, segmenters and labels."""
+
+    run: RunSettings
+    model: TranslationModel
+    source_vocabulary: Vocabulary
+    target_vocabulary: Vocabulary
+    source_segmenter: Segmenter
+    target_segmenter: Segmenter
+    labels: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    model_folders: Sequence[Path] = ()
+    """The folders with the models of the annotators."""
+
+    @cached_property
+    def reader(self) -> TextReader:
+        """What makes examples of text."""
+        return self.new_reader()
+
+    def new_reader(self, *, from_treebank: bool = False) -> TextReader:
+        """Make a `TextReader`."""
+        return TextReader(
+            self.run,
+            self.source_vocabulary,
+            self.source_segmenter,
+            self.transforms,
+            labels=self.labels.get("source", {}),
+            model_folders=self.model_folders,
+            from_treebank=from_treebank,
+        )
+
+    @cached_property
+    def transforms(self) -> Transforms:
+        """The transforms of the run, applied to the model's examples and undone in its output."""
+        return Transforms.of(self.run, self.vocabularies, self.labels)
+
+    @property
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        """The vocabularies by side."""
+        return {"source": self.source_vocabulary, "target": self.target_vocabulary}
+
+    def search_settings(self, settings: DecodingSettings | None = None) -> DecodingSettings:
+        """Return the settings with which to search for outputs; `settings` for text default to the run's."""
+        return self.transforms.search_settings(settings or self.run.decoding)
+
+    def decoding_settings(self, **changes: Any) -> DecodingSettings:
+        """Return the run's decoding settings with `changes` applied; a value of None changes nothing."""
+        changed = {name: value for name, value in changes.items() if value is not None}
+        return build(DecodingSettings, plain(self.run.decoding) | changed, where="decoding")
+
+    @cached_property
+    def output(self) -> TextOutput:
+        """What makes text of hypotheses, detokenised as the data set's settings say."""
+        return TextOutput(self.run, self.target_vocabulary, self.target_segmenter, self.transforms)
+
+    def translate(self, lines: Iterable[str | bytes], settings: DecodingSettings | None = None) -> Iterator[str]:
+        """Translate raw text line by line, in order; see `translate_chunks`."""
+        return (translations[0].text for translations in self.translate_n_best(lines, settings, scores=False))
+
+    def translate_n_best(
+        self, lines: Iterable[str | bytes], settings: DecodingSettings | None = None, **options: Any
+    ) -> Iterator[list[ScoredText]]:
+        """Yield the best translations of each line, best first; `translate_chunks` takes the same `options`."""
+        for chunk, translations in self.translate_chunks(lines, settings, **options):
+            yield from self.texts(chunk, translations)
+
+    def translate_chunks(
+        self,
+        lines: Iterable[str | bytes],
+        settings: DecodingSettings | None = None,
+        *,
+        n_best: int = 1,
+        scores: bool = True,
+        chunk: int = LINES_PER_CHUNK,
+        where: str = "standard input",
+    ) -> Iterator[tuple[Chunk, list[list[Hypothesis]]]]:
+        """Translate raw text, `chunk` lines at a time; yield the best hypotheses of each example.
+
+        See `search_batch` for `n_best` and `scores`. A line of more than `MAX_SUBWORDS` subwords is translated in
+        parts, and standard error says so. Raises `LineError` for a line that is not UTF-8 or contains a NUL, after the
+        translations of all lines before it, and `UserError` for a text in UTF-16 or UTF-32.
+        """
+        settings = self.search_settings(settings)
+        for read in self.reader.chunks(read_text(lines, where=where), chunk):
+            for place, parts in read.long.items():
+                print(f"{place}: very long, translated in {parts} parts.", file=sys.stderr)
+            yield read, translate_examples(self.model, read.examples, settings, n_best=n_best, scores=scores)
+
+    def texts(self, chunk: Chunk, translations: Sequence[Sequence[Hypothesis]]) -> Iterator[list[ScoredText]]:
+        """Yield the texts of the hypotheses of each line, best first; a line without words yields one empty text.
+
+        The i-th best hypotheses of a line's parts are joined, for each i; the score is their sum.
+        """
+        for parts in chunk.sources.by_sentence(translations):
+            ranks = zip(*parts, strict=False) if parts else [()]
+            yield [
+                ScoredText(self.output.text(*(own.tokens for own in ranked)), sum((own.score for own in ranked), 0.0))
+                for ranked in ranks
+            ]
 
 
 def save_bundle(
@@ -108,7 +214,7 @@ def load_bundle(
     labels = {side: _read(folder / LABELS[side], read_labels, columns=own) for side, own in columns.items() if own}
     vocabularies = {side: _read(folder / name, Vocabulary.load) for side, name in VOCABULARIES.items()}
     model = new_model(run, vocabularies, labels)
-    _set_weights(model, folder)
+    _load_weights(model, folder)
     return Bundle(
         run=run,
         model=to_device(model, device),
@@ -173,7 +279,7 @@ def load_initial_weights(
                 differing.append(f"other labels of {column} than those of this run's data")
     for difference in differing:
         raise UserError(f"The model in {folder} was trained with {difference}: train it again.")
-    _set_weights(model, folder)
+    _load_weights(model, folder)
 
 
 def to_device(model: TranslationModel, device: str | torch.device) -> TranslationModel:
@@ -246,11 +352,9 @@ def _check_own_code(folder: Path) -> None:
             )
 
 
-def _set_weights(model: TranslationModel, folder: Path) -> None:
+def _load_weights(model: TranslationModel, folder: Path) -> None:
     own, saved = dict(named_weights(model)), _read(folder / WEIGHTS, load_file)
     forms = ({(name, tensor.shape, tensor.dtype) for name, tensor in tensors.items()} for tensors in (own, saved))
     if differing := sorted(name for name, *_ in set.symmetric_difference(*forms)):
         raise _broken(folder, f"{differing[0]} in {WEIGHTS} does not fit run.json and the vocabularies")
-    with torch.no_grad():
-        for name, tensor in own.items():
-            tensor.copy_(saved[name])
+    set_weights(model, saved)

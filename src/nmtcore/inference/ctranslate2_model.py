@@ -2,6 +2,8 @@
 
 Its matrices are packed as ours: queries, keys, values; its embeddings are scaled by the root of the width as ours. Only
 this file knows its format.
+
+Shapes: D width, E head width, L labels, S source.
 """
 
 from collections.abc import Iterable, Sequence
@@ -101,9 +103,9 @@ def _set_layers(
 ) -> None:
     """Copy the layers and the positions of a stack."""
     if relative is None:
-        table_PD = _array(sinusoids(longest, model.settings.width))
+        table_SD = _array(sinusoids(longest, model.settings.width))
         has_sinusoids = model.has_sinusoids(stack)
-        stack_spec.position_encodings.encodings = table_PD if has_sinusoids else np.zeros_like(table_PD)
+        stack_spec.position_encodings.encodings = table_SD if has_sinusoids else np.zeros_like(table_SD)
     for i, (spec, layer) in enumerate(zip(stack_spec.layer, getattr(model, stack), strict=True)):
         _set_norm(spec.self_attention, layer.around_attention.norm)
         _set_linears(spec.self_attention.linear, (layer.attention.queries_keys_values, layer.attention.output))

@@ -1,4 +1,7 @@
-"""Parsing of source sentences: with the heads that a model was trained to parse with, or with any attention head."""
+"""Parsing of source sentences: with the heads that a model was trained to parse with, or with any attention head.
+
+Shapes: B sentences, S source, U nodes, W words.
+"""
 
 import re
 import sys
@@ -65,7 +68,7 @@ def parse_examples(
     """Parse the source sentences, in order, with a model that has a `parser`."""
 
     def work(batch: Batch, rows_B: np.ndarray) -> list[Parse]:
-        scores = model.parser.parse_scores(model.encode(batch).context)
+        scores = model.parser.parse_scores(model.encode(batch))
         return [parse_of(own, to_root=model.parser.points_to_root, methods=methods) for own in scores]
 
     return in_batches(model, replace(examples, target=None), work, sentences=batch_sentences)
@@ -176,7 +179,7 @@ def _tree_scores(observed: Observed, layer: int, head: int, component: Component
     attends to its head, its attention to itself is its score as the root, and weights are summed within words.
     """
     if component and component.parses and component.points_to_root:
-        return component.parse_scores(observed.encoded.context)
+        return component.parse_scores(observed.context)
     weights_B1SS = observed.maps["encoder", layer][:, [head]]
     counts = (observed.words_BS.max(axis=1) + 1).tolist()
     words_BS = torch.from_numpy(observed.words_BS).to(weights_B1SS.device)

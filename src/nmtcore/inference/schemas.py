@@ -60,13 +60,13 @@ ATTENTION_SCHEMA = pa.schema(
 `weights` has one row per token of `queries` and one column per token of `keys`. The queries of "cross" are the target
 tokens about to be generated. A recurrent model has no rows "encoder", and its decoder one layer and head.
 
-A component with weights of its own (`Component.source_weights`) adds one row per sentence, where `attention` is its
-name, `layer` and `head` are null, and the queries are the source tokens: for `head_selection` the dependents, whose
+A component of a recurrent model (`RecurrentNote.source_weights_BSS`) adds one row per sentence, where `attention` is
+its name, `layer` and `head` are null, and the queries are the source tokens: for `head_selection` the dependents, whose
 heads are the keys. A token's weight for itself is that of the root, and `</s>`, which has no head, has zeros.
 
-A component with an attention of its own in a recurrent decoder (`Component.cross_weights`) also adds one row per
-sentence that is like those of "cross": `attention` is the component's name, `layer` and `head` are 0, and the queries
-are the target tokens. `head_selection` with `annotations: separate` has it, over the expected heads of the keys."""
+One with an attention of its own in the decoder (`RecurrentNote.cross_weights_BTS`) also adds one row per sentence that
+is like those of "cross": `attention` is the component's name, `layer` and `head` are 0, and the queries are the target
+tokens. `head_selection` with `annotations: separate` has it, over the expected heads of the keys."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,8 @@ natural logarithms. Its tokens are the subwords into which the model's segmentat
 cut it into subwords do not count. The distribution is the softmax over the whole target vocabulary, as in training,
 without any length penalty. Contrastive pairs are compared as whole sentences, without dividing by their lengths, as in
 LingEval97 (Sennrich 2017).
+
+Shapes: B sentences, D width, N target tokens, T target, V vocabulary.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -68,8 +70,8 @@ def score_targets(model: TranslationModel, examples: Examples) -> list[TargetSco
     """
 
     def work(batch: Batch, rows_B: np.ndarray) -> list[float]:
-        encoded = model.encode(batch)
-        logits_NV = model.logits(model.forced_states(batch, encoded), encoded.context)
+        context = model.encode(batch)
+        logits_NV = model.logits(model.forced_states(batch, context), context)
         logits_NV = logits_NV.to(torch.promote_types(logits_NV.dtype, torch.float32))
         targets_N = batch.target_output_BT.flatten().index_select(0, batch.target_positions_N)
         log_N = logits_NV.gather(1, targets_N.unsqueeze(1)).squeeze(1) - logits_NV.logsumexp(dim=1)

@@ -7,7 +7,9 @@ ends when no continuation of its live beams can outrank the worst of the `n_best
 changes no result.
 
 The model runs on its device, and its best extensions are found there. All that follows is arithmetic with a few numbers
-per beam, which NumPy does on the host. Row `b * M + m` of a search (R = B * M rows) is beam m of sentence b.
+per beam, which NumPy does on the host. Row `b * M + m` of a search (Z = B * M rows) is beam m of sentence b.
+
+Shapes: B sentences, C candidates, M beams, T target, V vocabulary, X extensions, Z rows.
 """
 
 import math
@@ -24,8 +26,9 @@ from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import DivergedError, UserError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.batches import device_of, in_batches
-from nmtcore.model.base import Encoded, TranslationModel
+from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch
+from nmtcore.model.components.base import Context
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID
 
 NEVER_GENERATED = (PAD, BOS, ROOT_ID)
@@ -67,7 +70,7 @@ def translate_examples(
 @torch.inference_mode()
 def search_batch(
     model: TranslationModel,
-    encoded: Encoded,
+    context: Context,
     settings: DecodingSettings,
     *,
     limits_B: Tensor,
@@ -90,8 +93,8 @@ def search_batch(
             f"{n_best} hypotheses per sentence were requested, but the beam has {settings.beam}: use a wider beam."
         )
     if settings.beam == 1:
-        return [[hypothesis] for hypothesis in _greedy(model, encoded, settings, limits_B, scores)]
-    beams = _BeamSearch(model, encoded, settings, limits_B, n_best)
+        return [[hypothesis] for hypothesis in _greedy(model, context, settings, limits_B, scores)]
+    beams = _BeamSearch(model, context, settings, limits_B, n_best)
     while len(beams.sentence_B):
         beams.step()
     if not all(beams.finished):
@@ -120,15 +123,15 @@ def length_limits(settings: DecodingSettings, source_lengths: Sequence[int]) -> 
     return by_ratio if longest is None else [min(longest, limit) for limit in by_ratio]
 
 
-def log_probabilities(logits_RV: Tensor) -> Tensor:
+def log_probabilities(logits_ZV: Tensor) -> Tensor:
     """Compute the log probabilities of the next tokens, in fp32 or better."""
-    return torch.log_softmax(logits_RV, dim=1, dtype=torch.promote_types(logits_RV.dtype, torch.float32))
+    return torch.log_softmax(logits_ZV, dim=1, dtype=torch.promote_types(logits_ZV.dtype, torch.float32))
 
 
-def exclude_tokens(values_RV: Tensor, *, end: bool) -> Tensor:
+def exclude_tokens(values_ZV: Tensor, *, end: bool) -> Tensor:
     """Set the columns of `NEVER_GENERATED`, and with `end` that of `</s>`, to -inf, in place."""
     excluded = (*NEVER_GENERATED, EOS) if end else NEVER_GENERATED
-    return values_RV.index_fill_(1, torch.tensor(excluded, device=values_RV.device), -torch.inf)
+    return values_ZV.index_fill_(1, torch.tensor(excluded, device=values_ZV.device), -torch.inf)
 
 
 def _diverged() -> DivergedError:
@@ -136,22 +139,22 @@ def _diverged() -> DivergedError:
 
 
 def _greedy(
-    model: TranslationModel, encoded: Encoded, settings: DecodingSettings, limits_B: Tensor, scores: bool
+    model: TranslationModel, context: Context, settings: DecodingSettings, limits_B: Tensor, scores: bool
 ) -> list[Hypothesis]:
-    """Return the hypothesis of each sentence. A row of a step (R) is a sentence that has not ended.
+    """Return the hypothesis of each sentence. A row of a step (Z) is a sentence that has not ended.
 
     The host waits for the device once per step, for the new tokens.
     """
-    state, limits = model.start(encoded), limits_B.tolist()
+    state, limits = model.start(context), limits_B.tolist()
     tokens: list[list[int]] = [[] for _ in limits]
     totals = [0.0] * len(limits)  # log probabilities; without scores sums of logits, to see whether they are finite
-    sentences, newest_R, length = list(range(len(limits))), torch.full_like(limits_B, BOS), 0
+    sentences, newest_Z, length = list(range(len(limits))), torch.full_like(limits_B, BOS), 0
     while sentences:
-        next_RV = model.step(newest_R, state)
-        next_RV = log_probabilities(next_RV) if scores else next_RV
-        next_RV = exclude_tokens(next_RV, end=length < settings.min_length)
-        best_R, newest_R = next_RV.max(dim=1)
-        columns = torch.stack([newest_R.double(), best_R.double(), next_RV[:, EOS].double()]).tolist()
+        next_ZV = model.step(newest_Z, state)
+        next_ZV = log_probabilities(next_ZV) if scores else next_ZV
+        next_ZV = exclude_tokens(next_ZV, end=length < settings.min_length)
+        best_Z, newest_Z = next_ZV.max(dim=1)
+        columns = torch.stack([newest_Z.double(), best_Z.double(), next_ZV[:, EOS].double()]).tolist()
         live = []
         for row, (sentence, token, best, end) in enumerate(zip(sentences, *columns, strict=True)):
             ends = token == EOS or length == limits[sentence]
@@ -162,10 +165,10 @@ def _greedy(
         length += 1
         if len(live) < len(sentences):
             sentences = [sentences[row] for row in live]
-            live_R = torch.tensor(live, dtype=torch.int64, device=newest_R.device)
-            newest_R = newest_R.index_select(0, live_R)
+            live_Z = torch.tensor(live, dtype=torch.int64, device=newest_Z.device)
+            newest_Z = newest_Z.index_select(0, live_Z)
             if live:
-                state.select(torch.zeros_like(live_R)[:, None], live_R)
+                state.select(torch.zeros_like(live_Z)[:, None], live_Z)
     if not all(map(math.isfinite, totals)):
         raise _diverged()
     return [
@@ -193,10 +196,10 @@ class _BeamSearch:
     """The live beams of the undecided sentences of a batch, and the finished hypotheses of all sentences."""
 
     def __init__(
-        self, model: TranslationModel, encoded: Encoded, settings: DecodingSettings, limits_B: Tensor, n_best: int
+        self, model: TranslationModel, context: Context, settings: DecodingSettings, limits_B: Tensor, n_best: int
     ) -> None:
         self.model, self.settings, self.n_best, self.device = model, settings, n_best, limits_B.device
-        self.state, self.limit_B = model.start(encoded), np.array(limits_B.tolist(), dtype=np.int64)
+        self.state, self.limit_B = model.start(context), np.array(limits_B.tolist(), dtype=np.int64)
         sentences = len(self.limit_B)
         self.sentence_B = np.arange(sentences)
         """The index of each undecided sentence in the batch."""
@@ -227,11 +230,11 @@ class _BeamSearch:
 
         At its length limit a sentence has only those by `</s>`, before the minimum only others; the rest is at -inf.
         """
-        newest_R = self._on_device(self.tokens_BMT[:, :, -1]).flatten()
+        newest_Z = self._on_device(self.tokens_BMT[:, :, -1]).flatten()
         length = self.tokens_BMT.shape[2] - 1
-        next_RV = log_probabilities(self.model.step(newest_R, self.state))
-        next_RV = exclude_tokens(next_RV, end=length < self.settings.min_length)
-        next_BMV = next_RV.view(*self.log_probability_BM.shape, -1)
+        next_ZV = log_probabilities(self.model.step(newest_Z, self.state))
+        next_ZV = exclude_tokens(next_ZV, end=length < self.settings.min_length)
+        next_BMV = next_ZV.view(*self.log_probability_BM.shape, -1)
         at_limit_B = self.limit_B == length
         if at_limit_B.any():
             is_end_V = torch.arange(next_BMV.shape[2], device=self.device) == EOS

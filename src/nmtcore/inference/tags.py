@@ -2,6 +2,8 @@
 
 A search holds no tags. A word's tag is the likeliest one, by the component that predicts tags, at the word's first
 subword; or, if the model interleaves words and tags, the tag that it has generated before the word.
+
+Shapes: B sentences, V vocabulary, W words.
 """
 
 from collections.abc import Sequence
@@ -58,12 +60,12 @@ def _scored_tags(bundle: Bundle, batch: Batch, words: Sequence[Sequence[LocatedW
 
 def _generated_tags(bundle: Bundle, batch: Batch, words: Sequence[Sequence[LocatedWord]]) -> list[tuple]:
     """Return the tag that an interleaved model generates before every word of a batch, with its probability."""
-    model, encoded = bundle.model, bundle.model.encode(batch)
+    model, context = bundle.model, bundle.model.encode(batch)
     positions = [[word.tag_position for word in sentence if word.tag_position is not None] for sentence in words]
     rows_W = _scored_rows(batch, positions)
     places_W = batch.target_positions_N.index_select(0, rows_W)
     token_W = batch.target_output_BT.flatten().index_select(0, places_W)
-    logits_WV = model.logits(model.forced_states(batch, encoded).index_select(0, rows_W), encoded.context)
+    logits_WV = model.logits(model.forced_states(batch, context).index_select(0, rows_W), context)
     probabilities = log_probabilities(logits_WV).gather(1, token_W.unsqueeze(1)).squeeze(1).exp().tolist()
     unknown = tag_entry(LABEL_SPECIALS[UNKNOWN_LABEL])
     generated = iter(

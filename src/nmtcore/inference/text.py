@@ -1,16 +1,13 @@
-"""Text as a model reads it, and a loaded model that translates text.
+"""Text as a model reads and writes it.
 
 Examples are made of lines of raw text or of the sentences of a treebank: words, subwords, and the syntactic features
 that translation needs.
 """
 
-import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,8 +17,6 @@ from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings, ExistingSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.training import DecodingSettings
-from nmtcore.config.typed import build, plain
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.text_lines import BadRow, Input, clean_lines, decode
 from nmtcore.corpus.tokenisation import WordTokenizer
@@ -32,8 +27,6 @@ from nmtcore.features.schema import columns_of
 from nmtcore.features.sources import MAX_SUBWORDS, Sources, cut_sources
 from nmtcore.features.syntax import AnnotatedWords, column_of
 from nmtcore.features.transforms.chain import Transforms
-from nmtcore.inference.search import Hypothesis, translate_examples
-from nmtcore.model.base import TranslationModel
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 from nmtcore.syntax.annotation import Annotation
@@ -160,110 +153,31 @@ class ScoredText(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bundle:
-    """A loaded model in evaluation mode, with its settings, vocabularies, segmenters and labels."""
-
-    run: RunSettings
-    model: TranslationModel
-    source_vocabulary: Vocabulary
-    target_vocabulary: Vocabulary
-    source_segmenter: Segmenter
-    target_segmenter: Segmenter
-    labels: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    model_folders: Sequence[Path] = ()
-    """The folders with the models of the annotators."""
-
-    @cached_property
-    def reader(self) -> "TextReader":
-        """What makes examples of text."""
-        return TextReader(self)
-
-    @cached_property
-    def transforms(self) -> Transforms:
-        """The transforms of the run, applied to the model's examples and undone in its output."""
-        return Transforms.of(self.run, self.vocabularies, self.labels)
-
-    @property
-    def vocabularies(self) -> dict[str, Vocabulary]:
-        """The vocabularies by side."""
-        return {"source": self.source_vocabulary, "target": self.target_vocabulary}
-
-    def search_settings(self, settings: DecodingSettings | None = None) -> DecodingSettings:
-        """Return the settings with which to search for outputs; `settings` for text default to the run's."""
-        return self.transforms.search_settings(settings or self.run.decoding)
-
-    def decoding_settings(self, **changes: Any) -> DecodingSettings:
-        """Return the run's decoding settings with `changes` applied; a value of None changes nothing."""
-        changed = {name: value for name, value in changes.items() if value is not None}
-        return build(DecodingSettings, plain(self.run.decoding) | changed, where="decoding")
-
-    @cached_property
-    def output(self) -> TextOutput:
-        """What makes text of hypotheses, detokenised as the data set's settings say."""
-        return TextOutput(self.run, self.target_vocabulary, self.target_segmenter, self.transforms)
-
-    def translate(self, lines: Iterable[str | bytes], settings: DecodingSettings | None = None) -> Iterator[str]:
-        """Translate raw text line by line, in order; see `translate_chunks`."""
-        return (translations[0].text for translations in self.translate_n_best(lines, settings, scores=False))
-
-    def translate_n_best(
-        self, lines: Iterable[str | bytes], settings: DecodingSettings | None = None, **options: Any
-    ) -> Iterator[list[ScoredText]]:
-        """Yield the best translations of each line, best first; `translate_chunks` takes the same `options`."""
-        for chunk, translations in self.translate_chunks(lines, settings, **options):
-            yield from self.texts(chunk, translations)
-
-    def translate_chunks(
-        self,
-        lines: Iterable[str | bytes],
-        settings: DecodingSettings | None = None,
-        *,
-        n_best: int = 1,
-        scores: bool = True,
-        chunk: int = LINES_PER_CHUNK,
-        where: str = "standard input",
-    ) -> Iterator[tuple[Chunk, list[list[Hypothesis]]]]:
-        """Translate raw text, `chunk` lines at a time; yield the best hypotheses of each example.
-
-        See `search_batch` for `n_best` and `scores`. A line of more than `MAX_SUBWORDS` subwords is translated in
-        parts, and standard error says so. Raises `LineError` for a line that is not UTF-8 or contains a NUL, after the
-        translations of all lines before it, and `UserError` for a text in UTF-16 or UTF-32.
-        """
-        settings = self.search_settings(settings)
-        for read in self.reader.chunks(read_text(lines, where=where), chunk):
-            for place, parts in read.long.items():
-                print(f"{place}: very long, translated in {parts} parts.", file=sys.stderr)
-            yield read, translate_examples(self.model, read.examples, settings, n_best=n_best, scores=scores)
-
-    def texts(self, chunk: Chunk, translations: Sequence[Sequence[Hypothesis]]) -> Iterator[list[ScoredText]]:
-        """Yield the texts of the hypotheses of each line, best first; a line without words yields one empty text.
-
-        The i-th best hypotheses of a line's parts are joined, for each i; the score is their sum.
-        """
-        for parts in chunk.sources.by_sentence(translations):
-            ranks = zip(*parts, strict=False) if parts else [()]
-            yield [
-                ScoredText(self.output.text(*(own.tokens for own in ranked)), sum((own.score for own in ranked), 0.0))
-                for ranked in ranks
-            ]
-
-
 class TextReader:
-    """Makes examples of sentences for a model.
+    """Makes examples of sentences for a model, given the vocabulary, segmenter and labels of the source.
 
     Annotators start with the first sentences, and stop with the reader. `from_treebank`: trees that came with the
     model's corpus come with the sentences, too (`InputSentence.gold`), so that no annotator is started for them.
     """
 
-    def __init__(self, bundle: Bundle, *, from_treebank: bool = False) -> None:
-        run, self._bundle = bundle.run, bundle
+    def __init__(
+        self,
+        run: RunSettings,
+        vocabulary: Vocabulary,
+        segmenter: Segmenter,
+        transforms: Transforms,
+        *,
+        labels: Mapping[str, Sequence[str]],
+        model_folders: Sequence[Path],
+        from_treebank: bool = False,
+    ) -> None:
+        self._vocabulary, self._segmenter, self._transforms, self._labels = vocabulary, segmenter, transforms, labels
         self._tokenizer = WordTokenizer(run.text_words("source"), run.source)
         self._annotators: dict[str, tuple[AnnotatorSettings, list[str]]] = {
             name: (ANNOTATORS.build(run.annotators[name], where=f"run.json: annotators.{name}"), features)
             for name, features in group_by_annotator(run.inference_features["source"]).items()
         }
-        self._task = AnnotationTask(side="source", language=run.source, model_folders=tuple(bundle.model_folders))
+        self._task = AnnotationTask(side="source", language=run.source, model_folders=tuple(model_folders))
         self._open: dict[str, Annotator] = {}
         self.given_by = [
             name for name, (own, _) in self._annotators.items() if from_treebank and isinstance(own, ExistingSettings)
@@ -281,15 +195,15 @@ class TextReader:
         split, compose = self._tokenizer.split, self._tokenizer.compose
         words = [split(own.text) if own.words is None else list(map(compose, own.words)) for own in texts]
         annotations = {name: self._annotate(name, texts, words) for name in self._annotators}
-        segmented = [self._bundle.source_segmenter.segment(own) for own in words]
+        segmented = [self._segmenter.segment(own) for own in words]
         words_of_subwords = Ragged.from_lists([own.word_of_subword for own in segmented], np.int32)
         side = SideExamples(
-            ids=Ragged.from_lists([self._bundle.source_vocabulary.ids(own.pieces) for own in segmented], np.int32),
+            ids=Ragged.from_lists([self._vocabulary.ids(own.pieces) for own in segmented], np.int32),
             word_of_subword=words_of_subwords,
             features=self._features(words_of_subwords, annotations),
         )
         ids = np.array([own.number - 1 for own in texts], dtype=np.int64)
-        sources = cut_sources(Examples(id=ids, source=side), self._bundle.transforms)
+        sources = cut_sources(Examples(id=ids, source=side), self._transforms)
         return Chunk(texts, words, annotations, sources)
 
     def _annotate(self, name: str, texts: Sequence[InputSentence], words: Sequence[Sequence[str]]) -> list[Annotation]:
@@ -310,12 +224,11 @@ class TextReader:
     def _features(self, words_of_subwords: Ragged, annotations: dict[str, list[Annotation]]) -> dict[str, Ragged]:
         """Compute the features that translation needs from the annotations of sentences."""
         columns: dict[str, Ragged] = {}
-        labels = self._bundle.labels.get("source", {})
         for name, (_, features) in self._annotators.items():
             words = AnnotatedWords(
                 annotation=annotation_batch(annotations[name]),
                 word_of_subword=words_of_subwords,
-                labels=labels,
+                labels=self._labels,
                 side="source",
                 where="the text",
             )

@@ -1,8 +1,10 @@
-"""What all translation models share: embeddings, a tied output layer, losses, components and parsing."""
+"""What all translation models share: embeddings, a tied output layer, losses, components and parsing.
+
+Shapes: B sentences, D width, M beams, S source, T target, Z rows.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -12,16 +14,6 @@ from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component, Context
 from nmtcore.model.linear import Linear, linear
 from nmtcore.model.losses import TRANSLATION, Losses, Part, SmoothingOver, smoothed_cross_entropy
-
-
-@dataclass(frozen=True, kw_only=True)
-class Encoded:
-    """The encoder's output for a batch, and the context that its components share."""
-
-    memory_BSD: Tensor
-    context: Context
-    last: Sequence[tuple[Tensor, Tensor]] = ()
-    """The last hidden and cell state of every layer of a recurrent encoder, both directions side by side: (B, D)."""
 
 
 class DecoderState:
@@ -102,20 +94,20 @@ class TranslationModel(nn.Module, ABC):
         self.output_bias = nn.Parameter(torch.zeros(target_size)) if output_bias else None
 
     @abstractmethod
-    def encode(self, batch: Batch) -> Encoded:
-        """Run the encoder over the source."""
+    def encode(self, batch: Batch) -> Context:
+        """Run the encoder over the source, which begins a pass."""
 
     @abstractmethod
-    def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
+    def decode(self, target_input_BT: Tensor, context: Context) -> Tensor:
         """Run the decoder over whole targets: (B, T, D)."""
 
     @abstractmethod
-    def start(self, encoded: Encoded) -> DecoderState:
+    def start(self, context: Context) -> DecoderState:
         """Start step-by-step decoding with one beam per sentence."""
 
     @abstractmethod
-    def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
-        """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
+    def step(self, tokens_Z: Tensor, state: DecoderState) -> Tensor:
+        """Score the next token of every row, given its newest token (`<s>` in the first step): (Z, V)."""
 
     def compile_parts(self, **options: Any) -> None:
         """Let torch compile the loss, with its first batch; `options` are those of `torch.compile`."""
@@ -152,11 +144,11 @@ class TranslationModel(nn.Module, ABC):
 
         Only real target positions reach the output layer; `loss_chunk` limits those whose logits are in memory.
         """
-        encoded = self.encode(batch)
-        parts, measures, nll = [], {}, encoded.memory_BSD.new_zeros((), dtype=torch.float32)
+        context = self.encode(batch)
+        parts, measures, nll = [], {}, context.memory_BSD.new_zeros((), dtype=torch.float32)
         if TRANSLATION in batch.counts:
             smoothed, nll = self.cross_entropy(
-                self._changed(self.forced_states(batch, encoded), encoded.context),
+                self._changed(self.forced_states(batch, context), context),
                 self.target_embedding.weight,
                 self.output_bias,
                 batch.target_output_BT.flatten().index_select(0, batch.target_positions_N),
@@ -170,15 +162,15 @@ class TranslationModel(nn.Module, ABC):
                 continue
             weight = component.loss_weight
             with torch.set_grad_enabled(torch.is_grad_enabled() and weight != 0):
-                total = component.loss(encoded.context)
+                total = component.loss(context)
             parts.append(Part(name=component.name, sum=total, count=batch.counts[component.name], weight=weight))
             if not self.training and component.tag_names:
-                measures[f"accuracy/{component.name}"] = component.correct_tags(encoded.context)
+                measures[f"accuracy/{component.name}"] = component.correct_tags(context)
         return Losses(parts=tuple(parts), nll_sum=nll, measures=measures)
 
-    def forced_states(self, batch: Batch, encoded: Encoded) -> Tensor:
+    def forced_states(self, batch: Batch, context: Context) -> Tensor:
         """Decode the batch's targets: the states at their real positions, which `logits` scores, (N, D)."""
-        states_BTD = self.decode(batch.target_input_BT, encoded)
+        states_BTD = self.decode(batch.target_input_BT, context)
         return states_BTD.flatten(0, 1).index_select(0, batch.target_positions_N)
 
     @property
@@ -198,6 +190,6 @@ class TranslationModel(nn.Module, ABC):
 
     def tag_scores(self, batch: Batch) -> Tensor:
         """Return the `tagger`'s log-probabilities of its `tag_names` at the real positions of the targets: (N, L)."""
-        encoded = self.encode(batch)
-        self._changed(self.forced_states(batch, encoded), encoded.context)
-        return self.tagger.tag_scores(encoded.context)
+        context = self.encode(batch)
+        self._changed(self.forced_states(batch, context), context)
+        return self.tagger.tag_scores(context)

@@ -1,4 +1,7 @@
-"""A batch: its numpy arrays, to which components add, and its tensors; labels of its tokens, and sums over words."""
+"""A batch: its numpy arrays, to which components add, and its tensors; labels of its tokens, and sums over words.
+
+Shapes: B sentences, J subwords, N target tokens, S source, T target, W words.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,16 +23,34 @@ LabelVocabularies = Mapping[str, Mapping[str, Sequence[str]]]
 """Label vocabularies by side and by column of the feature files: labels["source"]["deprel"]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SideArrays:
-    """One side of a batch: the sources with the prefixes of components and `</s>`, or the targets with `</s>`."""
+@dataclass(kw_only=True)
+class BatchArrays:
+    """The sources of a batch in numpy, with the prefixes of components and `</s>`, and what components add to them."""
 
     tokens_BS: np.ndarray
-    """Prefix, subwords, `</s>`, and padding on the right. S counts the positions of this side."""
+    """Prefix, subwords, `</s>`, and padding on the right."""
     examples: SideExamples
     """The sentences, in the order of the batch."""
     offset: int = 0
     """Length of the prefix. Subword i of a sentence is in column `offset + i`."""
+    target: "BatchArrays | None" = None
+    """The same of the targets, as they are to be generated: without `<s>`. None if there are none."""
+    extra: dict[str, np.ndarray] = field(default_factory=dict)
+    """The arrays that components add."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """What each term of the objective is a sum over."""
+
+    @classmethod
+    def of(
+        cls, side: SideExamples, *, prefix: Sequence[int] = (), target: "BatchArrays | None" = None
+    ) -> "BatchArrays":
+        """Pad one side of examples."""
+        width = len(prefix) + int(side.ids.lengths.max(initial=0)) + 1
+        tokens_BS = side.ids.padded(fill=PAD, width=width, offset=len(prefix)).astype(np.int64)
+        tokens_BS[:, : len(prefix)] = prefix
+        arrays = cls(tokens_BS=tokens_BS, examples=side, offset=len(prefix), target=target)
+        tokens_BS[np.arange(len(tokens_BS)), arrays.ends_B] = EOS
+        return arrays
 
     @cached_property
     def ends_B(self) -> np.ndarray:
@@ -72,17 +93,6 @@ class SideArrays:
         values_BS = np.full(self.tokens_BS.shape, fill, dtype=values_J.dtype)
         values_BS[self.subwords[:2]] = values_J
         return values_BS
-
-
-@dataclass(kw_only=True)
-class BatchArrays:
-    """The numpy arrays of a batch, and what components add to them in `extra` and `counts`."""
-
-    source: SideArrays
-    target: SideArrays | None = None
-    """The targets, as they are to be generated (without `<s>`); None if there are none."""
-    extra: dict[str, np.ndarray] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -134,20 +144,19 @@ def make_batch(
         on_gpu = torch.device(device).type == "cuda"
         return (tensor.pin_memory() if on_gpu else tensor).to(device, non_blocking=on_gpu)
 
-    chosen = examples.take(rows_B)
-    source = _side_arrays(chosen.source, [i for component in components for i in component.source_prefix])
-    target = None if chosen.target is None else _side_arrays(chosen.target, [])
-    arrays = BatchArrays(source=source, target=target)
+    chosen, prefix = examples.take(rows_B), [i for component in components for i in component.source_prefix]
+    target = None if chosen.target is None else BatchArrays.of(chosen.target)
+    arrays = BatchArrays.of(chosen.source, prefix=prefix, target=target)
     if target is not None:
         arrays.counts[TRANSLATION] = int(target.mask_BS.sum())
     for component in components:
         component.add_to_batch(arrays)
     batch = Batch(
         ids_B=chosen.id,
-        source_BS=move(source.tokens_BS),
-        source_mask_BS=move(source.mask_BS),
-        source_words_BS=move(source.word_of_column_BS),
-        source_lengths_B=torch.from_numpy(source.ends_B + 1),
+        source_BS=move(arrays.tokens_BS),
+        source_mask_BS=move(arrays.mask_BS),
+        source_words_BS=move(arrays.word_of_column_BS),
+        source_lengths_B=torch.from_numpy(arrays.ends_B + 1),
         extra={name: move(array) for name, array in arrays.extra.items()},
         counts={name: count for name, count in arrays.counts.items() if terms is None or name in terms},
         tokens=arrays.counts.get(TRANSLATION, 0),
@@ -160,15 +169,6 @@ def make_batch(
         batch.target_output_BT = move(target.tokens_BS)
         batch.target_positions_N = move(np.flatnonzero(target.mask_BS))
     return batch
-
-
-def _side_arrays(side: SideExamples, prefix: Sequence[int]) -> SideArrays:
-    width = len(prefix) + int(side.ids.lengths.max(initial=0)) + 1
-    tokens_BS = side.ids.padded(fill=PAD, width=width, offset=len(prefix)).astype(np.int64)
-    tokens_BS[:, : len(prefix)] = prefix
-    arrays = SideArrays(tokens_BS=tokens_BS, examples=side, offset=len(prefix))
-    tokens_BS[np.arange(len(tokens_BS)), arrays.ends_B] = EOS
-    return arrays
 
 
 def label_vocabulary(
@@ -187,25 +187,25 @@ def label_vocabulary(
     )
 
 
-def token_label_ids(side: SideArrays, label_column: str, *, label_count: int) -> np.ndarray:
-    """Return the label id of every token of `side.tokens_BS`: (B, S), int64, `NO_LABEL` for padding.
+def token_label_ids(arrays: BatchArrays, label_column: str, *, label_count: int) -> np.ndarray:
+    """Return the label id of every token of `arrays.tokens_BS`: (B, S), int64, `NO_LABEL` for padding.
 
     Every subword of a word has the word's label. Ids 0 to L-1, where L is `label_count`, are those of the vocabulary
     (`NO_LABEL`, `UNKNOWN_LABEL`...), L is `</s>`, and L+1 is any prefix.
     """
-    ids_BS = side.of_words(label_column, fill=NO_LABEL).astype(np.int64)
-    ids_BS[:, : side.offset] = label_count + 1
-    ids_BS[np.arange(len(ids_BS)), side.ends_B] = label_count
+    ids_BS = arrays.of_words(label_column, fill=NO_LABEL).astype(np.int64)
+    ids_BS[:, : arrays.offset] = label_count + 1
+    ids_BS[np.arange(len(ids_BS)), arrays.ends_B] = label_count
     return ids_BS
 
 
 def pool_words(scores: Tensor, words_BS: Tensor, *, count: int) -> Tensor:
     """Sum scores over the block of every pair of words (tran2018, equation 24): (B, ..., S, S) to (B, ..., W, W).
 
-    The sums are in fp32 or float64. `words_BS` comes from `SideArrays.word_of_column_BS`, and `count` is W. Cell (a, b)
-    is the sum over the subwords of word a (rows) and word b (columns), whichever of the two is the head; a word's
-    diagonal cell sums its whole block. Rows and columns without a word are ignored. Cells of words beyond a sentence's
-    last word are 0.
+    The sums are in fp32 or float64. `words_BS` comes from `BatchArrays.word_of_column_BS`, and `count` is W. Cell
+    (a, b) is the sum over the subwords of word a (rows) and word b (columns), whichever of the two is the head; a
+    word's diagonal cell sums its whole block. Rows and columns without a word are ignored. Cells of words beyond a
+    sentence's last word are 0.
     """
     exact = at_least_fp32(scores)
     words = words_BS.reshape(len(words_BS), *[1] * (scores.dim() - 3), words_BS.size(1))

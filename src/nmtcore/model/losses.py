@@ -1,4 +1,7 @@
-"""Losses as sums with their counts, so that gradient accumulation and several devices can divide by global counts."""
+"""Losses as sums with their counts, so that gradient accumulation and several devices can divide by global counts.
+
+Shapes: D width, N target tokens, V vocabulary.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

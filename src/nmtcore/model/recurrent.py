@@ -2,9 +2,11 @@
 
 Attention has the general form of Luong et al. (2015), without bias. Components change the encoder's annotations, and
 add to the output of each step of the decoder.
+
+Shapes: B sentences, D width, E head width, G gates, I inputs, M beams, S source, T target, Z rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -13,9 +15,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from nmtcore.config.bases import RecurrentSettings
-from nmtcore.model.base import DecoderState, Encoded, PackedLinear, TranslationModel
+from nmtcore.model.base import DecoderState, PackedLinear, TranslationModel
 from nmtcore.model.batch import Batch
-from nmtcore.model.components.base import AttentionInputs, Component, Context, layer_hooks
+from nmtcore.model.components.base import AttentionInputs, Component, Context, RecurrentComponent, layer_hooks
 from nmtcore.model.linear import Linear, linear
 
 
@@ -52,43 +54,45 @@ class Recurrent(TranslationModel):
         self.from_context = Linear(width, width, bias=False)
         self.from_hidden = Linear(width, width, bias=False)
         """The two halves of W in `tanh(W [c; h])`."""
+        self._recurrent = [component for component in components if isinstance(component, RecurrentComponent)]
         self._compiled = False
         self._observe = [hooks.observe for hooks in layer_hooks(components, "cross", 0) if hooks.observe]
 
-    def encode(self, batch: Batch) -> Encoded:
-        """Run the encoder over the source."""
+    def encode(self, batch: Batch) -> Context:
+        """Run the encoder over the source, which begins a pass."""
         states_BSD, context = self.embed_source(batch)
         packed = pack_padded_sequence(
             self._dropped(states_BSD), batch.source_lengths_B, batch_first=True, enforce_sorted=False
         )
-        last = []
+        context.last = last = []
         for i, layer in enumerate(self.encoder):
             if i:
                 packed = packed._replace(data=self._dropped(packed.data))
             packed, (hidden_2BE, cells_2BE) = layer(packed)
             last.append((hidden_2BE.transpose(0, 1).flatten(1), cells_2BE.transpose(0, 1).flatten(1)))
         memory_BSD, _ = pad_packed_sequence(packed, batch_first=True, total_length=batch.source_BS.size(1))
-        for component in self.components:
+        for component in self._recurrent:
             memory_BSD = component.annotate(memory_BSD, context)
-        return Encoded(memory_BSD=memory_BSD, context=context, last=last)
+        context.memory_BSD = memory_BSD
+        return context
 
     def _dropped(self, states: Tensor) -> Tensor:
         return F.dropout(states, self.settings.dropout, self.training)
 
-    def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
+    def decode(self, target_input_BT: Tensor, context: Context) -> Tensor:
         """Run the decoder over whole targets: (B, T, D)."""
-        hidden_BTD, outputs_BTD, state = self._run(target_input_BT, encoded)
+        hidden_BTD, outputs_BTD, state = self._run(target_input_BT, context)
         if self._observe:
-            self._show_attention(hidden_BTD, state, encoded.context)
+            self._show_attention(hidden_BTD, state, context)
         return outputs_BTD
 
-    def hidden_states(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
+    def hidden_states(self, target_input_BT: Tensor, context: Context) -> Tensor:
         """Run the decoder over whole targets, and return the top layer's hidden states h: (B, T, D)."""
-        return self._run(target_input_BT, encoded)[0]
+        return self._run(target_input_BT, context)[0]
 
-    def _run(self, target_input_BT: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor, DecoderState]:
+    def _run(self, target_input_BT: Tensor, context: Context) -> tuple[Tensor, Tensor, DecoderState]:
         """Return all hidden states h, all outputs u, and the last state."""
-        state, hidden, outputs = self.start(encoded), [], []
+        state, hidden, outputs = self.start(context), [], []
         # Only what depends on the step before is computed in steps; the gradients of the cells' weights do not.
         read = [[] for _ in self.decoder]
         shares = list(map(StepwiseGradient.apply, self._gate_shares(target_input_BT), state.weights, read))
@@ -123,7 +127,7 @@ class Recurrent(TranslationModel):
     def _show_attention(self, hidden_BTD: Tensor, state: DecoderState, context: Context) -> None:
         """Call the observers once for all target positions, as if this were one layer with one head.
 
-        The weights of components with an attention of their own become notes, `{component}.cross_weights`.
+        Components with an attention of their own note its weights.
         """
         keys_BDS = state.memory["keys_BDS"]
         inputs = AttentionInputs(
@@ -134,52 +138,51 @@ class Recurrent(TranslationModel):
         )
         for observe in self._observe:
             observe(inputs, (hidden_BTD @ keys_BDS).unsqueeze(1))
-        for component in self.components:
-            own = state.memory["components"].get(component.name)
-            weights_BTS = None if own is None else component.cross_weights(hidden_BTD, own)
-            if weights_BTS is not None:
-                context.notes[f"{component.name}.cross_weights"] = weights_BTS
+        for component, memory in self._with_memory(state):
+            component.note(context).cross_weights_BTS = component.cross_weights(hidden_BTD, memory)
 
-    def start(self, encoded: Encoded) -> DecoderState:
+    def _with_memory(self, state: DecoderState) -> list[tuple[RecurrentComponent, Mapping[str, Tensor]]]:
+        """Return the components that each step calls, with what they need of every sentence."""
+        memories = state.memory["components"]
+        return [(component, memories[component.name]) for component in self._recurrent if component.name in memories]
+
+    def start(self, context: Context) -> DecoderState:
         """Start step-by-step decoding with one beam per sentence, from the encoder's last states, layer by layer."""
-        memory_BSD, context = encoded.memory_BSD, encoded.context
-        own = {component.name: component.step_memory(memory_BSD, context) for component in self.components}
-        keys_BDS = self.keys(memory_BSD).mT
+        memories = {component.name: component.step_memory(context) for component in self._recurrent}
+        keys_BDS = self.keys(context.memory_BSD).mT
         memory = {
             "keys_BDS": keys_BDS,
-            "values_BSD": self.from_context(memory_BSD),
+            "values_BSD": self.from_context(context.memory_BSD),
             "mask_B1S": torch.zeros_like(keys_BDS[:, :1]).masked_fill(~context.mask_BS.unsqueeze(1), float("-inf")),
-            "components": {name: tensors for name, tensors in own.items() if tensors is not None},
+            "components": {name: memory for name, memory in memories.items() if memory is not None},
         }
-        rows = {"layers": list(encoded.last), "output": torch.zeros_like(encoded.last[0][0])}
+        rows = {"layers": list(context.last), "output": torch.zeros_like(context.last[0][0])}
         weights = [self._ordered(layer.stepwise.weight).to(keys_BDS.dtype) for layer in self.decoder]
         return DecoderState(context.mask_BS, memory, rows, weights=weights)
 
-    def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
-        """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
-        self._advance(self._gate_shares(tokens_R), state)
+    def step(self, tokens_Z: Tensor, state: DecoderState) -> Tensor:
+        """Score the next token of every row, given its newest token (`<s>` in the first step): (Z, V)."""
+        self._advance(self._gate_shares(tokens_Z), state)
         return self.logits(state.rows["output"], Context(mask_BS=state.mask_BS))
 
-    def _advance(self, shares_RG: Sequence[Tensor], state: DecoderState) -> list[Tensor]:
+    def _advance(self, shares_ZG: Sequence[Tensor], state: DecoderState) -> list[Tensor]:
         """Make one step: compute new states of the layers, attend to the source, and compute the new output u.
 
         Returns what each layer has read: u or the state below, and its own.
         """
-        memory, layers, below_RD, read = state.memory, state.rows["layers"], state.rows["output"], []
-        for i, (weight_GI, share_RG) in enumerate(zip(state.weights, shares_RG, strict=True)):
-            below_RD = below_RD if i == 0 else self._dropped(below_RD)
-            hidden_RD, cell_RD = layers[i]
-            read.append(torch.cat([below_RD, hidden_RD], dim=1))
-            gates_RG = linear(read[i], weight_GI)
-            layers[i] = lstm_cell(gates_RG, share_RG, cell_RD, kernel=self._has_kernel(gates_RG))
-            below_RD = layers[i][0]
-        hidden_BMD = below_RD.view(len(state.mask_BS), -1, below_RD.size(1))
+        memory, layers, below_ZD, read = state.memory, state.rows["layers"], state.rows["output"], []
+        for i, (weight_GI, share_ZG) in enumerate(zip(state.weights, shares_ZG, strict=True)):
+            below_ZD = below_ZD if i == 0 else self._dropped(below_ZD)
+            hidden_ZD, cell_ZD = layers[i]
+            read.append(torch.cat([below_ZD, hidden_ZD], dim=1))
+            gates_ZG = linear(read[i], weight_GI)
+            layers[i] = lstm_cell(gates_ZG, share_ZG, cell_ZD, kernel=self._has_kernel(gates_ZG))
+            below_ZD = layers[i][0]
+        hidden_BMD = below_ZD.view(len(state.mask_BS), -1, below_ZD.size(1))
         weights_BMS = torch.baddbmm(memory["mask_B1S"], hidden_BMD, memory["keys_BDS"]).softmax(dim=-1)
         mixed_BMD = torch.baddbmm(self.from_hidden(hidden_BMD), weights_BMS, memory["values_BSD"])
-        for component in self.components:
-            if component.name in memory["components"]:
-                own = memory["components"][component.name]
-                mixed_BMD = mixed_BMD + component.before_tanh(hidden_BMD, weights_BMS, own)
+        for component, own in self._with_memory(state):
+            mixed_BMD = mixed_BMD + component.before_tanh(hidden_BMD, weights_BMS, own)
         state.rows["output"] = self._dropped(mixed_BMD.tanh()).flatten(0, 1)
         return read
 
@@ -194,15 +197,15 @@ class RecurrentCell(nn.Module):
         self.stepwise = PackedLinear(2 * width, 4, width, bias=not embedded)
 
 
-def lstm_cell(gates_RG: Tensor, share_RG: Tensor, cell_RD: Tensor, *, kernel: bool) -> tuple[Tensor, Tensor]:
+def lstm_cell(gates_ZG: Tensor, share_ZG: Tensor, cell_ZD: Tensor, *, kernel: bool) -> tuple[Tensor, Tensor]:
     """Compute the new hidden and cell state, `h' = o tanh(c')` and `c' = f c + i g`, from two parts of the gates."""
     if kernel:
-        hidden_RD, cell_RD, _ = torch.ops.aten._thnn_fused_lstm_cell(gates_RG, share_RG, cell_RD)
-        return hidden_RD, cell_RD
-    gates_R4D = (gates_RG + share_RG).unflatten(1, (4, -1))
-    input_RD, forget_RD, output_RD = gates_R4D[:, :3].sigmoid().unbind(1)
-    cell_RD = forget_RD * cell_RD + input_RD * gates_R4D[:, 3].tanh()
-    return output_RD * cell_RD.tanh(), cell_RD
+        hidden_ZD, cell_ZD, _ = torch.ops.aten._thnn_fused_lstm_cell(gates_ZG, share_ZG, cell_ZD)
+        return hidden_ZD, cell_ZD
+    gates_Z4D = (gates_ZG + share_ZG).unflatten(1, (4, -1))
+    input_ZD, forget_ZD, output_ZD = gates_Z4D[:, :3].sigmoid().unbind(1)
+    cell_ZD = forget_ZD * cell_ZD + input_ZD * gates_Z4D[:, 3].tanh()
+    return output_ZD * cell_ZD.tanh(), cell_ZD
 
 
 class StepwiseGradient(torch.autograd.Function):

@@ -131,8 +131,8 @@ def _by_kind(components: Sequence[ComponentSettings]) -> dict[str, ComponentSett
 
 def forced_logits(model: TranslationModel, batch: Batch) -> Tensor:
     """Score the vocabulary at every target position of a batch: (B, T, V)."""
-    encoded = model.encode(batch)
-    return model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+    context = model.encode(batch)
+    return model.logits(model.decode(batch.target_input_BT, context), context)
 
 
 def _moved_model(settings: ComponentSettings) -> TranslationModel:

@@ -1,6 +1,8 @@
 """The transformer of Vaswani et al. 2017, without syntax: attention with hooks for components, layers, decoding.
 
 Masks are True for real tokens.
+
+Shapes: B sentences, D width, E head width, H heads, K keys, M beams, O packed, Q queries, S source, T target, Z rows.
 """
 
 import math
@@ -14,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from nmtcore.config.bases import TransformerSettings
-from nmtcore.model.base import DecoderState, Encoded, PackedLinear, TranslationModel
+from nmtcore.model.base import DecoderState, PackedLinear, TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack, layer_hooks
 from nmtcore.model.linear import Linear
@@ -35,9 +37,9 @@ class Attention(nn.Module):
         self.heads, self.dropout, self.hooks = settings.heads, settings.attention_dropout, hooks
         self.output = Linear(settings.width, settings.width)
 
-    def split(self, packed_BQPD: Tensor) -> tuple[Tensor, ...]:
-        """Split the output of packed layers into heads: (B, H, Q, E) for each of the P layers."""
-        return packed_BQPD.unflatten(-1, (self.heads, -1)).permute(2, 0, 3, 1, 4).unbind(0)
+    def split(self, packed_BQOD: Tensor) -> tuple[Tensor, ...]:
+        """Split the output of packed layers into heads: (B, H, Q, E) for each of the O layers."""
+        return packed_BQOD.unflatten(-1, (self.heads, -1)).permute(2, 0, 3, 1, 4).unbind(0)
 
     def attend(
         self,
@@ -98,7 +100,7 @@ class SelfAttention(Attention):
     ) -> Tensor:
         """Attend within sequences (see `attend` for the mask): (B, Q, D).
 
-        `cache` has the keys and values of the positions before, (B, H, Z, E) each; those of the new ones are added.
+        `cache` has the keys and values of the positions before, (B, H, K, E) each; those of the new ones are added.
         """
         queries_BHQE, *keys_values = self.split(self.queries_keys_values(states_BQD))
         if cache is not None:
@@ -245,13 +247,14 @@ class Transformer(TranslationModel):
         own = self.settings.embedding_dropout
         return F.dropout(embedded, self.settings.dropout if own is None else own, self.training)
 
-    def encode(self, batch: Batch) -> Encoded:
-        """Run the encoder over the source."""
+    def encode(self, batch: Batch) -> Context:
+        """Run the encoder over the source, which begins a pass."""
         states_BSD, context = self.embed_source(batch, scale=math.sqrt(self.settings.width))
         states_BSD = self._placed(states_BSD, "encoder")
         for layer in self.encoder:
             states_BSD = layer(states_BSD, context, context.mask_BS[:, None, None])
-        return Encoded(memory_BSD=self.encoder_norm(states_BSD), context=context)
+        context.memory_BSD = self.encoder_norm(states_BSD)
+        return context
 
     def compile_parts(self, **options: Any) -> None:
         """Let torch compile the loss, and each layer; layers with the same code are compiled once."""
@@ -259,28 +262,28 @@ class Transformer(TranslationModel):
         for layer in (*self.encoder, *self.decoder):
             layer.compile(**options)
 
-    def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
+    def decode(self, target_input_BT: Tensor, context: Context) -> Tensor:
         """Run the decoder over whole targets: (B, T, D)."""
-        states_BTD, context = self._embed_target(target_input_BT), encoded.context
+        states_BTD = self._embed_target(target_input_BT)
         for layer in self.decoder:
-            memory = layer.cross.project(encoded.memory_BSD)
+            memory = layer.cross.project(context.memory_BSD)
             states_BTD = layer(states_BTD, context, memory, context.mask_BS[:, None, None])
         return self.decoder_norm(states_BTD)
 
     def _embed_target(self, tokens_BT: Tensor, first: int = 0) -> Tensor:
         return self._placed(self.target_embedding(tokens_BT) * math.sqrt(self.settings.width), "decoder", first)
 
-    def start(self, encoded: Encoded) -> DecoderState:
+    def start(self, context: Context) -> DecoderState:
         """Start step-by-step decoding: keys and values of the source, and of no decoded positions, in each layer."""
-        memory = [layer.cross.project(encoded.memory_BSD) for layer in self.decoder]
+        memory = [layer.cross.project(context.memory_BSD) for layer in self.decoder]
         caches = [[keys_values[:, :, :0] for keys_values in layer] for layer in memory]
-        return DecoderState(encoded.context.mask_BS, memory, caches)
+        return DecoderState(context.mask_BS, memory, caches)
 
-    def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
-        """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
+    def step(self, tokens_Z: Tensor, state: DecoderState) -> Tensor:
+        """Score the next token of every row, given its newest token (`<s>` in the first step): (Z, V)."""
         context, (any_keys, _) = Context(mask_BS=state.mask_BS), state.rows[0]
-        states_R1D = self._embed_target(tokens_R[:, None], first=any_keys.size(2))
-        states_BMD = states_R1D.view(len(state.mask_BS), state.beams, -1)
+        states_Z1D = self._embed_target(tokens_Z[:, None], first=any_keys.size(2))
+        states_BMD = states_Z1D.view(len(state.mask_BS), state.beams, -1)
         for layer, memory, cache in zip(self.decoder, state.memory, state.rows, strict=True):
             states_BMD = layer(states_BMD, context, memory, state.mask_BS[:, None, None], cache)
         return self.logits(self.decoder_norm(states_BMD).flatten(0, 1), context)
@@ -291,7 +294,6 @@ def sinusoids(length: int, width: int, *, first: int = 0, device: torch.device |
 
     `PE(p, 2i) = sin(p / 10000^(2i/D))`, `PE(p, 2i+1) = cos(...)`.
     """
-    positions_P1 = torch.arange(first, first + length, dtype=torch.float64, device=device).unsqueeze(1)
-    rates_I = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64, device=device) / width)
-    angles_PI = positions_P1 * rates_I
-    return torch.stack([angles_PI.sin(), angles_PI.cos()], dim=-1).flatten(1)
+    positions_S1 = torch.arange(first, first + length, dtype=torch.float64, device=device).unsqueeze(1)
+    angles = positions_S1 * 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64, device=device) / width)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)

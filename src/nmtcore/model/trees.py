@@ -10,6 +10,8 @@ artificial root. Two routes, in float64:
 
 Each sentence takes the first route, unless its marginals do not sum to one or the inverse is so large that digits are
 lost.
+
+Shapes: B sentences, S source, U nodes, W words.
 """
 
 import numpy as np

@@ -1,4 +1,7 @@
-"""Tables of parts of a test, by constructions and phrases or by length: their sentences, scores and gains."""
+"""Tables of parts of a test, by constructions and phrases or by length: their sentences, scores and gains.
+
+Shapes: B sentences.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""The values of the cells of a table, and their differences; each is computed once."""
+"""The values of the cells of a table, and their differences; each is computed once.
+
+Shapes: A draws, B sentences.
+"""
 
 import json
 from collections.abc import Callable

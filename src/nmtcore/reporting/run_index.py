@@ -1,4 +1,7 @@
-"""All runs and all scores of a results folder, as two long tables: `runs.parquet` and `scores.parquet`."""
+"""All runs and all scores of a results folder, as two long tables: `runs.parquet` and `scores.parquet`.
+
+Shapes: B sentences.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache

@@ -1,4 +1,7 @@
-"""The page of `nmtcore show`: sentences with their trees, translations, tags, gates, and the attention of any head."""
+"""The page of `nmtcore show`: sentences with their trees, translations, tags, gates, and the attention of any head.
+
+Shapes: K keys, Q queries.
+"""
 
 import base64
 from collections.abc import Iterator

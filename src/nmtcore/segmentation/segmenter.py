@@ -2,6 +2,8 @@
 
 A codes file has subword-nmt's format: a version line, then one merge per line, in order of priority. The last character
 of a word carries `</w>`, so that merges distinguish word ends from the same letters inside a word (version 0.2).
+
+Shapes: B sentences, J subwords.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Random trees and tags, the controls for parsed ones."""
+"""Random trees and tags, the controls for parsed ones.
+
+Shapes: A draws, B sentences, W words.
+"""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""The maximum spanning tree of a score matrix: Chu and Liu 1965, Edmonds 1967."""
+"""The maximum spanning tree of a score matrix: Chu and Liu 1965, Edmonds 1967.
+
+Shapes: U nodes, W words.
+"""
 
 import numpy as np
 
@@ -23,22 +26,22 @@ def maximum_spanning_tree(scores_WU: np.ndarray, *, single_root: bool) -> np.nda
     weights_2UU = _edge_weights(np.asarray(scores_WU, dtype=np.float64), single_root=single_root)
     contractions = []
     while cycle := find_cycle((heads_U := _argmax(weights_2UU, axis=1))[1:].tolist()):
-        rest_R = np.setdiff1d(np.arange(len(heads_U)), cycle)  # nodes outside the cycle; the root is the first
-        last, each_R = len(rest_R), np.arange(len(rest_R))
+        rest_U = np.setdiff1d(np.arange(len(heads_U)), cycle)  # nodes outside the cycle; the root is the first
+        last, each_U = len(rest_U), np.arange(len(rest_U))
         # An edge into the cycle replaces the head, within the cycle, of the node that it enters.
-        into_2CR = weights_2UU[:, cycle][:, :, rest_R] - weights_2UU[:, cycle, heads_U[cycle]][:, :, None]
-        from_2RC = weights_2UU[:, rest_R][:, :, cycle]
-        entered_R, left_R = _argmax(into_2CR, axis=0), _argmax(from_2RC, axis=1)
-        contractions.append((rest_R, heads_U, np.take(cycle, entered_R), np.take(cycle, left_R)))
+        into_2UU = weights_2UU[:, cycle][:, :, rest_U] - weights_2UU[:, cycle, heads_U[cycle]][:, :, None]
+        from_2UU = weights_2UU[:, rest_U][:, :, cycle]
+        entered_U, left_U = _argmax(into_2UU, axis=0), _argmax(from_2UU, axis=1)
+        contractions.append((rest_U, heads_U, np.take(cycle, entered_U), np.take(cycle, left_U)))
         contracted_2UU = np.full((2, last + 1, last + 1), -np.inf)  # the cycle is the last node
-        contracted_2UU[:, :last, :last] = weights_2UU[:, rest_R][:, :, rest_R]
-        contracted_2UU[:, last, :last] = into_2CR[:, entered_R, each_R]
-        contracted_2UU[:, :last, last] = from_2RC[:, each_R, left_R]
+        contracted_2UU[:, :last, :last] = weights_2UU[:, rest_U][:, :, rest_U]
+        contracted_2UU[:, last, :last] = into_2UU[:, entered_U, each_U]
+        contracted_2UU[:, :last, last] = from_2UU[:, each_U, left_U]
         weights_2UU = contracted_2UU
-    for rest_R, opened_U, entered_R, left_R in reversed(contractions):
-        last = len(rest_R)
-        opened_U[rest_R] = [left_R[k] if head == last else rest_R[head] for k, head in enumerate(heads_U[:last])]
-        opened_U[entered_R[heads_U[last]]] = rest_R[heads_U[last]]
+    for rest_U, opened_U, entered_U, left_U in reversed(contractions):
+        last = len(rest_U)
+        opened_U[rest_U] = [left_U[k] if head == last else rest_U[head] for k, head in enumerate(heads_U[:last])]
+        opened_U[entered_U[heads_U[last]]] = rest_U[heads_U[last]]
         heads_U = opened_U
     return heads_U[1:]
 

@@ -12,6 +12,8 @@ parent position  The mean position of the governor's subwords, a fraction; for a
 
 In a batch, an integer source position (for example of a governor's first subword) is `NO_COLUMN` if there is none.
 `ROOT_ENTRY` is the artificial root in sentences and vocabularies.
+
+Shapes: U nodes, W words.
 """
 
 from collections.abc import Sequence

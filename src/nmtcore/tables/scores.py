@@ -1,4 +1,7 @@
-"""Scores of translations, and of heads that are compared with trees: what was counted in each sentence."""
+"""Scores of translations, and of heads that are compared with trees: what was counted in each sentence.
+
+Shapes: B sentences, F features.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,6 +1,8 @@
 """Batch plans: the sentence pairs of each update, as a function of lengths, settings, seed and epoch.
 
 All devices share a batch: `micro_batches` picks a device's rows and cuts them into micro-batches that fit its memory.
+
+Shapes: B sentences.
 """
 
 from dataclasses import dataclass
@@ -9,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from nmtcore.config.training import BatchSettings
-from nmtcore.features.arrays import blocks, rows_where
 
 
 class Lengths(NamedTuple):
@@ -68,7 +69,7 @@ def rows_within_length(source: np.ndarray, target: np.ndarray, *, max_length: in
     `source` and `target` count subwords without `</s>` and without the tags of words.
     """
     limit = np.inf if max_length is None else max_length
-    return rows_where((source <= limit) & (target <= limit))
+    return np.flatnonzero((source <= limit) & (target <= limit)).astype(np.uint32)
 
 
 def micro_batches(
@@ -101,7 +102,7 @@ def _cut(rows: np.ndarray, lengths: Lengths, settings: BatchSettings) -> list[np
 def _rows_per_pool(lengths: Lengths, kept: np.ndarray, settings: BatchSettings) -> int:
     if settings.unit == "sentences":
         return max(1, settings.pool * settings.size)
-    tokens = sum(int(lengths.longer[kept[block]].sum()) for block in blocks(len(kept)))
+    tokens = int(lengths.longer[kept].sum(dtype=np.int64))
     return max(1, round(settings.pool * (settings.size * len(kept) / max(1, tokens))))
 
 

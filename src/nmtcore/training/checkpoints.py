@@ -21,8 +21,8 @@ from torch import nn
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import differences, training_settings
-from nmtcore.errors import UserError, explain_os_errors, shortened
-from nmtcore.files import atomic_folder, read_json, sync_file, write_json
+from nmtcore.errors import UserError, shortened
+from nmtcore.files import atomic_folder, file_sha256, read_json, sync_file, write_json
 from nmtcore.training.state import TrainingState
 from nmtcore.training.update import Adam
 
@@ -81,7 +81,7 @@ class Checkpoints:
     def load(self, update: int, model: nn.Module, optimiser: Adam) -> TrainingState:
         """Load a checkpoint into model and optimiser."""
         state, tensors = self.state(update), load_file(self.paths()[update])
-        _set_weights(model, _without_prefix("model/", tensors))
+        set_weights(model, _without_prefix("model/", tensors))
         optimiser.restore(_without_prefix("optimiser/", tensors))
         self._needed = state.needs()
         return state
@@ -93,7 +93,7 @@ class Checkpoints:
             self.state(update)
             for name, tensor in _without_prefix("model/", load_file(self.paths()[update])).items():
                 sums[name] = sums[name] + tensor.double() if name in sums else tensor.double()
-        _set_weights(model, {name: total / len(updates) for name, total in sums.items()})
+        set_weights(model, {name: total / len(updates) for name, total in sums.items()})
 
     def state(self, update: int) -> TrainingState:
         """Read a checkpoint's state. Raises `UserError` if the file is missing or damaged."""
@@ -168,7 +168,8 @@ def save_tensors(tensors: Mapping[str, torch.Tensor], path: Path, *, metadata: M
         os.replace(written, path)
 
 
-def _set_weights(model: nn.Module, tensors: Mapping[str, torch.Tensor]) -> None:
+def set_weights(model: nn.Module, tensors: Mapping[str, torch.Tensor]) -> None:
+    """Copy tensors, by the names of `named_weights`, into a model."""
     with torch.no_grad():
         for name, tensor in named_weights(model):
             tensor.copy_(tensors[name])
@@ -181,5 +182,4 @@ def _without_prefix(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[st
 
 def _checksum(path: Path) -> str:
     """Return the first 16 hexadecimal digits of a file's sha256."""
-    with explain_os_errors(path), open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    return file_sha256(path)[:16]

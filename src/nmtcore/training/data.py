@@ -1,4 +1,7 @@
-"""The examples of a run prepared for training: what is left out, padded lengths, epoch plans and validation batches."""
+"""The examples of a run prepared for training: what is left out, padded lengths, epoch plans and validation batches.
+
+Shapes: B sentences.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +14,8 @@ from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings
 from nmtcore.errors import UserError
-from nmtcore.features.arrays import compact_lengths
 from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.features.ragged import compact
 from nmtcore.features.sources import MAX_SUBWORDS, long_pairs
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch
@@ -166,8 +169,6 @@ def unannotated(side: SideExamples, feature: str) -> np.ndarray:
 def padded_lengths(model: TranslationModel, examples: Examples) -> Lengths:
     """Return the lengths to which `make_batch` pads: subwords, `</s>` and the components' prefixes (`<ROOT>`)."""
     prefix = sum(len(component.source_prefix) for component in model.components)
-    source = compact_lengths(examples.source.ids.offsets, added=1 + prefix)
-    target = np.zeros_like(source)
-    if examples.target is not None:
-        target = compact_lengths(examples.target.ids.offsets, added=1)
+    source = compact(examples.source.ids.lengths + 1 + prefix)
+    target = np.zeros_like(source) if examples.target is None else compact(examples.target.ids.lengths + 1)
     return Lengths(longer=np.maximum(source, target), shorter=np.minimum(source, target))

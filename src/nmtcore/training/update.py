@@ -191,8 +191,8 @@ def training_line(updates: Sequence[FinishedUpdate], world: World) -> dict[str, 
     """
     last = updates[-1]
     own_sums = torch.stack([total for update in updates for total in update.sums.values()])
-    sums_UK = np.reshape(world.sum(own_sums.tolist()), (len(updates), -1))
-    sums = [dict(zip(last.sums, sums_K, strict=True)) for sums_K in sums_UK.tolist()]
+    of_updates = np.reshape(world.sum(own_sums.tolist()), (len(updates), -1)).tolist()
+    sums = [dict(zip(last.sums, totals, strict=True)) for totals in of_updates]
     norms = torch.stack([update.gradient_norm for update in updates]).tolist()
     for update, update_sums, norm in zip(updates, sums, norms, strict=True):
         for quantity, value in (("loss", update_sums["objective"]), ("gradient", norm)):

@@ -1,4 +1,7 @@
-"""Validation: perplexity, losses and translation scores on the dev set, without dropout."""
+"""Validation: perplexity, losses and translation scores on the dev set, without dropout.
+
+Shapes: B sentences.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -16,9 +16,8 @@ from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
 from nmtcore.errors import UserError
-from nmtcore.features.arrays import compact
 from nmtcore.features.examples import NO_WORD, LinearisedParses, SideExamples
-from nmtcore.features.ragged import Ragged
+from nmtcore.features.ragged import Ragged, compact
 from nmtcore.features.transforms.chain import Transforms, run_tags, run_vocabularies
 from nmtcore.features.transforms.interleave import interleave_tags
 from nmtcore.segmentation.segmenter import Segmenter

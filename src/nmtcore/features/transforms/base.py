@@ -1,4 +1,7 @@
-"""The base class of transforms of examples."""
+"""The base class of transforms of examples.
+
+Shapes: B sentences, S source.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

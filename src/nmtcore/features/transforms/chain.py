@@ -1,7 +1,8 @@
-"""The sequence of a run's transforms, and the vocabularies that they extend."""
+"""The sequence of a run's transforms, and the vocabularies that they extend.
 
-import hashlib
-import json
+Shapes: B sentences, S source.
+"""
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -9,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.runs import RunSettings, run_to_json
+from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings
-from nmtcore.config.versions import VERSIONS
 from nmtcore.features.examples import Examples, LinearisedParses
 from nmtcore.features.transforms.base import Labels, Transform
 from nmtcore.layout import file_name
@@ -33,21 +33,13 @@ class LocatedWord(NamedTuple):
 class Transforms:
     """Transforms in the system's order; see `Transform`. Without transforms, nothing is changed."""
 
-    def __init__(self, transforms: Sequence[Transform] = (), *, key: str = "") -> None:
+    def __init__(self, transforms: Sequence[Transform] = ()) -> None:
         self._transforms = tuple(transforms)
-        self.key = key
-        """A checksum of all that the transforms were made from: the same key means the same transforms."""
 
     @classmethod
     def of(cls, run: RunSettings, vocabularies: Mapping[str, Vocabulary], labels: Labels) -> "Transforms":
         """Make the transforms of a run; `vocabularies` come from `run_vocabularies`, which takes the same `labels`."""
-        if not run.transforms:
-            return cls()
-        entries = {side: vocabulary.entries for side, vocabulary in vocabularies.items()}
-        made_from = [run_to_json(run)["transforms"], VERSIONS["training"], entries, labels]
-        key = hashlib.sha256(json.dumps(made_from).encode()).hexdigest()
-        transforms = [_class_of(settings)(settings, vocabularies, labels) for settings in run.transforms.values()]
-        return cls(transforms, key=key)
+        return cls([_class_of(settings)(settings, vocabularies, labels) for settings in run.transforms.values()])
 
     def for_training(self, pairs: Examples, linearised_parses: LinearisedParses | None = None) -> Examples:
         """Return the examples for training that replace `pairs`; only the first transform reads `linearised_parses`."""

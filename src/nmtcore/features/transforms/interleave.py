@@ -1,4 +1,7 @@
-"""Tags among the words of one side: before the first subword of every word, its tag (Aycock 2021, section 3)."""
+"""Tags among the words of one side: before the first subword of every word, its tag (Aycock 2021, section 3).
+
+Shapes: B sentences, J subwords.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

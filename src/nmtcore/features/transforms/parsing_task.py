@@ -1,6 +1,8 @@
 """Training on a second task: from the source to its linearised parse (Currey and Heafield 2019, section 3).
 
 A tag before and after each source names the task; the tasks share everything else.
+
+Shapes: B sentences, S source.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,8 @@
 """Recording the attention weights of all heads of the encoder and of the decoder's attention to the source.
 
 No system contains this component: it is added after the components of a trained model to inspect it.
+
+Shapes: B sentences, H heads, K keys, Q queries.
 """
 
 from functools import partial
@@ -11,7 +13,7 @@ from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build
 from nmtcore.model.losses import at_least_fp32
 
 
-class AttentionMaps(Component):
+class AttentionMaps(Component[dict[tuple[Stack, int], Tensor]]):
     """Records weights after the softmax in passes over whole sentences, but not in the steps of a search."""
 
     def __init__(self) -> None:

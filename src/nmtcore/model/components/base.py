@@ -2,11 +2,13 @@
 
 A component overrides the hooks it needs; the others do nothing. Components are called in the order in which the system
 lists them: one that adds to scores belongs before one that multiplies them.
+
+Shapes: B sentences, D width, E head width, H heads, K keys, M beams, Q queries, S source, T target.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from torch import Tensor, nn
@@ -16,10 +18,12 @@ from nmtcore.model.batch import BatchArrays, LabelVocabularies
 Stack = Literal["encoder", "decoder", "cross"]
 """Self-attention of the encoder, self-attention of the decoder, or attention of the decoder to the source."""
 
+Note = TypeVar("Note")
+
 
 @dataclass(kw_only=True)
 class Context:
-    """What components share during one pass through the model.
+    """One pass through the model: the source, the encoder's output, and what components share.
 
     In step-by-step decoding every step has its own context, with an empty `extra`: the rows of a search change as
     sentences finish.
@@ -34,7 +38,11 @@ class Context:
     extra: dict[str, Tensor] = field(default_factory=dict)
     """The tensors that `add_to_batch` added."""
     notes: dict[str, Any] = field(default_factory=dict)
-    """Intermediate results that components need later in the same pass."""
+    """The intermediate results of each component, by its name (`Component.note`)."""
+    memory_BSD: Tensor | None = None
+    """The encoder's output, after `encode`."""
+    last: Sequence[tuple[Tensor, Tensor]] = ()
+    """The last hidden and cell state of every layer of a recurrent encoder, both directions side by side: (B, D)."""
 
 
 @dataclass(kw_only=True)
@@ -77,8 +85,11 @@ class Build:
     labels: LabelVocabularies = field(default_factory=dict)
 
 
-class Component(nn.Module):
-    """A part of a model that adds syntax. Subclasses override the hooks they need."""
+class Component(nn.Module, Generic[Note]):
+    """A part of a model that adds syntax. Subclasses override the hooks they need.
+
+    One that needs intermediate results later in the same pass notes them; `Note` is their type.
+    """
 
     source_prefix: tuple[int, ...] = ()
     """Ids to put before every source sentence."""
@@ -93,6 +104,14 @@ class Component(nn.Module):
     def __init__(self, settings: Any, build: Build) -> None:
         super().__init__()
         self.settings, self.name = settings, build.name
+
+    def set_note(self, context: Context, note: Note) -> None:
+        """Note what this component needs later in the pass."""
+        context.notes[self.name] = note
+
+    def note(self, context: Context) -> Note:
+        """Return what this component has noted."""
+        return context.notes[self.name]
 
     def replaces_positions(self, stack: Stack) -> bool:
         """Say whether this component replaces the sinusoids of the encoder or the decoder."""
@@ -113,36 +132,10 @@ class Component(nn.Module):
         """Change the scaled embeddings of the source, before positions are added."""
         return embedded_BSD
 
-    def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:
-        """Change the annotations that the encoder of a recurrent model returns."""
-        return memory_BSD
-
-    def step_memory(self, memory_BSD: Tensor, context: Context) -> dict[str, Tensor] | None:
-        """Return what `before_tanh` needs of every sentence, by name; the first dimension of each tensor is B.
-
-        Without it (None), a recurrent decoder does not call this component.
-        """
-        return None
-
-    def before_tanh(self, hidden_BMD: Tensor, weights_BMS: Tensor, memory: Mapping[str, Tensor]) -> Tensor:
-        """Return what is added to `W [c; h]` in each step of a recurrent decoder: (B, M, D).
-
-        `hidden_BMD` is h, `weights_BMS` the attention over the source, and `memory` has the tensors that
-        `step_memory` returned.
-        """
-        raise NotImplementedError
-
-    def cross_weights(self, hidden_BMD: Tensor, memory: Mapping[str, Tensor]) -> Tensor | None:
-        """Return the weights of the component's own attention to the source in a recurrent decoder: (B, M, S).
-
-        The arguments are those of `before_tanh`. None if the component has no such attention.
-        """
-        return None
-
     def change_output(self, states: Tensor, context: Context) -> Tensor:
         """Read or change the decoder's states, of which the output layer makes scores of the vocabulary.
 
-        The states are those at the real target positions (N, D), in their order, or those of a step of a search (R, D);
+        The states are those at the real target positions (N, D), in their order, or those of a step of a search (Z, D);
         then `context.words_BS` is None.
         """
         return states
@@ -183,14 +176,6 @@ class Component(nn.Module):
     def restore_training_state(self, state: Mapping[str, Any]) -> None:
         """Continue from the values that `training_state` returned."""
 
-    def source_weights(self, context: Context) -> Tensor | None:
-        """Return weights that each source token (a row) gives to the source tokens, for analysis: (B, S, S).
-
-        Only for weights outside of attention layers, whose weights can be observed anyway; after `encode`. None if
-        the component has no such weights.
-        """
-        return None
-
     @property
     def parses(self) -> bool:
         """Whether this component scores the head of every word."""
@@ -206,6 +191,46 @@ class Component(nn.Module):
 
     def initialise(self, initialisation: str) -> None:
         """Set parameters that need other initial values; called after `build.initialise_model` set all parameters."""
+
+
+@dataclass(kw_only=True)
+class RecurrentNote:
+    """What a component of a recurrent model notes for analysis."""
+
+    source_weights_BSS: Tensor
+    """The weights that each source token (a row) gives to the source tokens."""
+    cross_weights_BTS: Tensor | None = None
+    """Those of `RecurrentComponent.cross_weights` at all target positions, if the model is observed."""
+
+
+class RecurrentComponent(Component[Note]):
+    """A component of a recurrent model, called in each step of the decoder; its note is a `RecurrentNote`."""
+
+    def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:
+        """Note what the encoder's annotations give, and return these, or others in their place."""
+        raise NotImplementedError
+
+    def step_memory(self, context: Context) -> dict[str, Tensor] | None:
+        """Return what `before_tanh` needs of every sentence, by name; the first dimension of each tensor is B.
+
+        Without it (None), the decoder does not call this component.
+        """
+        return None
+
+    def before_tanh(self, hidden_BMD: Tensor, weights_BMS: Tensor, memory: Mapping[str, Tensor]) -> Tensor:
+        """Return what is added to `W [c; h]` in each step: (B, M, D).
+
+        `hidden_BMD` is h, `weights_BMS` the attention over the source, and `memory` has the tensors that
+        `step_memory` returned.
+        """
+        raise NotImplementedError
+
+    def cross_weights(self, hidden_BMD: Tensor, memory: Mapping[str, Tensor]) -> Tensor | None:
+        """Return the weights of the component's own attention to the source: (B, M, S).
+
+        The arguments are those of `before_tanh`. None if the component has no such attention.
+        """
+        return None
 
 
 def layer_hooks(components: Iterable[Component], stack: Stack, layer: int) -> list[AttentionHooks]:

@@ -1,9 +1,12 @@
 """Structured attention (tran2018): a distribution over the heads of every source token, learned by translating.
 
 Head selection is the paper's (section 3), in the recurrent model; the tree head does the same in a transformer.
+
+Shapes: B sentences, D width, H heads, M beams, S source.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,13 +16,32 @@ from torch import Tensor
 from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSettings
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import tree_scores
-from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
+from nmtcore.model.components.base import (
+    AttentionHooks,
+    AttentionInputs,
+    Build,
+    Component,
+    Context,
+    RecurrentComponent,
+    RecurrentNote,
+    Stack,
+)
 from nmtcore.model.linear import Linear
 from nmtcore.model.losses import at_least_fp32
 from nmtcore.model.trees import tree_marginals
 
 
-class HeadSelection(Component):
+@dataclass(kw_only=True)
+class SelectedHeads(RecurrentNote):
+    """The heads of the source; `source_weights_BSS` is beta, with a row per dependent, and the root on the diagonal."""
+
+    scores_BSS: Tensor
+    """phi, with a row per head."""
+    heads_BSD: Tensor
+    """M: the expected head of each token."""
+
+
+class HeadSelection(RecurrentComponent[SelectedHeads]):
     r"""Computes phi, beta and M once per sentence, and in each step of the decoder what M adds to the output.
 
     Scores of token i as the head of token j, from the annotations s of the source (tran2018, equations 6 and 9), are
@@ -70,9 +92,11 @@ class HeadSelection(Component):
     def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:
         """Select heads; with one set of annotations, add them to the encoder's (equation 22)."""
         scores_BSS = self.queries(memory_BSD) @ self.keys(memory_BSD).mT  # phi (equation 9), the root's on the diagonal
-        weights_BSS = self.head_weights(scores_BSS, context)
-        heads_BSD = weights_BSS.mT.to(memory_BSD.dtype) @ self.values(memory_BSD)
-        context.notes[self.name] = {"scores_BSS": scores_BSS, "weights_BSS": weights_BSS, "heads_BSD": heads_BSD}
+        weights_BSS = self.head_weights(scores_BSS, context).mT
+        heads_BSD = weights_BSS.to(memory_BSD.dtype) @ self.values(memory_BSD)
+        self.set_note(
+            context, SelectedHeads(source_weights_BSS=weights_BSS, scores_BSS=scores_BSS, heads_BSD=heads_BSD)
+        )
         if self.into_output is not None:
             return memory_BSD
         return memory_BSD + self.gate(memory_BSD).sigmoid() * heads_BSD
@@ -88,11 +112,11 @@ class HeadSelection(Component):
             weights_BSS = exact_BSS.softmax(dim=1) * words_BS.unsqueeze(1)
         return straight_through(weights_BSS, words_BS) if self.settings.hard else weights_BSS
 
-    def step_memory(self, memory_BSD: Tensor, context: Context) -> dict[str, Tensor] | None:
+    def step_memory(self, context: Context) -> dict[str, Tensor] | None:
         """Return the expected heads M, and what a separate attention over them needs."""
         if self.into_output is None:
             return None
-        heads_BSD = context.notes[self.name]["heads_BSD"]
+        heads_BSD = self.note(context).heads_BSD
         if self.attention is None:
             return {"heads_BSD": heads_BSD}
         return {"heads_BSD": heads_BSD, "keys_BDS": self.attention(heads_BSD).mT, "mask_B1S": context.mask_BS[:, None]}
@@ -112,11 +136,7 @@ class HeadSelection(Component):
 
     def parse_scores(self, context: Context) -> list[np.ndarray]:
         """Sum phi over the subwords of words (equation 24); these are scores of trees, not log-probabilities."""
-        return tree_scores(context.notes[self.name]["scores_BSS"].mT, context.words_BS)
-
-    def source_weights(self, context: Context) -> Tensor:
-        """Return beta, with a row per dependent: the weights of its heads, and on the diagonal that of the root."""
-        return context.notes[self.name]["weights_BSS"].mT
+        return tree_scores(self.note(context).scores_BSS.mT, context.words_BS)
 
     def gate_norms(self, hidden: Tensor) -> Tensor:
         """Compute the L2 norm of the gate at decoder states (..., D): (...)."""
@@ -133,7 +153,7 @@ def straight_through(weights_BSS: Tensor, words_BS: Tensor) -> Tensor:
     return hard_BSS + (weights_BSS - weights_BSS.detach())
 
 
-class TreeHead(Component):
+class TreeHead(Component[Tensor]):
     r"""Makes the weights of one head marginals: subword j attends to i with the probability that i is its head.
 
     The head's plain scores e score the edges of dependency trees z; the sums over all trees of a sentence are computed
@@ -159,7 +179,7 @@ class TreeHead(Component):
     def _change_scores(self, scores_BHSS: Tensor, inputs: AttentionInputs) -> Tensor:
         """Replace the head's scores of subwords (rows) as dependents of others by log-marginals, at least fp32."""
         plain_BSS, context = scores_BHSS[:, self.settings.head], inputs.context
-        context.notes[self.name] = plain_BSS
+        self.set_note(context, plain_BSS)
         nodes_BS = context.words_BS != NO_WORD
         marginals_BSS = tree_marginals(plain_BSS.mT, nodes_BS, ids_B=context.ids_B)
         changed_BSS = torch.where(nodes_BS.unsqueeze(2), logarithm(marginals_BSS.mT), plain_BSS)
@@ -169,7 +189,7 @@ class TreeHead(Component):
 
     def parse_scores(self, context: Context) -> list[np.ndarray]:
         """Sum the plain scores over the subwords of words; these are scores of trees, not log-probabilities."""
-        return tree_scores(context.notes[self.name], context.words_BS)
+        return tree_scores(self.note(context), context.words_BS)
 
 
 def logarithm(probabilities: Tensor) -> Tensor:

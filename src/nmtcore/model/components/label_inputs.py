@@ -1,4 +1,7 @@
-"""Components that read the labels of the source's words: as queries and keys of a head, or as a part of embeddings."""
+"""Components that read the labels of the source's words: as queries and keys of a head, or as a part of embeddings.
+
+Shapes: B sentences, D width, E head width, F features, H heads, K keys, Q queries, S source.
+"""
 
 import math
 
@@ -29,7 +32,7 @@ class LabelInputs(Component):
 
     def add_to_batch(self, arrays: BatchArrays) -> None:
         """Add the label of every token."""
-        ids_BS = token_label_ids(arrays.source, self.label_column, label_count=self.label_count)
+        ids_BS = token_label_ids(arrays, self.label_column, label_count=self.label_count)
         arrays.extra[f"{self.name}.labels"] = ids_BS
 
     def embedded(self, context: Context) -> Tensor:

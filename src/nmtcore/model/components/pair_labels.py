@@ -3,6 +3,8 @@
 Labels are distances between tokens (`RelativePositions`), or come from the source's dependency trees (`TreeLabels`):
 they are computed for a whole batch at once. The artificial root joins all trees of a sentence: roots are siblings, one
 edge below it.
+
+Shapes: B sentences, D width, E head width, H heads, K keys, L labels, Q queries, S source, U nodes, W words.
 """
 
 from functools import partial
@@ -25,7 +27,7 @@ from nmtcore.model.losses import at_least_fp32
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_GOVERNOR
 
 
-class PairLabels(Component):
+class PairLabels(Component[Tensor]):
     r"""One table of vectors t per layer, shared by its heads. Subclasses compute the label of every pair of tokens.
 
     The label's vector is added to the key (Shaw et al. 2018, equation 4; pham2018, equations 3.2 and 3.3), for several
@@ -163,17 +165,17 @@ class TreeLabels(PairLabels):
 
     def add_to_batch(self, arrays: BatchArrays) -> None:
         """Add each word's governor."""
-        governor_BW = arrays.source.examples.features["governor"].padded(fill=NO_GOVERNOR)
+        governor_BW = arrays.examples.features["governor"].padded(fill=NO_GOVERNOR)
         arrays.extra[f"{self.name}.governor"] = governor_BW.astype(np.int64)
 
     def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
         """Compute the labels, but change nothing: layers would be compiled anew for each number of words."""
-        context.notes[self.name] = self.token_labels(context.extra[f"{self.name}.governor"], context.words_BS)
+        self.set_note(context, self.token_labels(context.extra[f"{self.name}.governor"], context.words_BS))
         return embedded_BSD
 
     def pair_labels(self, inputs: AttentionInputs) -> Tensor:
         """Return the labels of the batch."""
-        return inputs.context.notes[self.name]
+        return self.note(inputs.context)
 
     @torch.no_grad()
     def token_labels(self, governor_BW: Tensor, word_BS: Tensor) -> Tensor:

@@ -2,6 +2,8 @@
 
 By default (pham2018) a word's first subword points to the first subword of another word, and its other subwords point
 to its first. The head still takes part in translation.
+
+Shapes: B sentences, E head width, H heads, J subwords, K keys, Q queries, S source, W words.
 """
 
 import math
@@ -13,7 +15,7 @@ from torch import Tensor, nn
 
 from nmtcore.config.components.settings import ParserHeadSettings, SisaSettings
 from nmtcore.features.examples import NO_WORD
-from nmtcore.model.batch import BatchArrays, SideArrays, with_root_scores
+from nmtcore.model.batch import BatchArrays, with_root_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
 from nmtcore.model.linear import Linear
 from nmtcore.model.losses import at_least_fp32
@@ -21,7 +23,7 @@ from nmtcore.segmentation.vocabulary import ROOT_ID
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_COLUMN, NO_GOVERNOR
 
 
-class ParserHead(Component):
+class ParserHead(Component[Tensor]):
     r"""Supervises one head; subclasses compute the target g(i) of each word's first subword.
 
     The head's scores e, which also are those of its attention, are compared with the targets by cross-entropy, where C
@@ -42,8 +44,8 @@ class ParserHead(Component):
         super().__init__(settings, build)
         self.loss_weight = settings.weight
 
-    def first_subword_targets(self, source: SideArrays) -> np.ndarray | None:
-        """Return the column g that the word of each of `source.subwords` points to: (J,), `NO_COLUMN` for none.
+    def first_subword_targets(self, arrays: BatchArrays) -> np.ndarray | None:
+        """Return the column g that the word of each of `arrays.subwords` points to: (J,), `NO_COLUMN` for none.
 
         Returns None if the examples have no annotation to compute it from.
         """
@@ -55,30 +57,29 @@ class ParserHead(Component):
         return AttentionHooks(observe=self._observe) if applies else None
 
     def _observe(self, inputs: AttentionInputs, scores_BHSS: Tensor) -> None:
-        inputs.context.notes[self.name] = scores_BHSS[:, self.settings.head]
+        self.set_note(inputs.context, scores_BHSS[:, self.settings.head])
 
     def add_to_batch(self, arrays: BatchArrays) -> None:
         """Add the columns that may be pointed to and, with trees, each token's target."""
-        source = arrays.source
-        columns_S = np.arange(source.tokens_BS.shape[1])
+        columns_S = np.arange(arrays.tokens_BS.shape[1])
         # A sentence's subwords and this component's prefix, but neither `</s>` nor prefixes of others.
-        candidates_BS = (columns_S >= source.offset - len(self.source_prefix)) & (columns_S < source.ends_B[:, None])
+        candidates_BS = (columns_S >= arrays.offset - len(self.source_prefix)) & (columns_S < arrays.ends_B[:, None])
         arrays.extra[f"{self.name}.candidates"] = candidates_BS
-        targets_J = self.first_subword_targets(source)
+        targets_J = self.first_subword_targets(arrays)
         if targets_J is None:
             return
-        rows_J, columns_J, words_J = source.subwords
-        first_J = source.first_subword_BW[rows_J, words_J]
+        rows_J, columns_J, words_J = arrays.subwords
+        first_J = arrays.first_subword_BW[rows_J, words_J]
         if not self.points_from_all:
             targets_J = np.where((columns_J == first_J) | (targets_J == NO_COLUMN), targets_J, first_J)
-        targets_BS = np.full_like(source.tokens_BS, NO_COLUMN)
+        targets_BS = np.full_like(arrays.tokens_BS, NO_COLUMN)
         targets_BS[rows_J, columns_J] = targets_J
         arrays.extra[f"{self.name}.targets"] = targets_BS
         arrays.counts[self.name] = int((targets_J != NO_COLUMN).sum())
 
     def _log_probabilities_BSS(self, context: Context) -> Tensor:
         """Normalise the scores (fp32 or float64) over the candidates."""
-        scores_BSS = at_least_fp32(context.notes[self.name])
+        scores_BSS = at_least_fp32(self.note(context))
         candidates_BS = context.extra[f"{self.name}.candidates"]
         # Not -inf: a sentence without words has no candidates, and its gradients must be finite.
         lowest = torch.finfo(scores_BSS.dtype).min
@@ -99,17 +100,17 @@ class ParserHead(Component):
         return parses
 
     @staticmethod
-    def governor_columns(source: SideArrays, *, root_column: int | np.ndarray) -> np.ndarray | None:
+    def governor_columns(arrays: BatchArrays, *, root_column: int | np.ndarray) -> np.ndarray | None:
         """Return the column of the first subword of the governor of each subword's word: (J,), `NO_COLUMN` for none.
 
         Roots have `root_column`: one column, or (J,). Returns None if the examples have no governors.
         """
-        if "governor" not in source.examples.features:
+        if "governor" not in arrays.examples.features:
             return None
-        rows_J, columns_J, _ = source.subwords
-        governor_J = source.of_words("governor", fill=NO_GOVERNOR)[rows_J, columns_J]
+        rows_J, columns_J, _ = arrays.subwords
+        governor_J = arrays.of_words("governor", fill=NO_GOVERNOR)[rows_J, columns_J]
         targets_J = np.where(
-            governor_J == GOVERNOR_OF_ROOT, root_column, source.first_subword_BW[rows_J, np.maximum(governor_J, 0)]
+            governor_J == GOVERNOR_OF_ROOT, root_column, arrays.first_subword_BW[rows_J, np.maximum(governor_J, 0)]
         )
         return np.where(governor_J == NO_GOVERNOR, NO_COLUMN, targets_J)
 
@@ -140,9 +141,9 @@ class DepParse(ParserHead):
     source_prefix = (ROOT_ID,)
     points_to_root = True
 
-    def first_subword_targets(self, source: SideArrays) -> np.ndarray | None:
+    def first_subword_targets(self, arrays: BatchArrays) -> np.ndarray | None:
         """Return the column of the governor's first subword."""
-        return self.governor_columns(source, root_column=ROOT_COLUMN)
+        return self.governor_columns(arrays, root_column=ROOT_COLUMN)
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Return the scores of `<ROOT>`, then those of the words."""
@@ -161,10 +162,10 @@ class DiagonalParse(ParserHead):
         g(i) = \max(1, i - 1)
     """
 
-    def first_subword_targets(self, source: SideArrays) -> np.ndarray | None:
+    def first_subword_targets(self, arrays: BatchArrays) -> np.ndarray | None:
         """Return the column of the previous word's first subword."""
-        rows_J, _, words_J = source.subwords
-        return source.first_subword_BW[rows_J, np.maximum(words_J - 1, 0)]
+        rows_J, _, words_J = arrays.subwords
+        return arrays.first_subword_BW[rows_J, np.maximum(words_J - 1, 0)]
 
 
 class Sisa(ParserHead):
@@ -215,10 +216,10 @@ class Sisa(ParserHead):
         keys_BHKE[:, head] = F.leaky_relu(self.keys(inputs.states_BQD), slope)
         return queries_BHQE, keys_BHKE
 
-    def first_subword_targets(self, source: SideArrays) -> np.ndarray | None:
+    def first_subword_targets(self, arrays: BatchArrays) -> np.ndarray | None:
         """Return the column of the governor's first subword; for a root that of its own."""
-        rows_J, _, words_J = source.subwords
-        return self.governor_columns(source, root_column=source.first_subword_BW[rows_J, words_J])
+        rows_J, _, words_J = arrays.subwords
+        return self.governor_columns(arrays, root_column=arrays.first_subword_BW[rows_J, words_J])
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Return the scores of being a root, which are the words' scores for themselves, and those of the words."""

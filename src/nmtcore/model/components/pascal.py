@@ -1,4 +1,7 @@
-"""Parent-scaled self-attention (bugliarello2020, section 3): heads that favour tokens near the governor."""
+"""Parent-scaled self-attention (bugliarello2020, section 3): heads that favour tokens near the governor.
+
+Shapes: B sentences, H heads, S source.
+"""
 
 import math
 
@@ -8,12 +11,12 @@ from torch import Tensor
 
 from nmtcore.config.components.settings import PascalSettings
 from nmtcore.features.examples import NO_WORD
-from nmtcore.model.batch import BatchArrays, SideArrays
+from nmtcore.model.batch import BatchArrays
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Stack
 from nmtcore.syntax.trees import NO_GOVERNOR, NO_POSITION
 
 
-class Pascal(Component):
+class Pascal(Component[Tensor]):
     r"""Multiplies the scores s of some heads by a Gaussian around each token's governor.
 
     The mean position of the subwords of t's governor is p (bugliarello2020, equations 4 to 6):
@@ -40,13 +43,14 @@ class Pascal(Component):
 
     def add_to_batch(self, arrays: BatchArrays) -> None:
         """Add the position of every token's parent."""
-        arrays.extra[f"{self.name}.parent_positions"] = parent_positions(arrays.source)
+        arrays.extra[f"{self.name}.parent_positions"] = parent_positions(arrays)
 
     def _scale(self, scores_BHSS: Tensor, inputs: AttentionInputs) -> Tensor:
         context, count = inputs.context, self.settings.heads
         if self.name not in context.notes:
-            context.notes[self.name] = self.weights(context.extra[f"{self.name}.parent_positions"], scores_BHSS.dtype)
-        scaled_BHSS = scores_BHSS[:, :count] * context.notes[self.name]
+            parent_positions_BS = context.extra[f"{self.name}.parent_positions"]
+            self.set_note(context, self.weights(parent_positions_BS, scores_BHSS.dtype))
+        scaled_BHSS = scores_BHSS[:, :count] * self.note(context)
         return scaled_BHSS if count == scores_BHSS.size(1) else torch.cat([scaled_BHSS, scores_BHSS[:, count:]], dim=1)
 
     def weights(self, parent_positions_BS: Tensor, dtype: torch.dtype) -> Tensor:
@@ -71,14 +75,14 @@ class Pascal(Component):
         return torch.exp(distances_BSS.square() / (-2 * variance)) / math.sqrt(2 * math.pi * variance)
 
 
-def parent_positions(source: SideArrays) -> np.ndarray:
-    """Compute the mean column of each token's parent: (B, S), float32, in columns of `source.tokens_BS`.
+def parent_positions(arrays: BatchArrays) -> np.ndarray:
+    """Compute the mean column of each token's parent: (B, S), float32, in columns of `arrays.tokens_BS`.
 
     `NO_POSITION` for padding, for words without annotation, and for all tokens of a sentence without annotation.
     """
-    annotated_BS = source.of_words("governor", fill=NO_GOVERNOR) != NO_GOVERNOR
-    parents_BS = source.of_words("parent_position", fill=NO_POSITION) + np.float32(source.offset)
+    annotated_BS = arrays.of_words("governor", fill=NO_GOVERNOR) != NO_GOVERNOR
+    parents_BS = arrays.of_words("parent_position", fill=NO_POSITION) + np.float32(arrays.offset)
     # In annotated sentences, tokens outside words are their own parents.
-    own_BS = annotated_BS.any(axis=1, keepdims=True) & source.mask_BS & (source.word_of_column_BS == NO_WORD)
-    columns_S = np.arange(source.tokens_BS.shape[1], dtype=np.float32)
+    own_BS = annotated_BS.any(axis=1, keepdims=True) & arrays.mask_BS & (arrays.word_of_column_BS == NO_WORD)
+    columns_S = np.arange(arrays.tokens_BS.shape[1], dtype=np.float32)
     return np.where(annotated_BS, parents_BS, np.where(own_BS, columns_S, np.float32(NO_POSITION)))

@@ -1,6 +1,8 @@
 """Components that predict tags of the target's words (aycock2021): the loss and its decay, accuracy, and two models.
 
 Every subword of a word has the word's tag, and `</s>` a tag of its own; a sentence without tags trains its words alone.
+
+Shapes: B sentences, N target tokens, T target.
 """
 
 from collections.abc import Mapping
@@ -23,7 +25,7 @@ END_TAG, START_TAG = "</s>", "<s>"
 """The tags of the symbols; no position has that of `<s>`, which stands for a prefix in other vocabularies."""
 
 
-class TargetTags(Component):
+class TargetTags(Component[Tensor]):
     r"""Predicts a tag for every target position, with a loss whose weight decays over epochs.
 
     The loss of the n tags t (aycock2021, equation 3.18) is added to that of translation with a weight that decreases
@@ -44,7 +46,7 @@ class TargetTags(Component):
     With `returns_below`, which is not in the paper, a loss that has ended begins again after a validation with a lower
     accuracy: the rest of that epoch already has the first weight, and the next one is epoch 1 of these equations.
 
-    Subclasses note the scores of all tags, (N, L), under the component's name. Raises UserError if the target has no
+    Subclasses note the scores of all tags, (N, L). Raises UserError if the target has no
     vocabulary of these tags.
     """
 
@@ -72,7 +74,7 @@ class TargetTags(Component):
 
     def tag_scores(self, context: Context) -> Tensor:
         """Return the log-probabilities of `tag_names`, (N, L), fp32 or float64."""
-        return at_least_fp32(context.notes[self.name]).log_softmax(dim=-1)
+        return at_least_fp32(self.note(context)).log_softmax(dim=-1)
 
     def loss(self, context: Context) -> Tensor:
         """Sum the negative log-likelihood of the tags (equation 3.18)."""
@@ -82,7 +84,7 @@ class TargetTags(Component):
     def correct_tags(self, context: Context) -> Tensor:
         """Count the tags that are the likeliest at their position."""
         tags_N = context.extra[f"{self.name}.tags"]
-        return ((context.notes[self.name].argmax(dim=-1) == tags_N) & (tags_N != NO_LABEL)).sum()
+        return ((self.note(context).argmax(dim=-1) == tags_N) & (tags_N != NO_LABEL)).sum()
 
     @property
     def loss_weight(self) -> float:
@@ -144,7 +146,7 @@ class TagAttention(TargetTags):
     def change_output(self, states: Tensor, context: Context) -> Tensor:
         """Add the embedding of the tags that the states predict."""
         scores = linear(self.query(states), self.keys.weight)
-        context.notes[self.name] = scores
+        self.set_note(context, scores)
         return states + self.output(self._chosen(scores))
 
     def _chosen(self, scores: Tensor) -> Tensor:
@@ -177,5 +179,5 @@ class Multitask(TargetTags):
     def change_output(self, states: Tensor, context: Context) -> Tensor:
         """Score the tags, unless this is a step of a search; change nothing."""
         if context.words_BS is not None:
-            context.notes[self.name] = self.scores(self.hidden(states).tanh())
+            self.set_note(context, self.scores(self.hidden(states).tanh()))
         return states
