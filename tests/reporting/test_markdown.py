@@ -6,7 +6,8 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from nmtcore.reporting.markdown import counts, escape_markdown, page_markdown
+from nmtcore.reporting.data_table import counts
+from nmtcore.reporting.markdown import escape_markdown, page_markdown
 from nmtcore.reporting.table import Column, Heading, Items, Page, TableCell, make_table, note
 
 

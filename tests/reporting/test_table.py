@@ -26,10 +26,11 @@ from nmtcore.reporting.table import (
     make_table,
     note,
     percentage,
+    text_columns,
 )
 from nmtcore.reporting.table_html import blocks_html
 from nmtcore.reporting.table_latex import escape_latex, page_latex
-from nmtcore.reporting.terminal_table import fitting_table, terminal_table, without_common_parts
+from nmtcore.reporting.terminal_table import table_text, terminal_table, without_common_parts
 
 COLUMNS = [
     Column(name="system"),
@@ -296,7 +297,7 @@ def test_columns_in_the_terminal_are_aligned():
 @pytest.mark.parametrize(("columns", "shown"), [(40, "name first second"), (12, "name first"), (5, "name")])
 def test_a_table_that_is_too_wide_for_the_terminal_lacks_columns(monkeypatch, columns, shown):
     monkeypatch.setenv("COLUMNS", str(columns))
-    table = fitting_table(["name", "first", "second"], [["a", "1", "22"]], dispensable=(2, 1))
+    table = table_text(make_table(text_columns("name", "first", "second"), [["a", "1", "22"]]), dispensable=(2, 1))
     assert table.splitlines()[0].split() == shown.split()
 
 

@@ -11,7 +11,8 @@ from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio,
 from nmtcore.evaluation.metrics import score_of
 from nmtcore.files import write_text
 from nmtcore.layout import Layout, file_name
-from nmtcore.reporting.terminal_table import difference_text, spread_text, terminal_table
+from nmtcore.reporting.table import SeedMean, estimate_cell, estimate_column, make_table, number_columns, text_columns
+from nmtcore.reporting.terminal_table import table_text
 
 _COMMANDS = """\
 To go on, type for example (translate a sentence; draw its tree and the
@@ -61,15 +62,20 @@ def demo_text(
         length = fmean(map(length_ratio, runs[name]))
         if compared.difference is not None:
             differences[name, other] = compared.difference
-        gain = difference_text(compared.difference)
-        rows.append([name, other, spread_text(compared.scores), f"{length:.2f}", gain])
+        rows.append([name, other, SeedMean.over(compared.scores), length, estimate_cell(compared.difference)])
         for seed, own in read[name].items():
             if empty := empty_count(own):
                 notes.append(f"{name}, seed {seed}: {empty:,} of {len(own):,} translations are empty.")
+    columns = [
+        *text_columns("system", "compared with"),
+        *number_columns("BLEU", content="mean", digits=1),
+        *number_columns("length", digits=2),
+        estimate_column("gain (95 %)", digits=1),
+    ]
     seeds = list(next(iter(read.values())))
     notes.append(meaning(differences, sentences=len(next(iter(runs.values()))[0]), seeds=len(seeds)))
     notes += [measured_sentences(**measured)] * (len(seeds) == 1)
-    table = terminal_table(["system", "compared with", "BLEU", "length", "gain (95 %)"], rows, text=2)
+    table = table_text(make_table(columns, rows))
     commands = _COMMANDS.format(folder=layout.results, **names | {"seed": seeds[0]}, **parsers)
     return "\n".join([table, *(f"{fill(note, 80)}\n" for note in notes), commands])
 

@@ -1,9 +1,9 @@
 """Scores for the terminal, each system beside a baseline: of files of translations, and of a results folder."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
@@ -26,14 +26,18 @@ from nmtcore.layout import Layout
 from nmtcore.reporting.empty_translations import mostly_empty
 from nmtcore.reporting.run_index import labelled, read_scores, system_differences
 from nmtcore.reporting.seed_items import one_seed_sentence
-from nmtcore.reporting.terminal_table import (
-    difference_text,
-    fill_terminal,
-    fitting_table,
-    spread_text,
-    terminal_table,
-    without_common_parts,
+from nmtcore.reporting.table import (
+    Column,
+    Interval,
+    SeedMean,
+    estimate_cell,
+    estimate_column,
+    make_table,
+    number_columns,
+    text_columns,
 )
+from nmtcore.reporting.terminal_table import fill_terminal, table_text, without_common_parts
+from nmtcore.tables.measures import measure_named
 from nmtcore.tables.scores import UAS_NOTES
 
 if TYPE_CHECKING:
@@ -67,23 +71,33 @@ class _Listed(NamedTuple):
     difference: Difference | None
 
 
-def _table(systems: Mapping[str, Mapping[str, _Listed]], *, compared: bool, seeds: bool = False) -> str:
-    """Tabulate systems by all metrics; where the terminal is too narrow, without seeds, then without the last ones."""
-    header = ["system", *["seeds"] * seeds]
-    with_empty = any(listed.empty for own in systems.values() for listed in own.values())
+def _table(systems: Mapping[str, Mapping[str, _Listed]], *, compared_with: Mapping[str, str] | None = None) -> str:
+    """Tabulate systems by all metrics; given `compared_with`, also what each is compared with, and its number of seeds.
+
+    Where the terminal is too narrow, the seeds are left out, then the last columns up to the difference in BLEU, then
+    the lengths.
+    """
+    listed = [own for metrics in systems.values() for own in metrics.values()]
+    with_empty, compared = any(own.empty for own in listed), any(own.difference for own in listed)
+    named = compared_with is not None
+    columns = [*text_columns("system", *["compared with"] * named), *number_columns(*["seeds"] * named)]
+    names = len(columns)
     for metric in next(iter(systems.values())):
-        of_bleu = ["length", *["empty"] * with_empty] * (metric == "bleu")
-        header += [METRICS[metric].label, *of_bleu, *["difference"] * compared]
+        columns += number_columns(METRICS[metric].label, content="mean", digits=1)
+        if metric == "bleu":
+            columns += [*number_columns("length", digits=2), *number_columns(*["empty"] * with_empty, digits=1)]
+        columns += [estimate_column(digits=1)] * compared
     rows = []
-    for name, own in systems.items():
-        row: list[str | None] = [name, *[str(len(listed.scores)) for listed in own.values()][:seeds]]
-        for listed in own.values():
-            row.append(spread_text(listed.scores))
-            if listed.length is not None:
-                row += [f"{listed.length:.2f}", *[None if listed.empty is None else f"{listed.empty:.1f}"] * with_empty]
-            row += [difference_text(listed.difference)] * compared
+    for name, metrics in systems.items():
+        row = [name, *([compared_with.get(name), len(metrics["bleu"].scores)] if named else [])]
+        for metric, own in metrics.items():
+            row.append(SeedMean.over(own.scores))
+            row += [own.length, *[own.empty] * with_empty] * (metric == "bleu")
+            row += [estimate_cell(own.difference)] * compared
         rows.append(row)
-    return fitting_table(header, rows, dispensable=[*[1] * seeds, *range(len(header) - 1, 3 + seeds + with_empty, -1)])
+    lengths = range(names + 1, names + 2 + with_empty)
+    others = range(lengths.stop + compared, len(columns))
+    return table_text(make_table(columns, rows), dispensable=[*[2] * named, *reversed(others), *lengths])
 
 
 def score_report(
@@ -136,7 +150,7 @@ def score_report(
             }
             for name in counted
         }
-        blocks.append(_table(systems, compared=bool(others)))
+        blocks.append(_table(systems))
     if tests and others:
         blocks += [_test_table(metric, counts) for metric, counts in by_metric.items()]
     blocks.append(
@@ -153,25 +167,23 @@ def score_report(
 def _metric_table(metric: str, compared: Mapping[str, SystemScores]) -> str:
     differences = {name: scores.difference for name, scores in compared.items() if scores.difference}
     corrected = holm({name: own.p for name, own in differences.items()})
-    header = [METRICS[metric].label, "seeds", "score"]
-    if differences:
-        header += ["difference", "95 % interval", "detectable", "p", "Holm", "judges"]
-    rows = []
+    columns = [
+        *text_columns(METRICS[metric].label),
+        *number_columns("seeds"),
+        *number_columns("score", content="mean", digits=measure_named(metric).digits),
+        Column(name="difference", content="number", digits=2, signed=True),
+        Column(name="95 % interval", content="interval", digits=2, signed=True),
+        *number_columns("detectable", digits=2),
+        *number_columns("p", "Holm", content="p_value"),
+        *number_columns("judges, %"),
+    ]
+    rows: list[list[Any]] = []
     for name, scores in compared.items():
-        row: list[str | None] = [name, str(len(scores.scores)), spread_text(scores.scores, digits=2)]
-        if name in differences:
-            result = differences[name]
-            agreement = expected_agreement(metric, result.delta)
-            row += [
-                f"{result.delta:+.2f}",
-                f"{result.interval[0]:+.2f} to {result.interval[1]:+.2f}",
-                f"{result.detectable:.2f}",
-                _p_text(result.p),
-                _p_text(corrected[name]),
-                None if agreement is None else f"{agreement:.0f} %",
-            ]
-        rows.append(row + [None] * (len(header) - len(row)))
-    return terminal_table(header, rows)
+        own = differences.get(name)
+        judges = own and expected_agreement(metric, own.delta)
+        more = own and [own.delta, Interval(*own.interval), own.detectable, own.p, corrected[name], judges]
+        rows.append([name, len(scores.scores), SeedMean.over(scores.scores), *(more or [None] * 6)])
+    return table_text(make_table(columns, rows).for_readers())
 
 
 def _test_table(metric: str, counts: Mapping[str, Sequence[SentenceCounts]]) -> str:
@@ -179,16 +191,18 @@ def _test_table(metric: str, counts: Mapping[str, Sequence[SentenceCounts]]) -> 
     baseline, *systems = counts
     sentences = len(counts[baseline][0])
     draws = bootstrap_weights(sentences), randomisation_swaps(sentences)
-    rows: list[list[str | None]] = []
-    for name in systems:
-        for seed, pair in enumerate(zip(counts[name], counts[baseline], strict=False), start=1):
-            tested = paired_tests(*pair, *draws)
-            rows.append([name, str(seed), f"{tested.delta:+.2f}", *map(_p_text, tested[1:])])
-    return terminal_table([METRICS[metric].label, "seed", "difference", "bootstrap", "randomisation"], rows)
-
-
-def _p_text(p: float | None) -> str:
-    return "n/a" if p is None else "<.001" if p < 0.001 else f"{p:.3f}".lstrip("0")
+    columns = [
+        *text_columns(METRICS[metric].label),
+        *number_columns("seed"),
+        Column(name="difference", content="number", digits=2, signed=True),
+        *number_columns("bootstrap", "randomisation", content="p_value"),
+    ]
+    rows = [
+        [name, seed, *paired_tests(*pair, *draws)]
+        for name in systems
+        for seed, pair in enumerate(zip(counts[name], counts[baseline], strict=False), start=1)
+    ]
+    return table_text(make_table(columns, rows))
 
 
 def _notes(translations: Mapping[str, Sequence[Sequence[str]]], *, tests: bool, every: bool) -> Iterator[str]:
@@ -205,11 +219,11 @@ def _notes(translations: Mapping[str, Sequence[Sequence[str]]], *, tests: bool, 
         yield one_seed_sentence("all" if len(single) == len(translations) else ", ".join(single))
 
 
-def results_listing(folder: Path, *, baseline: str = "transformer_base", every: bool = False) -> str:
+def results_listing(folder: Path, *, compared_with: Callable[[str], str | None], every: bool = False) -> str:
     """Tabulate the scores of all runs in a results folder: BLEU, length and chrF of the first test of each data set.
 
-    Systems are compared with the `baseline` where it has been run. `every` shows all splits and scores instead. Raises
-    `UserError` if the folder has no scores, or is not a results folder.
+    `compared_with` names the system that another is compared with, where both have been run. `every` shows all splits
+    and scores instead. Raises `UserError` if the folder has no scores, or is not a results folder.
     """
     layout = Layout(results=str(folder))
     scores = read_scores(layout) if folder.is_dir() else None
@@ -222,20 +236,22 @@ def results_listing(folder: Path, *, baseline: str = "transformer_base", every: 
     first = scores[scores.measure == "bleu"].groupby(keys[:2], sort=False).split.first().reset_index()
     blocks = []
     for test, own in scores[scores.measure.isin(("bleu", "chrf"))].merge(first).groupby(keys, sort=False):
-        compared_with = dict.fromkeys({*own.system} - {baseline}, baseline)
+        pairs = {name: compared_with(name) for name in own.system.unique()}
         differences = {
-            measure: system_differences(layout, part, compared_with=compared_with)
-            for measure, part in own.groupby("measure")
+            measure: system_differences(layout, part, compared_with=pairs) for measure, part in own.groupby("measure")
         }
-        names = sorted(own.system.unique(), key=lambda name: (name != baseline, name))
-        systems: dict[str, dict[str, _Listed]] = {name: {} for name in names}
+        systems: dict[str, dict[str, _Listed]] = {}
         for (system, measure), part in own.groupby(["system", "measure"]):
             empty = part.empty_translations.dropna()
             of_bleu = (part.length_ratio.mean(), empty.mean() if len(empty) else None)
             of_bleu = of_bleu if measure == "bleu" else (None, None)
-            systems[system][measure] = _Listed(part.value.tolist(), *of_bleu, differences[measure].get(system))
-        blocks.append(f"{', '.join(test)}\n{_table(systems, compared=True, seeds=True)}")
-    note = f"{_MEANS} {_DIFFERENCE.format(baseline=baseline)}; with one seed this leaves training noise out."
+            listed = _Listed(part.value.tolist(), *of_bleu, differences[measure].get(system))
+            systems.setdefault(system, {})[measure] = listed
+        systems = dict(sorted(systems.items(), key=lambda item: (item[1]["bleu"].difference is not None, item[0])))
+        pairs = {name: other for name, other in pairs.items() if systems[name]["bleu"].difference}
+        blocks.append(f"{', '.join(test)}\n{_table(systems, compared_with=pairs)}")
+    difference = _DIFFERENCE.format(baseline="the system that it is compared with")
+    note = f"{_MEANS} {difference}; with one seed this leaves training noise out."
     return "\n".join([*blocks, f"{fill_terminal(note)}More splits and scores: --all.\n"])
 
 
@@ -245,12 +261,16 @@ def _all_scores(scores: "pd.DataFrame") -> str:
     labels = list(dict.fromkeys(scores.label))
     shown = [key for key in keys if scores[key].nunique() > 1 or key in ("system", "split")]
     common = [scores[key].iloc[0] for key in keys if key not in shown]
+    columns = [
+        *text_columns(*(keys[key] for key in shown), "seeds"),
+        *number_columns(*labels, content="mean", digits=1),
+    ]
     rows = []
     for _, own in scores.groupby(list(keys), sort=False):
         values = own.groupby("label").value.agg(list)
         seeds = ", ".join(map(str, sorted(set(own.seed))))
-        texts = [spread_text(values[label]) if label in values else None for label in labels]
-        rows.append([*own[shown].iloc[0], seeds, *texts])
-    table = terminal_table([*(keys[key] for key in shown), "seeds", *labels], rows, text=len(shown) + 1)
+        means = [SeedMean.over(values[label]) if label in values else None for label in labels]
+        rows.append([*own[shown].iloc[0], seeds, *means])
     note = f"{_MEANS} {UAS_NOTES} directed: accuracy of induced trees."
+    table = table_text(make_table(columns, rows))
     return f"{', '.join(common)}\n" * bool(common) + f"{table}\n{fill_terminal(note)}"

@@ -1,40 +1,33 @@
-"""Tables for the terminal, and what stands in their cells."""
+"""Tables for the terminal, and what stands around them."""
 
 import shutil
 import textwrap
 from collections.abc import Sequence
-from statistics import fmean, stdev
-from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
-if TYPE_CHECKING:
-    from nmtcore.evaluation.compare import Difference
+from nmtcore.reporting.table import Column, Table, make_table
+
+
+def table_text(table: Table, *, dispensable: Sequence[int] = ()) -> str:
+    """Format a table with aligned columns; if it is too wide, without the dispensable ones, in their order."""
+    lines = _lines(table)
+    for position in range(len(dispensable)):
+        if max(map(_width, lines)) <= shutil.get_terminal_size().columns:
+            break
+        left_out = dispensable[: position + 1]
+        kept = [column for column in range(len(table.columns)) if column not in left_out]
+        lines = _lines(table.part(kept, lambda row: True))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def terminal_table(header: Sequence[str], rows: Sequence[Sequence[str | None]], *, text: int = 1) -> str:
-    """Format a table whose first `text` columns are aligned left and whose others are aligned right.
+    """Format a table of texts whose first `text` columns are aligned left and whose others are aligned right.
 
     None is an empty cell. Raises `ValueError` if a row and the header differ in length.
     """
-    cells = [[cell or "" for cell in row] for row in (header, *rows)]
-    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
-    lines = [
-        "  ".join(_padded(cell, width, left=i < text) for i, (cell, width) in enumerate(zip(row, widths, strict=True)))
-        for row in cells
-    ]
-    return "".join(f"{line.rstrip()}\n" for line in lines)
-
-
-def fitting_table(header: Sequence[str], rows: Sequence[Sequence[str | None]], *, dispensable: Sequence[int]) -> str:
-    """Format a table like `terminal_table`, without the dispensable columns, in their order, if it is too wide."""
-    left_out: set[int] = set()
-    for column in (None, *dispensable):
-        left_out.add(-1 if column is None else column)
-        kept = [[cell for i, cell in enumerate(row) if i not in left_out] for row in (header, *rows)]
-        text = terminal_table(kept[0], kept[1:])
-        if max(map(_width, text.splitlines())) <= shutil.get_terminal_size().columns:
-            break
-    return text
+    sides = ["left"] * text + ["right"] * (len(header) - text)
+    columns = [Column(name=name, align=side) for name, side in zip(header, sides, strict=True)]
+    return table_text(make_table(columns, rows))
 
 
 def fill_terminal(text: str) -> str:
@@ -55,23 +48,14 @@ def without_common_parts(paths: Sequence[str]) -> list[str]:
     return shortened if all(shortened) and len(set(shortened)) == len(set(paths)) else list(paths)
 
 
-def spread_text(values: Sequence[float], digits: int = 1) -> str:
-    """Format the mean of the values of seeds, and their standard deviation if there are several."""
-    deviation = f" ± {stdev(values):.{digits}f}" if len(values) > 1 else ""
-    return f"{fmean(values):.{digits}f}{deviation}"
-
-
-def difference_text(difference: "Difference | None", digits: int = 1) -> str | None:
-    """Format a difference and half of its interval; None: there is none."""
-    if difference is None:
-        return None
-    low, high = difference.interval
-    return f"{difference.delta:+.{digits}f} ± {(high - low) / 2:.{digits}f}"
-
-
-def _padded(cell: str, width: int, *, left: bool) -> str:
-    space = " " * (width - _width(cell))
-    return cell + space if left else space + cell
+def _lines(table: Table) -> list[str]:
+    columns = []
+    for column, cells in table.by_column:
+        texts = [column.name, *(column.shown(cell) + cell.mark for cell in cells)]
+        width = max(map(_width, texts))
+        padded = [(text, " " * (width - _width(text))) for text in texts]
+        columns.append([f"{text}{space}" if column.alignment == "left" else f"{space}{text}" for text, space in padded])
+    return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
 
 
 def _width(cell: str) -> int:
