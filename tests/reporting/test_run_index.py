@@ -14,7 +14,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.induction import MEASURES
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.files import read_json, write_json, write_lines
-from nmtcore.reporting.licences_table import all_licences, licence_entries, write_licence_table
+from nmtcore.reporting.licences_table import comet_models, licence_entries, write_licence_table
 from nmtcore.reporting.manifest import RUNS_SCHEMA, write_manifest
 from nmtcore.reporting.run_index import SCORES_SCHEMA, index_runs, read_scores, score_frame, score_rows
 
@@ -151,7 +151,8 @@ def test_data_without_runs_have_their_licences_as_far_as_they_were_read(layout):
 def test_the_model_of_comet_is_listed_with_its_licence():
     names = {"dataset": "d", "measure": "comet"}
     signatures = [f"COMET|model:{model}|version:2.2" for model in ("wmt22-comet-da", "mine")]
-    entries = all_licences({}, score_frame([{**names, "signature": signature} for signature in signatures * 2]))
+    scores = score_frame([{**names, "signature": signature} for signature in signatures * 2])
+    entries = licence_entries(comet_models(scores))
     licences = [("model", "mine", ""), ("model", "wmt22-comet-da", "Apache-2.0")]
     assert [(entry["kind"], entry["name"], entry["licence"]) for entry in entries] == licences
 
