@@ -251,6 +251,24 @@ def compare_systems(
     }
 
 
+def compare_pairs(
+    systems: Mapping[str, Sequence[SentenceCounts]], compared_with: Mapping[str, str | None]
+) -> dict[str, Difference]:
+    """Compare systems, each with another one, by the counts of their seeds.
+
+    A system is left out if the other is missing or was tested on other sentences.
+    """
+    differences: dict[str, Difference] = {}
+    tests = {name: {seed.test for seed in seeds} for name, seeds in systems.items()}
+    for other in dict.fromkeys(compared_with.values()):
+        names = [name for name, own in compared_with.items() if own == other]
+        known = [name for name in names if {name, other} <= systems.keys() and len(tests[name] | tests[other]) == 1]
+        if known:
+            compared = compare_systems({name: systems[name] for name in (other, *known)}, baseline=other)
+            differences |= {name: compared[name].difference for name in known}
+    return differences
+
+
 class PairedTests(NamedTuple):
     """p-values of sacreBLEU's tests of one run against another: they say that a run is better, not that a system is."""
 

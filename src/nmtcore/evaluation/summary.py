@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from nmtcore.errors import UserError, shortened
 from nmtcore.evaluation.attachment import UAS_LABELS, scores_by_measure
+from nmtcore.evaluation.compare import Difference
 from nmtcore.evaluation.induction import BASELINES, MEASURES, gold_tree, score_induction
 from nmtcore.evaluation.metrics import LABELS, METRICS, metric_labels
 from nmtcore.files import explain_content, read_json, write_json
@@ -51,6 +52,11 @@ class Estimate(NamedTuple):
     delta: float
     low: float
     high: float
+
+    @classmethod
+    def of(cls, difference: Difference) -> "Estimate":
+        """Take what is shown of a difference."""
+        return cls(difference.delta, *difference.interval)
 
     def text(self, digits: int = 1, sign: str = "+") -> str:
         """Write the difference ± half its interval."""

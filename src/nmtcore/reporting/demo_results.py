@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from textwrap import fill
 from typing import Any
 
-from nmtcore.evaluation.compare import Difference, compare_systems
-from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio, read_counts
+from nmtcore.evaluation.compare import Difference, compare_pairs
+from nmtcore.evaluation.counts import SentenceCounts, empty_count, read_counts
 from nmtcore.evaluation.metrics import score_of
 from nmtcore.files import write_text
 from nmtcore.layout import Layout, file_name
-from nmtcore.reporting.table import SeedMean, estimate_cell, estimate_column, make_table, number_columns, text_columns
-from nmtcore.reporting.terminal_table import table_text
+from nmtcore.reporting.listings import systems_text
 
 _COMMANDS = """\
 To go on, type for example (translate a sentence; draw its tree and the
@@ -55,27 +53,20 @@ def demo_text(
         names = layout.names(folder, "counts")
         path = folder / file_name("split_counts", split=split)
         read[names["system"]][int(names["seed"])] = read_counts(path, "bleu", score_of("bleu"))
-    runs = {name: list(own.values()) for name, own in read.items()}
-    rows, differences, notes = [], {}, []
-    for name, other in compared_with.items():
-        compared = compare_systems({key: runs[key] for key in (name, other) if key}, baseline=other)[name]
-        length = fmean(map(length_ratio, runs[name]))
-        if compared.difference is not None:
-            differences[name, other] = compared.difference
-        rows.append([name, other, SeedMean.over(compared.scores), length, estimate_cell(compared.difference)])
-        for seed, own in read[name].items():
-            if empty := empty_count(own):
-                notes.append(f"{name}, seed {seed}: {empty:,} of {len(own):,} translations are empty.")
-    columns = [
-        *text_columns("system", "compared with"),
-        *number_columns("BLEU", content="mean", digits=1),
-        *number_columns("length", digits=2),
-        estimate_column("gain (95 %)", digits=1),
+    systems = {name: list(own.values()) for name, own in read.items()}
+    differences = compare_pairs(systems, compared_with)
+    seeds, sentences = list(next(iter(read.values()))), len(next(iter(systems.values()))[0])
+    notes = [
+        f"{name}, seed {seed}: {empty:,} of {sentences:,} translations are empty."
+        for name, own in read.items()
+        for seed, counts in own.items()
+        if (empty := empty_count(counts))
     ]
-    seeds = list(next(iter(read.values())))
-    notes.append(meaning(differences, sentences=len(next(iter(runs.values()))[0]), seeds=len(seeds)))
+    pairs = {(name, compared_with[name]): own for name, own in differences.items()}
+    evidence = meaning(pairs, sentences=sentences, seeds=len(seeds))
+    notes.append(f"After a difference, ± is half of its 95 % interval. {evidence}")
     notes += [measured_sentences(**measured)] * (len(seeds) == 1)
-    table = table_text(make_table(columns, rows))
+    table = systems_text({"bleu": systems}, {"bleu": differences}, compared_with=compared_with)
     commands = _COMMANDS.format(folder=layout.results, **names | {"seed": seeds[0]}, **parsers)
     return "\n".join([table, *(f"{fill(note, 80)}\n" for note in notes), commands])
 

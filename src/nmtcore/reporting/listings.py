@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
@@ -11,9 +11,8 @@ from nmtcore.evaluation.compare import (
     MEANING,
     SAMPLES,
     Difference,
-    SystemScores,
     bootstrap_weights,
-    compare_systems,
+    compare_pairs,
     expected_agreement,
     holm,
     paired_tests,
@@ -24,7 +23,7 @@ from nmtcore.evaluation.metrics import METRICS, count_translations
 from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.layout import Layout
 from nmtcore.reporting.empty_translations import mostly_empty
-from nmtcore.reporting.run_index import labelled, read_scores, system_differences
+from nmtcore.reporting.run_index import labelled, read_scores, read_system_counts
 from nmtcore.reporting.seed_items import one_seed_sentence
 from nmtcore.reporting.table import (
     Column,
@@ -60,44 +59,49 @@ _TESTS = (
 )
 
 
-class _Listed(NamedTuple):
-    """The scores of a system by one metric."""
+Counts = Mapping[str, Mapping[str, Sequence[SentenceCounts]]]
+"""The counts of each seed by metric and by system."""
 
-    scores: Sequence[float]
-    length: float | None
-    """Of BLEU: of the translations, divided by that of the references."""
-    empty: float | None
-    """Of BLEU: the number of empty translations, a mean over seeds."""
-    difference: Difference | None
+Differences = Mapping[str, Mapping[str, Difference]]
+"""How systems differ from what they are compared with, by metric and by system."""
 
 
-def _table(systems: Mapping[str, Mapping[str, _Listed]], *, compared_with: Mapping[str, str] | None = None) -> str:
-    """Tabulate systems by all metrics; given `compared_with`, also what each is compared with, and its number of seeds.
+def systems_text(
+    counts: Counts, differences: Differences, *, compared_with: Mapping[str, str | None] | None = None
+) -> str:
+    """Tabulate systems by all metrics, those that are compared with nothing first.
 
-    Where the terminal is too narrow, the seeds are left out, then the last columns up to the difference in BLEU, then
-    the lengths.
+    Given `compared_with`, there are columns for what a system is compared with, and for the number of seeds. Where the
+    terminal is too narrow, seeds are left out, then the last columns up to the difference in BLEU, then lengths.
     """
-    listed = [own for metrics in systems.values() for own in metrics.values()]
-    with_empty, compared = any(own.empty for own in listed), any(own.difference for own in listed)
-    named = compared_with is not None
-    columns = [*text_columns("system", *["compared with"] * named), *number_columns(*["seeds"] * named)]
-    names = len(columns)
-    for metric in next(iter(systems.values())):
+    pairs = compared_with or {}
+    columns = [
+        Column(name="system"),
+        Column(name="compared with", detail=compared_with is None),
+        Column(name="seeds", content="number", detail=compared_with is None),
+    ]
+    has_empty = any(empty_count(seed) for seeds in counts["bleu"].values() for seed in seeds)
+    for metric in counts:
         columns += number_columns(METRICS[metric].label, content="mean", digits=1)
         if metric == "bleu":
-            columns += [*number_columns("length", digits=2), *number_columns(*["empty"] * with_empty, digits=1)]
-        columns += [estimate_column(digits=1)] * compared
+            columns += number_columns("length", digits=2)
+            columns.append(Column(name="empty", content="number", digits=1, detail=not has_empty))
+        columns.append(estimate_column(digits=1))
     rows = []
-    for name, metrics in systems.items():
-        row = [name, *([compared_with.get(name), len(metrics["bleu"].scores)] if named else [])]
-        for metric, own in metrics.items():
-            row.append(SeedMean.over(own.scores))
-            row += [own.length, *[own.empty] * with_empty] * (metric == "bleu")
-            row += [estimate_cell(own.difference)] * compared
+    for name in sorted(counts["bleu"], key=lambda name: name in differences["bleu"]):
+        other = pairs.get(name) if name in differences["bleu"] else None
+        row: list[Any] = [name, other, len(counts["bleu"][name])]
+        for metric, systems in counts.items():
+            seeds = systems[name]
+            row.append(SeedMean.over([seed.corpus_score() for seed in seeds]))
+            row += [fmean(map(length_ratio, seeds)), fmean(map(empty_count, seeds))] if metric == "bleu" else []
+            row.append(estimate_cell(differences[metric].get(name)))
         rows.append(row)
-    lengths = range(names + 1, names + 2 + with_empty)
-    others = range(lengths.stop + compared, len(columns))
-    return table_text(make_table(columns, rows), dispensable=[*[2] * named, *reversed(others), *lengths])
+    table = make_table(columns, rows).for_readers()
+    names = [column.name for column in table.columns]
+    last = range(names.index("length") + has_empty + 2, len(names))
+    first, lengths = ([i for i, name in enumerate(names) if name in own] for own in (("seeds",), ("length", "empty")))
+    return table_text(table, dispensable=[*first, *reversed(last), *lengths])
 
 
 def score_report(
@@ -126,7 +130,8 @@ def score_report(
         metric: {name: [own[metric] for own in seeds] for name, seeds in counted.items()} for metric in metrics
     }
     baseline, *others = counted
-    compared = {metric: compare_systems(counts, baseline=baseline) for metric, counts in by_metric.items()}
+    compared_with = dict.fromkeys(others, baseline)
+    differences = {metric: compare_pairs(counts, compared_with) for metric, counts in by_metric.items()}
     empty = [
         fill_terminal(warning)
         for name, seeds in translations.items()
@@ -135,22 +140,9 @@ def score_report(
     ]
     blocks = [f"{sentences:,} sentence{'s' * (sentences > 1)}\n", *["".join(empty)] * bool(empty)]
     if every:
-        blocks += [_metric_table(metric, own) for metric, own in compared.items()]
+        blocks += [_metric_table(metric, counts, differences[metric]) for metric, counts in by_metric.items()]
     else:
-        of_bleu = {
-            name: (fmean(map(length_ratio, counts)), fmean(map(empty_count, counts)))
-            for name, counts in by_metric["bleu"].items()
-        }
-        systems = {
-            name: {
-                metric: _Listed(
-                    own[name].scores, *(of_bleu[name] if metric == "bleu" else (None, None)), own[name].difference
-                )
-                for metric, own in compared.items()
-            }
-            for name in counted
-        }
-        blocks.append(_table(systems))
+        blocks.append(systems_text(by_metric, differences))
     if tests and others:
         blocks += [_test_table(metric, counts) for metric, counts in by_metric.items()]
     blocks.append(
@@ -164,8 +156,9 @@ def score_report(
     return "\n".join(blocks)
 
 
-def _metric_table(metric: str, compared: Mapping[str, SystemScores]) -> str:
-    differences = {name: scores.difference for name, scores in compared.items() if scores.difference}
+def _metric_table(
+    metric: str, counts: Mapping[str, Sequence[SentenceCounts]], differences: Mapping[str, Difference]
+) -> str:
     corrected = holm({name: own.p for name, own in differences.items()})
     columns = [
         *text_columns(METRICS[metric].label),
@@ -178,11 +171,11 @@ def _metric_table(metric: str, compared: Mapping[str, SystemScores]) -> str:
         *number_columns("judges, %"),
     ]
     rows: list[list[Any]] = []
-    for name, scores in compared.items():
-        own = differences.get(name)
+    for name, seeds in counts.items():
+        scores, own = SeedMean.over([seed.corpus_score() for seed in seeds]), differences.get(name)
         judges = own and expected_agreement(metric, own.delta)
         more = own and [own.delta, Interval(*own.interval), own.detectable, own.p, corrected[name], judges]
-        rows.append([name, len(scores.scores), SeedMean.over(scores.scores), *(more or [None] * 6)])
+        rows.append([name, len(seeds), scores, *(more or [None] * 6)])
     return table_text(make_table(columns, rows).for_readers())
 
 
@@ -236,20 +229,10 @@ def results_listing(folder: Path, *, compared_with: Callable[[str], str | None],
     first = scores[scores.measure == "bleu"].groupby(keys[:2], sort=False).split.first().reset_index()
     blocks = []
     for test, own in scores[scores.measure.isin(("bleu", "chrf"))].merge(first).groupby(keys, sort=False):
-        pairs = {name: compared_with(name) for name in own.system.unique()}
-        differences = {
-            measure: system_differences(layout, part, compared_with=pairs) for measure, part in own.groupby("measure")
-        }
-        systems: dict[str, dict[str, _Listed]] = {}
-        for (system, measure), part in own.groupby(["system", "measure"]):
-            empty = part.empty_translations.dropna()
-            of_bleu = (part.length_ratio.mean(), empty.mean() if len(empty) else None)
-            of_bleu = of_bleu if measure == "bleu" else (None, None)
-            listed = _Listed(part.value.tolist(), *of_bleu, differences[measure].get(system))
-            systems.setdefault(system, {})[measure] = listed
-        systems = dict(sorted(systems.items(), key=lambda item: (item[1]["bleu"].difference is not None, item[0])))
-        pairs = {name: other for name, other in pairs.items() if systems[name]["bleu"].difference}
-        blocks.append(f"{', '.join(test)}\n{_table(systems, compared_with=pairs)}")
+        pairs = {name: compared_with(name) for name in sorted(own.system.unique())}
+        counts = {measure: read_system_counts(layout, part) for measure, part in own.groupby("measure")}
+        differences = {measure: compare_pairs(systems, pairs) for measure, systems in counts.items()}
+        blocks.append(f"{', '.join(test)}\n{systems_text(counts, differences, compared_with=pairs)}")
     difference = _DIFFERENCE.format(baseline="the system that it is compared with")
     note = f"{_MEANS} {difference}; with one seed this leaves training noise out."
     return "\n".join([*blocks, f"{fill_terminal(note)}More splits and scores: --all.\n"])

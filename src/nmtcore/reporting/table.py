@@ -258,7 +258,7 @@ def estimate_column(name: str = "difference", *, digits: int = 2) -> Column:
 
 def estimate_cell(compared: Difference | None) -> TableCell:
     """Make a cell of `estimate_column`, which is empty if there is no difference."""
-    return TableCell(None if compared is None else Estimate(compared.delta, *compared.interval))
+    return TableCell(compared and Estimate.of(compared))
 
 
 def note(text: str) -> Paragraph:
