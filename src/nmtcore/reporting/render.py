@@ -4,13 +4,13 @@ Rows that were not run are counted below a table, and the CSV has their reasons;
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from html import escape
 from itertools import groupby
 
 from nmtcore.reporting.html_document import scrolling
-from nmtcore.reporting.table import TEXTS, Block, Column, Heading, Items, Page, Paragraph, Table, TableCell
+from nmtcore.reporting.table import TEXTS, Block, Column, Heading, Items, Page, Paragraph, Row, Table, TableCell
 
 MOST_REASONS = 3
 """Reasons for empty cells up to which they are listed below a table."""
@@ -23,7 +23,6 @@ MISSING = "–"
 
 Link = Callable[[str], str | None]
 """Returns the target of a link for the `origin` of a cell; None: no link."""
-
 
 Form = Callable[[str], str]
 """Writes a text."""
@@ -161,6 +160,8 @@ def escape_markdown(text: str) -> str:
 
 
 class _Markdown(Writer):
+    """Markdown as GitHub shows it."""
+
     text = staticmethod(partial(_SIGNS_OF_OWN.sub, r"\\\g<0>"))
     corpus, code, number = staticmethod(escape_markdown), "`{}`".format, str
     heading, paragraph, item, items = "## {}\n".format, "{}\n".format, "- {}\n".format, str
@@ -191,6 +192,8 @@ def page_markdown(page: Page) -> str:
 
 
 class _Html(Writer):
+    """HTML; the page around it has the style."""
+
     text = corpus = staticmethod(escape)
     code = staticmethod(lambda text: f"<code>{escape(text)}</code>")
     number = staticmethod(lambda text: escape(text).replace("-", "−"))
@@ -207,24 +210,25 @@ class _Html(Writer):
                  for column, cells in table.by_column]  # fmt: skip
         lines = ["<table>", f"<thead>\n{self._header(table)}</thead>"]
         for group in table.groups:
-            lines.append("<tbody>")
-            for row in group:
-                cells, linked = [], ""
-                for column, cell, tail in zip(table.columns, row, tails, strict=True):
-                    text = self._text(column, cell, tail)
-                    if cell.origin and cell.value is not None:
-                        # A row has one link to the same place, since most of its numbers come from there.
-                        target = self.link(cell.origin) if self.link and cell.origin != linked else None
-                        text = text if target is None else f'<a href="{escape(target)}">{text}</a>'
-                        linked = cell.origin
-                    # A duration as text cannot be sorted.
-                    seconds = cell.value if column.content == "duration" else None
-                    more = "" if seconds is None else f' data-value="{seconds}"'
-                    more += f' title="{escape(cell.reason)}"' if cell.reason else ""
-                    cells.append(f"<td{_side(column)}{more}>{text}{self.letter_of(cell, letters)}</td>")
-                lines.append(f"<tr>{''.join(cells)}</tr>")
-            lines.append("</tbody>")
+            rows = (self._row(table.columns, row, tails, letters) for row in group)
+            lines += ["<tbody>", *rows, "</tbody>"]
         return scrolling("\n".join([*lines, "</table>\n"]), "table")
+
+    def _row(self, columns: Sequence[Column], row: Row, tails: Sequence[int], letters: Mapping[str, str]) -> str:
+        cells, linked = [], ""
+        for column, cell, tail in zip(columns, row, tails, strict=True):
+            text = self._text(column, cell, tail)
+            if cell.origin and cell.value is not None:
+                # A row has one link to the same place, since most of its numbers come from there.
+                target = self.link(cell.origin) if self.link and cell.origin != linked else None
+                text = text if target is None else f'<a href="{escape(target)}">{text}</a>'
+                linked = cell.origin
+            # A duration as text cannot be sorted.
+            seconds = cell.value if column.content == "duration" else None
+            more = "" if seconds is None else f' data-value="{seconds}"'
+            more += f' title="{escape(cell.reason)}"' if cell.reason else ""
+            cells.append(f"<td{_side(column)}{more}>{text}{self.letter_of(cell, letters)}</td>")
+        return f"<tr>{''.join(cells)}</tr>"
 
     def _header(self, table: Table) -> str:
         """Write the names of columns; if some have a heading above them, in two lines."""

@@ -42,6 +42,8 @@ def escape_latex(text: str) -> str:
 
 
 class _Latex(Writer):
+    """LaTeX: tables as floats, whose captions begin with the heading above them, and notes as comments."""
+
     text = corpus = staticmethod(escape_latex)
     code = staticmethod(lambda text: f"\\texttt{{{escape_latex(text)}}}")
     number = staticmethod(lambda text: re.sub(r"(?<!\d)\{-\}", "$-$", escape_latex(text)))
@@ -53,7 +55,7 @@ class _Latex(Writer):
         self.tables = 0
 
     def write(self, blocks: Iterable[Block]) -> str:
-        """Write tables as floats, whose captions begin with the heading above them, and notes as comments."""
+        """Write parts of a page, without headings."""
         needs = f"% {self.title}. Needs booktabs, graphicx and \\usepackage[T1]{{fontenc}}; UTF-8.\n"
         parts = [needs]
         for block in blocks:
@@ -144,7 +146,7 @@ class _Latex(Writer):
 
 
 def page_latex(page: Page) -> str:
-    """Write a page: tables as floats, whose captions begin with the heading above them, and notes as comments."""
+    """Write a page as LaTeX for a paper."""
     return _Latex(" ".join(page.title.split())).write(page.blocks)
 
 
