@@ -148,21 +148,17 @@ def test_data_without_runs_have_their_licences_as_far_as_they_were_read(layout):
     assert "| model | en_small | unknown |" in text
 
 
-def test_the_model_of_comet_is_listed_with_its_licence():
+def test_models_of_comet_and_translations_made_elsewhere_are_listed_once_per_licence():
     names = {"dataset": "d", "measure": "comet"}
     signatures = [f"COMET|model:{model}|version:2.2" for model in ("wmt22-comet-da", "mine")]
-    scores = score_frame([{**names, "signature": signature} for signature in signatures * 2])
-    entries = licence_entries(comet_models(scores))
-    licences = [("model", "mine", ""), ("model", "wmt22-comet-da", "Apache-2.0")]
-    assert [(entry["kind"], entry["name"], entry["licence"]) for entry in entries] == licences
-
-
-def test_translations_made_elsewhere_are_listed_once_per_system_and_licence():
+    models = comet_models(score_frame([{**names, "signature": signature} for signature in signatures * 2]))
     use = {"kind": "translations", "name": "llm", "citation": "", "licence": "for research only"}
     files = [{**use, "file": name, "sha256": sha256} for name, sha256 in (("test/a", "ab"), ("dev/a", None))]
     uses = [{**own, "dataset": name} for name in ("d", "e") for own in files]
-    entries = licence_entries([*uses, {**uses[0], "licence": "other"}])
+    entries = licence_entries([*uses, {**uses[0], "licence": "other"}, *models])
     assert [list(entry.values()) for entry in entries] == [
+        ["model", "mine", "", "", 0, 0, ["d"]],
+        ["model", "wmt22-comet-da", "Apache-2.0", "Rei et al. 2022 (COMET-22)", 0, 0, ["d"]],
         ["translations", "llm", "for research only", "", 2, 1, ["d", "e"]],
         ["translations", "llm", "other", "", 1, 1, ["d"]],
     ]
