@@ -98,6 +98,9 @@ def test_systems_are_compared_with_what_their_entries_name_or_with_one(results, 
         if system in compared_with:
             assert (cells[0], cells[5], cells[7]) == (compared_with[system], *gains)
     assert "difference: from the system that it is compared with" in " ".join(text.split())
+    table = text.partition("\n\n")[0].splitlines()[1:]
+    monkeypatch.setenv("COLUMNS", str(max(map(len, table)) - 1))
+    assert listed(folder)[0][1] == [name for name in header if name != "seeds"]
     monkeypatch.setenv("COLUMNS", "75")
     assert max(map(len, listed(folder)[1].splitlines())) <= 75
 

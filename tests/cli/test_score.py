@@ -125,6 +125,7 @@ def test_a_copy_of_the_baseline_is_noted(texts, tmp_path):
     row = ["+0.00", "+0.00 to +0.00", "0.00", "1.000", "1.000", "44"]
     assert row_of(output.split("\n\n")[1], "copy.txt")[3:] == row
     assert "copy.txt has the same translations as the baseline." in output
+    assert score("ref.txt").splitlines()[2].split() == ["system", "BLEU", "length", "chrF"], "nothing is empty"
 
 
 def test_mistakes_are_one_sentence(texts):

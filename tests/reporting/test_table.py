@@ -50,10 +50,11 @@ GROUPS = [
       3661.5, None]],
     [
         ["`</s>`", None, None, TableCell(None, reason="no tags"), TableCell(37, "†", origin="d/s"),
-         Estimate(-1.23, -2, -0.46), 0.0002, Interval(0.5, 1234.56), 1, None, TableCell("open", reason="one seed")],
+         TableCell(Estimate(-1.23, -2, -0.46), origin="d/s"), 0.0002, Interval(0.5, 1234.56), 1, None,
+         TableCell("open", reason="one seed")],
         ["nmt", None, None, TableCell(None, reason="not trained"), TableCell(None, reason="not trained"), None, None,
          None, None, None, None],
-        ["pascal", None, None, TableCell(0.96, " (few)", digits=2), 0.5, Estimate(0, -1, 1), 1.0, None, None, None,
+        ["pascal", None, None, TableCell(0.96, " (few)", digits=2), 0.5, Estimate(0, -1, 2), 1.0, None, None, None,
          None],
     ],
 ]  # fmt: skip
@@ -74,7 +75,7 @@ MARKDOWN = r"""## Table 6.1: Scores & more
 | --- | --- | --- | ---: | --- | ---: | --- | ---: | ---: |
 | transformer_base | a\_b \<i\> 100 % \`x\` \| \& "y" | `S\NP` | 1,234,567 |  | 36.7 ± 0.2 |  |  |  |
 | `</s>` |  |  | – |  | 37.0 | † | -1.2 ± 0.8 | < 0.001 |
-| pascal |  |  | 0.96 | (few) | 0.5 |  | +0.0 ± 1.0 | 1.000 |
+| pascal |  |  | 0.96 | (few) | 0.5 |  | +0.0 ± 1.5 | 1.000 |
 
 | system\|s | 95 % | time | verdict |
 | --- | ---: | ---: | ---: |
@@ -103,7 +104,7 @@ p2020,transformer_base,"a_b <i>
 100 % `x` | & ""y""\",S\\NP,1234567,,,36.66,0.25,,,,,,,,,3,3661.5,,
 p2020,`</s>`,,,,,no tags,37,,†,,-1.23,-2,-0.46,0.0002,0.5,1234.56,1,,open,one seed
 p2020,nmt,,,,,not trained,,,,not trained,,,,,,,,,,
-p2020,pascal,,,0.96,(few),,0.5,,,,0,-1,1,1.0,,,,,,
+p2020,pascal,,,0.96,(few),,0.5,,,,0,-1,2,1.0,,,,,,
 """  # noqa: E501
 
 LATEX = r"""% A & B. Needs booktabs, graphicx and \usepackage[T1]{fontenc}; UTF-8.
@@ -125,7 +126,7 @@ system\textbar{}s & text & tag & \multicolumn{2}{c}{words} & \multicolumn{2}{c}{
 transformer\_base & a\_b \textless{}i\textgreater{} 100 \% \textasciigrave{}x\textasciigrave{} \textbar{} \& \textquotedbl{}y\textquotedbl{} & \texttt{S\textbackslash{}NP} & 1,234,567 &  & 36.7 & {\scriptsize\,$\pm$\,0.2} &  &  &  &  & 1 h 1 min \\
 \midrule
 \texttt{\textless{}/s\textgreater{}} &  &  & -- &  & 37.0 & \textsuperscript{†} & $-$1.2 & {\scriptsize\,$\pm$\,0.8} & \textless{} 0.001 & +0.5 to +1,234.6 &  \\
-pascal &  &  & 0.96 & \textsuperscript{(few)} & 0.5 &  & +0.0 & {\scriptsize\,$\pm$\,1.0} & 1.000 &  &  \\
+pascal &  &  & 0.96 & \textsuperscript{(few)} & 0.5 &  & +0.0 & {\scriptsize\,$\pm$\,1.5} & 1.000 &  &  \\
 \bottomrule
 \end{tabular}}
 
@@ -171,7 +172,7 @@ HTML = r"""<h3>Table 6.1: Scores &amp; more</h3>
 </tbody>
 <tbody>
 <tr><td><code>&lt;/s&gt;</code></td><td></td><td></td><td class="right" title="no tags">–<span class="tail" style="width:6ch"></span></td><td class="right"><a href="#d/s">37.0<span class="tail" style="width:6ch">†</span></a></td><td class="right">−1.2<span class="tail" style="width:6ch"> ± 0.8</span></td><td class="right">&lt; 0.001</td></tr>
-<tr><td>pascal</td><td></td><td></td><td class="right">0.96<span class="tail" style="width:6ch"> (few)</span></td><td class="right">0.5<span class="tail" style="width:6ch"></span></td><td class="right">+0.0<span class="tail" style="width:6ch"> ± 1.0</span></td><td class="right">1.000</td></tr>
+<tr><td>pascal</td><td></td><td></td><td class="right">0.96<span class="tail" style="width:6ch"> (few)</span></td><td class="right">0.5<span class="tail" style="width:6ch"></span></td><td class="right">+0.0<span class="tail" style="width:6ch"> ± 1.5</span></td><td class="right">1.000</td></tr>
 </tbody>
 </table>
 </div>
@@ -205,7 +206,7 @@ TERMINAL = """\
 system|s          tag        words        BLEU           Δ        p              95 %       time  verdict
 transformer_base  S\\NP   1,234,567  36.7 ± 0.2                                         1 h 1 min
 `</s>`                                   37.0†  -1.2 ± 0.8  < 0.001  +0.5 to +1,234.6                open
-pascal                  0.96 (few)         0.5  +0.0 ± 1.0    1.000
+pascal                  0.96 (few)         0.5  +0.0 ± 1.5    1.000
 """
 
 
@@ -352,7 +353,7 @@ def test_columns_in_the_terminal_are_aligned():
     assert text == "name   score\na        1.5\n日本\ne\u0301     +10.25\n"
 
 
-@pytest.mark.parametrize(("columns", "shown"), [(40, "name first second"), (12, "name first"), (5, "name")])
+@pytest.mark.parametrize(("columns", "shown"), [(19, "name first second"), (18, "name first"), (5, "name")])
 def test_a_table_that_is_too_wide_for_the_terminal_lacks_columns(monkeypatch, columns, shown):
     monkeypatch.setenv("COLUMNS", str(columns))
     table = table_text(make_table(text_columns("name", "first", "second"), [["a", "1", "22"]]), dispensable=(2, 1))
