@@ -43,7 +43,7 @@ def main() -> None:
                 for name, seeds in translations.items()
             }
         with timed(f"{metric}, bootstrap"):
-            compare_systems(systems[metric], baseline="system0")
+            compare_systems(systems[metric], dict.fromkeys(list(systems[metric])[1:], "system0"))
         if chosen.tests:
             with timed(f"{metric}, tests"):
                 draws = bootstrap_weights(len(references)), randomisation_swaps(len(references))

@@ -483,7 +483,7 @@ def significance(folder: Path, size: int) -> None:
         name: [METRICS["bleu"].count(read_lines(folder / name), references, EvaluationSettings())]
         for name in ("system0", "system1")
     }
-    compare_systems(systems, baseline="system0")
+    compare_systems(systems, {"system1": "system0"})
     draws = bootstrap_weights(len(references)), randomisation_swaps(len(references))
     paired_tests(systems["system1"][0], systems["system0"][0], *draws)
 

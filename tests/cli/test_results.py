@@ -9,7 +9,7 @@ from evaluation.test_metrics import draw
 from reporting.runs import EVALUATION, Results
 
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.evaluation.compare import compare_pairs
+from nmtcore.evaluation.compare import compare_systems
 from nmtcore.evaluation.metrics import bleu_scores, count_translations
 from nmtcore.evaluation.summary import Estimate
 from nmtcore.files import write_json, write_text
@@ -83,7 +83,7 @@ def test_systems_are_compared_with_what_their_entries_name_or_with_one(results, 
     shown = {row[0]: row[1:] for row in rows}
     assert list(shown) == sorted(shown, key=lambda name: (name in compared_with, name))
     differences = [
-        compare_pairs({name: [seed[metric] for seed in own] for name, own in counts.items()}, compared_with)
+        compare_systems({name: [seed[metric] for seed in own] for name, own in counts.items()}, compared_with)
         for metric in ("bleu", "chrf")
     ]
     for system, cells in shown.items():

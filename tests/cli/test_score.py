@@ -9,7 +9,7 @@ from evaluation.test_metrics import draw
 from sacrebleu.metrics import BLEU, CHRF
 
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.evaluation.compare import bootstrap_weights, compare_pairs, paired_tests, randomisation_swaps
+from nmtcore.evaluation.compare import bootstrap_weights, compare_systems, paired_tests, randomisation_swaps
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.summary import Estimate, SeedMean
 from nmtcore.files import write_lines
@@ -58,7 +58,7 @@ def test_systems_are_compared_with_the_first(texts, monkeypatch):
     assert max(map(len, [*table.splitlines(), *one_table_notes.splitlines()])) <= 80
     for metric, table in zip(("bleu", "chrf", "ribes", "multi_bleu"), tables, strict=True):
         counted = counted_by(metric, *texts)
-        result = compare_pairs(counted, {"better": "base"})["better"]
+        result = compare_systems(counted, {"better": "base"})["better"]
         judged = metric in ("bleu", "chrf")
         header, base, better, _ = (re.split("  +", line) for line in table.splitlines())
         assert header[0] == METRICS[metric].label

@@ -11,7 +11,7 @@ from sacrebleu import corpus_bleu
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.yaml_files import read_yaml
-from nmtcore.evaluation.compare import compare_pairs
+from nmtcore.evaluation.compare import compare_systems
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.summary import Estimate
 from nmtcore.planning.demo import DEMO_MEASURED
@@ -61,7 +61,7 @@ def test_the_numbers_are_those_of_the_translations(show, seeds):
         name: [METRICS["bleu"].count(lines, references, EvaluationSettings(**EVALUATION)) for lines in runs]
         for name, runs in translations.items()
     }
-    differences = compare_pairs(counts, COMPARED)
+    differences = compare_systems(counts, COMPARED)
     for name, *cells in rows:
         if control := COMPARED[name]:
             assert (cells.pop(0), cells.pop()) == (control, Estimate.of(differences[name]).text())

@@ -107,7 +107,7 @@ def test_each_system_is_compared_with_the_one_that_its_entry_names(tmp_path):
     for name in ("other", "third"):
         folder = inputs["layout"].path("counts", scale="small", dataset="d", system=name, seed=1)
         counts[name] = [read_counts(Path(folder) / "test.parquet", "bleu", score_of("bleu"))]
-    own = compare_systems(counts, baseline="other")["third"].difference
+    own = compare_systems(counts, {"third": "other"})["third"]
     assert f"<title>{own.delta:+.1f}, from {own.interval[0]:+.1f} to {own.interval[1]:+.1f}</title>" in page
 
 

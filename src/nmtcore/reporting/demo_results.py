@@ -5,7 +5,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from nmtcore.evaluation.compare import Difference, compare_pairs
+from nmtcore.evaluation.compare import Difference, compare_systems
 from nmtcore.evaluation.counts import SentenceCounts, empty_count, read_counts
 from nmtcore.evaluation.metrics import score_of
 from nmtcore.files import write_text
@@ -54,7 +54,7 @@ def demo_text(
         path = folder / file_name("split_counts", split=split)
         read[names["system"]][int(names["seed"])] = read_counts(path, "bleu", score_of("bleu"))
     systems = {name: list(own.values()) for name, own in read.items()}
-    differences = compare_pairs(systems, compared_with)
+    differences = compare_systems(systems, compared_with)
     seeds, sentences = list(next(iter(read.values()))), len(next(iter(systems.values()))[0])
     notes = [
         f"{name}, seed {seed}: {empty:,} of {sentences:,} translations are empty."

@@ -12,7 +12,7 @@ from nmtcore.evaluation.compare import (
     SAMPLES,
     Difference,
     bootstrap_weights,
-    compare_pairs,
+    compare_systems,
     expected_agreement,
     holm,
     paired_tests,
@@ -131,7 +131,7 @@ def score_report(
     }
     baseline, *others = counted
     compared_with = dict.fromkeys(others, baseline)
-    differences = {metric: compare_pairs(counts, compared_with) for metric, counts in by_metric.items()}
+    differences = {metric: compare_systems(counts, compared_with) for metric, counts in by_metric.items()}
     empty = [
         fill_terminal(warning)
         for name, seeds in translations.items()
@@ -231,7 +231,7 @@ def results_listing(folder: Path, *, compared_with: Callable[[str], str | None],
     for test, own in scores[scores.measure.isin(("bleu", "chrf"))].merge(first).groupby(keys, sort=False):
         pairs = {name: compared_with(name) for name in sorted(own.system.unique())}
         counts = {measure: read_system_counts(layout, part) for measure, part in own.groupby("measure")}
-        differences = {measure: compare_pairs(systems, pairs) for measure, systems in counts.items()}
+        differences = {measure: compare_systems(systems, pairs) for measure, systems in counts.items()}
         blocks.append(f"{', '.join(test)}\n{systems_text(counts, differences, compared_with=pairs)}")
     difference = _DIFFERENCE.format(baseline="the system that it is compared with")
     note = f"{_MEANS} {difference}; with one seed this leaves training noise out."

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import scores_by_measure
-from nmtcore.evaluation.compare import Difference, compare_pairs
+from nmtcore.evaluation.compare import Difference, compare_systems
 from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio, read_counts, stored_measures
 from nmtcore.evaluation.induction import BASELINES, MEASURES
 from nmtcore.evaluation.metrics import METRICS, label_of, metric_labels, score_of
@@ -170,5 +170,5 @@ def read_system_counts(layout: Layout, scores: "pd.DataFrame") -> dict[str, list
 def system_differences(
     layout: Layout, scores: "pd.DataFrame", *, compared_with: Mapping[str, str | None]
 ) -> dict[str, Difference]:
-    """Compare systems as `compare_pairs` does, given their scores on one test by one measure."""
-    return compare_pairs(read_system_counts(layout, scores), compared_with)
+    """Compare systems as `compare_systems` does, given their scores on one test by one measure."""
+    return compare_systems(read_system_counts(layout, scores), compared_with)
