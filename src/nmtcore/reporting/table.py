@@ -5,7 +5,6 @@ Text of our own may have `code` in backticks. Text of the corpus is shown as it 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count, product
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
@@ -136,31 +135,26 @@ class Table:
     def letters(self) -> dict[str, str]:
         """The letter of each reason that stands beside a text, in the order of the cells."""
         reasons = dict.fromkeys(cell.reason for row in self.rows for cell in row if cell.reason and cell.value)
-        return dict(zip(reasons, _letters(), strict=False))
+        return {reason: _letter(number) for number, reason in enumerate(reasons)}
+
+    @property
+    def _numbers(self) -> list[int]:
+        """The positions of the columns of numbers."""
+        return [position for position, column in enumerate(self.columns) if column.content not in TEXTS]
 
     @property
     def not_run(self) -> list[Row]:
         """The rows that have reasons instead of our numbers."""
-        ours = {
-            position
-            for row in self.rows
-            for position, cell in enumerate(row)
-            if self.columns[position].content not in TEXTS and (cell.reason or cell.origin)
-        }
-        return [
-            row
-            for row in self.rows
-            if any(cell.value is None and cell.reason for cell in row)
-            and all(row[position].value is None for position in ours)
-        ]
+        ours = {own for row in self.rows for own in self._numbers if row[own].reason or row[own].origin}
+        missing = (row for row in self.rows if any(cell.reason and cell.value is None for cell in row))
+        return [row for row in missing if all(row[own].value is None for own in ours)]
 
     def for_readers(self) -> "Table":
         """Leave out what only the raw values have: details, empty columns, and rows with reasons but no number.
 
         A row that was not run stays if the paper has a number in it.
         """
-        numbers = [position for position, column in enumerate(self.columns) if column.content not in TEXTS]
-        left_out = [row for row in self.not_run if all(row[position].value is None for position in numbers)]
+        left_out = [row for row in self.not_run if all(row[own].value is None for own in self._numbers)]
         rows = [row for row in self.rows if row not in left_out]
         kept = [
             position
@@ -281,7 +275,7 @@ def _as_cell(value: Any) -> TableCell:
     return value if isinstance(value, TableCell) else TableCell(value)
 
 
-def _letters() -> Iterator[str]:
-    """Yield a, b, ... z, aa, ab..."""
-    for length in count(1):
-        yield from map("".join, product(ascii_lowercase, repeat=length))
+def _letter(number: int) -> str:
+    """Return a, b, ... z, aa, ab..."""
+    before, last = divmod(number, len(ascii_lowercase))
+    return (_letter(before - 1) if before else "") + ascii_lowercase[last]
