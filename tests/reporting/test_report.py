@@ -18,7 +18,7 @@ from nmtcore.reporting.report.finding import finding
 from nmtcore.reporting.report.page import write_report
 from nmtcore.reporting.report.runs import SystemRuns, cost_text, flat_settings, score_blocks
 from nmtcore.reporting.run_index import labelled, score_frame
-from nmtcore.reporting.table import SeedMean
+from nmtcore.tables.blocks import SeedMean
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
 

@@ -9,7 +9,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.contrasts import PairCounts, count_by_distance, count_by_phenomenon, wilson_interval
 from nmtcore.inference.schemas import ContrastScore, read_contrast_scores
 from nmtcore.layout import Layout
-from nmtcore.reporting.table import (
+from nmtcore.tables.blocks import (
     Block,
     Column,
     Heading,

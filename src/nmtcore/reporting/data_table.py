@@ -9,7 +9,7 @@ from nmtcore.files import explain_content, read_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import row_count
 from nmtcore.reporting.manifest import benchmark_seconds
-from nmtcore.reporting.table import (
+from nmtcore.tables.blocks import (
     Column,
     Heading,
     Page,

@@ -11,9 +11,9 @@ from nmtcore.evaluation.scores import comet_model_of
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.manifest import all_data
-from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.run_index import read_scores
-from nmtcore.reporting.table import Page, make_table, note, number_columns, text_columns
+from nmtcore.tables.blocks import Page, make_table, note, number_columns, text_columns
+from nmtcore.tables.pages import write_page
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,7 +25,7 @@ from nmtcore.layout import Layout
 from nmtcore.reporting.empty_translations import mostly_empty
 from nmtcore.reporting.run_index import labelled, read_scores, read_system_counts
 from nmtcore.reporting.seed_items import one_seed_sentence
-from nmtcore.reporting.table import (
+from nmtcore.tables.blocks import (
     Column,
     Interval,
     SeedMean,
@@ -35,9 +35,9 @@ from nmtcore.reporting.table import (
     number_columns,
     text_columns,
 )
-from nmtcore.reporting.terminal_table import fill_terminal, table_text, without_common_parts
 from nmtcore.tables.measures import measure_named
 from nmtcore.tables.scores import UAS_NOTES
+from nmtcore.tables.terminal import fill_terminal, table_text, without_common_parts
 
 if TYPE_CHECKING:
     import pandas as pd

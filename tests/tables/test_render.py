@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from nmtcore.reporting.html_document import html_document
-from nmtcore.reporting.markdown import page_markdown
-from nmtcore.reporting.pages import PAGE_FORMATS, page_csv, write_page
-from nmtcore.reporting.table import (
+from nmtcore.tables.blocks import (
     Column,
     Estimate,
     Heading,
@@ -28,9 +26,10 @@ from nmtcore.reporting.table import (
     note,
     text_columns,
 )
-from nmtcore.reporting.table_html import blocks_html
-from nmtcore.reporting.table_latex import escape_latex, page_latex
-from nmtcore.reporting.terminal_table import table_text, terminal_table, without_common_parts
+from nmtcore.tables.latex import escape_latex, page_latex
+from nmtcore.tables.pages import PAGE_FORMATS, page_csv, write_page
+from nmtcore.tables.render import blocks_html, page_markdown
+from nmtcore.tables.terminal import table_text, terminal_table, without_common_parts
 
 COLUMNS = [
     Column(name="system|s"),

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import wrap
 
-from nmtcore.reporting.render import Writer, aligned_parts, column_parts, header_groups, notes_below
-from nmtcore.reporting.table import (
+from nmtcore.tables.blocks import (
     TEXTS,
     Block,
     Column,
@@ -19,6 +18,7 @@ from nmtcore.reporting.table import (
     Table,
     TableCell,
 )
+from nmtcore.tables.render import Writer, aligned_parts, column_parts, header_groups, notes_below
 
 MOST_COLUMNS = 8
 """Columns of a table beside the first; what is still wider than the text is made smaller."""

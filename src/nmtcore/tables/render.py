@@ -9,8 +9,7 @@ from functools import partial
 from html import escape
 from itertools import groupby
 
-from nmtcore.reporting.html_document import scrolling
-from nmtcore.reporting.table import TEXTS, Block, Column, Heading, Items, Page, Paragraph, Row, Table, TableCell
+from nmtcore.tables.blocks import TEXTS, Block, Column, Heading, Items, Page, Paragraph, Row, Table, TableCell
 
 MOST_REASONS = 3
 """Reasons for empty cells up to which they are listed below a table."""
@@ -255,6 +254,15 @@ class _Html(Writer):
 
 def _side(column: Column) -> str:
     return ' class="right"' if column.alignment == "right" else ""
+
+
+def scrolling(content: str, label: str, *, name: str = "") -> str:
+    """Put HTML into a box that scrolls by mouse and keyboard where the screen is narrower.
+
+    `label` says what is in it to those who cannot see it; `name` is a class that the box has besides `scroll`.
+    """
+    classes = f"scroll {name}".strip()
+    return f'<div class="{classes}" tabindex="0" role="group" aria-label="{escape(label)}">\n{content}</div>\n'
 
 
 def blocks_html(blocks: Iterable[Block], *, level: int = 2, link: Link | None = None) -> str:

@@ -7,9 +7,9 @@ from itertools import groupby
 from pathlib import Path
 
 from nmtcore.files import write_texts
-from nmtcore.reporting.render import page_markdown
-from nmtcore.reporting.table import Page, Table
-from nmtcore.reporting.table_latex import page_latex
+from nmtcore.tables.blocks import Page, Table
+from nmtcore.tables.latex import page_latex
+from nmtcore.tables.render import page_markdown
 
 
 def page_csv(page: Page) -> str:

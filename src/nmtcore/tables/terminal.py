@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Sequence
 from unicodedata import combining, east_asian_width
 
-from nmtcore.reporting.table import Column, Table, make_table
+from nmtcore.tables.blocks import Column, Table, make_table
 
 
 def table_text(table: Table, *, dispensable: Sequence[int] = ()) -> str:

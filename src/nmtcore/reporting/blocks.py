@@ -1,3 +1,0 @@
-"""Names that move."""
-
-from nmtcore.reporting.render import column_parts  # noqa: F401

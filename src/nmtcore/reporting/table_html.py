@@ -1,3 +1,0 @@
-"""Names that move."""
-
-from nmtcore.reporting.render import blocks_html  # noqa: F401
