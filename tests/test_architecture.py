@@ -22,7 +22,7 @@ BASE = {"syntax", "config", "layout", "errors", "files"}
 """Modules that syntax and config may import."""
 PLANNING = {"planning", "config", "layout", "corpus", "annotation", "errors", "files", "written"}
 """Modules that planning may import."""
-NEW = {*PLANNING, "evaluation", "reporting", "parquet", "new"}
+NEW = {*PLANNING, "evaluation", "parquet", "tables", "new"}
 """Modules that `nmtcore new` and `nmtcore check` may import."""
 ABOVE = {"experiment", "cli", "job", "api", "schemas"}
 """Modules that combine stages; no other module imports them."""

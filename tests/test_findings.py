@@ -110,7 +110,7 @@ def difference(dataset, system, baseline, metric="bleu", *, selected=False):
     counted = {name: counts(dataset, name, metric) for name in (system, baseline)}
     if selected:
         counted = {name: [own.rows(never_empty()) for own in seeds] for name, seeds in counted.items()}
-    return compare_systems(counted, baseline=baseline)[system].difference
+    return compare_systems(counted, {system: baseline})[system]
 
 
 def dev_difference(dataset, *systems):

@@ -11,6 +11,7 @@ from sacrebleu.metrics import BLEU, CHRF
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.evaluation.compare import bootstrap_weights, compare_systems, paired_tests, randomisation_swaps
 from nmtcore.evaluation.metrics import METRICS
+from nmtcore.evaluation.summary import Estimate, SeedMean
 from nmtcore.files import write_lines
 
 SYSTEMS = {"base": (0.4, 0.42, 0.44), "better": (0.2, 0.25), "single": (0.35,)}
@@ -37,54 +38,57 @@ def row_of(table, name):
     return re.split(r"  +", next(line for line in table.splitlines() if line.startswith(f"{name} ")))
 
 
-def test_systems_are_compared_with_the_first(texts):
-    translations, references = texts
-    systems = [f"{name}={name}/seed*.txt" for name in SYSTEMS]
-    output = score(*systems, "--ribes", "--multi-bleu", "--all")
-    sentences, bleu, chrf, ribes, multi_bleu, signatures, notes = output.split("\n\n")
+def counted_by(metric, translations, references):
+    return {
+        name: [METRICS[metric].count(lines, references, EvaluationSettings()) for lines in seeds]
+        for name, seeds in translations.items()
+    }
+
+
+def test_systems_are_compared_with_the_first(texts, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    systems = [f"{name}/seed*.txt" for name in SYSTEMS]
+    sentences, *tables, signatures, notes = score(*systems, "--ribes", "--multi-bleu", "--all").split("\n\n")
     assert sentences == "40 sentences"
-    tables = {"bleu": bleu, "chrf": chrf, "ribes": ribes, "multi_bleu": multi_bleu}
-    for metric, table in tables.items():
-        counted = {
-            name: [METRICS[metric].count(lines, references, EvaluationSettings()) for lines in seeds]
-            for name, seeds in translations.items()
-        }
-        results = compare_systems(counted, baseline="base")
-        header = table.splitlines()[0]
-        assert f"{METRICS[metric].label}: {counted['base'][0].signature}" in signatures.splitlines()
-        assert header.split()[0] == METRICS[metric].label
-        result = results["better"].difference
-        row = row_of(table, "better")
-        assert row[3] == f"{result.delta:+.2f}"
-        assert row[4] == f"{result.interval[0]:+.2f} to {result.interval[1]:+.2f}"
-        assert row[5] == f"{result.detectable:.2f}"
-        assert (len(row) == 9) == (metric in ("bleu", "chrf"))  # judges
-        assert "bootstrap" not in header, "sacreBLEU's tests are of single runs"
-        assert row_of(table, "base")[1] == "3"
-        assert len(row_of(table, "base")) == 3
+    _, table, one_table_signatures, one_table_notes = score(*systems).split("\n\n")
+    header, *rows = (re.split("  +", line) for line in table.splitlines())
+    assert header == ["system", "BLEU", "length", "empty", "difference", "chrF", "difference"]
+    assert [row[0] for row in rows] == list(SYSTEMS), "the rest of the names is common to all"
+    assert [line.partition(":")[0] for line in one_table_signatures.splitlines()] == ["BLEU", "chrF"]
+    assert max(map(len, [*table.splitlines(), *one_table_notes.splitlines()])) <= 80
+    for metric, table in zip(("bleu", "chrf", "ribes", "multi_bleu"), tables, strict=True):
+        counted = counted_by(metric, *texts)
+        result = compare_systems(counted, {"better": "base"})["better"]
+        judged = metric in ("bleu", "chrf")
+        header, base, better, _ = (re.split("  +", line) for line in table.splitlines())
+        assert header[0] == METRICS[metric].label
+        assert header[1:] == [
+            "seeds", "score", "difference", "95 % interval", "detectable", "p", "Holm", *["judges, %"] * judged,
+        ]  # fmt: skip
+        scores = SeedMean.over([seed.corpus_score() for seed in counted["base"]])
+        assert base == ["base", "3", scores.text(1 if metric == "chrf" else 2)]
+        low, high = result.interval
+        assert better[3:6] == [f"{result.delta:+.2f}", f"{low:+.2f} to {high:+.2f}", f"{result.detectable:.2f}"]
+        assert f"{header[0]}: {counted['base'][0].signature}" in signatures.splitlines()
+        if judged:
+            assert rows[1][4 if metric == "bleu" else 6] == Estimate.of(result).text()
     assert "difference: from base, ±" in " ".join(notes.split())
     assert "One seed (single): an interval from one seed leaves training noise out" in " ".join(notes.split())
 
 
 def test_each_seed_is_tested_as_by_sacrebleu(texts):
     """Against the seed of the first system with the same number; a seed that only one of them has is left out."""
-    translations, references = texts
     systems = [f"{name}={name}/seed*.txt" for name in ("better", "base", "single")]
     _, _, *blocks, _, notes = score(*systems, "--tests").split("\n\n")
     draws = bootstrap_weights(40), randomisation_swaps(40)
     for metric, table in zip(("bleu", "chrf"), blocks, strict=True):
-        counted = {
-            name: [METRICS[metric].count(lines, references, EvaluationSettings()) for lines in translations[name]]
-            for name in ("better", "base", "single")
-        }
+        counted = counted_by(metric, *texts)
         expected = [
-            [name, str(seed), f"{tested.delta:+.2f}", *("<.001" if p < 0.001 else f"{p:.3f}"[1:] for p in tested[1:])]
-            for name in ("base", "single")
-            for seed, pair in enumerate(zip(counted[name], counted["better"], strict=False), start=1)
-            for tested in [paired_tests(*pair, *draws)]
+            [name, str(seed), f"{tested.delta:+.2f}", *("< 0.001" if p < 0.001 else f"{p:.3f}" for p in tested[1:])]
+            for name, seed in (("base", 1), ("base", 2), ("single", 1))
+            for tested in [paired_tests(counted[name][seed - 1], counted["better"][seed - 1], *draws)]
         ]
-        assert [line.split() for line in table.splitlines()[1:]] == expected
-        assert [row[:2] for row in expected] == [["base", "1"], ["base", "2"], ["single", "1"]]
+        assert [re.split("  +", line) for line in table.splitlines()[1:]] == expected
     assert "They say that a run is better, not that a system is." in " ".join(notes.split())
 
 
@@ -106,25 +110,6 @@ def test_scores_are_those_of_sacrebleu(texts, options, settings):
     assert "baseline" not in output
 
 
-def test_one_table_has_lengths_and_differences_within_the_terminal(texts, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    translations, references = texts
-    output = score(*(f"{name}/seed*.txt" for name in SYSTEMS))
-    _, table, signatures, notes = output.split("\n\n")
-    header, *rows = (re.split("  +", line) for line in table.splitlines())
-    assert header == ["system", "BLEU", "length", "empty", "difference", "chrF", "difference"]
-    assert [row[0] for row in rows] == list(SYSTEMS), "the rest of the names is common to all"
-    counted = {
-        name: [METRICS["bleu"].count(lines, references, EvaluationSettings()) for lines in seeds]
-        for name, seeds in translations.items()
-    }
-    difference = compare_systems(counted, baseline="base")["better"].difference
-    low, high = difference.interval
-    assert rows[1][4] == f"{difference.delta:+.1f} ± {(high - low) / 2:.1f}"
-    assert max(map(len, [*table.splitlines(), *notes.splitlines()])) <= 80
-    assert [line.partition(":")[0] for line in signatures.splitlines()] == ["BLEU", "chrF"]
-
-
 def test_single_seeds_and_empty_translations_are_noted(texts, tmp_path):
     write_lines(tmp_path / "empty.txt", ["x"] * 19 + [""] * 21)
     output = score("single/seed1.txt", "empty.txt")
@@ -137,9 +122,10 @@ def test_single_seeds_and_empty_translations_are_noted(texts, tmp_path):
 def test_a_copy_of_the_baseline_is_noted(texts, tmp_path):
     write_lines(tmp_path / "copy.txt", texts[0]["single"][0])
     output = score("single/seed1.txt", "copy.txt", "--all")
-    row = ["+0.00", "+0.00 to +0.00", "0.00", "1.000", "1.000", "44 %"]
+    row = ["+0.00", "+0.00 to +0.00", "0.00", "1.000", "1.000", "44"]
     assert row_of(output.split("\n\n")[1], "copy.txt")[3:] == row
     assert "copy.txt has the same translations as the baseline." in output
+    assert score("ref.txt").splitlines()[2].split() == ["system", "BLEU", "length", "chrF"], "nothing is empty"
 
 
 def test_mistakes_are_one_sentence(texts):

@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-COMMANDS = {"results": ["results"], "logprob": ["model", "text", "text"]}
+COMMANDS = {"results": ["results", "--all"], "logprob": ["model", "text", "text"]}
 
 
 def ended(folder, command, output, *, limit=resource.RLIM_INFINITY, **variables):

@@ -6,7 +6,7 @@ from typing import Any
 
 from nmtcore.config.typed import build, plain
 from nmtcore.layout import Layout
-from nmtcore.reporting.table import TEXTS, Block, Items, Table
+from nmtcore.tables.blocks import TEXTS, Block, Items, Table
 from nmtcore.tables.cells import Cell, Claim, PlannedRuns, PlannedTable
 
 

@@ -10,8 +10,8 @@ from reporting.planned import shown, unlinked
 from nmtcore.config.project import Project
 from nmtcore.evaluation.compare import Difference
 from nmtcore.reporting.claims_page import claim_row, claims_page
-from nmtcore.reporting.markdown import page_markdown
 from nmtcore.tables.papers import paper_files, read_paper
+from nmtcore.tables.render import page_markdown
 from nmtcore.tables.verdicts import judge_claim
 
 PROJECT = Project.load(Path(__file__).resolve().parents[2] / "config")

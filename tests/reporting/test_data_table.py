@@ -9,8 +9,8 @@ from nmtcore.evaluation.attachment import compare_annotations
 from nmtcore.files import write_json, write_text
 from nmtcore.parquet import write_rows
 from nmtcore.reporting.data_table import annotation_page, data_page, parser_page
-from nmtcore.reporting.markdown import page_markdown
 from nmtcore.syntax.annotation import Annotation, failed
+from nmtcore.tables.render import page_markdown
 
 RAW = {"pairs": 1100, "kept": 1099, "dropped": {"not UTF-8": 1}, "warnings": ["The text looks unsegmented."]}
 CORPORA = {

@@ -13,6 +13,7 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.evaluation.compare import compare_systems
 from nmtcore.evaluation.metrics import METRICS
+from nmtcore.evaluation.summary import Estimate
 from nmtcore.planning.demo import DEMO_MEASURED
 from nmtcore.reporting.demo_results import demo_text, meaning, measured_sentences
 
@@ -52,27 +53,26 @@ def show(tmp_path):
 
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_the_numbers_are_those_of_the_translations(show, seeds):
-    text, translations, references = show(seeds)
+    text, translations, references = show(seeds, filled=COMPARED)
     header, *rows = (re.split(r"\s{2,}", line) for line in text.splitlines()[:5])
-    assert header == ["system", "compared with", "BLEU", "length", "gain (95 %)"]
+    assert header == ["system", "compared with", "seeds", "BLEU", "length", "difference"]
     assert [row[0] for row in rows] == list(COMPARED)
     counts = {
         name: [METRICS["bleu"].count(lines, references, EvaluationSettings(**EVALUATION)) for lines in runs]
         for name, runs in translations.items()
     }
-    differences = {}
+    differences = compare_systems(counts, COMPARED)
     for name, *cells in rows:
         if control := COMPARED[name]:
-            own = compare_systems({key: counts[key] for key in (name, control)}, baseline=control)[name].difference
-            assert cells.pop(0) == control
-            assert cells.pop() == f"{own.delta:+.1f} ± {(own.interval[1] - own.interval[0]) / 2:.1f}"
-            differences[name, control] = own
+            assert (cells.pop(0), cells.pop()) == (control, Estimate.of(differences[name]).text())
+        number, score, length = (float(re.match(r"[\d.]+", cell)[0]) for cell in cells)
         bleu = [corpus_bleu(lines, [references], tokenize="none") for lines in translations[name]]
-        score, length = (float(re.match(r"[\d.]+", cell)[0]) for cell in cells[-2:])
+        assert number == seeds
         assert score == pytest.approx(sum(own.score for own in bleu) / seeds, abs=0.051)
         assert length == pytest.approx(sum(own.sys_len / own.ref_len for own in bleu) / seeds, abs=0.0051)
     flat = " ".join(text.split())
-    assert meaning(differences, sentences=40, seeds=seeds) in flat
+    pairs = {(name, COMPARED[name]): own for name, own in differences.items()}
+    assert meaning(pairs, sentences=40, seeds=seeds) in flat
     gains = "with the seeds 1 to 3, gains of head were -1.0 to 2.2 points, and of trees 2.0 to 3.0. Seen."
     assert (gains in flat) == (seeds == 1)
 

@@ -10,8 +10,8 @@ from reporting.runs import EVALUATION, Results
 
 from nmtcore.errors import UserError
 from nmtcore.reporting.examples_table import SHOWN, examples_blocks, examples_data, find_sentence
-from nmtcore.reporting.markdown import page_markdown
-from nmtcore.reporting.table import Page
+from nmtcore.tables.blocks import Page
+from nmtcore.tables.render import page_markdown
 
 SOURCES = ["der Hund bellt", "die Katze <script>", "ein | Strich", "gleich"]
 REFERENCES = ["the dog barks", "the *cat* `sleeps`", "a | bar", "same"]

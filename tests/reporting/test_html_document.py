@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.files import write_text
-from nmtcore.reporting.html_document import html_document, json_script, scrolling
+from nmtcore.reporting.html_document import html_document, json_script
+from nmtcore.tables.render import scrolling
 
 HOSTILE = "</script><script>throw Error(1)</script><!--<img src=x onerror=alert(1)>&amp;\"'\u2028"
 

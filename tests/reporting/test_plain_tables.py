@@ -10,8 +10,8 @@ from nmtcore.evaluation.induction import BASELINES, MEASURES
 from nmtcore.files import write_json
 from nmtcore.inference.schemas import ContrastScore, write_contrast_scores
 from nmtcore.reporting.contrast_table import stored_contrast_page
-from nmtcore.reporting.markdown import page_markdown
 from nmtcore.reporting.plain_tables import head_page
+from nmtcore.tables.render import page_markdown
 
 PAIRS = [("number", 1), ("number", 4), ("order", None), ("number", 1)]
 

@@ -9,11 +9,11 @@ from reporting.planned import tables
 from nmtcore.config.project import Project
 from nmtcore.config.typed import build
 from nmtcore.layout import Layout
-from nmtcore.reporting.blocks import column_parts
 from nmtcore.reporting.paper_table import KINDS
 from nmtcore.reporting.results import Results
 from nmtcore.tables.cells import PlannedTable
 from nmtcore.tables.plan import all_tables, table_plan
+from nmtcore.tables.render import column_parts
 
 
 @pytest.fixture(scope="module")

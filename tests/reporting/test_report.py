@@ -18,7 +18,7 @@ from nmtcore.reporting.report.finding import finding
 from nmtcore.reporting.report.page import write_report
 from nmtcore.reporting.report.runs import SystemRuns, cost_text, flat_settings, score_blocks
 from nmtcore.reporting.run_index import labelled, score_frame
-from nmtcore.reporting.table import SeedMean
+from nmtcore.tables.blocks import SeedMean
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
 
@@ -107,7 +107,7 @@ def test_each_system_is_compared_with_the_one_that_its_entry_names(tmp_path):
     for name in ("other", "third"):
         folder = inputs["layout"].path("counts", scale="small", dataset="d", system=name, seed=1)
         counts[name] = [read_counts(Path(folder) / "test.parquet", "bleu", score_of("bleu"))]
-    own = compare_systems(counts, baseline="other")["third"].difference
+    own = compare_systems(counts, {"third": "other"})["third"]
     assert f"<title>{own.delta:+.1f}, from {own.interval[0]:+.1f} to {own.interval[1]:+.1f}</title>" in page
 
 

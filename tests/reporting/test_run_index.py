@@ -14,7 +14,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.induction import MEASURES
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.files import read_json, write_json, write_lines
-from nmtcore.reporting.licences_table import all_licences, licence_entries, write_licence_table
+from nmtcore.reporting.licences_table import comet_models, licence_entries, write_licence_table
 from nmtcore.reporting.manifest import RUNS_SCHEMA, write_manifest
 from nmtcore.reporting.run_index import SCORES_SCHEMA, index_runs, read_scores, score_frame, score_rows
 
@@ -148,20 +148,17 @@ def test_data_without_runs_have_their_licences_as_far_as_they_were_read(layout):
     assert "| model | en_small | unknown |" in text
 
 
-def test_the_model_of_comet_is_listed_with_its_licence():
+def test_models_of_comet_and_translations_made_elsewhere_are_listed_once_per_licence():
     names = {"dataset": "d", "measure": "comet"}
     signatures = [f"COMET|model:{model}|version:2.2" for model in ("wmt22-comet-da", "mine")]
-    entries = all_licences({}, score_frame([{**names, "signature": signature} for signature in signatures * 2]))
-    licences = [("model", "mine", ""), ("model", "wmt22-comet-da", "Apache-2.0")]
-    assert [(entry["kind"], entry["name"], entry["licence"]) for entry in entries] == licences
-
-
-def test_translations_made_elsewhere_are_listed_once_per_system_and_licence():
+    models = comet_models(score_frame([{**names, "signature": signature} for signature in signatures * 2]))
     use = {"kind": "translations", "name": "llm", "citation": "", "licence": "for research only"}
     files = [{**use, "file": name, "sha256": sha256} for name, sha256 in (("test/a", "ab"), ("dev/a", None))]
     uses = [{**own, "dataset": name} for name in ("d", "e") for own in files]
-    entries = licence_entries([*uses, {**uses[0], "licence": "other"}])
+    entries = licence_entries([*uses, {**uses[0], "licence": "other"}, *models])
     assert [list(entry.values()) for entry in entries] == [
+        ["model", "mine", "", "", 0, 0, ["d"]],
+        ["model", "wmt22-comet-da", "Apache-2.0", "Rei et al. 2022 (COMET-22)", 0, 0, ["d"]],
         ["translations", "llm", "for research only", "", 2, 1, ["d", "e"]],
         ["translations", "llm", "other", "", 1, 1, ["d"]],
     ]

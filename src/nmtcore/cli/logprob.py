@@ -77,7 +77,7 @@ def _score_pairs(chosen: argparse.Namespace) -> None:
     from nmtcore.corpus.text_lines import Input
     from nmtcore.inference.scoring import score_entries
     from nmtcore.reporting.contrast_table import contrast_page
-    from nmtcore.reporting.markdown import page_markdown
+    from nmtcore.tables.render import page_markdown
 
     bundle = load_chosen_model(chosen)
     entries, run = read_contrasts(Input(chosen.pairs, None)), bundle.run

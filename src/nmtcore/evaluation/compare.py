@@ -6,6 +6,7 @@ Shapes: A draws, B sentences, F features, R runs.
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import NormalDist, fmean, variance
 from typing import NamedTuple, TypeVar
 
@@ -220,38 +221,24 @@ def expected_agreement(metric: str, delta: float) -> float | None:
     return largest / (1 + math.exp(-rate * abs(delta)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class SystemScores:
-    """The scores of a system on some sentences, and its difference from the baseline."""
-
-    scores: list[float]
-    """One corpus score per seed."""
-    difference: Difference | None
-    """None for the baseline itself, and without a baseline."""
-
-
 def compare_systems(
-    systems: Mapping[str, Sequence[SentenceCounts]], *, baseline: str | None
-) -> dict[str, SystemScores]:
-    """Score systems on the same sentences by one metric, and compare them with one of them by paired bootstrap samples.
+    systems: Mapping[str, Sequence[SentenceCounts]], compared_with: Mapping[str, str | None]
+) -> dict[str, Difference]:
+    """Compare systems, each with another one, by the counts of their seeds and by paired bootstrap samples.
 
-    Args:
-        systems: counts of each system, one entry per seed.
-        baseline: name of one of them; None: nothing is compared.
+    A system is left out if the other is missing or was tested on other sentences.
     """
-    if baseline is None or len(systems) < 2:
-        return {
-            name: SystemScores(scores=[seed.corpus_score() for seed in seeds], difference=None)
-            for name, seeds in systems.items()
-        }
-    weights_AB = bootstrap_weights(len(systems[baseline][0]))
-    sampled = {name: sampled_scores(seeds, weights_AB) for name, seeds in systems.items()}
-    return {
-        name: SystemScores(
-            scores=own.scores, difference=None if name == baseline else difference_of(own, sampled[baseline])
-        )
-        for name, own in sampled.items()
+    tests = {name: {seed.test for seed in seeds} for name, seeds in systems.items()}
+    pairs = {
+        name: other
+        for name, other in compared_with.items()
+        if {name, other} <= tests.keys() and len(tests[name] | tests[other]) == 1
     }
+    weights = cache(bootstrap_weights)
+    sampled = {
+        name: sampled_scores(systems[name], weights(len(systems[name][0]))) for name in {*pairs, *pairs.values()}
+    }
+    return {name: difference_of(sampled[name], sampled[other]) for name, other in pairs.items()}
 
 
 class PairedTests(NamedTuple):

@@ -1,12 +1,13 @@
-"""Scores as lines of text for the terminal, one per test split, and summaries of them over the seeds of a system."""
+"""How scores, differences and intervals are written; summaries over seeds, and lines of scores for the terminal."""
 
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmtcore.errors import UserError, shortened
 from nmtcore.evaluation.attachment import UAS_LABELS, scores_by_measure
+from nmtcore.evaluation.compare import Difference
 from nmtcore.evaluation.induction import BASELINES, MEASURES, gold_tree, score_induction
 from nmtcore.evaluation.metrics import LABELS, METRICS, metric_labels
 from nmtcore.files import explain_content, read_json, write_json
@@ -16,6 +17,54 @@ DEV = "dev"
 """The name of dev in scores, translated with the beam of the tests."""
 GREEDY_DEV = "dev.greedy"
 """The name of dev in scores, translated by greedy search."""
+
+
+class SeedMean(NamedTuple):
+    """A mean over seeds, and the standard deviation if there are several."""
+
+    mean: float
+    stdev: float | None = None
+
+    @classmethod
+    def over(cls, values: Sequence[float]) -> "SeedMean":
+        """Compute the mean and the standard deviation of at least one value."""
+        return cls(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)
+
+    def text(self, digits: int = 1, sign: str = "") -> str:
+        """Write the mean ± the standard deviation; the sign `+` also stands before positive means."""
+        return _spread_text(self.mean, self.stdev, digits, sign)
+
+
+class Interval(NamedTuple):
+    """The bounds of an interval."""
+
+    low: float
+    high: float
+
+    def text(self, digits: int = 1, sign: str = "") -> str:
+        """Write both bounds."""
+        return f"{self.low:{sign},.{digits}f} to {self.high:{sign},.{digits}f}"
+
+
+class Estimate(NamedTuple):
+    """A difference with the bounds of its interval."""
+
+    delta: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, difference: Difference) -> "Estimate":
+        """Take what is shown of a difference."""
+        return cls(difference.delta, *difference.interval)
+
+    def text(self, digits: int = 1, sign: str = "+") -> str:
+        """Write the difference ± half its interval."""
+        return _spread_text(self.delta, (self.high - self.low) / 2, digits, sign)
+
+
+def _spread_text(number: float, spread: float | None, digits: int, sign: str) -> str:
+    return f"{number:{sign},.{digits}f}" + ("" if spread is None else f" ± {spread:,.{digits}f}")
 
 
 def write_summary(scores: Sequence[Path], *, seeds: Sequence[int], score: str, output: Path) -> list[str]:
@@ -54,8 +103,7 @@ def summarise_seeds(values: Sequence[Any], *, where: str = "scores") -> Any:
         return {key: summarise_seeds([value[key] for value in values], where=f"{where}.{key}") for key in values[0]}
     numbers = [value for value in values if isinstance(value, int | float)]
     if numbers and all(value is None or isinstance(value, int | float) for value in values):
-        deviation = statistics.stdev(numbers) if len(numbers) > 1 else None
-        return {"mean": statistics.fmean(numbers), "stdev": deviation, "values": list(values)}
+        return {**SeedMean.over(numbers)._asdict(), "values": list(values)}
     if any(value != values[0] for value in values):
         raise UserError(f"The {where} differ between seeds ({values}), so they cannot be averaged: score them again.")
     return values[0]
@@ -135,9 +183,10 @@ def _format_metrics(scores: Mapping[str, Any]) -> list[str]:
 
 def _shown(value: Any, digits: int = 1) -> str:
     """Format a number, or a mean over seeds with the standard deviation if there are several."""
-    if not isinstance(value, Mapping):
-        return "n/a" if value is None else f"{value:.{digits}f}"
-    return f"{value['mean']:.{digits}f}" + ("" if value["stdev"] is None else f" ± {value['stdev']:.{digits}f}")
+    if value is None:
+        return "n/a"
+    own = SeedMean(value["mean"], value["stdev"]) if isinstance(value, Mapping) else SeedMean(value)
+    return own.text(digits)
 
 
 def _notes(scores: Mapping[str, Any]) -> str:

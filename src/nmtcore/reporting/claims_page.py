@@ -7,7 +7,7 @@ from typing import Any
 
 from nmtcore.evaluation.compare import ONE_SEED
 from nmtcore.reporting.results import Compared, Undecided
-from nmtcore.reporting.table import (
+from nmtcore.tables.blocks import (
     Block,
     Column,
     Estimate,

@@ -1,21 +1,21 @@
 """Tables of the accuracy of systems on contrastive pairs: by phenomenon, and by distance."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.contrasts import PairCounts, count_by_distance, count_by_phenomenon, wilson_interval
 from nmtcore.inference.schemas import ContrastScore, read_contrast_scores
 from nmtcore.layout import Layout
-from nmtcore.reporting.table import (
+from nmtcore.tables.blocks import (
     Block,
     Column,
     Heading,
     Interval,
     Page,
     SeedMean,
-    Table,
     item_blocks,
     make_table,
     note,
@@ -39,14 +39,11 @@ are neighbours), or by which a word has moved, as the pairs say.
 Tests = Mapping[tuple[str, str], Mapping[str, Sequence[Sequence[ContrastScore]]]]
 """The scores of each seed by system, for each test (data set, name); the pairs of a test are the same."""
 
-_Groups = dict[str, list[PairCounts]]
-"""The counts of each seed by phenomenon or by distance."""
-
 
 def contrast_page(tests: Tests, *, scale: str, seeds: Sequence[int | str], left_out: Sequence[str] = ()) -> Page:
     """Tabulate accuracies on contrastive pairs; `left_out` are sentences about what the tables leave out."""
     notes = note(_NOTES.format(scale=scale, seeds=", ".join(map(str, seeds))))
-    blocks = [block for test in sorted(tests) for block in _section(*test, tests[test])]
+    blocks = [block for test in sorted(tests) for block in _test_blocks(*test, tests[test])]
     return Page(title="Contrastive pairs", blocks=(notes, *item_blocks(left_out), *blocks))
 
 
@@ -69,50 +66,43 @@ def stored_contrast_page(files: Sequence[Path], *, left_out: Sequence[str] = (),
     return contrast_page(tests, scale=parsed[0][0]["scale"], seeds=numbers, left_out=left_out)
 
 
-def _section(dataset: str, test: str, systems: Mapping[str, Sequence[Sequence[ContrastScore]]]) -> Iterator[Block]:
-    """Yield the tables of a test."""
+def _test_blocks(dataset: str, test: str, systems: Mapping[str, Sequence[Sequence[ContrastScore]]]) -> Iterator[Block]:
+    """Yield the tables of a test: accuracies by phenomenon, then all numbers by phenomenon and by distance."""
     keys, title = {"data set": dataset, "test": test}, f"{dataset}, {test}"
-    phenomena = {
-        system: _by_seed([{ALL: PairCounts.of(own), **count_by_phenomenon(own)} for own in seeds])
-        for system, seeds in systems.items()
-    }
-    names = list(dict.fromkeys(name for groups in phenomena.values() for name in groups))
+    phenomena = _rows(systems, lambda scores: {ALL: PairCounts.of(scores), **count_by_phenomenon(scores)})
+    accuracies: dict[str, dict[str, SeedMean]] = {}
+    for system, name, _, accuracy, *_ in phenomena:
+        accuracies.setdefault(system, {})[name] = accuracy
+    names = list(dict.fromkeys(row[1] for row in phenomena))
     columns = [*text_columns("system"), *number_columns(*names, content="mean", digits=1)]
-    rows = [
-        [system, *(_accuracies(groups[name]) if name in groups else None for name in names)]
-        for system, groups in phenomena.items()
-    ]
     yield Heading(title)
-    yield make_table(columns, rows, keys=keys)
-    yield Heading(f"{title}: by phenomenon")
-    yield _long_table(Column(name="phenomenon", content="code"), phenomena, keys)
-    distances = {system: _by_seed(list(map(count_by_distance, seeds))) for system, seeds in systems.items()}
-    if any(distances.values()):
-        yield Heading(f"{title}: by distance")
-        yield _long_table(Column(name="distance"), distances, keys)
+    yield make_table(columns, [[system, *map(own.get, names)] for system, own in accuracies.items()], keys=keys)
+    parts = {"phenomenon": ("code", phenomena), "distance": ("text", _rows(systems, count_by_distance))}
+    for name, (content, rows) in parts.items():
+        if rows:
+            columns = [
+                *(*text_columns("system"), Column(name=name, content=content)),
+                *number_columns("pairs"),
+                *number_columns("accuracy, %", content="mean", digits=1),
+                *number_columns("95 % interval", content="interval", digits=1),
+                *number_columns("ties", "unknown", content="mean"),
+            ]
+            yield Heading(f"{title}: by {name}")
+            yield make_table(columns, rows, keys=keys)
 
 
-def _by_seed(counts: Sequence[Mapping[str, PairCounts]]) -> _Groups:
-    return {name: [own[name] for own in counts] for name in counts[0]}
-
-
-def _accuracies(counts: Sequence[PairCounts]) -> SeedMean:
-    return SeedMean.over([own.accuracy for own in counts])
-
-
-def _long_table(column: Column, systems: Mapping[str, _Groups], keys: Mapping[str, str]) -> Table:
-    columns = [
-        *(*text_columns("system"), column),
-        *number_columns("pairs"),
-        *number_columns("accuracy, %", content="mean", digits=1),
-        *number_columns("95 % interval", content="interval", digits=1),
-        *number_columns("ties", "unknown", content="mean"),
-    ]
-    rows = []
-    for system, groups in systems.items():
-        for name, own in groups.items():
-            low, high = wilson_interval(fmean(counts.right for counts in own), own[0].pairs)
-            means = [fmean(counts.ties for counts in own), fmean(counts.unknown for counts in own)]
-            interval = Interval(100 * low, 100 * high)
-            rows.append([system, name, own[0].pairs, _accuracies(own), interval, *means])
-    return make_table(columns, rows, keys=keys)
+def _rows(
+    systems: Mapping[str, Sequence[Sequence[ContrastScore]]],
+    count: Callable[[Sequence[ContrastScore]], dict[str, PairCounts]],
+) -> list[list[Any]]:
+    """Count pairs by a group: system, group, pairs, accuracy, its interval, ties and unknown, as means over seeds."""
+    rows: list[list[Any]] = []
+    for system, seeds in systems.items():
+        counts = list(map(count, seeds))
+        for name, one in counts[0].items():
+            own = [seed[name] for seed in counts]
+            accuracy = SeedMean.over([seed.accuracy for seed in own])
+            low, high = wilson_interval(fmean(seed.right for seed in own), one.pairs)
+            means = [fmean(seed.ties for seed in own), fmean(seed.unknown for seed in own)]
+            rows.append([system, name, one.pairs, accuracy, Interval(100 * low, 100 * high), *means])
+    return rows

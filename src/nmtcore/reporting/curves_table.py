@@ -12,7 +12,7 @@ from nmtcore.errors import LineError, UserError
 from nmtcore.layout import Layout
 from nmtcore.reporting import charts
 from nmtcore.reporting.seed_items import measured_cells, run_items
-from nmtcore.reporting.table import (
+from nmtcore.tables.blocks import (
     Block,
     Column,
     SeedMean,

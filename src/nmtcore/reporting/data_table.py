@@ -9,8 +9,7 @@ from nmtcore.files import explain_content, read_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import row_count
 from nmtcore.reporting.manifest import benchmark_seconds
-from nmtcore.reporting.markdown import counts
-from nmtcore.reporting.table import (
+from nmtcore.tables.blocks import (
     Column,
     Heading,
     Page,
@@ -32,8 +31,13 @@ STAGES = {
 }
 """Timed stage → its rules."""
 
-_REPORTS = {"raw_report": "raw", "pairs_report": "filtered", "selection_report": "selected"}
-"""The reports that count pairs, in the order of their stages."""
+_REPORTS = ("raw_report", "pairs_report", "selection_report")
+"""The reports that count pairs, in the order of their stages: reading, filtering, selecting."""
+
+
+def counts(values: Mapping[str, int]) -> str:
+    """Format counts as one cell: `reason (3), other (1)`; zeros are omitted."""
+    return ", ".join(f"{name} ({count:,})" for name, count in values.items() if count)
 
 
 def data_page(
@@ -43,55 +47,45 @@ def data_page(
 
     Args:
         reports: reports of reading (`{dataset}/corpus/raw/{split}.json`), filtering (`{dataset}/corpus/{split}.json`)
-            and selecting (`{dataset}/annotation/selection/train.json`); other files are ignored.
+            and selecting (`{dataset}/annotation/selection/train.json`), in the order of data sets.
         features: `{dataset}/features/{segmentation}/{split}.{side}.parquet`, whose rows are counted.
         published: sizes of the splits in the papers, {data set: {split: pairs}}.
         layout: names the data set and split of each path, and finds Snakemake's benchmarks for the run times.
     """
     sizes = {(names["dataset"], names["split"]): path for path in features if (names := layout.names(path, "tokens"))}
-    datasets: dict[str, dict[str, dict[str, Any]]] = {}
+    splits: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     for path in reports:
         parsed = layout.parse(path)
         if parsed and parsed.file_type in _REPORTS:
             split = parsed.names.get("split", "train")  # only the training split is selected from
-            stages = datasets.setdefault(parsed["dataset"], {}).setdefault(split, {})
-            stages[_REPORTS[parsed.file_type]] = read_json(path)
+            splits.setdefault((parsed["dataset"], split), {})[parsed.file_type] = read_json(path)
     pairs, filters, warnings = [], [], []
-    for dataset, split, own in [
-        (name, split, own) for name, splits in datasets.items() for split, own in splits.items()
-    ]:
-        stages = [own.get(stage, {}) for stage in _REPORTS.values()]
+    for (dataset, split), own in splits.items():
+        stages = [own.get(stage, {}) for stage in _REPORTS]
+        raw, filtered, _ = stages
         dropped = "; ".join(filter(None, (counts(stage.get("dropped", {})) for stage in stages)))
         size = row_count(sizes[dataset, split]) if (dataset, split) in sizes else None  # the same on both sides
-        numbers = [stages[0].get("pairs"), *(stage.get("kept") for stage in stages), size]
+        numbers = [raw.get("pairs"), *(stage.get("kept") for stage in stages), size]
         pairs.append([dataset, split, dropped, *numbers, published.get(dataset, {}).get(split)])
-        if stages[1].get("dropped"):
-            corpora = {**stages[1].get("corpora", {}), "all": stages[1]}
-            filters += [
-                [dataset, split, corpus, counts(report["dropped"]), report["pairs"], report["kept"]]
-                for corpus, report in corpora.items()
-            ]
-        warnings += [f"{dataset}, {split}: {warning}" for warning in stages[0].get("warnings", [])]
+        corpora = {**filtered.get("corpora", {}), "all": filtered} if filtered.get("dropped") else {}
+        filters += [
+            [dataset, split, corpus, counts(report["dropped"]), report["pairs"], report["kept"]]
+            for corpus, report in corpora.items()
+        ]
+        warnings += [f"{dataset}, {split}: {warning}" for warning in raw.get("warnings", [])]
+    stages = ("lines", "read", "filtered", "selected", "in features", "paper")
+    pair_columns = [*text_columns("data set", "split", "dropped"), *number_columns(*stages)]
+    filter_columns = [*text_columns("data set", "split", "corpus", "dropped by"), *number_columns("before", "after")]
+    time_columns = [*text_columns("data set"), *number_columns(*STAGES, content="duration")]
+    times = [
+        [dataset, *(_seconds(layout, dataset, rules) for rules in STAGES.values())]
+        for dataset in dict.fromkeys(dataset for dataset, _ in splits)
+    ]
     blocks = (
-        Heading("Pairs after each stage"),
-        make_table(
-            [
-                *text_columns("data set", "split", "dropped"),
-                *number_columns("lines", "read", "filtered", "selected", "in features", "paper"),
-            ],
-            pairs,
-        ),
-        Heading("Filters by corpus"),
-        make_table(
-            [*text_columns("data set", "split", "corpus", "dropped by"), *number_columns("before", "after")], filters
-        ),
+        *(Heading("Pairs after each stage"), make_table(pair_columns, pairs)),
+        *(Heading("Filters by corpus"), make_table(filter_columns, filters)),
         *([Heading("Warnings"), *item_blocks(warnings)] if warnings else []),
-        Heading("Time"),
-        make_table(
-            [*text_columns("data set"), *number_columns(*STAGES, content="duration")],
-            [[name, *(_seconds(layout, name, rules) for rules in STAGES.values())] for name in datasets],
-        ),
-        note("The sum over all jobs of a stage."),
+        *(Heading("Time"), make_table(time_columns, times), note("The sum over all jobs of a stage.")),
     )
     return Page(title="Sizes of the data sets", blocks=blocks)
 

@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from textwrap import fill
 from typing import Any
 
 from nmtcore.evaluation.compare import Difference, compare_systems
-from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio, read_counts
+from nmtcore.evaluation.counts import SentenceCounts, empty_count, read_counts
 from nmtcore.evaluation.metrics import score_of
 from nmtcore.files import write_text
 from nmtcore.layout import Layout, file_name
-from nmtcore.reporting.terminal_table import difference_text, spread_text, terminal_table
+from nmtcore.reporting.listings import systems_text
 
 _COMMANDS = """\
 To go on, type for example (translate a sentence; draw its tree and the
@@ -54,22 +53,20 @@ def demo_text(
         names = layout.names(folder, "counts")
         path = folder / file_name("split_counts", split=split)
         read[names["system"]][int(names["seed"])] = read_counts(path, "bleu", score_of("bleu"))
-    runs = {name: list(own.values()) for name, own in read.items()}
-    rows, differences, notes = [], {}, []
-    for name, other in compared_with.items():
-        compared = compare_systems({key: runs[key] for key in (name, other) if key}, baseline=other)[name]
-        length = fmean(map(length_ratio, runs[name]))
-        if compared.difference is not None:
-            differences[name, other] = compared.difference
-        gain = difference_text(compared.difference)
-        rows.append([name, other, spread_text(compared.scores), f"{length:.2f}", gain])
-        for seed, own in read[name].items():
-            if empty := empty_count(own):
-                notes.append(f"{name}, seed {seed}: {empty:,} of {len(own):,} translations are empty.")
-    seeds = list(next(iter(read.values())))
-    notes.append(meaning(differences, sentences=len(next(iter(runs.values()))[0]), seeds=len(seeds)))
+    systems = {name: list(own.values()) for name, own in read.items()}
+    differences = compare_systems(systems, compared_with)
+    seeds, sentences = list(next(iter(read.values()))), len(next(iter(systems.values()))[0])
+    notes = [
+        f"{name}, seed {seed}: {empty:,} of {sentences:,} translations are empty."
+        for name, own in read.items()
+        for seed, counts in own.items()
+        if (empty := empty_count(counts))
+    ]
+    pairs = {(name, compared_with[name]): own for name, own in differences.items()}
+    evidence = meaning(pairs, sentences=sentences, seeds=len(seeds))
+    notes.append(f"After a difference, ± is half of its 95 % interval. {evidence}")
     notes += [measured_sentences(**measured)] * (len(seeds) == 1)
-    table = terminal_table(["system", "compared with", "BLEU", "length", "gain (95 %)"], rows, text=2)
+    table = systems_text({"bleu": systems}, {"bleu": differences}, compared_with=compared_with)
     commands = _COMMANDS.format(folder=layout.results, **names | {"seed": seeds[0]}, **parsers)
     return "\n".join([table, *(f"{fill(note, 80)}\n" for note in notes), commands])
 

@@ -13,7 +13,7 @@ from nmtcore.evaluation.subsets import differing_sentences, scored_sentences
 from nmtcore.parquet import read_rows
 from nmtcore.reporting.empty_translations import empty_outputs
 from nmtcore.reporting.seed_items import run_items
-from nmtcore.reporting.table import (
+from nmtcore.tables.blocks import (
     Block,
     Column,
     Heading,

@@ -12,7 +12,7 @@ from nmtcore.reporting.gates_page import gate_share
 from nmtcore.reporting.seed_items import measured_cells, missing_runs
 from nmtcore.reporting.sentence_figures import run_names
 from nmtcore.reporting.svg import FIGURE_WIDTH, TEXT_SIZE, Drawing, svg_text, text_width, write_drawings
-from nmtcore.reporting.table import (
+from nmtcore.tables.blocks import (
     Block,
     Paragraph,
     SeedMean,

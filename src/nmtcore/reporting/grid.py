@@ -11,7 +11,7 @@ from nmtcore.evaluation.counts import length_ratio
 from nmtcore.reporting.empty_translations import empty_translations
 from nmtcore.reporting.results import WITH_LENGTHS, Results, measure_label
 from nmtcore.reporting.seed_items import seed_items
-from nmtcore.reporting.table import (
+from nmtcore.tables.blocks import (
     Block,
     Column,
     Heading,

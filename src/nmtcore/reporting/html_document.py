@@ -72,15 +72,6 @@ def _policy(script: str) -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{checksum}'"
 
 
-def scrolling(content: str, label: str, *, name: str = "") -> str:
-    """Put HTML into a box that scrolls by mouse and keyboard where the screen is narrower.
-
-    `label` says what is in it to those who cannot see it; `name` is a class that the box has besides `scroll`.
-    """
-    classes = f"scroll {name}".strip()
-    return f'<div class="{classes}" tabindex="0" role="group" aria-label="{escape(label)}">\n{content}</div>\n'
-
-
 def json_script(value: Any, *, id_: str) -> str:
     """Put data into a page, without spaces; a script parses the `textContent` of the element `id_`.
 

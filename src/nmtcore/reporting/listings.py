@@ -1,9 +1,9 @@
 """Scores for the terminal, each system beside a baseline: of files of translations, and of a results folder."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
@@ -11,7 +11,6 @@ from nmtcore.evaluation.compare import (
     MEANING,
     SAMPLES,
     Difference,
-    SystemScores,
     bootstrap_weights,
     compare_systems,
     expected_agreement,
@@ -24,17 +23,21 @@ from nmtcore.evaluation.metrics import METRICS, count_translations
 from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.layout import Layout
 from nmtcore.reporting.empty_translations import mostly_empty
-from nmtcore.reporting.run_index import labelled, read_scores, system_differences
+from nmtcore.reporting.run_index import labelled, read_scores, read_system_counts
 from nmtcore.reporting.seed_items import one_seed_sentence
-from nmtcore.reporting.terminal_table import (
-    difference_text,
-    fill_terminal,
-    fitting_table,
-    spread_text,
-    terminal_table,
-    without_common_parts,
+from nmtcore.tables.blocks import (
+    Column,
+    Interval,
+    SeedMean,
+    estimate_cell,
+    estimate_column,
+    make_table,
+    number_columns,
+    text_columns,
 )
+from nmtcore.tables.measures import measure_named
 from nmtcore.tables.scores import UAS_NOTES
+from nmtcore.tables.terminal import fill_terminal, table_text, without_common_parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,34 +59,49 @@ _TESTS = (
 )
 
 
-class _Listed(NamedTuple):
-    """The scores of a system by one metric."""
+Counts = Mapping[str, Mapping[str, Sequence[SentenceCounts]]]
+"""The counts of each seed by metric and by system."""
 
-    scores: Sequence[float]
-    length: float | None
-    """Of BLEU: of the translations, divided by that of the references."""
-    empty: float | None
-    """Of BLEU: the number of empty translations, a mean over seeds."""
-    difference: Difference | None
+Differences = Mapping[str, Mapping[str, Difference]]
+"""How systems differ from what they are compared with, by metric and by system."""
 
 
-def _table(systems: Mapping[str, Mapping[str, _Listed]], *, compared: bool, seeds: bool = False) -> str:
-    """Tabulate systems by all metrics; where the terminal is too narrow, without seeds, then without the last ones."""
-    header = ["system", *["seeds"] * seeds]
-    with_empty = any(listed.empty for own in systems.values() for listed in own.values())
-    for metric in next(iter(systems.values())):
-        of_bleu = ["length", *["empty"] * with_empty] * (metric == "bleu")
-        header += [METRICS[metric].label, *of_bleu, *["difference"] * compared]
+def systems_text(
+    counts: Counts, differences: Differences, *, compared_with: Mapping[str, str | None] | None = None
+) -> str:
+    """Tabulate systems by all metrics, those that are compared with nothing first.
+
+    Given `compared_with`, there are columns for what a system is compared with, and for the number of seeds. Where the
+    terminal is too narrow, seeds are left out, then the last columns up to the difference in BLEU, then lengths.
+    """
+    pairs = compared_with or {}
+    columns = [
+        Column(name="system"),
+        Column(name="compared with", detail=compared_with is None),
+        Column(name="seeds", content="number", detail=compared_with is None),
+    ]
+    has_empty = any(empty_count(seed) for seeds in counts["bleu"].values() for seed in seeds)
+    for metric in counts:
+        columns += number_columns(METRICS[metric].label, content="mean", digits=1)
+        if metric == "bleu":
+            columns += number_columns("length", digits=2)
+            columns.append(Column(name="empty", content="number", digits=1, detail=not has_empty))
+        columns.append(estimate_column(digits=1))
     rows = []
-    for name, own in systems.items():
-        row: list[str | None] = [name, *[str(len(listed.scores)) for listed in own.values()][:seeds]]
-        for listed in own.values():
-            row.append(spread_text(listed.scores))
-            if listed.length is not None:
-                row += [f"{listed.length:.2f}", *[None if listed.empty is None else f"{listed.empty:.1f}"] * with_empty]
-            row += [difference_text(listed.difference)] * compared
+    for name in sorted(counts["bleu"], key=lambda name: name in differences["bleu"]):
+        other = pairs.get(name) if name in differences["bleu"] else None
+        row: list[Any] = [name, other, len(counts["bleu"][name])]
+        for metric, systems in counts.items():
+            seeds = systems[name]
+            row.append(SeedMean.over([seed.corpus_score() for seed in seeds]))
+            row += [fmean(map(length_ratio, seeds)), fmean(map(empty_count, seeds))] if metric == "bleu" else []
+            row.append(estimate_cell(differences[metric].get(name)))
         rows.append(row)
-    return fitting_table(header, rows, dispensable=[*[1] * seeds, *range(len(header) - 1, 3 + seeds + with_empty, -1)])
+    table = make_table(columns, rows).for_readers()
+    names = [column.name for column in table.columns]
+    last = range(names.index("length") + has_empty + 2, len(names))
+    first, lengths = ([i for i, name in enumerate(names) if name in own] for own in (("seeds",), ("length", "empty")))
+    return table_text(table, dispensable=[*first, *reversed(last), *lengths])
 
 
 def score_report(
@@ -112,7 +130,8 @@ def score_report(
         metric: {name: [own[metric] for own in seeds] for name, seeds in counted.items()} for metric in metrics
     }
     baseline, *others = counted
-    compared = {metric: compare_systems(counts, baseline=baseline) for metric, counts in by_metric.items()}
+    compared_with = dict.fromkeys(others, baseline)
+    differences = {metric: compare_systems(counts, compared_with) for metric, counts in by_metric.items()}
     empty = [
         fill_terminal(warning)
         for name, seeds in translations.items()
@@ -121,22 +140,9 @@ def score_report(
     ]
     blocks = [f"{sentences:,} sentence{'s' * (sentences > 1)}\n", *["".join(empty)] * bool(empty)]
     if every:
-        blocks += [_metric_table(metric, own) for metric, own in compared.items()]
+        blocks += [_metric_table(metric, counts, differences[metric]) for metric, counts in by_metric.items()]
     else:
-        of_bleu = {
-            name: (fmean(map(length_ratio, counts)), fmean(map(empty_count, counts)))
-            for name, counts in by_metric["bleu"].items()
-        }
-        systems = {
-            name: {
-                metric: _Listed(
-                    own[name].scores, *(of_bleu[name] if metric == "bleu" else (None, None)), own[name].difference
-                )
-                for metric, own in compared.items()
-            }
-            for name in counted
-        }
-        blocks.append(_table(systems, compared=bool(others)))
+        blocks.append(systems_text(by_metric, differences))
     if tests and others:
         blocks += [_test_table(metric, counts) for metric, counts in by_metric.items()]
     blocks.append(
@@ -150,28 +156,27 @@ def score_report(
     return "\n".join(blocks)
 
 
-def _metric_table(metric: str, compared: Mapping[str, SystemScores]) -> str:
-    differences = {name: scores.difference for name, scores in compared.items() if scores.difference}
+def _metric_table(
+    metric: str, counts: Mapping[str, Sequence[SentenceCounts]], differences: Mapping[str, Difference]
+) -> str:
     corrected = holm({name: own.p for name, own in differences.items()})
-    header = [METRICS[metric].label, "seeds", "score"]
-    if differences:
-        header += ["difference", "95 % interval", "detectable", "p", "Holm", "judges"]
-    rows = []
-    for name, scores in compared.items():
-        row: list[str | None] = [name, str(len(scores.scores)), spread_text(scores.scores, digits=2)]
-        if name in differences:
-            result = differences[name]
-            agreement = expected_agreement(metric, result.delta)
-            row += [
-                f"{result.delta:+.2f}",
-                f"{result.interval[0]:+.2f} to {result.interval[1]:+.2f}",
-                f"{result.detectable:.2f}",
-                _p_text(result.p),
-                _p_text(corrected[name]),
-                None if agreement is None else f"{agreement:.0f} %",
-            ]
-        rows.append(row + [None] * (len(header) - len(row)))
-    return terminal_table(header, rows)
+    columns = [
+        *text_columns(METRICS[metric].label),
+        *number_columns("seeds"),
+        *number_columns("score", content="mean", digits=measure_named(metric).digits),
+        Column(name="difference", content="number", digits=2, signed=True),
+        Column(name="95 % interval", content="interval", digits=2, signed=True),
+        *number_columns("detectable", digits=2),
+        *number_columns("p", "Holm", content="p_value"),
+        *number_columns("judges, %"),
+    ]
+    rows: list[list[Any]] = []
+    for name, seeds in counts.items():
+        scores, own = SeedMean.over([seed.corpus_score() for seed in seeds]), differences.get(name)
+        judges = own and expected_agreement(metric, own.delta)
+        more = own and [own.delta, Interval(*own.interval), own.detectable, own.p, corrected[name], judges]
+        rows.append([name, len(seeds), scores, *(more or [None] * 6)])
+    return table_text(make_table(columns, rows).for_readers())
 
 
 def _test_table(metric: str, counts: Mapping[str, Sequence[SentenceCounts]]) -> str:
@@ -179,16 +184,18 @@ def _test_table(metric: str, counts: Mapping[str, Sequence[SentenceCounts]]) -> 
     baseline, *systems = counts
     sentences = len(counts[baseline][0])
     draws = bootstrap_weights(sentences), randomisation_swaps(sentences)
-    rows: list[list[str | None]] = []
-    for name in systems:
-        for seed, pair in enumerate(zip(counts[name], counts[baseline], strict=False), start=1):
-            tested = paired_tests(*pair, *draws)
-            rows.append([name, str(seed), f"{tested.delta:+.2f}", *map(_p_text, tested[1:])])
-    return terminal_table([METRICS[metric].label, "seed", "difference", "bootstrap", "randomisation"], rows)
-
-
-def _p_text(p: float | None) -> str:
-    return "n/a" if p is None else "<.001" if p < 0.001 else f"{p:.3f}".lstrip("0")
+    columns = [
+        *text_columns(METRICS[metric].label),
+        *number_columns("seed"),
+        Column(name="difference", content="number", digits=2, signed=True),
+        *number_columns("bootstrap", "randomisation", content="p_value"),
+    ]
+    rows = [
+        [name, seed, *paired_tests(*pair, *draws)]
+        for name in systems
+        for seed, pair in enumerate(zip(counts[name], counts[baseline], strict=False), start=1)
+    ]
+    return table_text(make_table(columns, rows))
 
 
 def _notes(translations: Mapping[str, Sequence[Sequence[str]]], *, tests: bool, every: bool) -> Iterator[str]:
@@ -205,11 +212,11 @@ def _notes(translations: Mapping[str, Sequence[Sequence[str]]], *, tests: bool, 
         yield one_seed_sentence("all" if len(single) == len(translations) else ", ".join(single))
 
 
-def results_listing(folder: Path, *, baseline: str = "transformer_base", every: bool = False) -> str:
+def results_listing(folder: Path, *, compared_with: Callable[[str], str | None], every: bool = False) -> str:
     """Tabulate the scores of all runs in a results folder: BLEU, length and chrF of the first test of each data set.
 
-    Systems are compared with the `baseline` where it has been run. `every` shows all splits and scores instead. Raises
-    `UserError` if the folder has no scores, or is not a results folder.
+    `compared_with` names the system that another is compared with, where both have been run. `every` shows all splits
+    and scores instead. Raises `UserError` if the folder has no scores, or is not a results folder.
     """
     layout = Layout(results=str(folder))
     scores = read_scores(layout) if folder.is_dir() else None
@@ -222,20 +229,12 @@ def results_listing(folder: Path, *, baseline: str = "transformer_base", every: 
     first = scores[scores.measure == "bleu"].groupby(keys[:2], sort=False).split.first().reset_index()
     blocks = []
     for test, own in scores[scores.measure.isin(("bleu", "chrf"))].merge(first).groupby(keys, sort=False):
-        compared_with = dict.fromkeys({*own.system} - {baseline}, baseline)
-        differences = {
-            measure: system_differences(layout, part, compared_with=compared_with)
-            for measure, part in own.groupby("measure")
-        }
-        names = sorted(own.system.unique(), key=lambda name: (name != baseline, name))
-        systems: dict[str, dict[str, _Listed]] = {name: {} for name in names}
-        for (system, measure), part in own.groupby(["system", "measure"]):
-            empty = part.empty_translations.dropna()
-            of_bleu = (part.length_ratio.mean(), empty.mean() if len(empty) else None)
-            of_bleu = of_bleu if measure == "bleu" else (None, None)
-            systems[system][measure] = _Listed(part.value.tolist(), *of_bleu, differences[measure].get(system))
-        blocks.append(f"{', '.join(test)}\n{_table(systems, compared=True, seeds=True)}")
-    note = f"{_MEANS} {_DIFFERENCE.format(baseline=baseline)}; with one seed this leaves training noise out."
+        pairs = {name: compared_with(name) for name in sorted(own.system.unique())}
+        counts = {measure: read_system_counts(layout, part) for measure, part in own.groupby("measure")}
+        differences = {measure: compare_systems(systems, pairs) for measure, systems in counts.items()}
+        blocks.append(f"{', '.join(test)}\n{systems_text(counts, differences, compared_with=pairs)}")
+    difference = _DIFFERENCE.format(baseline="the system that it is compared with")
+    note = f"{_MEANS} {difference}; with one seed this leaves training noise out."
     return "\n".join([*blocks, f"{fill_terminal(note)}More splits and scores: --all.\n"])
 
 
@@ -245,12 +244,16 @@ def _all_scores(scores: "pd.DataFrame") -> str:
     labels = list(dict.fromkeys(scores.label))
     shown = [key for key in keys if scores[key].nunique() > 1 or key in ("system", "split")]
     common = [scores[key].iloc[0] for key in keys if key not in shown]
+    columns = [
+        *text_columns(*(keys[key] for key in shown), "seeds"),
+        *number_columns(*labels, content="mean", digits=1),
+    ]
     rows = []
     for _, own in scores.groupby(list(keys), sort=False):
         values = own.groupby("label").value.agg(list)
         seeds = ", ".join(map(str, sorted(set(own.seed))))
-        texts = [spread_text(values[label]) if label in values else None for label in labels]
-        rows.append([*own[shown].iloc[0], seeds, *texts])
-    table = terminal_table([*(keys[key] for key in shown), "seeds", *labels], rows, text=len(shown) + 1)
+        means = [SeedMean.over(values[label]) if label in values else None for label in labels]
+        rows.append([*own[shown].iloc[0], seeds, *means])
     note = f"{_MEANS} {UAS_NOTES} directed: accuracy of induced trees."
+    table = table_text(make_table(columns, rows))
     return f"{', '.join(common)}\n" * bool(common) + f"{table}\n{fill_terminal(note)}"

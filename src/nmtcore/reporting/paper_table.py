@@ -17,7 +17,6 @@ from nmtcore.reporting.curves_table import curves_blocks, curves_data, draw_curv
 from nmtcore.reporting.examples_table import examples_blocks, examples_data
 from nmtcore.reporting.gates import draw_gates, gates_blocks, gates_data
 from nmtcore.reporting.grid import compared_cells, grid_blocks
-from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.parts import (
     compare_parts,
     construction_blocks,
@@ -35,9 +34,10 @@ from nmtcore.reporting.sentence_figures import (
     trees_data,
 )
 from nmtcore.reporting.sharpness_table import draw_sharpness, sharpness_blocks, sharpness_data
-from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
-from nmtcore.reporting.table_html import blocks_html
+from nmtcore.tables.blocks import Block, Heading, Page, Paragraph, Table
 from nmtcore.tables.cells import PlannedTable
+from nmtcore.tables.pages import write_page
+from nmtcore.tables.render import blocks_html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,7 +17,8 @@ from nmtcore.parquet import row_count
 from nmtcore.reporting.empty_translations import empty_translations
 from nmtcore.reporting.results import Compared, PartOfTest, Results, measure_label
 from nmtcore.reporting.seed_items import seed_items
-from nmtcore.reporting.table import (
+from nmtcore.syntax.categories import FURTHER_CONSTRUCTIONS
+from nmtcore.tables.blocks import (
     Block,
     Column,
     Heading,
@@ -36,7 +37,6 @@ from nmtcore.reporting.table import (
     text_columns,
     with_origin,
 )
-from nmtcore.syntax.categories import FURTHER_CONSTRUCTIONS
 from nmtcore.tables.cells import Cell, PlannedTable
 from nmtcore.tables.scores import stored_counts
 

@@ -9,8 +9,8 @@ from nmtcore.files import explain_content, read_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.contrast_table import stored_contrast_page
 from nmtcore.reporting.data_table import annotation_page, data_page, parser_page
-from nmtcore.reporting.pages import write_page
-from nmtcore.reporting.table import Page, grouped_table, note, number_columns, text_columns
+from nmtcore.tables.blocks import Page, grouped_table, note, number_columns, text_columns
+from nmtcore.tables.pages import write_page
 
 BEST = 3
 """Heads per run and treebank in the table of heads."""

@@ -160,23 +160,18 @@ def _rows_of_constructions(path: Path, annotation: str) -> Iterator[dict[str, An
                 }
 
 
-def system_differences(
-    layout: Layout, scores: "pd.DataFrame", *, compared_with: Mapping[str, str | None]
-) -> dict[str, Difference]:
-    """Compare systems, each with another one, by their counts, given their scores on one test by one measure.
-
-    A system is left out if the other was not run, or was tested on other sentences.
-    """
-    systems = set(scores.system)
-    pairs = {name: other for name, other in compared_with.items() if {name, other} <= systems}
+def read_system_counts(layout: Layout, scores: "pd.DataFrame") -> dict[str, list[SentenceCounts]]:
+    """Read the counts of each system's seeds, given their scores on one test by one measure."""
     counts: dict[str, list[SentenceCounts]] = {}
-    for run in scores[scores.system.isin([*pairs, *pairs.values()])].itertuples():
+    for run in scores.itertuples():
         path = Path(layout.path("counts", **{key: getattr(run, key) for key in RUN_KEYS}))
         own = read_counts(path / file_name("split_counts", split=run.split), run.measure, score_of(run.measure))
         counts.setdefault(run.system, []).append(own)
-    differences = {}
-    for name, other in pairs.items():
-        own = {key: counts[key] for key in (other, name)}
-        if len({seed.test for seeds in own.values() for seed in seeds}) == 1:
-            differences[name] = compare_systems(own, baseline=other)[name].difference
-    return differences
+    return counts
+
+
+def system_differences(
+    layout: Layout, scores: "pd.DataFrame", *, compared_with: Mapping[str, str | None]
+) -> dict[str, Difference]:
+    """Compare systems as `compare_systems` does, given their scores on one test by one measure."""
+    return compare_systems(read_system_counts(layout, scores), compared_with)

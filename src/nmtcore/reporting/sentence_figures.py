@@ -15,7 +15,8 @@ from nmtcore.parquet import read_batches, read_rows
 from nmtcore.reporting.seed_items import measured_cells, missing_runs
 from nmtcore.reporting.sentences import ShownSentence, choose_sentence
 from nmtcore.reporting.svg import Drawing, arranged, labelled_matrix, sentences_drawing, shade_legend, write_drawings
-from nmtcore.reporting.table import (
+from nmtcore.reporting.tree_drawing import DrawnTree, tree_drawing, trees_drawing
+from nmtcore.tables.blocks import (
     Block,
     Column,
     Paragraph,
@@ -26,7 +27,6 @@ from nmtcore.reporting.table import (
     text_columns,
     with_origin,
 )
-from nmtcore.reporting.tree_drawing import DrawnTree, tree_drawing, trees_drawing
 from nmtcore.tables.cells import PlannedTable
 from nmtcore.tables.trees import parse_files
 

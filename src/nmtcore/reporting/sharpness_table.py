@@ -9,7 +9,7 @@ from nmtcore.layout import Layout
 from nmtcore.reporting import charts
 from nmtcore.reporting.seed_items import measured_cells, missing_runs
 from nmtcore.reporting.sentence_figures import run_names
-from nmtcore.reporting.table import Block, item_blocks, make_table, note, number_columns, text_columns, with_origin
+from nmtcore.tables.blocks import Block, item_blocks, make_table, note, number_columns, text_columns, with_origin
 from nmtcore.tables.cells import PlannedTable
 
 if TYPE_CHECKING:

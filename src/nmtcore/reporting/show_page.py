@@ -19,9 +19,10 @@ from nmtcore.inference.schemas import (
     is_of_decoder,
 )
 from nmtcore.reporting.gates_page import GATES_STYLE, gated_pieces, gates_range
-from nmtcore.reporting.html_document import html_document, json_script, scrolling
+from nmtcore.reporting.html_document import html_document, json_script
 from nmtcore.reporting.svg import titled_svg
 from nmtcore.reporting.tree_drawing import DrawnTree, column_widths, tree_drawing, word_centres
+from nmtcore.tables.render import scrolling
 
 _PARSE_TITLES = {
     "supervised": "Parsed by the model",

@@ -7,14 +7,14 @@ from typing import Any
 
 from nmtcore.files import read_json, write_text
 from nmtcore.layout import Layout
-from nmtcore.reporting.html_document import html_document, scrolling
+from nmtcore.reporting.html_document import html_document
 from nmtcore.reporting.paper_table import linked
 from nmtcore.reporting.report.finding import finding, papers, run_tables, seeds_sentence, state
 from nmtcore.reporting.report.runs import empty_seeds, group_runs, run_blocks, run_curves
 from nmtcore.reporting.run_index import labelled, run_index, score_frame, system_differences
 from nmtcore.reporting.svg import embedded_svg
-from nmtcore.reporting.table import item_blocks
-from nmtcore.reporting.table_html import blocks_html
+from nmtcore.tables.blocks import item_blocks
+from nmtcore.tables.render import blocks_html, scrolling
 
 MANY = 30
 """Systems above which a section has no curves."""

@@ -11,7 +11,7 @@ from nmtcore.reporting import charts
 from nmtcore.reporting.curves_table import system_curves
 from nmtcore.reporting.empty_translations import empty_folders
 from nmtcore.reporting.manifest import RUN_KEYS
-from nmtcore.reporting.table import (
+from nmtcore.tables.blocks import (
     Block,
     Heading,
     Items,

@@ -14,7 +14,7 @@ from nmtcore.evaluation.counts import SentenceCounts
 from nmtcore.reporting import grid
 from nmtcore.reporting.paper_table import KINDS, heading_of
 from nmtcore.reporting.results import Results
-from nmtcore.reporting.table import (
+from nmtcore.tables.blocks import (
     Column,
     Estimate,
     Heading,
@@ -26,7 +26,7 @@ from nmtcore.reporting.table import (
     note,
     number_columns,
 )
-from nmtcore.reporting.table_latex import page_latex
+from nmtcore.tables.latex import page_latex
 from nmtcore.tables.measures import measure_named
 from nmtcore.tables.plan import all_tables, planned_table
 

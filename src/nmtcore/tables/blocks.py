@@ -3,14 +3,13 @@
 Text of our own may have `code` in backticks. Text of the corpus is shown as it is, whatever it contains.
 """
 
-import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count, product
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
 from nmtcore.evaluation.compare import Difference
+from nmtcore.evaluation.summary import Estimate, Interval, SeedMean
 from nmtcore.training.log import duration
 
 Content = Literal["text", "corpus", "code", "number", "mean", "interval", "difference", "p_value", "duration"]
@@ -20,38 +19,11 @@ seeds, intervals, differences with their intervals, p-values; or seconds, shown 
 TEXTS = ("text", "corpus", "code")
 """The contents that are text."""
 
-
-class SeedMean(NamedTuple):
-    """A mean over seeds, and the standard deviation if there are several."""
-
-    mean: float
-    stdev: float | None = None
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any] | None) -> "SeedMean | None":
-        """Take the mean and the standard deviation of a summary over seeds; None of None."""
-        return None if values is None else cls(values["mean"], values["stdev"])
-
-    @classmethod
-    def over(cls, values: Sequence[float]) -> "SeedMean":
-        """Compute the mean and the standard deviation of at least one value."""
-        return cls(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)
-
-
-class Interval(NamedTuple):
-    """The bounds of an interval."""
-
-    low: float
-    high: float
-
-
-class Estimate(NamedTuple):
-    """A difference with the bounds of its interval, shown as the difference ± half the interval."""
-
-    delta: float
-    low: float
-    high: float
-
+_RAW_NAMES = {
+    "mean": ("", ", standard deviation"), "interval": (", low", ", high"), "difference": ("", ", low", ", high"),
+    "duration": (", seconds",),
+}  # fmt: skip
+"""What follows the name of a column in those of its raw values."""
 
 Value = str | int | float | SeedMean | Interval | Estimate | None
 """The value of a cell; None: it is empty."""
@@ -102,48 +74,26 @@ class Column:
     def raw_names(self) -> tuple[str, ...]:
         """The names of the columns of raw values."""
         name = self.raw_name or ", ".join(filter(None, (self.group, self.name)))
-        match self.content:
-            case "mean":
-                return name, f"{name}, standard deviation"
-            case "interval":
-                return f"{name}, low", f"{name}, high"
-            case "difference":
-                return name, f"{name}, low", f"{name}, high"
-            case "duration":
-                return (f"{name}, seconds",)
-            case _:
-                return (name,)
+        return tuple(f"{name}{ending}" for ending in _RAW_NAMES.get(self.content, ("",)))
 
     def raw(self, cell: TableCell) -> tuple[str | int | float | None, ...]:
         """Return the raw values of a cell, one per raw name; an empty cell has None."""
-        value = cell.value
-        if self.content == "mean" and isinstance(value, int | float):
-            return value, None
-        if isinstance(value, tuple):
-            return tuple(value)
-        return (value,) * len(self.raw_names)
+        values = cell.value if isinstance(cell.value, tuple) else (cell.value,)
+        return (*values, *[None] * (len(self.raw_names) - len(values)))
 
     def shown(self, cell: TableCell) -> str:
         """Return a cell as text, before it is escaped: numbers with commas and digits; empty if there is no value."""
-        value = cell.value
-        if value is None:
-            return ""
-        if isinstance(value, str):
-            return value
-        if self.content == "duration" and not isinstance(value, tuple):
-            return duration(value)
-        if self.content == "p_value" and not isinstance(value, tuple):
-            return "< 0.001" if value < 0.001 else f"{value:.3f}"
+        value, sign = cell.value, "+" if self.signed else ""
         digits = self.digits if cell.digits is None else cell.digits
-        form = f"{'+' if self.signed else ''},.{digits}f"
-        if isinstance(value, Interval):
-            return f"{value.low:{form}} to {value.high:{form}}"
-        if isinstance(value, Estimate):
-            return f"{value.delta:{form}} ± {(value.high - value.low) / 2:,.{digits}f}"
-        if isinstance(value, SeedMean):
-            stdev = "" if value.stdev is None else f" ± {value.stdev:,.{digits}f}"
-            return f"{value.mean:{form}}{stdev}"
-        return f"{value:{form}}"
+        if value is None or isinstance(value, str):
+            return value or ""
+        if isinstance(value, tuple):
+            return value.text(digits, sign)
+        if self.content == "duration":
+            return duration(value)
+        if self.content == "p_value":
+            return "< 0.001" if value < 0.001 else f"{value:.3f}"
+        return f"{value:{sign},.{digits}f}"
 
 
 Row = tuple[TableCell, ...]
@@ -176,48 +126,48 @@ class Table:
         return (row for group in self.groups for row in group)
 
     @property
-    def reasons(self) -> list[str]:
-        """All reasons, in the order of the cells."""
-        return list(dict.fromkeys(cell.reason for row in self.rows for cell in row if cell.reason))
+    def by_column(self) -> list[tuple[Column, tuple[TableCell, ...]]]:
+        """The columns, each with its cells."""
+        cells = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
+        return list(zip(self.columns, cells, strict=True))
 
     @property
     def letters(self) -> dict[str, str]:
         """The letter of each reason that stands beside a text, in the order of the cells."""
         reasons = dict.fromkeys(cell.reason for row in self.rows for cell in row if cell.reason and cell.value)
-        return dict(zip(reasons, _letters(), strict=False))
+        return {reason: _letter(number) for number, reason in enumerate(reasons)}
+
+    @property
+    def _numbers(self) -> list[int]:
+        """The positions of the columns of numbers."""
+        return [position for position, column in enumerate(self.columns) if column.content not in TEXTS]
 
     @property
     def not_run(self) -> list[Row]:
         """The rows that have reasons instead of our numbers."""
-        ours = {
-            position
-            for row in self.rows
-            for position, cell in enumerate(row)
-            if self.columns[position].content not in TEXTS and (cell.reason or cell.origin)
-        }
-        return [
-            row
-            for row in self.rows
-            if any(cell.value is None and cell.reason for cell in row)
-            and all(row[position].value is None for position in ours)
-        ]
+        ours = {own for row in self.rows for own in self._numbers if row[own].reason or row[own].origin}
+        missing = (row for row in self.rows if any(cell.reason and cell.value is None for cell in row))
+        return [row for row in missing if all(row[own].value is None for own in ours)]
 
     def for_readers(self) -> "Table":
         """Leave out what only the raw values have: details, empty columns, and rows with reasons but no number.
 
         A row that was not run stays if the paper has a number in it.
         """
-        numbers = [position for position, column in enumerate(self.columns) if column.content not in TEXTS]
-        left_out = [row for row in self.not_run if all(row[position].value is None for position in numbers)]
-        groups = [[row for row in group if row not in left_out] for group in self.groups]
+        left_out = [row for row in self.not_run if all(row[own].value is None for own in self._numbers)]
+        rows = [row for row in self.rows if row not in left_out]
         kept = [
             position
             for position, column in enumerate(self.columns)
-            if not column.detail
-            and (not any(groups) or any(row[position] != _EMPTY for rows in groups for row in rows))
+            if not column.detail and (not rows or any(row[position] != _EMPTY for row in rows))
         ]
-        shown = [tuple(tuple(row[position] for position in kept) for row in rows) for rows in groups if rows]
-        return replace(self, columns=tuple(self.columns[position] for position in kept), groups=tuple(shown))
+        return self.part(kept, lambda row: row not in left_out)
+
+    def part(self, columns: Sequence[int], is_kept: Callable[[Row], bool]) -> "Table":
+        """Leave out the other columns, the rows that are not kept, and the groups without rows."""
+        groups = (tuple(tuple(row[own] for own in columns) for row in group if is_kept(row)) for group in self.groups)
+        shown = tuple(self.columns[own] for own in columns)
+        return replace(self, columns=shown, groups=tuple(filter(None, groups)))
 
 
 def make_table(columns: Sequence[Column], rows: Sequence[Sequence[Any]], **more: Any) -> Table:
@@ -295,14 +245,14 @@ def number_columns(*names: str, content: Content = "number", digits: int = 0) ->
     return [Column(name=name, content=content, digits=digits) for name in names]
 
 
-def estimate_column(name: str = "difference") -> Column:
+def estimate_column(name: str = "difference", *, digits: int = 2) -> Column:
     """Make a column for a difference ± half its interval."""
-    return Column(name=name, content="difference", digits=2, signed=True)
+    return Column(name=name, content="difference", digits=digits, signed=True)
 
 
 def estimate_cell(compared: Difference | None) -> TableCell:
     """Make a cell of `estimate_column`, which is empty if there is no difference."""
-    return TableCell(None if compared is None else Estimate(compared.delta, *compared.interval))
+    return TableCell(compared and Estimate.of(compared))
 
 
 def note(text: str) -> Paragraph:
@@ -325,7 +275,7 @@ def _as_cell(value: Any) -> TableCell:
     return value if isinstance(value, TableCell) else TableCell(value)
 
 
-def _letters() -> Iterator[str]:
-    """Yield a, b, ... z, aa, ab..."""
-    for length in count(1):
-        yield from map("".join, product(ascii_lowercase, repeat=length))
+def _letter(number: int) -> str:
+    """Return a, b, ... z, aa, ab..."""
+    before, last = divmod(number, len(ascii_lowercase))
+    return (_letter(before - 1) if before else "") + ascii_lowercase[last]

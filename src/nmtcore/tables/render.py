@@ -1,0 +1,273 @@
+"""Pages for people: what all formats have in common, Markdown, and fragments of HTML.
+
+Rows that were not run are counted below a table, and the CSV has their reasons; those without any number are left out.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from html import escape
+from itertools import groupby
+
+from nmtcore.tables.blocks import TEXTS, Block, Column, Heading, Items, Page, Paragraph, Row, Table, TableCell
+
+MOST_REASONS = 3
+"""Reasons for empty cells up to which they are listed below a table."""
+
+MOST_COLUMNS = 6
+"""Columns beside the first of one part of a wide table, unless more have the same heading above them."""
+
+MISSING = "–"
+"""What stands in a cell that is empty for a reason."""
+
+Link = Callable[[str], str | None]
+"""Returns the target of a link for the `origin` of a cell; None: no link."""
+
+Form = Callable[[str], str]
+"""Writes a text."""
+
+
+class Writer:
+    """What all formats for people have in common; each says how texts are escaped and what is around them."""
+
+    text: Form
+    """Escapes our own text, outside of code in backticks."""
+    corpus: Form
+    """Escapes text of a corpus."""
+    code: Form
+    number: Form
+    heading: Form
+    paragraph: Form
+    item: Form
+    items: Form
+    letter: Form
+    """Writes the letter of a reason."""
+    note: Form
+    """Writes a sentence below a table."""
+    separator = ""
+    """What stands between the parts of a page, and between a table and its notes."""
+
+    def grid(self, table: Table, letters: Mapping[str, str]) -> str:
+        """Write a table without what stands below it; `letters` are those of reasons."""
+        raise NotImplementedError
+
+    def write(self, blocks: Iterable[Block]) -> str:
+        """Write parts of a page."""
+        return self.separator.join(map(self.block, blocks))
+
+    def block(self, block: Block) -> str:
+        """Write a part of a page."""
+        match block:
+            case Heading():
+                return self.heading(self.own(block.whole))
+            case Paragraph():
+                return self.paragraph(self.own(block.text) + self.corpus(block.corpus))
+            case Items():
+                return self.items("".join(self.item(self.line(text)) for text in block.texts))
+            case Table():
+                return self.table(block)
+
+    def table(self, whole: Table) -> str:
+        """Write what people see of a table, and notes below."""
+        table = whole.for_readers()
+        # Without headings above the columns, the first one alone may not name the rows.
+        parts = column_parts(table) if any(column.group for column in table.columns) else [table]
+        grids = [self.grid(part, table.letters) for part in parts] if table.groups or not any(whole.rows) else []
+        notes = [f"{self.letter(letter)} {self.line(reason)}" for reason, letter in table.letters.items()]
+        notes += map(self.line, notes_below(whole, table))
+        return self.separator.join([*grids, *map(self.note, notes)])
+
+    def own(self, text: str) -> str:
+        """Write our own text, with code in backticks."""
+        parts = text.split("`")
+        if len(parts) % 2 == 0:
+            return self.text(text)
+        return "".join(self.code(part) if position % 2 else self.text(part) for position, part in enumerate(parts))
+
+    def line(self, text: str) -> str:
+        """Write our own text in one line."""
+        return self.own(" ".join(text.splitlines()))
+
+    def value(self, column: Column, cell: TableCell) -> str:
+        """Write the value of a cell, without its mark."""
+        if cell.value is None:
+            return self.text(MISSING) if cell.reason else ""
+        forms = {"text": self.own, "corpus": self.corpus, "code": self.code}
+        return forms.get(column.content, self.number)(column.shown(cell))
+
+    def letter_of(self, cell: TableCell, letters: Mapping[str, str]) -> str:
+        """Write the letter of the reason that stands beside a text."""
+        return self.letter(letters[cell.reason]) if cell.reason and cell.value else ""
+
+
+def notes_below(whole: Table, table: Table) -> Iterator[str]:
+    """Yield sentences below a table, given whole and as it is shown: what is missing, and its own notes."""
+    rows, missing = sum(1 for _ in whole.rows), len(whole.not_run)
+    if missing:
+        line = f"Not run: {'all' if missing == rows else f'{missing} of'} {rows} rows; the CSV says why."
+        yield f"{line} `{whole.command}` makes the runs that are missing." if whole.command else line
+    empty = dict.fromkeys(cell.reason for row in table.rows for cell in row if cell.reason and cell.value is None)
+    if empty:
+        reasons = "; ".join(empty) if len(empty) <= MOST_REASONS else f"{len(empty)} reasons, which the CSV names"
+        yield f"{MISSING}: {reasons}."
+    yield from table.notes
+
+
+def header_groups(table: Table) -> list[tuple[str, int]]:
+    """List the headings above the names of columns with how many they span; a column without one is alone."""
+    runs = groupby(enumerate(table.columns), key=lambda item: item[1].group or item[0])
+    return [("" if isinstance(name, int) else name, len(list(columns))) for name, columns in runs]
+
+
+def column_parts(table: Table, most: int = MOST_COLUMNS) -> list[Table]:
+    """Divide a table with many columns into several, each with the first column, and without the rows that are empty.
+
+    Columns with the same heading above them stay together.
+    """
+    parts: list[list[int]] = [[]]
+    for _, same in groupby(range(1, len(table.columns)), key=lambda own: table.columns[own].group or own):
+        positions = list(same)
+        if parts[-1] and len(parts[-1]) + len(positions) > most:
+            parts.append([])
+        parts[-1] += positions
+    if len(parts) == 1:
+        return [table]
+    divided = (table.part([0, *own], lambda row, own=own: any(row[i].value is not None for i in own)) for own in parts)
+    return [part for part in divided if part.groups] or [table]
+
+
+def aligned_parts(column: Column, cell: TableCell) -> tuple[str, str]:
+    """Divide a cell as it is shown: a number, whose decimals are aligned, and what follows, a deviation and a mark.
+
+    Nothing follows a text.
+    """
+    if column.content in TEXTS:
+        return column.shown(cell), ""
+    number, sign, deviation = column.shown(cell).partition(" ± ")
+    return number, f"{sign}{deviation}{cell.mark}"
+
+
+_SIGNS = re.compile(r"[\\`*_\[\]<>&~$]")
+"""Characters with a meaning within a line of Markdown; the bar of tables is escaped in their cells."""
+_SIGNS_OF_OWN = re.compile(r"[\\`*\[~$]|(?<![^\W_])_|_(?![^\W_])|<(?=[\w/!?])|&(?=#?\w+;)")
+"""Those of our own text, only where they have one, so that `p < 0.05` and `transformer_base` stay readable."""
+
+
+def escape_markdown(text: str) -> str:
+    """Escape text from a corpus so that it is shown as it is; line breaks become spaces."""
+    return _SIGNS.sub(r"\\\g<0>", " ".join(text.splitlines()))
+
+
+class _Markdown(Writer):
+    """Markdown as GitHub shows it."""
+
+    text = staticmethod(partial(_SIGNS_OF_OWN.sub, r"\\\g<0>"))
+    corpus, code, number = staticmethod(escape_markdown), "`{}`".format, str
+    heading, paragraph, item, items = "## {}\n".format, "{}\n".format, "- {}\n".format, str
+    letter, note, separator = "[{}]".format, "{}\n".format, "\n"
+
+    def grid(self, table: Table, letters: Mapping[str, str]) -> str:
+        """Write a table; marks have a column of their own, so that decimals are aligned."""
+        columns: list[list[str]] = []
+        for column, cells in table.by_column:
+            name = "<br>".join(map(self.own, filter(None, (column.group, column.name))))
+            texts = [
+                " ".join(filter(None, (self.value(column, cell), self.letter_of(cell, letters)))) for cell in cells
+            ]
+            columns.append([name, "---" if column.alignment == "left" else "---:", *texts])
+            if any(cell.mark for cell in cells):
+                columns.append(["", "---", *(cell.mark.strip() for cell in cells)])
+        return "".join(f"| {' | '.join(map(_bar, line))} |\n" for line in zip(*columns, strict=True))
+
+
+def _bar(text: str) -> str:
+    """Escape bars, and turn line breaks into spaces."""
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def page_markdown(page: Page) -> str:
+    """Write a page as Markdown, without its title."""
+    return _Markdown().write(page.blocks)
+
+
+class _Html(Writer):
+    """HTML; the page around it has the style."""
+
+    text = corpus = staticmethod(escape)
+    code = staticmethod(lambda text: f"<code>{escape(text)}</code>")
+    number = staticmethod(lambda text: escape(text).replace("-", "−"))
+    paragraph, item, items = "<p>{}</p>\n".format, "<li>{}</li>\n".format, "<ul>\n{}</ul>\n".format
+    letter, note = "<sup>{}</sup>".format, '<p class="reason">{}</p>\n'.format
+
+    def __init__(self, level: int, link: Link | None):
+        self.heading = f"<h{level}>{{}}</h{level}>\n".format
+        self.link = link
+
+    def grid(self, table: Table, letters: Mapping[str, str]) -> str:
+        """Write a table that scrolls where the screen is narrower."""
+        tails = [max((len(aligned_parts(column, own)[1]) for own in cells), default=0)
+                 for column, cells in table.by_column]  # fmt: skip
+        lines = ["<table>", f"<thead>\n{self._header(table)}</thead>"]
+        for group in table.groups:
+            rows = (self._row(table.columns, row, tails, letters) for row in group)
+            lines += ["<tbody>", *rows, "</tbody>"]
+        return scrolling("\n".join([*lines, "</table>\n"]), "table")
+
+    def _row(self, columns: Sequence[Column], row: Row, tails: Sequence[int], letters: Mapping[str, str]) -> str:
+        cells, linked = [], ""
+        for column, cell, tail in zip(columns, row, tails, strict=True):
+            text = self._text(column, cell, tail)
+            if cell.origin and cell.value is not None:
+                # A row has one link to the same place, since most of its numbers come from there.
+                target = self.link(cell.origin) if self.link and cell.origin != linked else None
+                text = text if target is None else f'<a href="{escape(target)}">{text}</a>'
+                linked = cell.origin
+            # A duration as text cannot be sorted.
+            seconds = cell.value if column.content == "duration" else None
+            more = "" if seconds is None else f' data-value="{seconds}"'
+            more += f' title="{escape(cell.reason)}"' if cell.reason else ""
+            cells.append(f"<td{_side(column)}{more}>{text}{self.letter_of(cell, letters)}</td>")
+        return f"<tr>{''.join(cells)}</tr>"
+
+    def _header(self, table: Table) -> str:
+        """Write the names of columns; if some have a heading above them, in two lines."""
+        groups, columns = header_groups(table), iter(table.columns)
+        upper, lower = [], []
+        rows = ' rowspan="2"' if any(name for name, _ in groups) else ""
+        for name, width in groups:
+            line = lower if name else upper
+            if name:
+                upper.append(f'<th class="group" colspan="{width}">{self.own(name)}</th>')
+            for _ in range(width):
+                column = next(columns)
+                line.append(f"<th{_side(column)}{'' if name else rows}>{self.own(column.name)}</th>")
+        return "".join(f"<tr>{''.join(line)}</tr>\n" for line in (upper, lower) if line)
+
+    def _text(self, column: Column, cell: TableCell, tail: int) -> str:
+        """Write what stands in a cell; what follows numbers is equally wide in all, so that decimals are aligned."""
+        if column.content in TEXTS:
+            return self.value(column, cell) + escape(cell.mark)
+        number, more = aligned_parts(column, cell)
+        text = self.number(number) or self.value(column, cell)
+        return f'{text}<span class="tail" style="width:{tail}ch">{escape(more)}</span>' if tail and text else text
+
+
+def _side(column: Column) -> str:
+    return ' class="right"' if column.alignment == "right" else ""
+
+
+def scrolling(content: str, label: str, *, name: str = "") -> str:
+    """Put HTML into a box that scrolls by mouse and keyboard where the screen is narrower.
+
+    `label` says what is in it to those who cannot see it; `name` is a class that the box has besides `scroll`.
+    """
+    classes = f"scroll {name}".strip()
+    return f'<div class="{classes}" tabindex="0" role="group" aria-label="{escape(label)}">\n{content}</div>\n'
+
+
+def blocks_html(blocks: Iterable[Block], *, level: int = 2, link: Link | None = None) -> str:
+    """Write parts of a page as HTML, with all text escaped.
+
+    `level` is that of their headings, and `link` returns the target of a cell's link.
+    """
+    return _Html(level, link).write(blocks)

@@ -1,0 +1,63 @@
+"""Tables for the terminal, and what stands around them."""
+
+import shutil
+import textwrap
+from collections.abc import Sequence
+from unicodedata import combining, east_asian_width
+
+from nmtcore.tables.blocks import Column, Table, make_table
+
+
+def table_text(table: Table, *, dispensable: Sequence[int] = ()) -> str:
+    """Format a table with aligned columns; if it is too wide, without the dispensable ones, in their order."""
+    lines = _lines(table)
+    for position in range(len(dispensable)):
+        if max(map(_width, lines)) <= shutil.get_terminal_size().columns:
+            break
+        left_out = dispensable[: position + 1]
+        kept = [column for column in range(len(table.columns)) if column not in left_out]
+        lines = _lines(table.part(kept, lambda row: True))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def terminal_table(header: Sequence[str], rows: Sequence[Sequence[str | None]], *, text: int = 1) -> str:
+    """Format a table of texts whose first `text` columns are aligned left and whose others are aligned right.
+
+    None is an empty cell. Raises `ValueError` if a row and the header differ in length.
+    """
+    sides = ["left"] * text + ["right"] * (len(header) - text)
+    columns = [Column(name=name, align=side) for name, side in zip(header, sides, strict=True)]
+    return table_text(make_table(columns, rows))
+
+
+def fill_terminal(text: str) -> str:
+    """Break a paragraph into lines as wide as the terminal, at most 120 characters."""
+    return textwrap.fill(" ".join(text.split()), min(shutil.get_terminal_size().columns, 120)) + "\n"
+
+
+def without_common_parts(paths: Sequence[str]) -> list[str]:
+    """Leave out what the names of files have in common: their first folders, and what follows after a last slash.
+
+    `a/x/s1.txt` and `a/y/s1.txt` become `x` and `y`. Names that would be equal or empty stay as they are.
+    """
+    parts = [path.split("/") for path in paths]
+    shortest = min(map(len, parts))
+    start = next((i for i in range(shortest) if len({own[i] for own in parts}) > 1), 0)
+    end = next((i for i in range(shortest - start) if len({own[-1 - i] for own in parts}) > 1), 0)
+    shortened = ["/".join(own[start : len(own) - end]) for own in parts]
+    return shortened if all(shortened) and len(set(shortened)) == len(set(paths)) else list(paths)
+
+
+def _lines(table: Table) -> list[str]:
+    columns = []
+    for column, cells in table.by_column:
+        texts = [column.name, *(column.shown(cell) + cell.mark for cell in cells)]
+        width = max(map(_width, texts))
+        padded = [(text, " " * (width - _width(text))) for text in texts]
+        columns.append([f"{text}{space}" if column.alignment == "left" else f"{space}{text}" for text, space in padded])
+    return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+
+
+def _width(cell: str) -> int:
+    """Return the columns that a terminal needs: two for wide characters, none for combining ones."""
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in cell)
