@@ -153,6 +153,8 @@ class PlannedTable:
     compared_with: dict[str, str] = field(default_factory=dict)
     """The baseline of each system; empty: each is compared with all baselines."""
     facts: dict[str, Number] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    """What Markdown, LaTeX and figures print in place of names."""
     sentence: str = ""
     """Of a table of examples: the source sentence that it shows if the test has it."""
     rows: tuple[Cell, ...] = ()

@@ -11,7 +11,7 @@ from nmtcore.errors import UserError
 from nmtcore.planning.configured import configured_runs
 from nmtcore.tables.kinds import test_annotations
 from nmtcore.tables.papers import Paper, make_paper
-from nmtcore.tables.settings import PaperSettings, PaperTableSettings, PaperTablesSettings, PublishedTableSettings
+from nmtcore.tables.settings import PaperTablesSettings, TableSettings
 
 TRAINING = ("first_loss", "last_loss", "updates", "tokens_per_second", "seconds")
 """What the table of systems says about training."""
@@ -30,11 +30,10 @@ def configured_paper(project: Project, name: str) -> Paper:
     """Specify a table of the configured systems. Raises `UserError` if there is nothing to tabulate."""
     runs = configured_runs(project)[0]
     table_kind, specified = _SPECS[name]
-    settings = PublishedTableSettings(**specified(project, _first_runs(runs)))
+    settings = TableSettings(kind=table_kind, **specified(project, _first_runs(runs)))
     others = {GOLD_TREES: "the trees of the treebank", LEFT: "chains to the next word"}
-    values = PaperSettings(title=name.capitalize(), others=others, tables={name: settings})
-    shown = PaperTablesSettings(tables={name: PaperTableSettings(kind=table_kind)})
-    return make_paper(project, "", Path("config.yaml"), values, shown)
+    values = PaperTablesSettings(title=name.capitalize(), others=others, tables={name: settings})
+    return make_paper(project, "", values, {name: Path("config.yaml")})
 
 
 def _first_runs(runs: Iterable[RunSettings]) -> list[RunSettings]:

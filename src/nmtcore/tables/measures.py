@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 DIFFERS = " ≠"
 """Mark of a setting that differs from the published one."""
 
+ALWAYS = ("bleu", "chrf")
+"""The measures by which each test of translations has scores, in columns of their own if no column of the paper has."""
+
 SETTING_NOTES = f"""
 Ours are the settings at the scale `paper` on the paper's own data sets, whatever the scale of the other results. The
 learning rate is the peak of its schedule.{DIFFERS}: differs from the published value.
@@ -71,7 +74,8 @@ def _setting_source(cell_files: CellFiles) -> Source:
 
 def _translations(measure: str, label: str, *, digits: int = 2, file_type: str = "counts") -> Measure:
     source = partial(scores.translations_source, measure=measure, file_type=file_type)
-    return Measure(measure, label, source, counts=scores.stored_counts, digits=digits, of_translations=True)
+    counts = scores.stored_counts
+    return Measure(measure, label, source, counts=counts, digits=digits, also=ALWAYS, of_translations=True)
 
 
 def _attachment(name: str, label: str, *also: str, chains: bool = False, notes: str = "") -> Measure:
@@ -183,3 +187,10 @@ def is_of_translations(name: str) -> bool:
     """Return whether a measure scores translations."""
     measure = measure_named(name)
     return measure is not None and measure.of_translations
+
+
+def measure_label(name: str) -> str:
+    """Return the name of a measure in tables."""
+    from nmtcore.evaluation.metrics import METRICS
+
+    return METRICS[name].label if name in METRICS else MEASURES[name].label if name in MEASURES else name

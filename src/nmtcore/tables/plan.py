@@ -1,8 +1,9 @@
 """Plan tables: the runs, data sets and splits behind each cell and claim, and the files that they need."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
+from itertools import product
 from typing import Any
 
 from nmtcore.config.datasets import GOLD, DatasetSettings
@@ -18,14 +19,10 @@ from nmtcore.planning.external import missing_seeds_sentence
 from nmtcore.tables.cells import Cell, CellFiles, Claim, PlannedRuns, PlannedTable, Unmeasurable, source_paths
 from nmtcore.tables.configured import configured_paper
 from nmtcore.tables.kinds import KINDS
-from nmtcore.tables.measures import INDUCTION, MEASURES, SETTINGS, measure_named, measured_source
+from nmtcore.tables.measures import INDUCTION, SETTINGS, measured_source
 from nmtcore.tables.papers import Paper, cell_without_number, paper_files, read_paper
-from nmtcore.tables.settings import FIGURES_OF_KINDS, NUMBERS
+from nmtcore.tables.settings import FIGURES_OF_KINDS
 from nmtcore.tables.trees import BRANCHING, UNTRAINED, WITHOUT_RUNS
-
-ALWAYS = ("bleu", "chrf")
-"""The measures by which each test of translations has scores, in columns of their own if no column of the paper has."""
-
 
 @cache
 def planned_table(project: Project, table: str) -> PlannedTable:
@@ -152,8 +149,8 @@ class _Planner:
 
     def planned(self) -> PlannedTable:
         """Plan the table."""
-        rows, columns = self._rows(), [column for column, _ in self._columns.values()]
-        cells = [self._measured(row.row, column.column) for row in rows for column in columns]
+        rows = self._rows()
+        cells = [self._measured(row.row, column) for row, column in product(rows, self.table.columns)]
         parses = _parses(cells)
         claims = tuple(self._claim(claim, parses) for claim in self.table.claims)
         return replace(
@@ -161,34 +158,15 @@ class _Planner:
             scale=self.project.settings.scale,
             stand_ins=self.stand_ins,
             rows=tuple(rows),
-            columns=tuple(columns),
             cells=tuple(_with_parses(cell, parses) for cell in cells),
             runs=self.runs,
             claims=claims,
             code=own_checksums("metrics", {cell.measure for cell in cells}),
         )
 
-    @cached_property
-    def _columns(self) -> dict[str, tuple[Cell, str]]:
-        """The columns, each with those of the measures that are shown beside it, and its name in the files."""
-        columns: dict[str, tuple[Cell, str]] = {}
-        shown = {(column.dataset, column.split, column.measure) for column in self.table.columns}
-        for column in self.table.columns:
-            columns[column.column] = (column, column.column)
-            measure = measure_named(column.measure)
-            if measure is None or self.table.table_kind not in NUMBERS:
-                continue
-            also = ALWAYS if measure.of_translations else measure.also
-            for name in also:
-                if (column.dataset, column.split, name) not in shown:
-                    label = _added_name(column, name, also)
-                    own = replace(column, column=label, metric=name, measure=name, digits=0, added=True)
-                    columns[label] = (own, column.column)
-        return columns
-
     def _rows(self) -> list[Cell]:
         """Return the rows, with those that induced trees are compared with: of untrained models, and of others."""
-        induction = [column.column for column in self.table.columns if column.measure in INDUCTION]
+        induction = [column for column in self.table.columns if column.measure in INDUCTION]
         if not induction:
             return list(self.table.rows)
         rows: list[Cell] = []
@@ -203,20 +181,15 @@ class _Planner:
         run = self._run(self.runs[cell.runs]) if cell.runs and not cell.reason else None
         return run is not None and bool(run.gold) and run.tree_comparison == "induced"
 
-    def _cell(self, row: str, column: str) -> Cell:
-        """Return a cell as the files have it, or what it would measure if they lack its row or column."""
-        own, of = self._columns[column]
+    def _cell(self, row: str, column: Cell) -> Cell:
+        """Return a cell as the files have it, or what it would measure if they lack its row."""
         trained = row.removesuffix(UNTRAINED)
         if all(trained != known.row for known in self.table.rows):
-            return cell_without_number(row, own)
-        cell = self.table.cell(trained, of)
-        if own.added:
-            cell = replace(cell, metric=own.metric, measure=own.measure)
-        if own.added or row != trained:
-            cell = replace(cell, row=row, column=column, published=None, marks="")
-        return cell
+            return cell_without_number(row, column)
+        cell = self.table.cell(trained, column.column)
+        return cell if row == trained else replace(cell, row=row, published=None, marks="")
 
-    def _measured(self, row: str, column: str) -> Cell:
+    def _measured(self, row: str, column: Cell) -> Cell:
         """Plan a cell."""
         cell = self._cell(row, column)
         if cell.elsewhere:
@@ -226,7 +199,7 @@ class _Planner:
         if cell.measure in SETTINGS:
             return self._with_source(cell)
         ours = self._with_runs(cell)
-        return self._with_source(replace(ours, baseline_runs=self._baseline_runs(cell)))
+        return self._with_source(replace(ours, baseline_runs=self._baseline_runs(cell, column)))
 
     def _with_source(self, cell: Cell) -> Cell:
         """Add what a cell is measured from, or the reason why nothing can be measured."""
@@ -237,7 +210,7 @@ class _Planner:
         except Unmeasurable as error:
             return replace(cell, reason=str(error))
 
-    def _baseline_runs(self, cell: Cell) -> str | None:
+    def _baseline_runs(self, cell: Cell, column: Cell) -> str | None:
         """Return the runs of the first baseline; times are relative to it, or to the first row if there is none."""
         relative = cell.metric == "relative_time"
         compared = self.table.compared_with
@@ -246,7 +219,7 @@ class _Planner:
         name = next(filter(None, named), "")
         if not name or self._is_other(name) or cell.system is None or (cell.system == name and not relative):
             return None
-        return self._with_runs(self._cell(name, cell.column)).runs
+        return self._with_runs(self._cell(name, column)).runs
 
     def _with_runs(self, cell: Cell) -> Cell:
         """Add our data set, split and runs in place of a paper's, or the reason why there are none."""
@@ -281,7 +254,7 @@ class _Planner:
         settings = self.project.settings
         wanted = settings.seeds
         if self._scale.verdicts:
-            wanted = self.paper.seeds.get(system, wanted)
+            wanted = self.paper.settings.seeds.get(system, wanted)
         seeds = self.project.seeds(dataset, system, wanted)
         try:
             for seed in seeds:
@@ -368,15 +341,6 @@ class _Planner:
             "a system has a second loss, which slows the start, and training at the scale "
             f"{scale} ends before the baseline has stopped improving"
         )
-
-
-def _added_name(column: Cell, measure: str, also: Sequence[str]) -> str:
-    """Name the column of a measure that is shown beside another."""
-    test = column.column.removesuffix(column.metric or "").removesuffix("/")
-    label = MEASURES[measure].label
-    if also == ALWAYS:
-        return label + (f" of {test}" if test else "")
-    return f"{column.column}, {label}" if test else label
 
 
 def _parses(cells: Iterable[Cell]) -> _Parses:
