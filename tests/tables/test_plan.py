@@ -381,6 +381,8 @@ CLAIM = {"says": "x", "systems": ["depparse_l1"]}
         ({"baselines": ["nmt"]}, "headline: baselines: unknown row 'nmt'. Valid are: depparse_l1, transformer_base."),
         ({"claims": [CLAIM | {"systems": ["depparse_l2"]}]}, "headline: claims: unknown row 'depparse_l2'. Did you m"),
         ({"added": ["nmtt"]}, "unknown system 'nmtt'. Did you mean nmt"),
+        ({"labels": {"depparse_l2": "Mine"}}, "labels: unknown row, data set or test 'depparse_l2'. Did you mean depp"),
+        ({"labels": {"demo_en2de/tests": "Ours"}}, "unknown row, data set or test 'demo_en2de/tests'. Did you mean de"),
     ],
 )
 def test_mistakes_in_an_own_table_are_sentences(make_project, tmp_path, change, message):

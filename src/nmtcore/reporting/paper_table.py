@@ -17,7 +17,7 @@ from nmtcore.reporting.curves_table import curves_blocks, curves_data, draw_curv
 from nmtcore.reporting.examples_table import examples_blocks, examples_data
 from nmtcore.reporting.gates import draw_gates, gates_blocks, gates_data
 from nmtcore.reporting.grid import compared_cells, grid_blocks
-from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.pages import printed_block, write_page
 from nmtcore.reporting.parts import (
     compare_parts,
     construction_blocks,
@@ -38,6 +38,7 @@ from nmtcore.reporting.sharpness_table import draw_sharpness, sharpness_blocks, 
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
 from nmtcore.reporting.table_html import blocks_html
 from nmtcore.tables.cells import PlannedTable
+from nmtcore.tables.labels import printing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,9 +118,10 @@ def write_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, table: P
     blocks = (Paragraph(scale_text(planned)), *(_of_plan(block, keys, command) for block in content))
     claims = judged_claims(planned, lambda cell, baseline: compare_parts(planned, results, cell, baseline))
     names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
-    parts = [_part(block) for block in blocks]
-    write_json(json, {**names, "heading": heading_of(planned).whole, "claims": claims, "parts": parts})
-    return write_page(Page(title=planned.title, blocks=(heading_of(planned), *blocks)), table)
+    with printing(planned):
+        parts = [_part(printed_block(block)) for block in blocks]
+        write_json(json, {**names, "heading": heading_of(planned).whole, "claims": claims, "parts": parts})
+        return write_page(Page(title=planned.title, blocks=(heading_of(planned), *blocks)), table)
 
 
 def draw_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) -> None:
@@ -129,7 +131,8 @@ def draw_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) -> Non
     if table_kind.chart:
         charts.write_chart(paper_chart(planned, layout), figure, title=title)
     else:
-        table_kind.draw(table_kind.data(planned, Results(), layout), figure, title=title)
+        with printing(planned):
+            table_kind.draw(table_kind.data(planned, Results(), layout), figure, title=title)
 
 
 def paper_chart(table: PlannedTable, layout: Layout) -> "Figure":
@@ -137,7 +140,8 @@ def paper_chart(table: PlannedTable, layout: Layout) -> "Figure":
     table_kind = KINDS[table.table_kind]
     if table_kind.chart is None:
         raise UserError(f"{heading_of(table).whole} is a table of {table.table_kind}, which is no chart: edit its SVG.")
-    return table_kind.chart(table_kind.data(table, Results(), layout))
+    with printing(table):
+        return table_kind.chart(table_kind.data(table, Results(), layout))
 
 
 def write_paper_page(tables: Sequence[Path], page: Path) -> None:

@@ -24,6 +24,7 @@ from nmtcore.tables.papers import Paper, cell_without_number, paper_files, read_
 from nmtcore.tables.settings import FIGURES_OF_KINDS
 from nmtcore.tables.trees import BRANCHING, UNTRAINED, WITHOUT_RUNS
 
+
 @cache
 def planned_table(project: Project, table: str) -> PlannedTable:
     """Plan a table named PAPER_TABLE. Raises `UserError` if it or one of its systems is unknown."""
