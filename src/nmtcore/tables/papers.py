@@ -406,8 +406,9 @@ def _check_shown(catalogue: Catalogue, shown: PaperTablesSettings, published: Co
             metric = column.rpartition("/")[2]
             if column.count("/") == 2 and metric not in shown.measures:
                 choose(metric, measures, noun="metric", where=f"{where}: columns: {column}")
-        for row in (*table.rows, *table.added):  # before baselines and claims, which name rows
-            catalogue.systems.check(row_system(row), where=f"{where}: rows")
+        for key in ("rows", "added"):  # before baselines and claims, which name rows
+            for row in getattr(table, key):
+                catalogue.systems.check(row_system(row), where=f"{where}: {key}")
 
 
 def _check_axes(grid: TableSettings, *, where: str) -> None:

@@ -135,10 +135,6 @@ def our_split(dataset: DatasetSettings, split: str) -> tuple[str | None, str]:
     return (treebanks[0], "") if treebanks else (None, f"{dataset.name} has no treebank of the source side")
 
 
-_Parses = dict[tuple[str | None, str | None], dict[str, str]]
-"""The parses of each treebank, a data set and a split, by run."""
-
-
 @dataclass
 class _Planner:
     project: Project
@@ -152,14 +148,13 @@ class _Planner:
         """Plan the table."""
         rows = self._rows()
         cells = [self._measured(row.row, column) for row, column in product(rows, self.table.columns)]
-        parses = _parses(cells)
-        claims = tuple(self._claim(claim, parses) for claim in self.table.claims)
+        claims = tuple(map(self._claim, self.table.claims))
         return replace(
             self.table,
             scale=self.project.settings.scale,
             stand_ins=self.stand_ins,
             rows=tuple(rows),
-            cells=tuple(_with_parses(cell, parses) for cell in cells),
+            cells=tuple(cells),
             runs=self.runs,
             claims=claims,
             code=own_checksums("metrics", {cell.measure for cell in cells}),
@@ -290,7 +285,7 @@ class _Planner:
         names = {"scale": self.project.settings.scale, "dataset": dataset, "system": system, "seed": seed}
         return bool(self.project.layout.existing("hypotheses", **names))
 
-    def _claim(self, claim: Claim, parses: _Parses) -> Claim:
+    def _claim(self, claim: Claim) -> Claim:
         """Plan a claim, or say why it cannot be decided; then it needs no control."""
         system, baseline = self._with_runs(claim.system), claim.baseline
         elsewhere = baseline.elsewhere or baseline.system in self.paper.settings.others
@@ -311,7 +306,7 @@ class _Planner:
         planned = replace(
             claim,
             system=self._with_source(system),
-            baseline=_with_parses(self._with_source(baseline), parses),
+            baseline=self._with_source(baseline),
             undecided=self._undecided((system.runs, baseline.runs)),
         )
         return replace(planned, controls=tuple(self._control(*pair, claim, planned) for pair in claim.controls))
@@ -342,26 +337,6 @@ class _Planner:
             "a system has a second loss, which slows the start, and training at the scale "
             f"{scale} ends before the baseline has stopped improving"
         )
-
-
-def _parses(cells: Iterable[Cell]) -> _Parses:
-    """Return the parses of each treebank by the runs of cells."""
-    parses: _Parses = {}
-    for cell in cells:
-        files = cell.source.get("files", {})
-        trees = "gold_parses" in files or (cell.test or "").startswith(GOLD)
-        for seed, path in files.get("gold_parses", files.get("counts", {})).items() if trees else ():
-            parses.setdefault((cell.ours, cell.test), {})[f"{cell.runs}/seed{seed}"] = path
-    return parses
-
-
-def _with_parses(cell: Cell, parses: _Parses) -> Cell:
-    """Add to a cell of trees that need no run the parses of their treebank, so that all have the same sentences."""
-    files = cell.source.get("files", {})
-    if "trees" not in files or cell.runs is not None:
-        return cell
-    files = {**files, "compared": dict(parses.get((cell.ours, cell.test), {}))}
-    return replace(cell, source={**cell.source, "files": files})
 
 
 def table_jsons(project: Project, *, paper: str, folder: str = "") -> list[str]:
