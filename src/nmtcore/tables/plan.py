@@ -174,7 +174,7 @@ class _Planner:
         return [*rows, *(Cell(row=name, system=name, added=True) for name in BRANCHING if name not in known)]
 
     def _is_induced(self, cell: Cell) -> bool:
-        run = self._run(self.runs[cell.runs]) if cell.runs and not cell.reason else None
+        run = self._run(cell.runs) if cell.runs and not cell.reason else None
         return run is not None and bool(run.gold) and run.tree_comparison == "induced"
 
     def _cell(self, row: str, column: Cell) -> Cell:
@@ -230,60 +230,49 @@ class _Planner:
         cell = replace(cell, ours=ours, test=test, reason=reason)
         if reason or cell.system is None or self._is_other(cell.system):
             return cell
-        runs = self._planned_runs(cell.system, ours)
-        if runs.reason:
-            return replace(cell, reason=runs.reason)
-        if test is not None and not self._has_outputs(runs, test):
+        key = f"{ours}/{cell.system}"
+        if key not in self.runs:
+            self.runs[key] = self._find_runs(cell.system, ours)
+        if self.runs[key].reason:
+            return replace(cell, reason=self.runs[key].reason)
+        run = self._run(key)
+        if run.external is not None and test not in (None, *run.tests):
             return replace(cell, reason=f"{cell.system} has no translations of {ours}, {test}")
-        return replace(cell, runs=f"{ours}/{cell.system}")
+        return replace(cell, runs=key)
 
     def _is_other(self, system: str | None) -> bool:
         return system in self.paper.settings.others or system in (*BRANCHING, *WITHOUT_RUNS)
 
-    def _planned_runs(self, system: str, dataset: str) -> PlannedRuns:
-        key = f"{dataset}/{system}"
-        if key not in self.runs:
-            self.runs[key] = self._find_runs(system, dataset)
-        return self.runs[key]
-
     def _find_runs(self, system: str, dataset: str) -> PlannedRuns:
-        settings = self.project.settings
-        wanted = settings.seeds
-        if self._scale.verdicts:
-            wanted = self.paper.settings.seeds.get(system, wanted)
+        settings, names = self.project.settings, {"dataset": dataset, "system": system}
+        of_paper = self.paper.settings.seeds if self._scale.verdicts else {}
+        wanted = of_paper.get(system, settings.seeds)
         seeds = self.project.seeds(dataset, system, wanted)
         try:
             for seed in seeds:
                 self.project.run(dataset, system, settings.scale, seed)
         except MissingAnnotation as error:
-            return PlannedRuns(dataset=dataset, system=system, reason=f"{dataset} has {error.missing}")
+            return PlannedRuns(**names, reason=f"{dataset} has {error.missing}")
         if system in self.project.systems.external:
             note = self.project.system(system).external.source_note
             missing = tuple(seed for seed in wanted if seed not in seeds)
-            return PlannedRuns(dataset=dataset, system=system, seeds=seeds, missing=missing, provenance=note)
+            return PlannedRuns(**names, seeds=seeds, missing=missing, provenance=note)
         if settings.unfinished_runs == "train":
-            return PlannedRuns(dataset=dataset, system=system, seeds=seeds)
-        finished = tuple(seed for seed in seeds if self._is_finished(system, dataset, seed))
+            return PlannedRuns(**names, seeds=seeds)
+        existing = self.project.layout.existing
+        finished = tuple(seed for seed in seeds if existing("hypotheses", **names, scale=settings.scale, seed=seed))
         unfinished = tuple(seed for seed in seeds if seed not in finished)
         reason = "" if finished else f"{system} on {dataset} has no finished run (unfinished_runs: leave_out)"
-        return PlannedRuns(dataset=dataset, system=system, seeds=finished, unfinished=unfinished, reason=reason)
+        return PlannedRuns(**names, seeds=finished, unfinished=unfinished, reason=reason)
 
-    def _has_outputs(self, runs: PlannedRuns, split: str) -> bool:
-        """Return whether the runs translate a split; an external system may have files for some splits only."""
-        run = self._run(runs)
-        return run.external is None or split in run.tests
-
-    def _run(self, runs: PlannedRuns) -> RunSettings:
-        """Return the settings of the first seed."""
+    def _run(self, key: str) -> RunSettings:
+        """Return the settings of the first seed of some runs."""
+        runs = self.runs[key]
         return self.project.run(runs.dataset, runs.system, self.project.settings.scale, runs.seeds[0])
 
     @property
     def _scale(self) -> ScaleSettings:
         return self.project.scale(self.project.settings.scale)
-
-    def _is_finished(self, system: str, dataset: str, seed: int) -> bool:
-        names = {"scale": self.project.settings.scale, "dataset": dataset, "system": system, "seed": seed}
-        return bool(self.project.layout.existing("hypotheses", **names))
 
     def _claim(self, claim: Claim) -> Claim:
         """Plan a claim, or say why it cannot be decided; then it needs no control."""
@@ -330,7 +319,7 @@ class _Planner:
         scale = self.project.settings.scale
         if not self._scale.verdicts:
             return f"the scale {scale} is too small for a verdict"
-        runs = (self._run(self.runs[key]) for key in compared if key is not None)
+        runs = (self._run(key) for key in compared if key is not None)
         if self._scale.converges or not any(run.has_second_loss for run in runs):
             return ""
         return (
@@ -339,9 +328,10 @@ class _Planner:
         )
 
 
-def table_jsons(project: Project, *, paper: str, folder: str = "") -> list[str]:
-    """List the JSON of each table of a paper; `folder` is that of a version that the user named."""
-    return [project.layout.path("table_json", folder=folder, table=name) for name in tables_of(project, paper)]
+def table_jsons(project: Project, *, paper: str = "", folder: str = "") -> list[str]:
+    """List the JSON of each table of a paper, or of all; `folder` is that of a version that the user named."""
+    names = tables_of(project, paper) if paper else all_tables(project)
+    return [project.layout.path("table_json", folder=folder, table=name) for name in names]
 
 
 def claimed_table_jsons(project: Project, *, folder: str = "") -> list[str]:
@@ -353,14 +343,18 @@ def claimed_table_jsons(project: Project, *, folder: str = "") -> list[str]:
     ]
 
 
-def all_paper_results(project: Project) -> list[str]:
-    """List the ledger of claims, and the page and the figures of each paper."""
-    path, names = project.layout.path, all_tables(project)
-    figures = [
-        path("figure", folder="", table=name)
-        for name in names
+def all_figures(project: Project) -> list[str]:
+    """List the figures of the tables of all papers."""
+    return [
+        project.layout.path("figure", folder="", table=name)
+        for name in all_tables(project)
         if planned_table(project, name).table_kind in FIGURES_OF_KINDS
     ]
+
+
+def all_paper_results(project: Project) -> list[str]:
+    """List the ledger of claims, the page of each paper, and its tables and figures."""
+    path = project.layout.path
     pages = [path("paper_page_table", folder="", paper=paper) for paper in all_papers(project)]
-    tables = [path("table", folder="", table=name) for name in names]
-    return [path("claim_table", folder=""), *pages, *tables, *figures]
+    tables = [path("table", folder="", table=name) for name in all_tables(project)]
+    return [path("claim_table", folder=""), *pages, *tables, *all_figures(project)]
