@@ -82,7 +82,7 @@ def test_shares_of_words_and_numbers_of_reports(tmp_path):
     write_json(tmp_path / "train.json", {"kept": 7, "dropped": {"langdetect": 12}})
     assert sizes.reported({"files": files, "keys": ["kept"]}) == [7]
     assert sizes.reported({"files": files, "keys": ["dropped", "langdetect"]}) == [12]
-    with pytest.raises(UserError, match=r"train.json has no 'copies.kept': delete it and run the workflow again"):
+    with pytest.raises(UserError, match=r"train.json does not hold what it should \('copies'\): delete it and run"):
         sizes.reported({"files": files, "keys": ["copies", "kept"]})
 
 

@@ -169,7 +169,7 @@ class PlannedTable:
 
     def cell(self, row: str, column: str) -> Cell:
         """Return a cell. Raises `KeyError` if there is none."""
-        return self._by_place[row, column]
+        return self._by_names[row, column]
 
     def is_compared(self, row: Cell, position: int) -> bool:
         """Return whether a row is compared with a baseline, given by its position."""
@@ -178,7 +178,7 @@ class PlannedTable:
         return row.name not in self.baselines[: position + 1]
 
     @cached_property
-    def _by_place(self) -> dict[tuple[str, str], Cell]:
+    def _by_names(self) -> dict[tuple[str, str], Cell]:
         return {(cell.row, cell.column): cell for cell in self.cells}
 
 
@@ -235,5 +235,5 @@ class CellFiles(NamedTuple):
 def source_paths(value: Any) -> list[str]:
     """List the paths in the `files` of a source."""
     if isinstance(value, dict):
-        return [path for own in value.values() for path in source_paths(own)]
+        return [path for inner in value.values() for path in source_paths(inner)]
     return [] if value is None else [value]

@@ -40,12 +40,12 @@ def configured_paper(project: Project, name: str) -> Paper:
 def _systems(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
     columns: list[str] = []
     for name in project.settings.datasets if runs else ():
-        dataset, own = project.dataset(name), [run for run in runs if run.dataset == name]
+        dataset, of_dataset = project.dataset(name), [run for run in runs if run.dataset == name]
         for split in dataset.tests:
             metrics = ["bleu", *dataset.evaluation.metrics]
-            metrics += ["uas"] if any(split in run.parsed_tests for run in own) else []
+            metrics += ["uas"] if any(split in run.parsed_tests for run in of_dataset) else []
             columns += [f"{name}/{split}/{metric}" for metric in metrics]
-        if any(run.tree_comparison == "induced" for run in own if run.gold):
+        if any(run.tree_comparison == "induced" for run in of_dataset if run.gold):
             columns += [f"{name}/{split}/directed+undirected" for split in dataset.source_treebanks(GOLD)]
         columns += [f"{name}/train/{metric}" for metric in TRAINING]
     return {

@@ -64,7 +64,7 @@ def _setting_source(cell_files: CellFiles) -> Source:
         raise Unmeasurable(f"{dataset} names {error.missing}") from error
     beta1, beta2 = run.training.betas
     values: dict[str, Any] = {"learning_rate": run.training.schedule.peak, "beta1": beta1, "beta2": beta2}
-    pascal = next((own for own in run.components.values() if isinstance(own, PascalSettings)), None)
+    pascal = next((one for one in run.components.values() if isinstance(one, PascalSettings)), None)
     if pascal is not None:
         values |= {"heads": pascal.heads, "parent_ignoring": pascal.ignoring}
     if metric not in values:
@@ -158,13 +158,13 @@ _MEASURES = (
 MEASURES = {measure.name: measure for measure in _MEASURES}
 """The measures, by the metrics that name them."""
 
-SETTINGS = frozenset(name for name, own in MEASURES.items() if own.source is _setting_source)
+SETTINGS = frozenset(name for name, measure in MEASURES.items() if measure.source is _setting_source)
 """The settings of runs, which are those at the scale of the papers, on their own data sets."""
 
 ATTACHMENT = ("uas", "diagonal_precision")
 """The measures of heads by what was counted in each sentence."""
 
-INDUCTION = frozenset(name for name, own in MEASURES.items() if own.source is trees.induction_source)
+INDUCTION = frozenset(name for name, measure in MEASURES.items() if measure.source is trees.induction_source)
 """The measures of induced trees."""
 
 

@@ -49,7 +49,7 @@ class Paper(NamedTuple):
     def systems(self) -> list[str]:
         """The names of systems in cells, claims and controls, each once, without those from elsewhere."""
         named = [name for table in self.tables.values() for name in _systems_of(table)]
-        controls = [name for system, own in self.settings.controls.items() for name in (system, *own)]
+        controls = [name for pair in self.settings.controls.items() for name in (pair[0], *pair[1])]
         return [name for name in dict.fromkeys([*named, *controls]) if name not in self.settings.others]
 
 
@@ -84,8 +84,8 @@ def read_paper(catalogue: Catalogue, name: str, *, where: str = "the target") ->
             raise UserError(f"{path}: tables lacks {', '.join(sorted(missing))}, which {published_path} has.")
     _check_shown(catalogue, shown, published["tables"], path)
     settings = build(PaperTablesSettings, merge(published, values), where=str(path))
-    places = {table: published_path if table in published["tables"] else path for table in shown.tables}
-    paper = make_paper(catalogue, name, settings, places, published=published["tables"])
+    table_files = {table: published_path if table in published["tables"] else path for table in shown.tables}
+    paper = make_paper(catalogue, name, settings, table_files, published["tables"])
     for system in settings.seeds:
         choose(system, paper.systems, noun="system of its tables", where=f"{path}: seeds")
     for system in paper.systems:
@@ -94,27 +94,18 @@ def read_paper(catalogue: Catalogue, name: str, *, where: str = "the target") ->
 
 
 def make_paper(
-    catalogue: Catalogue,
-    name: str,
-    settings: PaperTablesSettings,
-    files: Mapping[str, Path],
-    *,
-    published: Container[str] = (),
+    catalogue: Catalogue, name: str, settings: PaperTablesSettings, files: Mapping[str, Path], published: Container = ()
 ) -> Paper:
-    """Make the tables of a paper from its settings, and check them as `read_paper` does.
+    """Make the tables of a paper, whose name is empty if they are those of the configured systems.
 
-    Args:
-        catalogue: the configuration.
-        name: the paper's name; empty if the tables are those of the configured systems.
-        settings: the settings of all tables.
-        files: the file of each table, in the order of the tables.
-        published: the tables that are the paper's; others are the user's own.
+    `files` has the file of each table, in their order; all that are not `published` are the user's own. Raises
+    `UserError` as `read_paper` does.
     """
-    readers = {
-        table: _Reader(catalogue, name, settings, table, table not in published, f"{path}: tables.{table}")
-        for table, path in files.items()
-    }
-    return Paper(name, settings, {table: reader.table() for table, reader in readers.items()})
+    tables = {}
+    for table, path in files.items():
+        reader = _Reader(catalogue, name, settings, table, table not in published, f"{path}: tables.{table}")
+        tables[table] = reader.table()
+    return Paper(name, settings, tables)
 
 
 def row_system(row: str) -> str:
@@ -125,7 +116,7 @@ def row_system(row: str) -> str:
 def place_of(table: str) -> str:
     """Return where a table or figure is, by its name: `table_b_1` is Table B.1."""
     noun, _, number = table.partition("_")
-    number = ".".join(part.upper() if part.isalpha() else part for part in number.split("_"))
+    number = ".".join(digits.upper() if digits.isalpha() else digits for digits in number.split("_"))
     return f"{noun.capitalize()} {number}" if noun in ("table", "figure") else table.replace("_", " ")
 
 
@@ -293,12 +284,11 @@ class _Reader:
 
     def _marked(self, columns: Sequence[Cell]) -> Iterator[Claim]:
         """Yield a claim per mark."""
-        for column in columns:
-            for cell in [own for own in self.cells.values() if own.column == column.column]:
-                for mark in cell.marks:
-                    position, level = MARKS[mark]
-                    baseline = self._claimed(self.grid.baselines[position], column, None)
-                    yield self._claim(replace(cell, item=None), baseline, level=level)
+        for column, cell in product(columns, self.cells.values()):
+            for mark in cell.marks if cell.column == column.column else ():
+                position, level = MARKS[mark]
+                baseline = self._claimed(self.grid.baselines[position], column, None)
+                yield self._claim(replace(cell, item=None), baseline, level=level)
 
     def _said(self, columns: Sequence[Cell]) -> Iterator[Claim]:
         """Yield the claims of sentences: one per system, baseline, column and item."""
@@ -325,33 +315,22 @@ class _Reader:
         known = self.cells.get((row, column.column))
         return replace(known or self._cell(Cell(row=row, system=row_system(row)), column), item=item)
 
-    def _claim(
-        self,
-        system: Cell,
-        baseline: Cell,
-        *,
-        difference: float | None = None,
-        controls: Sequence[str] | None = None,
-        **more: Any,
-    ) -> Claim:
+    def _claim(self, system: Cell, baseline: Cell, controls: Sequence[str] | None = None, **values: Any) -> Claim:
         """Make a claim about two cells; by default, the difference is theirs, and the controls are `_controls`."""
-        if difference is None and system.item is None and None not in (system.published, baseline.published):
-            difference = round(system.published - baseline.published, 10)
+        published = (system.published, baseline.published)
+        if values.get("difference") is None and system.item is None and None not in published:
+            values["difference"] = round(system.published - baseline.published, 10)
         if controls is None:
             controls = self._controls(system.system or "")
         compared = {(cell.system, cell.dataset) for cell in (system, baseline)}
-        names = [name for name in controls if (name, system.dataset) not in compared]
         itself = baseline.system == system.system
-        pairs = ((_of(name, system), _of(name, baseline) if itself else baseline) for name in names)
-        return Claim(
-            paper=self.paper,
-            place=self.place,
-            system=system,
-            baseline=baseline,
-            difference=difference,
-            controls=tuple(pairs),
-            **more,
-        )
+        pairs = [
+            (_of(control, system), _of(control, baseline) if itself else baseline)
+            for control in controls
+            if (control, system.dataset) not in compared
+        ]
+        names = {"paper": self.paper, "place": self.place}
+        return Claim(**names, system=system, baseline=baseline, controls=tuple(pairs), **values)
 
     def _controls(self, system: str) -> Sequence[str]:
         """Return the paper's controls of a system or, if it names none, what the system's entry is compared with."""

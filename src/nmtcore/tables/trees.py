@@ -89,7 +89,7 @@ def _baseline_counts(pairs: str, trees: str, sentences: int | None) -> dict[str,
     from nmtcore.evaluation.scores import read_gold_trees
 
     gold = read_gold_trees(Path(pairs), Path(trees), sentences)
-    return {name: induction.induction_counts(gold, own) for name, own in induction.baseline_trees(gold).items()}
+    return {name: induction.induction_counts(gold, heads) for name, heads in induction.baseline_trees(gold).items()}
 
 
 def without_words(source: Source) -> str:
@@ -145,4 +145,4 @@ def _shares_of_treebank(trees: str, stop: int | None) -> dict[str, Any]:
     from nmtcore.evaluation import productions
 
     counts = productions.treebank_productions(Path(trees), stop=stop)
-    return {name: productions.production_shares(own) for name, own in counts.items()}
+    return {name: productions.production_shares(counted) for name, counted in counts.items()}
