@@ -3,16 +3,15 @@
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from nmtcore.files import write_texts
+from nmtcore.reporting.labelled import printed_page
 from nmtcore.reporting.markdown import page_markdown
-from nmtcore.reporting.table import Block, Column, Heading, Items, Page, Paragraph, Row, Table
+from nmtcore.reporting.table import Page, Table
 from nmtcore.reporting.table_latex import page_latex
-from nmtcore.tables.labels import printed
 
 
 def page_csv(page: Page) -> str:
@@ -59,34 +58,12 @@ PAGE_FORMATS: dict[str, Callable[[Page], str]] = {".md": page_markdown, ".csv": 
 def write_page(page: Page, path: Path) -> str:
     """Write a page as Markdown to `path`, and in the other formats next to it; return the Markdown.
 
-    All formats but CSV print labels in place of names (`nmtcore.tables.labels.printing`).
+    All but CSV have labels in place of names.
     """
-    shown = replace(page, blocks=tuple(map(printed_block, page.blocks)))
+    shown = printed_page(page)
     texts = {
         path.with_suffix(ending): formatted(page if ending == ".csv" else shown)
         for ending, formatted in PAGE_FORMATS.items()
     }
     write_texts(texts)
     return texts[path.with_suffix(".md")]
-
-
-def printed_block(block: Block) -> Block:
-    """Print labels in place of the names in a part of a page."""
-    match block:
-        case Heading() | Paragraph():
-            return replace(block, text=printed(block.text))
-        case Items():
-            return Items(tuple(map(printed, block.texts)))
-        case Table():
-            columns = tuple(replace(own, name=printed(own.name), group=printed(own.group)) for own in block.columns)
-            groups = tuple(tuple(_printed_row(row, columns) for row in rows) for rows in block.groups)
-            notes = tuple(map(printed, block.notes))
-            return replace(block, columns=columns, groups=groups, caption=printed(block.caption), notes=notes)
-
-
-def _printed_row(row: Row, columns: Sequence[Column]) -> Row:
-    cells = (cell._replace(reason=printed(cell.reason)) for cell in row)
-    return tuple(
-        cell._replace(value=printed(cell.value)) if column.content == "text" and isinstance(cell.value, str) else cell
-        for column, cell in zip(columns, cells, strict=True)
-    )

@@ -17,7 +17,8 @@ from nmtcore.reporting.curves_table import curves_blocks, curves_data, draw_curv
 from nmtcore.reporting.examples_table import examples_blocks, examples_data
 from nmtcore.reporting.gates import draw_gates, gates_blocks, gates_data
 from nmtcore.reporting.grid import compared_cells, grid_blocks
-from nmtcore.reporting.pages import printed_block, write_page
+from nmtcore.reporting.labelled import printed_block
+from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.parts import (
     compare_parts,
     construction_blocks,
@@ -120,7 +121,7 @@ def write_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, table: P
     names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
     with printing(planned):
         parts = [_part(printed_block(block)) for block in blocks]
-        write_json(json, {**names, "heading": heading_of(planned).whole, "claims": claims, "parts": parts})
+        write_json(json, {**names, "heading": printed_block(heading_of(planned)).whole, "claims": claims, "parts": parts})
         return write_page(Page(title=planned.title, blocks=(heading_of(planned), *blocks)), table)
 
 
