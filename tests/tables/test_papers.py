@@ -49,6 +49,8 @@ def test_every_number_is_a_planned_cell_at_its_place_or_a_fact():
             cells = {(cell.row, cell.column): (cell.published, cell.marks) for cell in table.cells}
             assert {key: value for key, value in cells.items() if value[0] is not None} == numbers_of(values)
             assert table.facts.items() >= values.get("facts", {}).items()
+            added = [row.name for row in paper.tables[table_name].rows if row.added]
+            assert added == [row for row in paper.settings.tables[table_name].added if row not in values["rows"]]
             counts[name] += len(numbers_of(values)) + len(values.get("facts", {}))
             stated = [claim.difference for claim in paper.settings.tables[table_name].claims]
             assert stated == [claim.get("difference") for claim in values.get("claims", [])]
@@ -175,11 +177,13 @@ def test_claims_about_two_data_sets(make_project, baselines, system, difference)
     assert read.difference == difference
 
 
-@pytest.mark.parametrize(("key", "margin"), [({}, 1), ({"margin": 0.5}, 0.5)])
-def test_a_claim_of_no_gain_has_a_margin(make_project, key, margin):
-    says = {"says": "So", "systems": ["depparse_l1"], "direction": "no_gain", **key}
-    (read,) = paper_claims(published(make_project, TABLE | {"claims": [says]}))
-    assert (read.margin, read.difference) == (margin, 1)
+@pytest.mark.parametrize(
+    ("keys", "margin", "difference"), [({}, 1, 1), ({"margin": 0.5, "difference": "small"}, 0.5, 0.2)]
+)
+def test_a_claim_of_no_gain_has_a_margin_and_may_state_its_difference(make_project, keys, margin, difference):
+    says = {"says": "So", "systems": ["depparse_l1"], "direction": "no_gain", **keys}
+    (read,) = paper_claims(published(make_project, TABLE | {"claims": [says], "facts": {"small": 0.2}}))
+    assert (read.margin, read.difference) == (margin, difference)
 
 
 def test_numbers_of_others_stand_in_a_table_of_ones_own(make_project):

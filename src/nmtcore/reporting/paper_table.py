@@ -121,7 +121,9 @@ def write_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, table: P
     names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
     with printing(planned):
         parts = [_part(printed_block(block)) for block in blocks]
-        write_json(json, {**names, "heading": printed_block(heading_of(planned)).whole, "claims": claims, "parts": parts})
+        write_json(
+            json, {**names, "heading": printed_block(heading_of(planned)).whole, "claims": claims, "parts": parts}
+        )
         return write_page(Page(title=planned.title, blocks=(heading_of(planned), *blocks)), table)
 
 
