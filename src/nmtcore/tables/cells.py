@@ -206,25 +206,17 @@ class CellFiles(NamedTuple):
         """The settings of the first seed. Raises `Unmeasurable` if there are no runs."""
         if self.runs is None:
             raise Unmeasurable(self.cell.reason)
-        return self.run_of(self.runs)
+        return self.project.run(self.runs.dataset, self.runs.system, self.project.settings.scale, self.runs.seeds[0])
 
     @property
     def test(self) -> str:
         """Our split; of a cell that names none, the main test."""
         return self.cell.test or self.project.dataset(self.cell.ours).main_test
 
-    def run_of(self, runs: PlannedRuns) -> RunSettings:
-        """Return the settings of the first seed of some runs."""
-        return self.project.run(runs.dataset, runs.system, self.project.settings.scale, runs.seeds[0])
-
     def by_seed(self, file_type: str, *, first: bool = False, **names: str) -> dict[str, str]:
         """Return a file of each seed, or of the first one."""
-        return self.of_runs(self.runs, file_type, first=first, **names)
-
-    def of_runs(self, runs: PlannedRuns, file_type: str, *, first: bool = False, **names: str) -> dict[str, str]:
-        """Return a file of each seed of some runs, or of the first one."""
-        names |= {"scale": self.project.settings.scale, "dataset": runs.dataset, "system": runs.system}
-        seeds = runs.seeds[:1] if first else runs.seeds
+        names |= {"scale": self.project.settings.scale, "dataset": self.runs.dataset, "system": self.runs.system}
+        seeds = self.runs.seeds[:1] if first else self.runs.seeds
         return {str(seed): self.project.layout.path(file_type, **names, seed=seed) for seed in seeds}
 
     def path(self, file_type: str, **names: str) -> str:
