@@ -158,11 +158,13 @@ def test_a_summary_has_the_configured_seeds_with_translations(make):
 
 
 def test_tables_record_the_seeds_without_translations(make):
-    table = {"kind": "scores", "rows": ["transformer_base", "llm"], "columns": ["parsed/test/bleu"]}
+    table = {"kind": "scores", "rows": ["transformer_base", "llm"], "columns": ["parsed/test/bleu", "parsed/dev/bleu"]}
     values = {"seeds": {"llm": [1, 2, 3, 4]}, "tables": {"t": table}}
     for scale, missing, seeds in (("smoke", (3,), "seed 3"), ("quick", (3, 4), "seeds 3, 4")):
         project = make({"parsed": {"test": ["a", "b"]}}, {"seeds": [3, 2], "scale": scale}, **{"tables/mine": values})
-        runs = planned_table(project, "mine_t").runs
+        planned = planned_table(project, "mine_t")
+        assert planned.cell("llm", "parsed/dev/bleu").reason == "llm has no translations of parsed, dev"
+        runs = planned.runs
         assert (runs["parsed/llm"].missing, runs["parsed/transformer_base"].missing) == (missing, ())
         assert set(runs["parsed/llm"].seeds) == ({2} if scale == "smoke" else {1, 2})
         sentence = f"llm has no external translations of parsed for {seeds}: its scores lack them."

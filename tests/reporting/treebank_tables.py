@@ -37,6 +37,7 @@ class TreebankTable:
         names = {"dataset": "d", "split": "gold_bank"}
         self.pairs = write_corpus(Path(self.layout.path("pairs", **names)), WORDS)
         self.trees = Path(self.layout.path("annotation", **names, annotator="gold", side="source"))
+        self.treebank = {"pairs": str(self.pairs), "trees": str(self.trees)}
         annotations = [
             failed("too hard") if heads is None else Annotation(head=heads, upos=tags, deprel=["x"] * len(heads))
             for heads, tags in zip(TREES, TAGS, strict=True)
@@ -62,25 +63,18 @@ class TreebankTable:
                 self.folders[system][name][str(seed)] = str(path)
 
     def induction(self, system: str, measure: str) -> dict[str, Any]:
-        """Return the source of a cell: the counts of a system's trees, or a baseline beside all parses."""
+        """Return the source of a cell: the counts of a system's trees, or a baseline."""
         source = {"split": "gold_bank", "column": measure}
         if system in self.folders:
             return {**source, "files": {"counts": self.folders[system]["gold_counts"]}}
-        return {**source, "files": self._treebank("gold_counts"), "baseline": system}
+        return {**source, "files": self.treebank, "sentences": None, "baseline": system}
 
     def production(self, system: str, head: str, dependent: str) -> dict[str, Any]:
         """Return the source of a cell: the trees of a system, of the treebank (gold) or chains (left)."""
         own = {"split": "gold_bank", "head": head, "dependent": dependent}
         if system not in self.folders:
-            return {**own, "files": self._treebank("gold_parses"), "trees": system}
-        files = {"pairs": str(self.pairs), "trees": str(self.trees)}
-        return {**own, "files": files | {"gold_parses": self.folders[system]["gold_parses"]}, "trees": None}
-
-    def _treebank(self, file_type: str) -> dict[str, Any]:
-        compared = {
-            f"{name}/{seed}": path for name, own in self.folders.items() for seed, path in own[file_type].items()
-        }
-        return {"pairs": str(self.pairs), "trees": str(self.trees), "compared": compared}
+            return {**own, "files": self.treebank, "sentences": None, "trees": system}
+        return {**own, "files": self.treebank | {"gold_parses": self.folders[system]["gold_parses"]}, "trees": None}
 
 
 def right_words(trees: list[list[int] | None], *, undirected: bool = False) -> tuple[int, int]:

@@ -1,6 +1,7 @@
-"""The published numbers: each reaches one cell, fact or claim, and what they name exists."""
+"""The published numbers: each reaches one cell, fact or claim, and what they name exists; and tables of one's own."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from published_claims import paper_claims, trained
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.tables.papers import paper_files, read_paper
+from nmtcore.tables.plan import planned_table
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 PROJECT = Project.load(CONFIG)
@@ -19,8 +21,13 @@ NUMBERS = {"aycock2021": 71, "bugliarello2020": 203, "pham2018": 110, "tran2018"
 CLAIMS = {"aycock2021": 25, "bugliarello2020": 78, "pham2018": 52, "tran2018": 60}
 
 
+@cache
+def raw_tables(name):
+    return yaml.safe_load((CONFIG / f"published/{name}.yaml").read_text(encoding="utf-8"))["tables"]
+
+
 def numbers_of(table):
-    """Read the numbers of a table of the file by their position in the row, independently of the code."""
+    """Read the numbers and marks of a table of the file by their position in the row, independently of the code."""
     read = {}
     for row, values in {**table.get("rows", {}), **table.get("rows_from_elsewhere", {})}.items():
         for column, value in zip(table["columns"], values, strict=True):
@@ -28,24 +35,25 @@ def numbers_of(table):
             pair = value if isinstance(value, list) else [value]
             for metric, number in zip(metrics.split("+"), pair, strict=False):
                 if number is not None:
-                    read[row, f"{prefix}/{metric}".strip("/")] = number
+                    name = f"{prefix}/{metric}".strip("/")
+                    read[row, name] = number, table.get("marks", {}).get(name, {}).get(row, "")
     return read
 
 
-def test_every_number_is_a_cell_at_its_place_or_a_fact():
+def test_every_number_is_a_planned_cell_at_its_place_or_a_fact():
     counts = dict.fromkeys(PAPERS, 0)
     for name, paper in PAPERS.items():
-        raw = yaml.safe_load(paper.path.read_text(encoding="utf-8"))["tables"]
-        assert set(raw) == set(paper.tables)
-        for table_name, table in paper.tables.items():
-            cells = {(cell.row, cell.column): cell.published for cell in table.cells if cell.published is not None}
-            assert cells == numbers_of(raw[table_name]), (name, table_name)
-            settings = paper.settings.tables[table_name]
-            assert settings.facts == raw[table_name].get("facts", {})
-            assert table.facts == table.facts | settings.facts
-            counts[name] += len(cells) + len(settings.facts)
-            stated = [claim.difference for claim in settings.claims]
-            assert stated == [claim.get("difference") for claim in raw[table_name].get("claims", [])]
+        assert set(raw_tables(name)) == set(paper.tables)
+        for table_name, values in raw_tables(name).items():
+            table = planned_table(PROJECT, f"{name}_{table_name}")
+            cells = {(cell.row, cell.column): (cell.published, cell.marks) for cell in table.cells}
+            assert {key: value for key, value in cells.items() if value[0] is not None} == numbers_of(values)
+            assert table.facts.items() >= values.get("facts", {}).items()
+            added = [row.name for row in paper.tables[table_name].rows if row.added]
+            assert added == [row for row in paper.settings.tables[table_name].added if row not in values["rows"]]
+            counts[name] += len(numbers_of(values)) + len(values.get("facts", {}))
+            stated = [claim.difference for claim in paper.settings.tables[table_name].claims]
+            assert stated == [claim.get("difference") for claim in values.get("claims", [])]
     print(f"{sum(counts.values())} published numbers: {counts}")
     assert counts == NUMBERS
 
@@ -54,21 +62,15 @@ def test_cells_say_what_they_measure():
     paper = PAPERS["bugliarello2020"]
     cell = paper.tables["table_3"].cell("pascal", "nc11_en2de/test/bleu")
     assert (cell.system, cell.dataset, cell.split, cell.metric) == ("pascal", "nc11_en2de_filtered", "test", "bleu")
-    assert (cell.published, cell.marks) == (25.9, "D")
     filtered = paper.tables["table_5"].cell("transformer_base@filtered", "wmt16_en2de/dev/bleu")
     assert (filtered.system, filtered.dataset) == ("transformer_base", "wmt16_en2de_filtered")
     quoted = paper.tables["table_3"].cell("Bastings et al. (2017)", "nc11_en2de/test/bleu")
     assert (quoted.system, quoted.elsewhere, quoted.published) == (quoted.row, True, 16.1)
-    trees = PAPERS["tran2018"].tables["table_3"]
-    assert trees.cell("left", "wmt17dev15_en2de/gold_ud_english/undirected").published == 40.5
-    assert trees.cell("left", "wmt17_en2ru/gold_ud_english/undirected").published is None
     share = PAPERS["tran2018"].tables["table_4"].cell("VERB_NOUN", "wmt17_en2ru/gold_ud_english/sa_nmt_shared")
     assert (share.item, share.system, share.metric, share.published) == ("VERB_NOUN", "sa_nmt_shared", "share", 7.5)
-    digits = (
-        {column.name: column.digits for column in table.columns}
-        for table in (PAPERS["pham2018"].tables["table_6_1"], paper.tables["table_3"])
-    )
-    assert [next(digits)["cs2en/test/bleu"], next(digits)["nc11_en2de/test/bleu"]] == [2, 1]
+    tables = (PAPERS["pham2018"].tables["table_6_1"], paper.tables["table_3"])
+    digits = [{column.name: column.digits for column in table.columns} for table in tables]
+    assert (digits[0]["cs2en/test/bleu"], digits[1]["nc11_en2de/test/bleu"]) == (2, 1)
     assert PAPERS["aycock2021"].tables["table_b_1"].place == "Table B.1"
 
 
@@ -77,6 +79,7 @@ def test_what_is_no_system_of_the_project_has_a_reason():
         assert set(paper.systems) <= set(PROJECT.system_entries)
         assert not set(paper.settings.others) & set(PROJECT.system_entries)
         assert all(paper.settings.others.values())
+    assert "transformer_base_pascal_rate" in PAPERS["bugliarello2020"].systems, "its rows are added"
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -85,6 +88,13 @@ def test_claims_agree_with_the_numbers(name):
     assert len(claims) == CLAIMS[name]
     marks = sum(len(cell.marks) for table in PAPERS[name].tables.values() for cell in table.cells)
     assert sum(claim.level is not None for claim in claims) == marks
+    for table in PAPERS[name].tables.values():
+        numbers = numbers_of(raw_tables(name)[table.name])
+        stated = {own.get("says") for own in raw_tables(name)[table.name].get("claims", []) if "difference" in own}
+        for claim in table.claims:
+            cells = [numbers.get((cell.row, cell.column), (None,))[0] for cell in (claim.system, claim.baseline)]
+            if claim.says not in stated and claim.system.item is None:
+                assert claim.difference == (None if None in cells else pytest.approx(cells[0] - cells[1], abs=1e-9))
     for claim in claims:
         assert (claim.level is None) == bool(claim.says)
         assert claim.system.metric
@@ -98,164 +108,175 @@ def test_claims_agree_with_the_numbers(name):
             assert claim.difference < claim.margin, claim
 
 
-def test_claims_have_baselines_differences_and_controls():
-    table = [claim for claim in paper_claims(PAPERS["tran2018"]) if claim.place == "Table 2" and claim.level]
-    first, second = table[:2]
-    assert trained(first.system, first.baseline) == [
-        ("sa_nmt_shared", "wmt17dev15_de2en"), ("nmt", "wmt17dev15_de2en")
-    ]  # fmt: skip
+def test_claims_have_baselines_and_controls():
+    claims = {name: paper_claims(paper) for name, paper in PAPERS.items()}
+    first, second = [claim for claim in claims["tran2018"] if claim.place == "Table 2" and claim.level][:2]
+    german = "wmt17dev15_de2en"
+    assert trained(first.system, first.baseline) == [("sa_nmt_shared", german), ("nmt", german)]
     assert (first.difference, first.level, first.system.split) == (0.57, 0.01, "test_wmt16")
     assert (second.baseline.system, second.difference, second.level) == ("fa_nmt_separate", 0.49, 0.05)
-    assert [control.system for control, _ in first.controls] == ["fa_nmt_shared"]
-    pascal = next(claim for claim in paper_claims(PAPERS["bugliarello2020"]) if claim.level)
+    pascal = next(claim for claim in claims["bugliarello2020"] if claim.level)
     assert trained(pascal.baseline, pascal.controls[0][0]) == [
         ("transformer_base", "nc11_en2de"), ("transformer_base", "nc11_en2de_filtered")
     ]  # fmt: skip
-    long = [claim for claim in paper_claims(PAPERS["bugliarello2020"]) if claim.system.item]
-    assert [claim.difference for claim in long] == [2, 2, 2, 3.5]
     controls = {
         (claim.system.system, claim.baseline.system, claim.system.tested): [own.system for own, _ in claim.controls]
-        for claim in [*paper_claims(PAPERS["bugliarello2020"]), *paper_claims(PAPERS["pham2018"])]
-    }
+        for own in claims.values() for claim in own
+    }  # fmt: skip
+    assert controls["sa_nmt_shared", "nmt", german] == ["fa_nmt_shared"]
     assert controls["sisa", "transformer_base", "wat_en2ja"] == [], "the sentence names none in place of the paper's"
     assert controls["relative_tree_traversal", "transformer_base", "cs2en"] == ["transformer_relative"]
     assert controls["relative_tree_traversal", "transformer_relative", "cs2en"] == []
-    questions = [claim for claim in paper_claims(PAPERS["aycock2021"]) if claim.system.item == "question"]
-    assert [claim.difference for claim in questions] == [1.44]
-    assert {claim.system.system for claim in questions} == {"tag_attention"}
-    parsers = [claim for claim in paper_claims(PAPERS["pham2018"]) if claim.baseline.elsewhere]
-    assert [(claim.baseline.system, claim.direction, claim.difference) for claim in parsers] == [
-        ("UDPipe 1.2", "gain", 6.96), ("Nakagawa (2007)", "loss", -3.75),
+    parts = [(own.system.item, own.difference) for name in ("bugliarello2020", "aycock2021") for own in claims[name]]
+    assert [difference for item, difference in parts if item] == [2, 2, 2, 3.5, 1.44, 1.0, 0.1]
+    parsers = [claim for claim in claims["pham2018"] if claim.baseline.elsewhere]
+    assert [(own.baseline.system, own.direction) for own in parsers] == [
+        ("UDPipe 1.2", "gain"), ("Nakagawa (2007)", "loss"),
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("paper", "system", "baseline", "differences"),
-    [
-        ("tran2018", "sa_nmt_shared", "sa_nmt_1set", [0.22, 0.30, 0.07, 0.14, 0.09]),
-        ("tran2018", "fa_nmt_shared", "fa_nmt_separate", [0.31, 0.43, 0.11, 0.06, 0.16]),
-        ("tran2018", "sa_nmt_hard", "sa_nmt_1set", [-0.13, -0.19, -0.36, -0.36, -0.28, -0.25]),
-        ("tran2018", "sa_nmt_hard", "sa_nmt_separate", [-0.23, -0.17, -0.24, -0.10, -0.30]),
-        ("pham2018", "diagonalparse_l0", "diagonalparse_l5", [0.60]),
-        ("pham2018", "diagonalparse_l4", "diagonalparse_l3", [-0.23]),
-        ("pham2018", "tree_traversal", "tree_distance_5", [2.67]),
-        ("pham2018", "relative_tree_traversal", "relative_tree_distance_20", [0.25]),
-        ("aycock2021", "tag_attention_dg_a", "tag_attention_dg_b", [None]),
-    ],
-)
-def test_claims_between_variants_have_the_published_differences(paper, system, baseline, differences):
-    claims = [
-        claim for claim in paper_claims(PAPERS[paper])
-        if (claim.system.system, claim.baseline.system, claim.system.metric) == (system, baseline, "bleu")
-    ]  # fmt: skip
-    assert [claim.difference for claim in claims] == differences
-
-
-def test_a_claim_about_the_target_language_compares_systems_with_themselves():
     says = "With Russian as the target language instead of German, induced trees of English are better"
-    claims = [claim for claim in paper_claims(PAPERS["tran2018"]) if claim.says == says]
-    place = ("wmt17_en2ru", "wmt17dev15_en2de", "gold_ud_english")
-    assert {(claim.system.dataset, claim.baseline.dataset, claim.system.split) for claim in claims} == {place}
-    assert [claim.difference for claim in claims] == [18.2, 23.3, 8.9, 7.5, 5.3, 6.3]
-    assert [claim.system.metric for claim in claims] == ["directed", "undirected"] * 3
-    assert all(claim.baseline.system == claim.system.system and not claim.controls for claim in claims)
+    itself = [claim for claim in claims["tran2018"] if claim.says == says]
+    russian, german = "wmt17_en2ru", "wmt17dev15_en2de"
+    assert [trained(own.system, own.baseline) for own in itself[::2]] == [
+        [(name, russian), (name, german)] for name in ("fa_nmt_separate", "fa_nmt_shared", "sa_nmt_shared")
+    ]
+    assert not any(own.controls for own in itself)
 
 
-TABLE = """
-title: Mine
-tables:
-  table_1:
-    baselines: [transformer_base]
-    columns: [demo_en2de/test/bleu]
-    rows: {transformer_base: [1.0], depparse_l1: [2]}
-"""
-BLEU = "demo_en2de/test/bleu"
+BLEU, OTHER = "demo_en2de/test/bleu", "demo_de2en/test/bleu"
+TABLE = {
+    "baselines": ["transformer_base"],
+    "columns": [BLEU],
+    "rows": {"transformer_base": [1.0], "depparse_l1": [2]},
+}
+OWN = {"kind": "scores", **TABLE, "rows": [*TABLE["rows"]]}
 
 
-def claim(keys):
-    """Give the table a claim."""
-    return f"    claims: [{{says: So, {keys}}}]\n"
+def published(make_project, table):
+    """Read a paper whose published table shows numbers."""
+    files = {
+        "published/mine": {"title": "Mine", "tables": {"table_1": table}},
+        "tables/mine": {"tables": {"table_1": {"kind": "scores"}}},
+    }
+    return read_paper(make_project(files=files), "mine")
 
 
-def files_of(text):
-    """The files of a paper whose table shows numbers."""
-    shown = {"tables": {"table_1": {"kind": "scores"}}}
-    return {"published/mine": yaml.safe_load(text), "tables/mine": shown}
-
-
-def own_paper(make_project, text):
-    return read_paper(make_project(files=files_of(text)), "mine")
-
-
-TWO_DATASETS = TABLE.replace("[demo_en2de/test/bleu]", "[demo_en2de/test/bleu, demo_de2en/test/bleu]").replace(
-    "{transformer_base: [1.0], depparse_l1: [2]}",
-    "{transformer_base: [1.0, 5.0], depparse_l1: [2, 7.5], depparse_l2: [2.5, null]}",
-)
+def own(make_project, table, **more):
+    """Read a paper of the user's own."""
+    return read_paper(make_project(files={"tables/mine": {"tables": {"headline": table}, **more}}), "mine")
 
 
 @pytest.mark.parametrize(
     ("baselines", "system", "difference"),
-    [("", "depparse_l1", 5.5), ("baselines: [transformer_base], ", "transformer_base", 6.5)],
+    [({}, "depparse_l1", 5.5), ({"baselines": ["transformer_base"]}, "transformer_base", 6.5)],
 )
 def test_claims_about_two_data_sets(make_project, baselines, system, difference):
-    text = claim(f"systems: [depparse_l1], {baselines}columns: [demo_de2en/test/bleu], baseline_columns: [{BLEU}]")
-    (read,) = paper_claims(own_paper(make_project, f"{TWO_DATASETS}{text}"))
+    rows = {"transformer_base": [1.0, 5.0], "depparse_l1": [2, 7.5], "depparse_l2": [2.5, None]}
+    says = {"says": "So", "systems": ["depparse_l1"], "columns": [OTHER], "baseline_columns": [BLEU], **baselines}
+    (read,) = paper_claims(published(make_project, TABLE | {"columns": [BLEU, OTHER], "rows": rows, "claims": [says]}))
     assert trained(read.system, read.baseline) == [("depparse_l1", "demo_de2en"), (system, "demo_en2de")]
     assert read.difference == difference
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("[1.0]", "[1.0, 2.0]", "mine.yaml: tables.table_1: transformer_base: 2 values for 1 columns"),
-        ("[1.0]", "[[1.0, 2.0]]", "transformer_base: 2 numbers for the 1 metrics of demo_en2de/test/bleu"),
-        ("[1.0]", "[many]", "many"),
-        ("depparse_l1", "deparse_l1", "unknown system 'deparse_l1'. Did you mean depparse_l1"),
-        ("demo_en2de", "demo_en2d", "unknown data set 'demo_en2d'. Did you mean demo_en2de"),
-        ("/test/", "/tests/", "unknown split 'tests'. Did you mean test"),
-        ("demo_en2de/test/bleu", "demo_en2de/bleu", "does not have the form dataset/split/metric"),
-        ("baselines: [transformer_base]", "baselines: [nmt]", "unknown row 'nmt'"),
-        ("columns:", "marks: {demo_en2de/test/bleu: {depparse_l1: x}}\n    columns:", "unknown mark 'x'"),
-        ("columns:", "marks: {demo_en2de/test/bleu: {depparse_l1: v}}\n    columns:", "no baseline for the mark v"),
-        ("columns:", "marks: {demo_en2de/test/chrf: {depparse_l1: d}}\n    columns:", "unknown column"),
-        ("columns:", "column: dataset/splt/metric\n    columns:", "unknown axis 'splt'. Did you mean split"),
-        ("columns:", "split: test\n    columns:", "must name different things"),
-        ("title: Mine", "titel: Mine", "unknown key 'titel'"),
-    ],
+    ("keys", "margin", "difference"), [({}, 1, 1), ({"margin": 0.5, "difference": "small"}, 0.5, 0.2)]
 )
-def test_mistakes_are_sentences(make_project, old, new, message):
-    assert TABLE.count(old)
-    with pytest.raises(UserError, match=re.escape(message)):
-        own_paper(make_project, TABLE.replace(old, new, 1))
+def test_a_claim_of_no_gain_has_a_margin_and_may_state_its_difference(make_project, keys, margin, difference):
+    says = {"says": "So", "systems": ["depparse_l1"], "direction": "no_gain", **keys}
+    (read,) = paper_claims(published(make_project, TABLE | {"claims": [says], "facts": {"small": 0.2}}))
+    assert (read.margin, read.difference) == (margin, difference)
+
+
+def test_numbers_of_others_stand_in_a_table_of_ones_own(make_project):
+    rows = {"rows": TABLE["rows"], "rows_from_elsewhere": {"Doe (2020)": [3.5]}, "baselines": []}
+    table = own(make_project, OWN | rows, title="My study").tables["headline"]
+    assert [cell.published for cell in table.cells if cell.column == BLEU] == [1, 2, 3.5]
+    assert table.compared_with == {"depparse_l1": "transformer_base"}, "what its entry says"
+
+
+CLAIM = {"says": "So", "systems": ["depparse_l1"]}
+
+
+def claimed(**keys):
+    return {"claims": [CLAIM | keys]}
 
 
 @pytest.mark.parametrize(
-    ("keys", "message"),
+    ("change", "message"),
     [
-        ("systems: [nmt]", "unknown row 'nmt'"),
-        ("systems: [depparse_l1], difference: big", "unknown fact"),
-        ("systems: [depparse_l1], controls: [deparse_l1]", "unknown system 'deparse_l1'. Did you mean depparse_l1"),
-        ("systems: []", "lacks a system"),
-        ("systems: [depparse_l1], margin: 2", "claims[0]: margin concerns the direction no_gain only, not gain"),
-        (f"systems: [depparse_l1], baseline_columns: [{BLEU}]", "1 baseline_columns for 0 columns"),
-        (f"systems: [depparse_l1], columns: [{BLEU}], baseline_columns: [{BLEU}]", "of another data set"),
+        ({"rows": {"nmt": [1.0, 2.0]}, "baselines": []}, "mine.yaml: tables.table_1: nmt: 2 values for 1 columns"),
+        ({"rows": {"transformer_base": [[1.0, 2.0]]}}, f"transformer_base: 2 numbers for the 1 metrics of {BLEU}"),
+        ({"rows": {"transformer_base": ["many"]}}, "transformer_base[0]: expected a number, found 'many'"),
+        ({"rows": {"deparse_l1": [2]}, "baselines": []}, "unknown system 'deparse_l1'. Did you mean depparse_l1"),
+        ({"rows_from_elsewhere": {"depparse_l1": [2]}}, "depparse_l1: in rows and in rows_from_elsewhere."),
+        ({"columns": ["demo_en2d/test/bleu"]}, "unknown data set 'demo_en2d'. Did you mean demo_en2de"),
+        ({"columns": ["demo_en2de/tests/bleu"]}, "demo_en2de: unknown split 'tests'. Did you mean test"),
+        ({"columns": ["demo_en2de/bleu"]}, "'demo_en2de/bleu' does not have the form dataset/split/metric"),
+        ({"baselines": ["nmt"]}, "table_1: baselines: unknown row 'nmt'. Valid are: depparse_l1, transformer_base."),
+        ({"trained_on": {"nmt": {}}}, "trained_on: unknown row 'nmt'"),
+        ({"trained_on": {"depparse_l1": {"demo_en2de": "demo"}}}, "unknown data set 'demo'"),
+        ({"marks": {BLEU: {"depparse_l1": "x"}}}, f"marks: {BLEU}: depparse_l1: unknown mark 'x'"),
+        ({"marks": {BLEU: {"depparse_l1": "v"}}}, "there is no baseline for the mark v"),
+        ({"marks": {BLEU: {"nmt": "d"}}}, "unknown row 'nmt'"),
+        ({"marks": {"demo_en2de/test/chrf": {"depparse_l1": "d"}}}, "unknown column 'demo_en2de/test/chrf'"),
+        ({"column": "dataset/splt/metric"}, "unknown axis 'splt'. Did you mean split"),
+        ({"split": "test"}, "must name different things"),
+        ({"titel": "Mine"}, "unknown key 'titel'"),
+        (claimed(systems=["nmt"]), "claims: unknown row 'nmt'"),
+        (claimed(baselines=["nmt"]), "claims: unknown row 'nmt'"),
+        (claimed(difference="big"), "claims: unknown fact 'big'"),
+        (claimed(controls=["deparse_l1"]), "table_1: unknown system 'deparse_l1'. Did you mean depparse_l1"),
+        (claimed(systems=[]), "claims: 'So' lacks a system"),
+        (claimed(margin=2), "claims[0]: margin concerns the direction no_gain only, not gain"),
+        (claimed(baseline_columns=[BLEU]), "1 baseline_columns for 0 columns"),
+        (
+            claimed(columns=[BLEU], baseline_columns=[BLEU]),
+            "is not the column demo_en2de/test/bleu of another data set",
+        ),
+        (claimed(baseline_columns=[BLEU], items=["a"]), "`items` cannot have `baseline_columns`"),
     ],
 )
-def test_mistakes_in_claims_are_sentences(make_project, keys, message):
-    with pytest.raises(UserError, match=re.escape(message)):
-        own_paper(make_project, f"{TABLE}{claim(keys)}")
+def test_mistakes_are_sentences(make_project, tmp_path, change, message):
+    with pytest.raises(UserError, match=re.escape(message)) as error:
+        published(make_project, TABLE | change)
+    assert str(error.value).startswith(str(tmp_path / "config/published/mine.yaml"))
 
 
-@pytest.mark.parametrize(("key", "margin"), [("", 1), (", margin: 0.5", 0.5)])
-def test_a_claim_of_no_gain_has_a_margin(make_project, key, margin):
-    text = claim(f"systems: [depparse_l1], direction: no_gain{key}")
-    (read,) = paper_claims(own_paper(make_project, f"{TABLE}{text}"))
-    assert read.margin == margin
+@pytest.mark.parametrize(
+    ("change", "more", "message"),
+    [
+        ({"columns": ["demo_en2de/test/bleuu"]}, {}, "columns: demo_en2de/test/bleuu: unknown metric 'bleuu'. Did you"),
+        ({"columns": []}, {}, "tables.headline: name the `columns` that the rows have, DATASET/SPLIT/METRIC."),
+        ({"rows": ["transformer_bas"]}, {}, "rows: unknown system 'transformer_bas'. Did you mean transformer_base"),
+        ({"added": ["nmtt"]}, {}, "headline: added: unknown system 'nmtt'. Did you mean nmt"),
+        ({"labels": {"depparse_l2": "x"}}, {}, "labels: unknown row, data set or test 'depparse_l2'. Did you mean dep"),
+        ({"labels": {"demo_en2de/tests": "x"}}, {}, "unknown row, data set or test 'demo_en2de/tests'. Did you mean d"),
+        ({}, {"seeds": {"pascal": [1]}}, "seeds: unknown system of its tables 'pascal'"),
+        ({}, {"seeds": {"transformer_base": []}}, "seeds.transformer_base must be a list of different numbers"),
+        ({}, {"controls": {"nmtt": []}}, "controls: unknown system 'nmtt'"),
+        ({}, {"tables": {"Table-1": OWN}}, "tables: 'Table-1': a name has small letters, digits and single underscore"),
+        ({}, {"measures": {"bleu": "multi-bleu"}}, "measures.bleu: unknown measure 'multi-bleu'. Did you mean multi_b"),
+    ],
+)
+def test_mistakes_in_a_file_of_ones_own_are_sentences(make_project, tmp_path, change, more, message):
+    with pytest.raises(UserError, match=re.escape(message)) as error:
+        own(make_project, OWN | change, **more)
+    assert str(error.value).startswith(str(tmp_path / "config/tables/mine.yaml"))
+
+
+def test_rows_of_a_published_table_are_not_given_twice(make_project):
+    tables = {table: {"kind": "scores"} for table in PAPERS["pham2018"].tables}
+    tables["table_6_1"]["rows"] = ["nmt"]
+    for values, message in (
+        (tables, "table_6_1: the published table has rows and columns: leave them out here."),
+        ({}, "tables lacks"),
+    ):
+        with pytest.raises(UserError, match=message):
+            read_paper(make_project(files={"tables/pham2018": {"tables": values}}), "pham2018")
 
 
 def test_papers_can_be_added(make_project):
-    own = make_project(files=files_of(TABLE))
-    assert sorted(paper_files(own)) == sorted([*PAPERS, "mine"])
-    assert read_paper(own, "mine").tables["table_1"].cell("depparse_l1", "demo_en2de/test/bleu").published == 2
+    published(make_project, TABLE)
+    project = make_project()
+    assert sorted(paper_files(project)) == sorted([*PAPERS, "mine"])
     with pytest.raises(UserError, match=r"unknown paper 'pham2019'\. Did you mean pham2018"):
-        read_paper(own, "pham2019")
+        read_paper(project, "pham2019")

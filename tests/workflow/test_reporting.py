@@ -10,8 +10,7 @@ from forked import call_forked
 from nmtcore.config.project import Project
 from nmtcore.config.typed import plain
 from nmtcore.files import write_json, write_text
-from nmtcore.tables.plan import planned_table
-from nmtcore.tables.report_plan import report_figures, report_tables
+from nmtcore.tables.plan import all_figures, planned_table, table_jsons
 
 pytestmark = pytest.mark.needs("Snakemake")
 
@@ -49,13 +48,13 @@ def test_the_report_is_written_from_all_tables(root, empty):
     """From the JSON of each of the papers' tables, empty figures, and a ledger without claims."""
     settings = {"scale": "smoke", "unfinished_runs": "leave_out"}
     project = Project([root / "config"], settings)
-    tables = {path: path.rpartition("/")[2].removesuffix(".json") for path in report_tables(project)}
+    tables = {path: path.rpartition("/")[2].removesuffix(".json") for path in table_jsons(project)}
     for path, table in tables.items():
         planned = planned_table(project, table)
         names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
         part = {"type": "Table", "corpus": False, "origins": ["demo_en2de/pascal"], "html": "<table></table>"}
         write_json(empty.folder / path, {**names, "heading": "x", "claims": [], "parts": [part]})
-    for path in report_figures(project):
+    for path in all_figures(project):
         write_text(empty.folder / path, "<svg></svg>")
     write_json(empty.folder / "results/tables/claims.json", [])
     options = [f"{key}={value}" for key, value in settings.items()]
@@ -63,4 +62,4 @@ def test_the_report_is_written_from_all_tables(root, empty):
     assert called.code == 0, called.output
     page = (empty.folder / "results/report.html").read_text(encoding="utf-8")
     assert all(f'id="table-{table}"' in page for table in tables.values())
-    assert page.count("<svg>") == len(report_figures(project))
+    assert page.count("<svg>") == len(all_figures(project))

@@ -1,6 +1,7 @@
 # Tables and figures of the papers and of the configured systems, the page of each paper, and the ledger of their claims
 # (config/tables); the report. Each table is written as Markdown, CSV and LaTeX.
 from nmtcore.tables.plan import (
+    all_figures,
     all_paper_results,
     claimed_table_jsons,
     figure_inputs,
@@ -11,10 +12,8 @@ from nmtcore.tables.plan import (
 )
 from nmtcore.tables.report_plan import (
     main_tests,
-    report_figures,
     report_runs,
     report_scores,
-    report_tables,
     system_comparisons,
     system_descriptions,
 )
@@ -69,8 +68,8 @@ for name, (files, made, facts) in PAPER_TABLES.items():
 # The report also shows runs that no table needs. These are no inputs, so that it trains none of them again.
 rule report_page:
     input:
-        tables=planned(report_tables),
-        figures=planned(report_figures),
+        tables=planned(table_jsons),
+        figures=planned(all_figures),
         claims=LAYOUT.pattern("claim_json", folder=""),
         scores=planned(report_scores),
     output:

@@ -198,8 +198,8 @@ def read_compared(parses: Path, corpus: Path, trees: Path | None) -> ComparedPar
     return ComparedParses(predicted, [row["head"] for row in rows], marks, chain=False)
 
 
-def read_gold_trees(corpus: Path, trees: Path, sentences: int) -> list[GoldTree | None]:
-    """Read the gold trees of the first sentences of a treebank; None for a sentence without heads."""
+def read_gold_trees(corpus: Path, trees: Path, sentences: int | None) -> list[GoldTree | None]:
+    """Read the gold trees of the first sentences of a treebank, or of all; None for a sentence without heads."""
     words = (row["source_words"] for row in read_rows(corpus, columns=["source_words"], stop=sentences))
     rows = read_rows(trees, columns=["head", "upos"], stop=sentences)
     return [

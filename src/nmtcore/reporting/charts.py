@@ -19,6 +19,7 @@ from zlib import crc32
 from nmtcore.evaluation.subsets import FEW
 from nmtcore.files import atomic_path, write_text
 from nmtcore.reporting.svg import DARK_STYLE, FIGURE_WIDTH, embedded_svg
+from nmtcore.tables.labels import printed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -349,13 +350,13 @@ def _sentence(text: str) -> "Figure":
 
 
 def _wrapped(text: str) -> str:
-    return fill(text, 50)
+    return fill(printed(text), 50)
 
 
 def broken(name: str, most: int = 24) -> str:
-    """Break a long name into lines, behind `_`, `/`, a comma or a space where it has some."""
+    """Break a long name, or its label, into lines, behind `_`, `/`, a comma or a space where it has some."""
     lines = [""]
-    for piece in re.findall(rf"[^_/, ]{{0,{most - 1}}}(?:[_/, ]+|[^_/, ]|$)", name):
+    for piece in re.findall(rf"[^_/, ]{{0,{most - 1}}}(?:[_/, ]+|[^_/, ]|$)", printed(name)):
         if lines[-1] and len(lines[-1] + piece.rstrip()) > most:
             lines.append("")
         lines[-1] += piece

@@ -27,6 +27,7 @@ from nmtcore.tables.blocks import (
     with_origin,
 )
 from nmtcore.tables.cells import Cell, PlannedTable
+from nmtcore.tables.labels import printed
 
 COUNTED = "highest"
 """The metric of published counts."""
@@ -138,7 +139,7 @@ def gates_drawing(entry: Mapping[str, Any]) -> Drawing:
     """Draw a result of `gates_entry`: the larger a norm, the stronger; the largest of a sentence is bold."""
     norms = [norm for sentence in entry["sentences"] for norm in sentence["norms"]]
     low, high = min(norms, default=0.0), max(norms, default=0.0)
-    elements = [svg_text(0, 12, f"{entry['system']}, norms {low:.2f} to {high:.2f}")]
+    elements = [svg_text(0, 12, f"{printed(entry['system'])}, norms {low:.2f} to {high:.2f}")]
     y = 20.0
     for sentence in entry["sentences"]:
         x = 0.0

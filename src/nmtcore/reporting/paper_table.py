@@ -36,6 +36,7 @@ from nmtcore.reporting.sentence_figures import (
 from nmtcore.reporting.sharpness_table import draw_sharpness, sharpness_blocks, sharpness_data
 from nmtcore.tables.blocks import Block, Heading, Page, Paragraph, Table
 from nmtcore.tables.cells import PlannedTable
+from nmtcore.tables.labels import printed_block, printing
 from nmtcore.tables.pages import write_page
 from nmtcore.tables.render import blocks_html
 
@@ -117,9 +118,12 @@ def write_table(plan: Mapping[str, Any], *, layout: Layout, json: Path, table: P
     blocks = (Paragraph(scale_text(planned)), *(_of_plan(block, keys, command) for block in content))
     claims = judged_claims(planned, lambda cell, baseline: compare_parts(planned, results, cell, baseline))
     names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
-    parts = [_part(block) for block in blocks]
-    write_json(json, {**names, "heading": heading_of(planned).whole, "claims": claims, "parts": parts})
-    return write_page(Page(title=planned.title, blocks=(heading_of(planned), *blocks)), table)
+    with printing(planned):
+        parts = [_part(printed_block(block)) for block in blocks]
+        write_json(
+            json, {**names, "heading": printed_block(heading_of(planned)).whole, "claims": claims, "parts": parts}
+        )
+        return write_page(Page(title=planned.title, blocks=(heading_of(planned), *blocks)), table)
 
 
 def draw_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) -> None:
@@ -129,7 +133,8 @@ def draw_figure(plan: Mapping[str, Any], figure: Path, *, layout: Layout) -> Non
     if table_kind.chart:
         charts.write_chart(paper_chart(planned, layout), figure, title=title)
     else:
-        table_kind.draw(table_kind.data(planned, Results(), layout), figure, title=title)
+        with printing(planned):
+            table_kind.draw(table_kind.data(planned, Results(), layout), figure, title=title)
 
 
 def paper_chart(table: PlannedTable, layout: Layout) -> "Figure":
@@ -137,7 +142,8 @@ def paper_chart(table: PlannedTable, layout: Layout) -> "Figure":
     table_kind = KINDS[table.table_kind]
     if table_kind.chart is None:
         raise UserError(f"{heading_of(table).whole} is a table of {table.table_kind}, which is no chart: edit its SVG.")
-    return table_kind.chart(table_kind.data(table, Results(), layout))
+    with printing(table):
+        return table_kind.chart(table_kind.data(table, Results(), layout))
 
 
 def write_paper_page(tables: Sequence[Path], page: Path) -> None:

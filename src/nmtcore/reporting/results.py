@@ -20,10 +20,9 @@ from nmtcore.evaluation.compare import (
     score_interval,
 )
 from nmtcore.evaluation.counts import SentenceCounts, empty_count
-from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.subsets import FEW
 from nmtcore.tables.cells import Cell
-from nmtcore.tables.measures import MEASURES, measure_named
+from nmtcore.tables.measures import measure_label, measure_named
 
 WITH_LENGTHS = ("bleu", "multi_bleu")
 """The scores that count the length of the translations."""
@@ -46,11 +45,6 @@ class Undecided(NamedTuple):
 
 Compared = Difference | Undecided | str
 """A difference, with or without the power to decide, or the reason why there is none."""
-
-
-def measure_label(measure: str) -> str:
-    """Return the name of a measure in tables."""
-    return METRICS[measure].label if measure in METRICS else MEASURES[measure].label if measure in MEASURES else measure
 
 
 class Results:

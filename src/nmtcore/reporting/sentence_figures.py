@@ -28,6 +28,7 @@ from nmtcore.tables.blocks import (
     with_origin,
 )
 from nmtcore.tables.cells import PlannedTable
+from nmtcore.tables.labels import printed
 from nmtcore.tables.trees import parse_files
 
 ROOT = "root"
@@ -135,11 +136,11 @@ def attention_drawings(figure: Mapping[str, Any]) -> list[Drawing]:
     if not figure["encoder"]:
         drawings = [
             labelled_matrix(own["weights"], rows=own["rows"], columns=own["columns"], cell=13,
-                            title=[f"{figure['system']}: {own['title']}", own["sides"]])
+                            title=[f"{printed(figure['system'])}: {own['title']}", own["sides"]])
             for own in maps
         ]  # fmt: skip
         return [*drawings, shade_legend()]
-    drawings = [sentences_drawing([figure["system"]])]
+    drawings = [sentences_drawing([printed(figure["system"])])]
     if sentence["heads"] is not None:
         drawings.append(tree_drawing(DrawnTree("", sentence["words"], sentence["heads"], sentence["labels"])))
     # Tokens stand beside the first head of each layer, and above the heads of the first layer.
@@ -215,7 +216,9 @@ def drawn_trees(entry: Mapping[str, Any]) -> list[DrawnTree]:
     return [
         gold,
         *(
-            DrawnTree(f"{run['system']}, seed {run['seed']}, scale {run['scale']}", heads=run["heads"], **common)
+            DrawnTree(
+                f"{printed(run['system'])}, seed {run['seed']}, scale {run['scale']}", heads=run["heads"], **common
+            )
             for run in entry["runs"]
         ),
     ]

@@ -153,6 +153,8 @@ class PlannedTable:
     compared_with: dict[str, str] = field(default_factory=dict)
     """The baseline of each system; empty: each is compared with all baselines."""
     facts: dict[str, Number] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    """What Markdown, LaTeX and figures print in place of names."""
     sentence: str = ""
     """Of a table of examples: the source sentence that it shows if the test has it."""
     rows: tuple[Cell, ...] = ()
@@ -167,7 +169,7 @@ class PlannedTable:
 
     def cell(self, row: str, column: str) -> Cell:
         """Return a cell. Raises `KeyError` if there is none."""
-        return self._by_place[row, column]
+        return self._by_names[row, column]
 
     def is_compared(self, row: Cell, position: int) -> bool:
         """Return whether a row is compared with a baseline, given by its position."""
@@ -176,7 +178,7 @@ class PlannedTable:
         return row.name not in self.baselines[: position + 1]
 
     @cached_property
-    def _by_place(self) -> dict[tuple[str, str], Cell]:
+    def _by_names(self) -> dict[tuple[str, str], Cell]:
         return {(cell.row, cell.column): cell for cell in self.cells}
 
 
@@ -204,25 +206,17 @@ class CellFiles(NamedTuple):
         """The settings of the first seed. Raises `Unmeasurable` if there are no runs."""
         if self.runs is None:
             raise Unmeasurable(self.cell.reason)
-        return self.run_of(self.runs)
+        return self.project.run(self.runs.dataset, self.runs.system, self.project.settings.scale, self.runs.seeds[0])
 
     @property
     def test(self) -> str:
         """Our split; of a cell that names none, the main test."""
         return self.cell.test or self.project.dataset(self.cell.ours).main_test
 
-    def run_of(self, runs: PlannedRuns) -> RunSettings:
-        """Return the settings of the first seed of some runs."""
-        return self.project.run(runs.dataset, runs.system, self.project.settings.scale, runs.seeds[0])
-
     def by_seed(self, file_type: str, *, first: bool = False, **names: str) -> dict[str, str]:
         """Return a file of each seed, or of the first one."""
-        return self.of_runs(self.runs, file_type, first=first, **names)
-
-    def of_runs(self, runs: PlannedRuns, file_type: str, *, first: bool = False, **names: str) -> dict[str, str]:
-        """Return a file of each seed of some runs, or of the first one."""
-        names |= {"scale": self.project.settings.scale, "dataset": runs.dataset, "system": runs.system}
-        seeds = runs.seeds[:1] if first else runs.seeds
+        names |= {"scale": self.project.settings.scale, "dataset": self.runs.dataset, "system": self.runs.system}
+        seeds = self.runs.seeds[:1] if first else self.runs.seeds
         return {str(seed): self.project.layout.path(file_type, **names, seed=seed) for seed in seeds}
 
     def path(self, file_type: str, **names: str) -> str:
@@ -233,5 +227,5 @@ class CellFiles(NamedTuple):
 def source_paths(value: Any) -> list[str]:
     """List the paths in the `files` of a source."""
     if isinstance(value, dict):
-        return [path for own in value.values() for path in source_paths(own)]
+        return [path for inner in value.values() for path in source_paths(inner)]
     return [] if value is None else [value]

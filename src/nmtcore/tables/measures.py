@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 DIFFERS = " ≠"
 """Mark of a setting that differs from the published one."""
 
+ALWAYS = ("bleu", "chrf")
+"""The measures by which each test of translations has scores, in columns of their own if no column of the paper has."""
+
 SETTING_NOTES = f"""
 Ours are the settings at the scale `paper` on the paper's own data sets, whatever the scale of the other results. The
 learning rate is the peak of its schedule.{DIFFERS}: differs from the published value.
@@ -61,7 +64,7 @@ def _setting_source(cell_files: CellFiles) -> Source:
         raise Unmeasurable(f"{dataset} names {error.missing}") from error
     beta1, beta2 = run.training.betas
     values: dict[str, Any] = {"learning_rate": run.training.schedule.peak, "beta1": beta1, "beta2": beta2}
-    pascal = next((own for own in run.components.values() if isinstance(own, PascalSettings)), None)
+    pascal = next((one for one in run.components.values() if isinstance(one, PascalSettings)), None)
     if pascal is not None:
         values |= {"heads": pascal.heads, "parent_ignoring": pascal.ignoring}
     if metric not in values:
@@ -71,7 +74,8 @@ def _setting_source(cell_files: CellFiles) -> Source:
 
 def _translations(measure: str, label: str, *, digits: int = 2, file_type: str = "counts") -> Measure:
     source = partial(scores.translations_source, measure=measure, file_type=file_type)
-    return Measure(measure, label, source, counts=scores.stored_counts, digits=digits, of_translations=True)
+    counts = scores.stored_counts
+    return Measure(measure, label, source, counts=counts, digits=digits, also=ALWAYS, of_translations=True)
 
 
 def _attachment(name: str, label: str, *also: str, chains: bool = False, notes: str = "") -> Measure:
@@ -154,13 +158,13 @@ _MEASURES = (
 MEASURES = {measure.name: measure for measure in _MEASURES}
 """The measures, by the metrics that name them."""
 
-SETTINGS = frozenset(name for name, own in MEASURES.items() if own.source is _setting_source)
+SETTINGS = frozenset(name for name, measure in MEASURES.items() if measure.source is _setting_source)
 """The settings of runs, which are those at the scale of the papers, on their own data sets."""
 
 ATTACHMENT = ("uas", "diagonal_precision")
 """The measures of heads by what was counted in each sentence."""
 
-INDUCTION = frozenset(name for name, own in MEASURES.items() if own.source is trees.induction_source)
+INDUCTION = frozenset(name for name, measure in MEASURES.items() if measure.source is trees.induction_source)
 """The measures of induced trees."""
 
 
@@ -183,3 +187,10 @@ def is_of_translations(name: str) -> bool:
     """Return whether a measure scores translations."""
     measure = measure_named(name)
     return measure is not None and measure.of_translations
+
+
+def measure_label(name: str) -> str:
+    """Return the name of a measure in tables."""
+    from nmtcore.evaluation.metrics import METRICS
+
+    return METRICS[name].label if name in METRICS else MEASURES[name].label if name in MEASURES else name

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nmtcore.files import write_texts
 from nmtcore.tables.blocks import Page, Table
+from nmtcore.tables.labels import printed_page
 from nmtcore.tables.latex import page_latex
 from nmtcore.tables.render import page_markdown
 
@@ -49,7 +50,14 @@ PAGE_FORMATS: dict[str, Callable[[Page], str]] = {".md": page_markdown, ".csv": 
 
 
 def write_page(page: Page, path: Path) -> str:
-    """Write a page as Markdown to `path`, and in the other formats next to it; return the Markdown."""
-    texts = {path.with_suffix(ending): formatted(page) for ending, formatted in PAGE_FORMATS.items()}
+    """Write a page as Markdown to `path`, and in the other formats next to it; return the Markdown.
+
+    All but CSV have labels in place of names.
+    """
+    shown = printed_page(page)
+    texts = {
+        path.with_suffix(ending): formatted(page if ending == ".csv" else shown)
+        for ending, formatted in PAGE_FORMATS.items()
+    }
     write_texts(texts)
     return texts[path.with_suffix(".md")]

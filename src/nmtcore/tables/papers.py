@@ -10,19 +10,18 @@ from typing import Any, NamedTuple
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.files import NamedFiles, named_files
 from nmtcore.config.own_code import own_names
-from nmtcore.config.typed import build, choose
+from nmtcore.config.typed import build, choose, merge
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 from nmtcore.tables.cells import AXES, Cell, Claim, PlannedTable
-from nmtcore.tables.measures import MEASURES
+from nmtcore.tables.measures import MEASURES, measure_named
 from nmtcore.tables.settings import (
     COMPARING,
     NUMBERS,
     ClaimSettings,
     PaperSettings,
-    PaperTableSettings,
     PaperTablesSettings,
-    PublishedTableSettings,
+    TableSettings,
 )
 
 MARKS = {"d": (0, 0.05), "D": (0, 0.01), "v": (1, 0.05), "V": (1, 0.01)}
@@ -41,23 +40,22 @@ class Paper(NamedTuple):
     """The tables of a paper, published or the user's own."""
 
     name: str
-    path: Path
-    settings: PaperSettings
+    settings: PaperTablesSettings
+    """Those of both files."""
     tables: Mapping[str, PlannedTable]
     """The tables by name, not yet planned."""
-    seeds: Mapping[str, tuple[int, ...]] = {}
-    """Systems that are run with other seeds than those of config.yaml, at scales with `verdicts`."""
 
     @property
     def systems(self) -> list[str]:
         """The names of systems in cells, claims and controls, each once, without those from elsewhere."""
-        names: dict[str, None] = {}
-        for table in self.tables.values():
-            cells = (*table.cells, *(cell for claim in table.claims for cell in claim.cells()))
-            names |= dict.fromkeys(cell.system for cell in cells if cell.system and not cell.elsewhere)
-        for system, controls in self.settings.controls.items():
-            names |= dict.fromkeys((system, *controls))
-        return [name for name in names if name not in self.settings.others]
+        named = [name for table in self.tables.values() for name in _systems_of(table)]
+        controls = [name for pair in self.settings.controls.items() for name in (pair[0], *pair[1])]
+        return [name for name in dict.fromkeys([*named, *controls]) if name not in self.settings.others]
+
+
+def _systems_of(table: PlannedTable) -> list[str]:
+    cells = (*table.cells, *(cell for claim in table.claims for cell in claim.cells()))
+    return [cell.system for cell in cells if cell.system and not cell.elsewhere]
 
 
 def paper_files(catalogue: Catalogue) -> NamedFiles:
@@ -70,46 +68,44 @@ def read_paper(catalogue: Catalogue, name: str, *, where: str = "the target") ->
 
     Raises:
         UserError: if there is no such file, or if it lacks a published table; if a row does not have one value per
-            column, a pair has another length than its column's metrics, or a mark, a baseline or a claim names no row,
-            no column or no fact; or if a system, a data set or a split does not exist in the configuration. The message
-            names file, table and row.
+            column, a pair has another length than its column's metrics, or a mark, a baseline, a label or a claim names
+            no row, no column or no fact; or if a system, a data set or a split does not exist in the configuration. The
+            message names file, table and row.
     """
     files, published_files = paper_files(catalogue), named_files(catalogue.folders, "published", noun="paper")
     files.check(name, where=where)
     path, published_path = files[name], published_files.get(name)
-    shown = build(PaperTablesSettings, read_yaml(path), where=str(path))
-    published = None
+    values, published = read_yaml(path), {"title": name, "tables": {}}
+    shown = build(PaperTablesSettings, values, where=str(path))
     if published_path is not None:
-        published = build(PaperSettings, read_yaml(published_path), where=str(published_path))
-        if missing := published.tables.keys() - shown.tables.keys():
+        published = read_yaml(published_path)
+        theirs = build(PaperSettings, published, where=str(published_path))
+        if missing := theirs.tables.keys() - shown.tables.keys():
             raise UserError(f"{path}: tables lacks {', '.join(sorted(missing))}, which {published_path} has.")
-    known = published.tables if published else {}
-    _check_shown(catalogue, shown, known, path)
-    own = {table: _own_table(values) for table, values in shown.tables.items() if table not in known}
-    title = published.title if published else shown.title or name
-    paper = make_paper(catalogue, name, path, PaperSettings(title=title, controls=shown.controls, tables=own), shown)
-    if published:
-        theirs = make_paper(catalogue, name, published_path, published, shown)
-        both = {**theirs.tables, **paper.tables}
-        paper = theirs._replace(tables={table: both[table] for table in shown.tables})
-    for system in shown.seeds:
+    _check_shown(catalogue, shown, published["tables"], path)
+    settings = build(PaperTablesSettings, merge(published, values), where=str(path))
+    table_files = {table: published_path if table in published["tables"] else path for table in shown.tables}
+    paper = make_paper(catalogue, name, settings, table_files, published["tables"])
+    for system in settings.seeds:
         choose(system, paper.systems, noun="system of its tables", where=f"{path}: seeds")
+    for system in paper.systems:
+        catalogue.systems.check(system, where=f"{published_path or path}: controls")
     return paper
 
 
 def make_paper(
-    catalogue: Catalogue, name: str, path: Path, settings: PaperSettings, shown: PaperTablesSettings
+    catalogue: Catalogue, name: str, settings: PaperTablesSettings, files: Mapping[str, Path], published: Container = ()
 ) -> Paper:
-    """Make the tables of a paper from the settings in a file, and check them as `read_paper` does."""
-    tables = {
-        table: _Reader(catalogue, name, settings, table, shown.tables[table], shown.measures).table(
-            f"{path}: tables.{table}"
-        )
-        for table in settings.tables
-    }
-    paper = Paper(name=name, path=path, settings=settings, tables=tables, seeds=shown.seeds)
-    _check_names(paper, catalogue)
-    return paper
+    """Make the tables of a paper, whose name is empty if they are those of the configured systems.
+
+    `files` has the file of each table, in their order; all that are not `published` are the user's own. Raises
+    `UserError` as `read_paper` does.
+    """
+    tables = {}
+    for table, path in files.items():
+        reader = _Reader(catalogue, name, settings, table, table not in published, f"{path}: tables.{table}")
+        tables[table] = reader.table()
+    return Paper(name, settings, tables)
 
 
 def row_system(row: str) -> str:
@@ -120,7 +116,7 @@ def row_system(row: str) -> str:
 def place_of(table: str) -> str:
     """Return where a table or figure is, by its name: `table_b_1` is Table B.1."""
     noun, _, number = table.partition("_")
-    number = ".".join(part.upper() if part.isalpha() else part for part in number.split("_"))
+    number = ".".join(digits.upper() if digits.isalpha() else digits for digits in number.split("_"))
     return f"{noun.capitalize()} {number}" if noun in ("table", "figure") else table.replace("_", " ")
 
 
@@ -131,18 +127,19 @@ def cell_without_number(row: str, column: Cell) -> Cell:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads a table from the settings in its files."""
+    """Reads a table from its settings."""
 
     catalogue: Catalogue
     paper: str
-    settings: PaperSettings
+    settings: PaperTablesSettings
     name: str
-    shown: PaperTableSettings
-    measures: Mapping[str, str]
+    is_own: bool
+    where: str
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
+    """The cells by row and column, without those of columns that are added."""
 
     @property
-    def grid(self) -> PublishedTableSettings:
+    def grid(self) -> TableSettings:
         """The settings of the table."""
         return self.settings.tables[self.name]
 
@@ -151,80 +148,121 @@ class _Reader:
         """Where the table is in the paper."""
         return self.grid.place or place_of(self.name)
 
-    def table(self, where: str) -> PlannedTable:
+    def table(self) -> PlannedTable:
         """Make the table: a cell for each row and column, and the claims."""
-        grid, shown = self.grid, self.shown
-        _check_axes(grid, where=where)
-        groups = [self._columns(column, where=where) for column in grid.columns]
-        columns = [column for group in groups for column in group]
-        rows = [_row(row, grid.row) for row in grid.rows]
-        rows += [Cell(row=row, elsewhere=True) for row in grid.rows_from_elsewhere]
-        _check_rows(grid, rows, columns, where=where)
-        numbers = _numbers(grid, groups, where=where)
-        columns = columns or [self._column("", {})]
-        known = {row.row for row in rows}
-        for row in dict.fromkeys((*grid.systems, *shown.added)):
-            if row not in known:
-                rows.append(Cell(row=row, system=row_system(row), added=row not in grid.systems))
+        grid = self.grid
+        _check_axes(grid, where=self.where)
+        groups = [self._columns(name) for name in grid.columns or ("",)]
+        rows, columns = self._rows(), [column for group in groups for column in group]
+        _check_rows(grid, rows, columns, where=self.where)
+        numbers = self._numbers(groups)
         for row, column in product(rows, columns):
             key = (row.row, column.column)
             marks = grid.marks.get(column.column, {}).get(row.row, "")
             self.cells[key] = replace(self._cell(row, column), published=numbers.get(key), marks=marks)
-        compared = self._compared_with(columns if shown.kind == "constructions" else rows)
-        return PlannedTable(
+        compared = self._compared_with(columns if grid.kind == "constructions" else rows)
+        shown = self._with_measures([replace(column, digits=self._digits(column)) for column in columns])
+        table = PlannedTable(
             paper=self.paper,
             name=self.name,
-            table_kind=shown.kind,
+            table_kind=grid.kind,
             title=self.settings.title,
             place=self.place,
             description=grid.description,
             baselines=grid.baselines or tuple(dict.fromkeys(compared.values())),
             compared_with=compared,
-            facts={**grid.facts, **shown.facts},
-            sentence=shown.sentence,
+            facts=grid.facts,
+            labels=grid.labels,
+            sentence=grid.sentence,
             rows=tuple(rows),
-            columns=tuple(replace(column, digits=self._digits(column)) for column in columns),
-            cells=tuple(self.cells.values()),
+            columns=tuple(column for column, _ in shown),
+            cells=tuple(self._shown_cell(row, *pair) for row, pair in product(rows, shown)),
             claims=(*self._marked(columns), *self._said(columns)),
         )
+        self._check_names(table)
+        return table
+
+    def _rows(self) -> list[Cell]:
+        """Return the rows: with numbers, from elsewhere, without numbers, and those that the paper's table lacks."""
+        grid, rows = self.grid, {}
+        for name in grid.rows:
+            rows[name] = Cell(row=name, **{grid.row: row_system(name) if grid.row == "system" else name})
+        for name in grid.rows_from_elsewhere:
+            rows[name] = Cell(row=name, elsewhere=True)
+        for name in (*grid.systems, *grid.added):
+            rows.setdefault(name, Cell(row=name, system=row_system(name), added=name not in grid.systems))
+        return list(rows.values())
+
+    def _columns(self, name: str) -> list[Cell]:
+        """Return the columns of a column's metrics, with what is the same in the whole table."""
+        axes, values = (text.split("/") if name else [] for text in (self.grid.column, name))
+        if len(axes) != len(values):
+            raise UserError(f"{self.where}: columns: '{name}' does not have the form {self.grid.column}.")
+        named = {axis: getattr(self.grid, axis) for axis in ("dataset", "split", "metric")}
+        named |= dict(zip(axes, values, strict=True))
+        metrics = named["metric"].split("+") if "metric" in axes else [""]
+        test = "/".join(value for axis, value in zip(axes, values, strict=True) if axis != "metric")
+        columns = []
+        for metric in metrics:
+            named |= {"metric": metric} if metric else {}
+            label = "/".join(filter(None, (test, metric)))
+            columns.append(Cell(column=label, measure=self._measure(named["metric"]), **named))
+        return columns
+
+    def _numbers(self, groups: Sequence[Sequence[Cell]]) -> dict[tuple[str, str], float | None]:
+        """Return the numbers by row and column, of which the metrics of a column are a group.
+
+        Raises `UserError` if a row has not one for each column, or a pair not one for each metric.
+        """
+        rows, numbers = self.grid.rows, {}
+        rows = rows if isinstance(rows, Mapping) else dict.fromkeys(rows, (None,) * len(groups))
+        for row, values in {**rows, **self.grid.rows_from_elsewhere}.items():
+            if len(values) != len(groups):
+                raise UserError(f"{self.where}: {row}: {len(values)} values for {len(groups)} columns.")
+            for value, group in zip(values, groups, strict=True):
+                pair = (None,) * len(group) if value is None else value if isinstance(value, tuple) else (value,)
+                if len(pair) != len(group):
+                    name = f"{len(group)} metrics of {group[0].column}"
+                    raise UserError(f"{self.where}: {row}: {len(pair)} numbers for the {name}.")
+                numbers |= {(row, column.column): number for column, number in zip(group, pair, strict=True)}
+        return numbers
+
+    def _with_measures(self, columns: Sequence[Cell]) -> list[tuple[Cell, str]]:
+        """Return the columns, each with those of the measures that are shown beside it, and the name of the former."""
+        shown: dict[str, tuple[Cell, str]] = {}
+        present = {(column.dataset, column.split, column.measure) for column in columns}
+        for column in columns:
+            shown[column.column] = (column, column.column)
+            measure = measure_named(column.measure)
+            for name in measure.also if measure and self.grid.kind in NUMBERS else ():
+                if (column.dataset, column.split, name) not in present:
+                    label = _added_name(column, name)
+                    added = replace(column, column=label, metric=name, measure=name, digits=0, added=True)
+                    shown[label] = (added, column.column)
+        return list(shown.values())
+
+    def _shown_cell(self, row: Cell, column: Cell, of: str) -> Cell:
+        """Return the cell of a column, or of one that is shown beside the column named `of`."""
+        cell = self.cells[row.row, of]
+        names = {"column": column.column, "metric": column.metric, "measure": column.measure}
+        return replace(cell, **names, published=None, marks="") if column.added else cell
 
     def _compared_with(self, lines: Sequence[Cell]) -> dict[str, str]:
         """Return what each system of one's own table is compared with, if that is in the table, too.
 
         That is nothing if the table names its baselines.
         """
-        is_own = self.shown.rows or not self.paper
-        if self.grid.baselines or self.shown.kind not in COMPARING or not is_own:
+        if self.grid.baselines or self.grid.kind not in COMPARING or not self.is_own:
             return {}
         systems = [line.system for line in lines if line.system and not line.added]
         compared = {name: self.catalogue.compared_with(name) for name in systems}
         # The columns of a table of constructions are the systems without what they are compared with.
-        present = compared.values() if self.shown.kind == "constructions" else systems
+        present = compared.values() if self.grid.kind == "constructions" else systems
         return {name: other for name, other in compared.items() if other is not None and other in present}
-
-    def _columns(self, name: str, *, where: str) -> list[Cell]:
-        """Return the columns of a column's metrics."""
-        axes, parts = self.grid.column.split("/"), name.split("/")
-        if len(axes) != len(parts):
-            raise UserError(f"{where}: columns: '{name}' does not have the form {self.grid.column}.")
-        named = dict(zip(axes, parts, strict=True))
-        if "metric" not in named:
-            return [self._column(name, named)]
-        metrics = named.pop("metric").split("+")
-        prefix = "/".join(part for axis, part in zip(axes, parts, strict=True) if axis != "metric")
-        return [
-            self._column("/".join(filter(None, (prefix, metric))), {**named, "metric": metric}) for metric in metrics
-        ]
-
-    def _column(self, name: str, named: Mapping[str, str]) -> Cell:
-        """Return a column, with the data set, split and metric of the table where it does not name others."""
-        of_table = {axis: getattr(self.grid, axis) for axis in ("dataset", "split", "metric")}
-        column = Cell(column=name, **{**of_table, **named})
-        return replace(column, measure=self._measure(column.metric))
 
     def _measure(self, metric: str | None) -> str:
         name = (metric or "").removesuffix(GAIN)
-        return self.measures.get(name, name)
+        return self.settings.measures.get(name, name)
 
     def _cell(self, row: Cell, column: Cell) -> Cell:
         """Return the cell of a row and a column, or what it would measure."""
@@ -246,12 +284,11 @@ class _Reader:
 
     def _marked(self, columns: Sequence[Cell]) -> Iterator[Claim]:
         """Yield a claim per mark."""
-        for column in columns:
-            for cell in [own for own in self.cells.values() if own.column == column.column]:
-                for mark in cell.marks:
-                    position, level = MARKS[mark]
-                    baseline = self._claimed(self.grid.baselines[position], column, None)
-                    yield self._claim(replace(cell, item=None), baseline, level=level)
+        for column, cell in product(columns, self.cells.values()):
+            for mark in cell.marks if cell.column == column.column else ():
+                position, level = MARKS[mark]
+                baseline = self._claimed(self.grid.baselines[position], column, None)
+                yield self._claim(replace(cell, item=None), baseline, level=level)
 
     def _said(self, columns: Sequence[Cell]) -> Iterator[Claim]:
         """Yield the claims of sentences: one per system, baseline, column and item."""
@@ -278,33 +315,22 @@ class _Reader:
         known = self.cells.get((row, column.column))
         return replace(known or self._cell(Cell(row=row, system=row_system(row)), column), item=item)
 
-    def _claim(
-        self,
-        system: Cell,
-        baseline: Cell,
-        *,
-        difference: float | None = None,
-        controls: Sequence[str] | None = None,
-        **more: Any,
-    ) -> Claim:
+    def _claim(self, system: Cell, baseline: Cell, controls: Sequence[str] | None = None, **values: Any) -> Claim:
         """Make a claim about two cells; by default, the difference is theirs, and the controls are `_controls`."""
-        if difference is None and system.item is None and None not in (system.published, baseline.published):
-            difference = round(system.published - baseline.published, 10)
+        published = (system.published, baseline.published)
+        if values.get("difference") is None and system.item is None and None not in published:
+            values["difference"] = round(system.published - baseline.published, 10)
         if controls is None:
             controls = self._controls(system.system or "")
-        compared = {(own.system, own.dataset) for own in (system, baseline)}
-        names = [name for name in controls if (name, system.dataset) not in compared]
+        compared = {(cell.system, cell.dataset) for cell in (system, baseline)}
         itself = baseline.system == system.system
-        pairs = ((_of(name, system), _of(name, baseline) if itself else baseline) for name in names)
-        return Claim(
-            paper=self.paper,
-            place=self.place,
-            system=system,
-            baseline=baseline,
-            difference=difference,
-            controls=tuple(pairs),
-            **more,
-        )
+        pairs = [
+            (_of(control, system), _of(control, baseline) if itself else baseline)
+            for control in controls
+            if (control, system.dataset) not in compared
+        ]
+        names = {"paper": self.paper, "place": self.place}
+        return Claim(**names, system=system, baseline=baseline, controls=tuple(pairs), **values)
 
     def _controls(self, system: str) -> Sequence[str]:
         """Return the paper's controls of a system or, if it names none, what the system's entry is compared with."""
@@ -313,37 +339,33 @@ class _Reader:
         other = self.catalogue.compared_with(system) if system in self.catalogue.systems else None
         return () if other is None else (other,)
 
+    def _check_names(self, table: PlannedTable) -> None:
+        """Check that the configuration has the systems, data sets and splits."""
+        for system in dict.fromkeys(_systems_of(table)):
+            if system not in self.settings.others:
+                self.catalogue.systems.check(system, where=self.where)
+        tests = [(cell.dataset, cell.split) for cell in table.cells if cell.published is not None]
+        tests += [(column.dataset, column.split) for column in table.columns]
+        tests += [(other, None) for by_dataset in self.grid.trained_on.values() for other in by_dataset.values()]
+        for dataset, split in dict.fromkeys(tests):
+            if dataset is not None:
+                splits = self.catalogue.dataset(dataset, where=self.where).splits
+                if split is not None:
+                    choose(split, splits, noun="split", where=f"{self.where}: {dataset}")
+
 
 def _of(control: str, cell: Cell) -> Cell:
     """Return what a cell of a claim would be of a control."""
     return replace(cell, row=control, system=control, published=None, marks="")
 
 
-def _row(name: str, axis: str) -> Cell:
-    return Cell(row=name, **{axis: row_system(name) if axis == "system" else name})
-
-
-def _numbers(
-    grid: PublishedTableSettings, columns: Sequence[Sequence[Cell]], *, where: str
-) -> dict[tuple[str, str], float | None]:
-    """Return the numbers by row and column. Raises `UserError` if a row has not one for each metric of a column."""
-    numbers: dict[tuple[str, str], float | None] = {}
-    for row, values in {**grid.rows, **grid.rows_from_elsewhere}.items():
-        if len(values) != len(columns):
-            raise UserError(f"{where}: {row}: {len(values)} values for {len(columns)} columns.")
-        for value, group in zip(values, columns, strict=True):
-            parts = (None,) * len(group) if value is None else value if isinstance(value, tuple) else (value,)
-            if len(parts) != len(group):
-                name = group[0].column
-                raise UserError(f"{where}: {row}: {len(parts)} numbers for the {len(group)} metrics of {name}.")
-            numbers |= {(row, column.column): part for column, part in zip(group, parts, strict=True)}
-    return numbers
-
-
-def _own_table(settings: PaperTableSettings) -> PublishedTableSettings:
-    """Return a table of the user's own as a published one without numbers."""
-    shared = {key: getattr(settings, key) for key in ("place", "description", "baselines", "columns", "claims")}
-    return PublishedTableSettings(rows={row: (None,) * len(settings.columns) for row in settings.rows}, **shared)
+def _added_name(column: Cell, name: str) -> str:
+    """Name the column of a measure that is shown beside another."""
+    test = column.column.removesuffix(column.metric or "").removesuffix("/")
+    label = MEASURES[name].label
+    if MEASURES[name].of_translations:
+        return label + (f" of {test}" if test else "")
+    return f"{column.column}, {label}" if test else label
 
 
 def _check_shown(catalogue: Catalogue, shown: PaperTablesSettings, published: Container[str], path: Path) -> None:
@@ -363,13 +385,12 @@ def _check_shown(catalogue: Catalogue, shown: PaperTablesSettings, published: Co
             metric = column.rpartition("/")[2]
             if column.count("/") == 2 and metric not in shown.measures:
                 choose(metric, measures, noun="metric", where=f"{where}: columns: {column}")
-        for row in table.rows:  # before baselines and claims, which name rows
-            catalogue.systems.check(row_system(row), where=f"{where}: rows")
-        for row in table.added:
-            catalogue.systems.check(row_system(row), where=where)
+        for key in ("rows", "added"):  # before baselines and claims, which name rows
+            for row in getattr(table, key):
+                catalogue.systems.check(row_system(row), where=f"{where}: {key}")
 
 
-def _check_axes(grid: PublishedTableSettings, *, where: str) -> None:
+def _check_axes(grid: TableSettings, *, where: str) -> None:
     """Check that rows, columns and the table name different things."""
     named = [grid.row, *grid.column.split("/")]
     for axis in named[1:]:
@@ -379,10 +400,10 @@ def _check_axes(grid: PublishedTableSettings, *, where: str) -> None:
         raise UserError(f"{where}: {', '.join(named + fixed)}: rows, columns and table must name different things.")
 
 
-def _check_rows(grid: PublishedTableSettings, rows: Sequence[Cell], columns: Sequence[Cell], *, where: str) -> None:
-    """Check that baselines, marks, other data sets and claims name rows and columns."""
+def _check_rows(grid: TableSettings, rows: Sequence[Cell], columns: Sequence[Cell], *, where: str) -> None:
+    """Check that baselines, marks, labels, other data sets and claims name rows and columns."""
     names, by_name = [row.row for row in rows], {column.column: column for column in columns}
-    if both := grid.rows.keys() & grid.rows_from_elsewhere.keys():
+    if both := set(grid.rows) & grid.rows_from_elsewhere.keys():
         raise UserError(f"{where}: {', '.join(sorted(both))}: in rows and in rows_from_elsewhere.")
     for column, by_row in grid.marks.items():
         choose(column, by_name, noun="column", where=f"{where}: marks")
@@ -397,6 +418,10 @@ def _check_rows(grid: PublishedTableSettings, rows: Sequence[Cell], columns: Seq
         for key, named in (("baselines", grid.baselines), ("trained_on", grid.trained_on), ("claims", claimed)):
             for row in named:
                 choose(row, names, noun="row", where=f"{where}: {key}")
+    datasets = [column.dataset for column in columns if column.dataset]
+    tests = [f"{column.dataset}/{column.split}" for column in columns if column.dataset and column.split]
+    for name in grid.labels:
+        choose(name, [*names, *datasets, *tests], noun="row, data set or test", where=f"{where}: labels")
     for claim in grid.claims:
         for column in (*claim.columns, *claim.baseline_columns):
             choose(column, by_name, noun="column", where=f"{where}: claims")
@@ -421,20 +446,3 @@ def _check_second_columns(claim: ClaimSettings, columns: Mapping[str, Cell], *, 
         same = (column.split, column.metric, column.item) == (other.split, other.metric, other.item)
         if column.dataset == other.dataset or not same:
             raise UserError(f"{where}: {other.column} is not the column {column.column} of another data set.")
-
-
-def _check_names(paper: Paper, catalogue: Catalogue) -> None:
-    """Check that the configuration has the systems, data sets and splits."""
-    for system in paper.systems:
-        catalogue.systems.check(system, where=str(paper.path))
-    for name, table in paper.tables.items():
-        where = f"{paper.path}: tables.{name}"
-        places = [(cell.dataset, cell.split) for cell in table.cells if cell.published is not None]
-        places += [(column.dataset, column.split) for column in table.columns]
-        others = paper.settings.tables[name].trained_on.values()
-        places += [(dataset, None) for by_dataset in others for dataset in by_dataset.values()]
-        for dataset, split in dict.fromkeys(places):
-            if dataset is not None:
-                splits = catalogue.dataset(dataset, where=where).splits
-                if split is not None:
-                    choose(split, splits, noun="split", where=f"{where}: {dataset}")

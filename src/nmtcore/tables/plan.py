@@ -1,8 +1,9 @@
 """Plan tables: the runs, data sets and splits behind each cell and claim, and the files that they need."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
+from itertools import product
 from typing import Any
 
 from nmtcore.config.datasets import GOLD, DatasetSettings
@@ -18,13 +19,10 @@ from nmtcore.planning.external import missing_seeds_sentence
 from nmtcore.tables.cells import Cell, CellFiles, Claim, PlannedRuns, PlannedTable, Unmeasurable, source_paths
 from nmtcore.tables.configured import configured_paper
 from nmtcore.tables.kinds import KINDS
-from nmtcore.tables.measures import INDUCTION, MEASURES, SETTINGS, measure_named, measured_source
+from nmtcore.tables.measures import INDUCTION, SETTINGS, measured_source
 from nmtcore.tables.papers import Paper, cell_without_number, paper_files, read_paper
-from nmtcore.tables.settings import FIGURES_OF_KINDS, NUMBERS
+from nmtcore.tables.settings import FIGURES_OF_KINDS
 from nmtcore.tables.trees import BRANCHING, UNTRAINED, WITHOUT_RUNS
-
-ALWAYS = ("bleu", "chrf")
-"""The measures by which each test of translations has scores, in columns of their own if no column of the paper has."""
 
 
 @cache
@@ -137,10 +135,6 @@ def our_split(dataset: DatasetSettings, split: str) -> tuple[str | None, str]:
     return (treebanks[0], "") if treebanks else (None, f"{dataset.name} has no treebank of the source side")
 
 
-_Parses = dict[tuple[str | None, str | None], dict[str, str]]
-"""The parses of each treebank, a data set and a split, by run."""
-
-
 @dataclass
 class _Planner:
     project: Project
@@ -152,43 +146,23 @@ class _Planner:
 
     def planned(self) -> PlannedTable:
         """Plan the table."""
-        rows, columns = self._rows(), [column for column, _ in self._columns.values()]
-        cells = [self._measured(row.row, column.column) for row in rows for column in columns]
-        parses = _parses(cells)
-        claims = tuple(self._claim(claim, parses) for claim in self.table.claims)
+        rows = self._rows()
+        cells = [self._measured(row.row, column) for row, column in product(rows, self.table.columns)]
+        claims = tuple(map(self._claim, self.table.claims))
         return replace(
             self.table,
             scale=self.project.settings.scale,
             stand_ins=self.stand_ins,
             rows=tuple(rows),
-            columns=tuple(columns),
-            cells=tuple(_with_parses(cell, parses) for cell in cells),
+            cells=tuple(cells),
             runs=self.runs,
             claims=claims,
             code=own_checksums("metrics", {cell.measure for cell in cells}),
         )
 
-    @cached_property
-    def _columns(self) -> dict[str, tuple[Cell, str]]:
-        """The columns, each with those of the measures that are shown beside it, and its name in the files."""
-        columns: dict[str, tuple[Cell, str]] = {}
-        shown = {(column.dataset, column.split, column.measure) for column in self.table.columns}
-        for column in self.table.columns:
-            columns[column.column] = (column, column.column)
-            measure = measure_named(column.measure)
-            if measure is None or self.table.table_kind not in NUMBERS:
-                continue
-            also = ALWAYS if measure.of_translations else measure.also
-            for name in also:
-                if (column.dataset, column.split, name) not in shown:
-                    label = _added_name(column, name, also)
-                    own = replace(column, column=label, metric=name, measure=name, digits=0, added=True)
-                    columns[label] = (own, column.column)
-        return columns
-
     def _rows(self) -> list[Cell]:
         """Return the rows, with those that induced trees are compared with: of untrained models, and of others."""
-        induction = [column.column for column in self.table.columns if column.measure in INDUCTION]
+        induction = [column for column in self.table.columns if column.measure in INDUCTION]
         if not induction:
             return list(self.table.rows)
         rows: list[Cell] = []
@@ -200,23 +174,18 @@ class _Planner:
         return [*rows, *(Cell(row=name, system=name, added=True) for name in BRANCHING if name not in known)]
 
     def _is_induced(self, cell: Cell) -> bool:
-        run = self._run(self.runs[cell.runs]) if cell.runs and not cell.reason else None
+        run = self._run(cell.runs) if cell.runs and not cell.reason else None
         return run is not None and bool(run.gold) and run.tree_comparison == "induced"
 
-    def _cell(self, row: str, column: str) -> Cell:
-        """Return a cell as the files have it, or what it would measure if they lack its row or column."""
-        own, of = self._columns[column]
+    def _cell(self, row: str, column: Cell) -> Cell:
+        """Return a cell as the files have it, or what it would measure if they lack its row."""
         trained = row.removesuffix(UNTRAINED)
         if all(trained != known.row for known in self.table.rows):
-            return cell_without_number(row, own)
-        cell = self.table.cell(trained, of)
-        if own.added:
-            cell = replace(cell, metric=own.metric, measure=own.measure)
-        if own.added or row != trained:
-            cell = replace(cell, row=row, column=column, published=None, marks="")
-        return cell
+            return cell_without_number(row, column)
+        cell = self.table.cell(trained, column.column)
+        return cell if row == trained else replace(cell, row=row, published=None, marks="")
 
-    def _measured(self, row: str, column: str) -> Cell:
+    def _measured(self, row: str, column: Cell) -> Cell:
         """Plan a cell."""
         cell = self._cell(row, column)
         if cell.elsewhere:
@@ -226,7 +195,7 @@ class _Planner:
         if cell.measure in SETTINGS:
             return self._with_source(cell)
         ours = self._with_runs(cell)
-        return self._with_source(replace(ours, baseline_runs=self._baseline_runs(cell)))
+        return self._with_source(replace(ours, baseline_runs=self._baseline_runs(cell, column)))
 
     def _with_source(self, cell: Cell) -> Cell:
         """Add what a cell is measured from, or the reason why nothing can be measured."""
@@ -237,7 +206,7 @@ class _Planner:
         except Unmeasurable as error:
             return replace(cell, reason=str(error))
 
-    def _baseline_runs(self, cell: Cell) -> str | None:
+    def _baseline_runs(self, cell: Cell, column: Cell) -> str | None:
         """Return the runs of the first baseline; times are relative to it, or to the first row if there is none."""
         relative = cell.metric == "relative_time"
         compared = self.table.compared_with
@@ -246,7 +215,7 @@ class _Planner:
         name = next(filter(None, named), "")
         if not name or self._is_other(name) or cell.system is None or (cell.system == name and not relative):
             return None
-        return self._with_runs(self._cell(name, cell.column)).runs
+        return self._with_runs(self._cell(name, column)).runs
 
     def _with_runs(self, cell: Cell) -> Cell:
         """Add our data set, split and runs in place of a paper's, or the reason why there are none."""
@@ -261,62 +230,51 @@ class _Planner:
         cell = replace(cell, ours=ours, test=test, reason=reason)
         if reason or cell.system is None or self._is_other(cell.system):
             return cell
-        runs = self._planned_runs(cell.system, ours)
-        if runs.reason:
-            return replace(cell, reason=runs.reason)
-        if test is not None and not self._has_outputs(runs, test):
+        key = f"{ours}/{cell.system}"
+        if key not in self.runs:
+            self.runs[key] = self._find_runs(cell.system, ours)
+        if self.runs[key].reason:
+            return replace(cell, reason=self.runs[key].reason)
+        run = self._run(key)
+        if run.external is not None and test not in (None, *run.tests):
             return replace(cell, reason=f"{cell.system} has no translations of {ours}, {test}")
-        return replace(cell, runs=f"{ours}/{cell.system}")
+        return replace(cell, runs=key)
 
     def _is_other(self, system: str | None) -> bool:
         return system in self.paper.settings.others or system in (*BRANCHING, *WITHOUT_RUNS)
 
-    def _planned_runs(self, system: str, dataset: str) -> PlannedRuns:
-        key = f"{dataset}/{system}"
-        if key not in self.runs:
-            self.runs[key] = self._find_runs(system, dataset)
-        return self.runs[key]
-
     def _find_runs(self, system: str, dataset: str) -> PlannedRuns:
-        settings = self.project.settings
-        wanted = settings.seeds
-        if self._scale.verdicts:
-            wanted = self.paper.seeds.get(system, wanted)
+        settings, names = self.project.settings, {"dataset": dataset, "system": system}
+        of_paper = self.paper.settings.seeds if self._scale.verdicts else {}
+        wanted = of_paper.get(system, settings.seeds)
         seeds = self.project.seeds(dataset, system, wanted)
         try:
             for seed in seeds:
                 self.project.run(dataset, system, settings.scale, seed)
         except MissingAnnotation as error:
-            return PlannedRuns(dataset=dataset, system=system, reason=f"{dataset} has {error.missing}")
+            return PlannedRuns(**names, reason=f"{dataset} has {error.missing}")
         if system in self.project.systems.external:
             note = self.project.system(system).external.source_note
             missing = tuple(seed for seed in wanted if seed not in seeds)
-            return PlannedRuns(dataset=dataset, system=system, seeds=seeds, missing=missing, provenance=note)
+            return PlannedRuns(**names, seeds=seeds, missing=missing, provenance=note)
         if settings.unfinished_runs == "train":
-            return PlannedRuns(dataset=dataset, system=system, seeds=seeds)
-        finished = tuple(seed for seed in seeds if self._is_finished(system, dataset, seed))
+            return PlannedRuns(**names, seeds=seeds)
+        existing = self.project.layout.existing
+        finished = tuple(seed for seed in seeds if existing("hypotheses", **names, scale=settings.scale, seed=seed))
         unfinished = tuple(seed for seed in seeds if seed not in finished)
         reason = "" if finished else f"{system} on {dataset} has no finished run (unfinished_runs: leave_out)"
-        return PlannedRuns(dataset=dataset, system=system, seeds=finished, unfinished=unfinished, reason=reason)
+        return PlannedRuns(**names, seeds=finished, unfinished=unfinished, reason=reason)
 
-    def _has_outputs(self, runs: PlannedRuns, split: str) -> bool:
-        """Return whether the runs translate a split; an external system may have files for some splits only."""
-        run = self._run(runs)
-        return run.external is None or split in run.tests
-
-    def _run(self, runs: PlannedRuns) -> RunSettings:
-        """Return the settings of the first seed."""
+    def _run(self, key: str) -> RunSettings:
+        """Return the settings of the first seed of some runs."""
+        runs = self.runs[key]
         return self.project.run(runs.dataset, runs.system, self.project.settings.scale, runs.seeds[0])
 
     @property
     def _scale(self) -> ScaleSettings:
         return self.project.scale(self.project.settings.scale)
 
-    def _is_finished(self, system: str, dataset: str, seed: int) -> bool:
-        names = {"scale": self.project.settings.scale, "dataset": dataset, "system": system, "seed": seed}
-        return bool(self.project.layout.existing("hypotheses", **names))
-
-    def _claim(self, claim: Claim, parses: _Parses) -> Claim:
+    def _claim(self, claim: Claim) -> Claim:
         """Plan a claim, or say why it cannot be decided; then it needs no control."""
         system, baseline = self._with_runs(claim.system), claim.baseline
         elsewhere = baseline.elsewhere or baseline.system in self.paper.settings.others
@@ -337,7 +295,7 @@ class _Planner:
         planned = replace(
             claim,
             system=self._with_source(system),
-            baseline=_with_parses(self._with_source(baseline), parses),
+            baseline=self._with_source(baseline),
             undecided=self._undecided((system.runs, baseline.runs)),
         )
         return replace(planned, controls=tuple(self._control(*pair, claim, planned) for pair in claim.controls))
@@ -361,7 +319,7 @@ class _Planner:
         scale = self.project.settings.scale
         if not self._scale.verdicts:
             return f"the scale {scale} is too small for a verdict"
-        runs = (self._run(self.runs[key]) for key in compared if key is not None)
+        runs = (self._run(key) for key in compared if key is not None)
         if self._scale.converges or not any(run.has_second_loss for run in runs):
             return ""
         return (
@@ -370,38 +328,10 @@ class _Planner:
         )
 
 
-def _added_name(column: Cell, measure: str, also: Sequence[str]) -> str:
-    """Name the column of a measure that is shown beside another."""
-    test = column.column.removesuffix(column.metric or "").removesuffix("/")
-    label = MEASURES[measure].label
-    if also == ALWAYS:
-        return label + (f" of {test}" if test else "")
-    return f"{column.column}, {label}" if test else label
-
-
-def _parses(cells: Iterable[Cell]) -> _Parses:
-    """Return the parses of each treebank by the runs of cells."""
-    parses: _Parses = {}
-    for cell in cells:
-        files = cell.source.get("files", {})
-        trees = "gold_parses" in files or (cell.test or "").startswith(GOLD)
-        for seed, path in files.get("gold_parses", files.get("counts", {})).items() if trees else ():
-            parses.setdefault((cell.ours, cell.test), {})[f"{cell.runs}/seed{seed}"] = path
-    return parses
-
-
-def _with_parses(cell: Cell, parses: _Parses) -> Cell:
-    """Add to a cell of trees that need no run the parses of their treebank, so that all have the same sentences."""
-    files = cell.source.get("files", {})
-    if "trees" not in files or cell.runs is not None:
-        return cell
-    files = {**files, "compared": dict(parses.get((cell.ours, cell.test), {}))}
-    return replace(cell, source={**cell.source, "files": files})
-
-
-def table_jsons(project: Project, *, paper: str, folder: str = "") -> list[str]:
-    """List the JSON of each table of a paper; `folder` is that of a version that the user named."""
-    return [project.layout.path("table_json", folder=folder, table=name) for name in tables_of(project, paper)]
+def table_jsons(project: Project, *, paper: str = "", folder: str = "") -> list[str]:
+    """List the JSON of each table of a paper, or of all; `folder` is that of a version that the user named."""
+    names = tables_of(project, paper) if paper else all_tables(project)
+    return [project.layout.path("table_json", folder=folder, table=name) for name in names]
 
 
 def claimed_table_jsons(project: Project, *, folder: str = "") -> list[str]:
@@ -413,14 +343,18 @@ def claimed_table_jsons(project: Project, *, folder: str = "") -> list[str]:
     ]
 
 
-def all_paper_results(project: Project) -> list[str]:
-    """List the ledger of claims, and the page and the figures of each paper."""
-    path, names = project.layout.path, all_tables(project)
-    figures = [
-        path("figure", folder="", table=name)
-        for name in names
+def all_figures(project: Project) -> list[str]:
+    """List the figures of the tables of all papers."""
+    return [
+        project.layout.path("figure", folder="", table=name)
+        for name in all_tables(project)
         if planned_table(project, name).table_kind in FIGURES_OF_KINDS
     ]
+
+
+def all_paper_results(project: Project) -> list[str]:
+    """List the ledger of claims, the page of each paper, and its tables and figures."""
+    path = project.layout.path
     pages = [path("paper_page_table", folder="", paper=paper) for paper in all_papers(project)]
-    tables = [path("table", folder="", table=name) for name in names]
-    return [path("claim_table", folder=""), *pages, *tables, *figures]
+    tables = [path("table", folder="", table=name) for name in all_tables(project)]
+    return [path("claim_table", folder=""), *pages, *tables, *all_figures(project)]

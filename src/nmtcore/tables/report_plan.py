@@ -1,4 +1,4 @@
-"""What the report is made from: the tables and figures of the papers, and what the configuration says about runs."""
+"""What the report is made from beside tables and figures: runs, and what the configuration says about them."""
 
 from contextlib import suppress
 
@@ -6,18 +6,6 @@ from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.layout import ParsedPath
 from nmtcore.tables.plan import all_tables, planned_table
-from nmtcore.tables.settings import FIGURES_OF_KINDS
-
-
-def report_tables(project: Project) -> list[str]:
-    """List the JSON of all tables of the papers."""
-    return [project.layout.path("table_json", folder="", table=name) for name in all_tables(project)]
-
-
-def report_figures(project: Project) -> list[str]:
-    """List the figures of the papers."""
-    names = [name for name in all_tables(project) if planned_table(project, name).table_kind in FIGURES_OF_KINDS]
-    return [project.layout.path("figure", folder="", table=name) for name in names]
 
 
 def report_scores(project: Project) -> list[str]:

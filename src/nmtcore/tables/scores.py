@@ -63,8 +63,8 @@ def stored_counts(source: Source) -> "list[SentenceCounts]":
         Path(folder) / file_name("split_counts", split=source["split"]) for folder in source["files"]["counts"].values()
     ]
     counts = [read_counts(path, source["column"], score_of(source["column"])) for path in paths]
-    for path, own in zip(paths, counts, strict=True):
-        if own.test != counts[0].test:
+    for path, of_seed in zip(paths, counts, strict=True):
+        if of_seed.test != counts[0].test:
             raise UserError(
                 f"{paths[0]} and {path} are of different sentences, so that they cannot be compared: delete the "
                 "results of the older run and run the workflow again."

@@ -90,7 +90,7 @@ class PublishedTableSettings:
     rows: dict[str, tuple[Numbers, ...]] = field(default_factory=dict)
     """The rows, one value per column; null: the paper has none."""
     rows_from_elsewhere: dict[str, tuple[Numbers, ...]] = field(default_factory=dict)
-    """Rows of systems that the paper quotes from others."""
+    """Rows of systems that are quoted from others."""
     trained_on: dict[str, dict[str, str]] = field(default_factory=dict)
     """Rows whose system was trained on another data set than the column's: {row: {data set: other data set}}."""
     marks: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -99,6 +99,30 @@ class PublishedTableSettings:
     """Numbers that belong to no cell."""
     claims: tuple[ClaimSettings, ...] = ()
     """What the paper says about it."""
+
+
+@settings_class
+class TableSettings(PublishedTableSettings):
+    """A table or figure of results: what is added to the published one of the same name, or a whole one of one's own.
+
+    One's own has `rows`, `columns`, and what else a published one may have.
+    """
+
+    kind: TableKind
+    """What it shows."""
+    added: tuple[str, ...] = ()
+    """Rows that the paper's table lacks: controls, baselines trained like the systems that they belong to, external
+    systems."""
+    labels: dict[str, str] = field(default_factory=dict)
+    """How Markdown, LaTeX and figures name a row, a data set, a DATASET/SPLIT or a metric of the columns; the CSV keeps
+    the names."""
+    rows: tuple[str, ...] | dict[str, tuple[Numbers, ...]] = ()
+    """Of a table without a published one: its systems, or numbers to show beside ours, as in a published table."""
+    facts: dict[str, Number] = field(default_factory=dict)
+    """Numbers that the kind reads (`layer`, `first_sentences`...), in addition to the paper's."""
+    sentence: str = ""
+    """Of a table of examples: the source sentence that it shows if the test has it; spaces before punctuation, and case
+    do not matter."""
 
 
 @settings_class
@@ -118,35 +142,7 @@ class PaperSettings:
 
 
 @settings_class
-class PaperTableSettings:
-    """A table or figure of results."""
-
-    kind: TableKind
-    """What it shows."""
-    added: tuple[str, ...] = ()
-    """Rows that the paper's table lacks: controls, baselines trained like the systems that they belong to, external
-    systems."""
-    facts: dict[str, Number] = field(default_factory=dict)
-    """Numbers that the kind reads (`layer`, `first_sentences`...), in addition to the paper's."""
-    sentence: str = ""
-    """Of a table of examples: the source sentence that it shows if the test has it; spaces before punctuation, and case
-    do not matter."""
-    place: str = ""
-    """Of a table without a published one: its heading."""
-    description: str = ""
-    """Of a table without a published one: what it shows."""
-    rows: tuple[str, ...] = ()
-    """Of a table without a published one: its systems."""
-    columns: tuple[str, ...] = ()
-    """Of a table without a published one: its columns, DATASET/SPLIT/METRIC."""
-    baselines: tuple[str, ...] = ()
-    """Of a table without a published one: systems that others are compared with; the first counts most."""
-    claims: tuple[ClaimSettings, ...] = ()
-    """Of a table without a published one: what is claimed about it."""
-
-
-@settings_class
-class PaperTablesSettings:
+class PaperTablesSettings(PaperSettings):
     """The tables and figures of a paper, published or the user's own."""
 
     title: str = ""
@@ -156,9 +152,7 @@ class PaperTablesSettings:
     metrics not named here are their own."""
     seeds: dict[str, tuple[Seed, ...]] = field(default_factory=dict)
     """Systems that are run with other seeds than those of config.yaml, at scales with `verdicts`."""
-    controls: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of tables without published ones: systems that gain without what a system is claimed to gain by."""
-    tables: dict[str, PaperTableSettings]
+    tables: dict[str, TableSettings]
     """The tables and figures by name; most have the name of a published table."""
 
     def __post_init__(self) -> None:

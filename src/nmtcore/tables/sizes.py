@@ -8,8 +8,7 @@ from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.filters import FILTERS
-from nmtcore.errors import UserError
-from nmtcore.files import read_json
+from nmtcore.files import explain_content, read_json
 from nmtcore.layout import file_name
 from nmtcore.planning.annotation import selection_file
 from nmtcore.planning.features import segmentation_folder
@@ -76,12 +75,11 @@ def dropped_source(cell_files: CellFiles) -> Source:
 
 def reported(source: Source) -> list[float]:
     """Read a number of a report. Raises `UserError` if the report lacks it."""
-    path, keys = source["files"]["report"], source["keys"]
-    value = read_json(Path(path))
-    for key in keys:
-        if not isinstance(value, dict) or key not in value:
-            raise UserError(f"{path} has no '{'.'.join(keys)}': delete it and run the workflow again.")
-        value = value[key]
+    path = Path(source["files"]["report"])
+    with explain_content(path):
+        value = read_json(path)
+        for key in source["keys"]:
+            value = value[key]
     return [value]
 
 

@@ -27,10 +27,12 @@ def log_source(cell_files: CellFiles) -> Source:
 
 def relative_source(cell_files: CellFiles) -> Source:
     """Return the training logs of the cell's runs, and of the baseline's."""
-    source, baseline = log_source(cell_files), cell_files.baseline
-    if baseline is None or not baseline.seeds or cell_files.run_of(baseline).external is not None:
-        raise Unmeasurable("there is no run of the baseline to compare with")
-    return {"files": {**source["files"], "baseline": cell_files.of_runs(baseline, "history")}}
+    source = log_source(cell_files)
+    try:
+        baseline = log_source(cell_files._replace(runs=cell_files.baseline))
+    except Unmeasurable:
+        raise Unmeasurable("there is no run of the baseline to compare with") from None
+    return {"files": {**source["files"], "baseline": baseline["files"]["history"]}}
 
 
 def facts(name: str, source: Source) -> list[float]:

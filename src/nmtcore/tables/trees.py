@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmtcore.config.datasets import GOLD
-from nmtcore.errors import UserError
-from nmtcore.layout import file_name
 from nmtcore.planning.runs import gold_files
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 from nmtcore.tables.scores import stored_counts
@@ -34,7 +32,10 @@ the next word. All columns of a treebank are computed from the same sentences.
 
 
 def _treebank_source(cell_files: CellFiles, file_type: str = "gold_parses", *, first: bool = False) -> Source:
-    """Return the pairs and gold trees of the cell's treebank, and the parses or counts of its runs, if it has some."""
+    """Return the pairs and gold trees of the cell's treebank, and the parses or counts of its runs.
+
+    Without runs, `sentences` is how many sentences all runs parse at this scale; None: all of the treebank.
+    """
     cell = cell_files.cell
     if cell.reason:
         raise Unmeasurable(cell.reason)
@@ -42,13 +43,15 @@ def _treebank_source(cell_files: CellFiles, file_type: str = "gold_parses", *, f
     if dataset is None or cell.test not in dataset.source_treebanks(GOLD):
         raise Unmeasurable(f"{cell.test or 'this'} is no treebank with gold trees of the source side")
     pairs, trees = gold_files(cell_files.project, dataset=cell.ours, split=cell.test)
-    files: dict[str, Any] = {"pairs": pairs, "trees": trees}
-    if cell_files.runs is not None:
-        if cell.test not in cell_files.run.gold:
-            raise Unmeasurable(f"{cell.system} does not parse")
-        split = {"split": cell.test} if file_type == "gold_parses" else {}
-        files[file_type] = cell_files.by_seed(file_type, first=first, **split)
-    return {"files": files, "split": cell.test}
+    source: Source = {"files": {"pairs": pairs, "trees": trees}, "split": cell.test}
+    if cell_files.runs is None:
+        project = cell_files.project
+        return {**source, "sentences": project.scale(project.settings.scale).sentences.of(cell.test)}
+    if cell.test not in cell_files.run.gold:
+        raise Unmeasurable(f"{cell.system} does not parse")
+    split = {"split": cell.test} if file_type == "gold_parses" else {}
+    source["files"][file_type] = cell_files.by_seed(file_type, first=first, **split)
+    return source
 
 
 def trees_source(cell_files: CellFiles) -> Source:
@@ -72,22 +75,21 @@ def induction_source(cell_files: CellFiles) -> Source:
 
 
 def treebank_counts(source: Source) -> "list[SentenceCounts]":
-    """Return the counts of each seed, one entry for a baseline. Raises `UserError` if runs parsed other sentences."""
+    """Return the counts of each seed, one entry for a baseline."""
     if "baseline" not in source:
         return stored_counts(source)
     files = source["files"]
-    return [
-        _baseline_counts(files["pairs"], files["trees"], sentence_count(source))[source["baseline"]][source["column"]]
-    ]
+    counts = _baseline_counts(files["pairs"], files["trees"], source["sentences"])
+    return [counts[source["baseline"]][source["column"]]]
 
 
 @cache
-def _baseline_counts(pairs: str, trees: str, sentences: int) -> dict[str, Any]:
+def _baseline_counts(pairs: str, trees: str, sentences: int | None) -> dict[str, Any]:
     from nmtcore.evaluation import induction
     from nmtcore.evaluation.scores import read_gold_trees
 
     gold = read_gold_trees(Path(pairs), Path(trees), sentences)
-    return {name: induction.induction_counts(gold, own) for name, own in induction.baseline_trees(gold).items()}
+    return {name: induction.induction_counts(gold, heads) for name, heads in induction.baseline_trees(gold).items()}
 
 
 def without_words(source: Source) -> str:
@@ -100,30 +102,6 @@ def parse_files(source: Source) -> list[Path]:
     from nmtcore.evaluation.scores import output_files
 
     return [output_files(Path(folder)).parses for folder in source["files"]["gold_parses"].values()]
-
-
-def sentence_count(source: Source) -> int:
-    """Return the number of sentences that all runs parse of a treebank, or of all its sentences if there are no runs.
-
-    Raises `UserError` if the numbers differ.
-    """
-    from nmtcore.evaluation.scores import output_files
-    from nmtcore.parquet import row_count
-
-    folders = {**source["files"].get("compared", {}), **source["files"].get("gold_parses", {})}
-    split, counts = source["split"], {}
-    for folder in map(Path, dict.fromkeys(folders.values())):
-        counted = folder / file_name("split_counts", split=split)
-        path = counted if counted.exists() else output_files(folder).parses
-        counts[path] = row_count(path)
-    if len(set(counts.values())) > 1:
-        (first, own), *others = counts.items()
-        path, other = next((path, count) for path, count in others if count != own)
-        raise UserError(
-            f"{first} has {own} sentences and {path} {other}, so that they cannot be compared: delete the folder of "
-            "the older one and run the workflow again."
-        )
-    return next(iter(counts.values())) if counts else row_count(Path(source["files"]["trees"]))
 
 
 def production_source(cell_files: CellFiles) -> Source:
@@ -146,7 +124,7 @@ def tag_shares(source: Source) -> list[float]:
     if source["trees"] is None:
         shares = [_shares_of_parses(str(path), trees) for path in parse_files(source)]
     else:
-        shares = [_shares_of_treebank(trees, sentence_count(source))[source["trees"]]]
+        shares = [_shares_of_treebank(trees, source["sentences"])[source["trees"]]]
     return shares_by_seed(shares, head=source["head"], dependent=source["dependent"])
 
 
@@ -163,8 +141,8 @@ def _shares_of_parses(parses: str, trees: str) -> dict[str, dict[str, float]]:
 
 
 @cache
-def _shares_of_treebank(trees: str, stop: int) -> dict[str, Any]:
+def _shares_of_treebank(trees: str, stop: int | None) -> dict[str, Any]:
     from nmtcore.evaluation import productions
 
     counts = productions.treebank_productions(Path(trees), stop=stop)
-    return {name: productions.production_shares(own) for name, own in counts.items()}
+    return {name: productions.production_shares(counted) for name, counted in counts.items()}
