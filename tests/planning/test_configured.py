@@ -6,22 +6,22 @@ from workflow.calling import little
 
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import (
-    configured_contrasts,
-    configured_heads,
+    configured_annotation,
+    configured_annotator_models,
     configured_models,
     configured_runs,
     configured_scores,
-    without_contrasts,
+    configured_tokens,
 )
-from nmtcore.planning.configured_data import (
-    configured_annotation,
+from nmtcore.planning.reporting import (
     configured_annotation_reports,
-    configured_annotator_models,
     configured_comparisons,
+    configured_contrasts,
+    configured_heads,
     configured_labels,
     configured_reports,
-    configured_tokens,
     published_sizes,
+    without_contrasts,
 )
 
 

@@ -4,7 +4,7 @@ import pytest
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.downloads import download_settings, file_settings, files_and_licences, files_by_hand
+from nmtcore.planning.corpus import download_settings, file_settings, files_and_licences, files_by_hand
 
 
 def with_file(name="text/en.txt", **changes):

@@ -9,14 +9,18 @@ from workflow.calling import little
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.stages import inference_settings
 from nmtcore.errors import UserError
-from nmtcore.planning.configured import configured_heads, configured_models, configured_runs, configured_scores
-from nmtcore.planning.external import (
+from nmtcore.planning.configured import configured_models, configured_runs, configured_scores
+from nmtcore.planning.evaluation import (
     external_pattern,
     missing_seed_notes,
+    parse_folders,
+    seed_scores,
+    summary_seeds,
     trained_pattern,
     translation_file,
 )
-from nmtcore.planning.runs import measured_features, parse_folders, seed_scores, summary_seeds
+from nmtcore.planning.inference import measured_features
+from nmtcore.planning.reporting import configured_heads
 from nmtcore.planning.targets import unknown_target
 from nmtcore.reporting.seed_items import run_items
 from nmtcore.tables.plan import paper_table_inputs, paper_table_notes, planned_table

@@ -2,13 +2,13 @@
 from nmtcore.planning.corpus import (
     braced_files,
     contrastive_files,
+    download_settings,
     filter_threads,
     filtering_settings,
     held_out_splits,
     raw_files,
     reading_settings,
 )
-from nmtcore.planning.downloads import download_settings
 
 
 rule download:
@@ -50,7 +50,7 @@ rule count_in_train:
     resources:
         **SMALL,
     script:
-        "../scripts/job.py"
+        "../scripts/count_in_train.py"
 
 
 rule list_contrasts:
@@ -64,7 +64,7 @@ rule list_contrasts:
         settings=planned(reading_settings),
         braced=planned(braced_files),
     script:
-        "../scripts/job.py"
+        "../scripts/list_contrasts.py"
 
 
 rule filter_split:

@@ -12,9 +12,9 @@ from nmtcore.job import call_around, end_with_terminal
 from nmtcore.layout import model_of
 from nmtcore.lock import free_locks, keep_results, sign_locks
 from nmtcore.planning.annotation import annotators_without_models
-from nmtcore.planning.comet import comet_obstacles
+from nmtcore.planning.corpus import files_and_licences, files_by_hand
 from nmtcore.planning.costs import cost_lines, planned_costs
-from nmtcore.planning.downloads import files_and_licences, files_by_hand
+from nmtcore.planning.evaluation import comet_obstacles
 from nmtcore.planning.up_to_date import compare_with_records, unknown_sentence
 
 

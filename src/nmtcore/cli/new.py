@@ -48,7 +48,7 @@ def add_new(commands: argparse._SubParsersAction) -> None:
             help=_FILES[split],
         )
     dataset.add_argument("--gold", action="append", default=[], metavar="NAME=FILE", help=_FILES["gold"])
-    # The names are those of `config.formats` and `planning.known_parsers`, which would be slow to import here.
+    # The names are those of `config.formats` and `new.known_parsers`, which would be slow to import here.
     dataset.add_argument(
         "--format",
         type=_format,

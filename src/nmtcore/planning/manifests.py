@@ -10,6 +10,7 @@ from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
+from nmtcore.planning.corpus import files_of
 
 RUN_FILES = ("history", "scores", "comet_scores", "gold_scores")
 """The types of files of runs whose times make the tables of all runs and scores again."""
@@ -89,7 +90,7 @@ def _sources(
     for name, own in used.items():
         corpus = dataset.corpora[name]
         files += _rows(
-            [file for own_files in corpus.files.values() for file in own_files],
+            files_of(corpus),
             kind="corpus",
             name=name if name in project.corpus_files else f"{dataset.name}/{name}",  # it is not shared
             splits=list(own),

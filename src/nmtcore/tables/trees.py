@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nmtcore.config.datasets import GOLD
 from nmtcore.errors import UserError
 from nmtcore.layout import file_name
-from nmtcore.planning.runs import gold_files
+from nmtcore.planning.inference import gold_trees
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 from nmtcore.tables.scores import stored_counts
 
@@ -41,7 +41,8 @@ def _treebank_source(cell_files: CellFiles, file_type: str = "gold_parses", *, f
     dataset = None if cell.ours is None else cell_files.project.dataset(cell.ours)
     if dataset is None or cell.test not in dataset.source_treebanks(GOLD):
         raise Unmeasurable(f"{cell.test or 'this'} is no treebank with gold trees of the source side")
-    pairs, trees = gold_files(cell_files.project, dataset=cell.ours, split=cell.test)
+    pairs = cell_files.project.layout.path("pairs", dataset=cell.ours, split=cell.test)
+    trees = gold_trees(cell_files.project, dataset=cell.ours, split=cell.test)
     files: dict[str, Any] = {"pairs": pairs, "trees": trees}
     if cell_files.runs is not None:
         if cell.test not in cell_files.run.gold:
