@@ -2,7 +2,6 @@
 
 import ast
 import re
-from importlib import import_module
 
 import pytest
 
@@ -67,8 +66,7 @@ def test_what_scripts_import_exists(root):
     for path in (root / "workflow/scripts").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module.startswith("nmtcore"):
-                module = import_module(node.module)
-                assert all(hasattr(module, alias.name) for alias in node.names), path
+                exec(ast.unparse(node), {})
 
 
 def test_wildcards_have_the_constraints_of_the_layout(outputs, root, layout):

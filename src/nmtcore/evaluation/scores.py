@@ -238,13 +238,7 @@ def write_comet_input(
 
 
 def score_comet(
-    settings: ScoringSettings,
-    *,
-    model: str,
-    output: Path,
-    hypotheses: Mapping[str, Path],
-    counts: Path,
-    scores: Path,
+    settings: ScoringSettings, *, model: str, output: Path, hypotheses: Mapping[str, Path], counts: Path, scores: Path
 ) -> list[str]:
     """Divide the scores that `run_comet.py` wrote among the splits; return their means as lines.
 
