@@ -9,7 +9,7 @@ from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.planning.annotation import model_files
 from nmtcore.planning.evaluation import missing_seed_notes
-from nmtcore.planning.training import run_path
+from nmtcore.planning.training import path_of_run
 
 SHOWN = 5
 """Number of systems that a message names; it only counts the others."""
@@ -57,7 +57,7 @@ def configured_scores(project: Project, *, runs: Iterable[RunSettings]) -> list[
 
 def configured_models(project: Project, *, runs: Iterable[RunSettings]) -> list[str]:
     """List the models of the runs that are trained here."""
-    return [run_path(project, "model", run) for run in runs if run.external is None]
+    return [path_of_run(project, "model", run) for run in runs if run.external is None]
 
 
 def configured_datasets(project: Project) -> list[DatasetSettings]:

@@ -15,20 +15,20 @@ from nmtcore.config.typed import choose
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 from nmtcore.planning.inference import check_parses_gold, without_gold_trees
-from nmtcore.planning.training import run_path
+from nmtcore.planning.training import path_of_run
 
 # Scores of a run
 
 
 def translation_folders(project: Project, *, run: RunSettings) -> list[str]:
     """List the folders of a run's translations, one per test."""
-    return [run_path(project, "hypotheses", run, split=split) for split in run.tests]
+    return [path_of_run(project, "hypotheses", run, split=split) for split in run.tests]
 
 
 def parse_folders(project: Project, *, run: RunSettings) -> list[str]:
     """List the folders of a run's parses, one per gold treebank. Raises `UserError` if it parses none."""
     check_parses_gold(run)
-    return [run_path(project, "gold_parses", run, split=split) for split in run.gold]
+    return [path_of_run(project, "gold_parses", run, split=split) for split in run.gold]
 
 
 def pair_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
@@ -71,7 +71,7 @@ def seed_scores(project: Project, *, root: str, dataset: str, system: str, score
     if score != "comet" and score not in runs[0].scores:
         raise UserError(_missing_score(runs[0], score))
     file_type = {"gold.uas": "gold_scores", "comet": "comet_scores"}.get(score, "scores")
-    return [run_path(project, file_type, run) for run in runs]
+    return [path_of_run(project, file_type, run) for run in runs]
 
 
 def summary_seeds(project: Project, *, dataset: str, system: str) -> list[int]:

@@ -9,7 +9,7 @@ from nmtcore.errors import UserError
 from nmtcore.planning.annotation import parsed_sides
 from nmtcore.planning.configured import annotation_names, configured_datasets
 from nmtcore.planning.inference import attention_treebanks
-from nmtcore.planning.training import run_path
+from nmtcore.planning.training import path_of_run
 
 
 def configured_reports(project: Project) -> list[str]:
@@ -65,7 +65,7 @@ def _comparisons(project: Project, dataset: DatasetSettings) -> Iterator[str]:
 def configured_heads(project: Project, *, runs: list[RunSettings]) -> list[str]:
     """List the scores of the attention heads of runs on gold treebanks. Raises `UserError` if there are none."""
     files = [
-        run_path(project, "head_scores", run, split=split)
+        path_of_run(project, "head_scores", run, split=split)
         for run in runs
         for split in attention_treebanks(project, run=run)
     ]
@@ -80,7 +80,7 @@ def configured_heads(project: Project, *, runs: list[RunSettings]) -> list[str]:
 def configured_contrasts(project: Project, *, runs: Iterable[RunSettings]) -> list[str]:
     """List the scores of contrastive pairs of the runs that can score them. Raises `UserError` if there are none."""
     files = [
-        run_path(project, "contrast_scores", run, split=split)
+        path_of_run(project, "contrast_scores", run, split=split)
         for run in runs
         if run.external is None and not run.generates_tags
         for split in project.dataset(run.dataset).contrasts

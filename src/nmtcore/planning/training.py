@@ -7,7 +7,7 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.planning.features import segmentation_folder
 
 
-def run_path(project: Project, file_type: str, run: RunSettings, **names: Any) -> str:
+def path_of_run(project: Project, file_type: str, run: RunSettings, **names: Any) -> str:
     """Return the path of a file of a run."""
     names = {"scale": run.scale, "dataset": run.dataset, "system": run.system, "seed": run.seed, **names}
     return project.layout.path(file_type, **names)
@@ -34,7 +34,7 @@ def start_model(project: Project, *, run: RunSettings) -> list[str]:
     if run.start is None:
         return []
     dataset, system = run.start
-    return [run_path(project, "model", run, dataset=dataset, system=system)]
+    return [path_of_run(project, "model", run, dataset=dataset, system=system)]
 
 
 def label_files(project: Project, *, run: RunSettings) -> dict[str, dict[str, str]]:
