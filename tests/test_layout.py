@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from nmtcore.layout import (
     FILES,
-    INSIDE,
-    JOBS,
     NAME,
     RESERVED,
     SCORES,
