@@ -30,8 +30,7 @@ def test_runs_have_a_row_each_and_scores_too(tmp_path, layout):
     write_log(Path(layout.path("scores", **names_of("other"))).parent / "checkpoints/0", [ATTEMPT])
     write_run(layout, "broken")
     (tmp_path / "results/small/d/broken/seed1/training.jsonl").write_text("{\n")
-    sentences = []
-    index_runs(layout, {}, warn=sentences.append)
+    sentences = index_runs(layout, states={"supertags": {}})
     runs, scores = (pd.read_parquet(tmp_path / f"results/{name}.parquet") for name in ("runs", "scores"))
     assert list(zip(runs.system, runs.seed, runs.state, strict=True)) == [
         ("base", 2, "finished"), ("base", 10, "finished"), ("other", 1, "interrupted"),
@@ -98,7 +97,7 @@ def test_constructions_are_subsets(tmp_path):
 def test_the_example_of_the_documentation(root, tmp_path, monkeypatch, layout):
     write_run(layout, "base", 1, bleu=20.0)
     write_run(layout, "base", 2, bleu=22.0)
-    index_runs(layout, {})
+    index_runs(layout, states={"supertags": {}})
     text = (root / "docs/running.md").read_text(encoding="utf-8")
     (example,) = (block for block in text.split("```python\n")[1:] if "scores.parquet" in block)
     monkeypatch.chdir(tmp_path)

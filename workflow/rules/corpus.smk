@@ -1,6 +1,5 @@
 # The corpus stage: download files, read splits, filter sentence pairs and list contrastive ones.
 from nmtcore.planning.corpus import (
-    braced_files,
     contrastive_files,
     download_settings,
     filter_threads,
@@ -36,7 +35,6 @@ rule read_split:
         **READING,
     params:
         settings=planned(reading_settings),
-        braced=planned(braced_files),
     script:
         "../scripts/read_split.py"
 
@@ -62,7 +60,6 @@ rule list_contrasts:
         **SMALL,
     params:
         settings=planned(reading_settings),
-        braced=planned(braced_files),
     script:
         "../scripts/list_contrasts.py"
 

@@ -17,7 +17,6 @@ from nmtcore.config.typed import changed, choose, nearest
 from nmtcore.corpus.sources import missing_manual, without_member
 from nmtcore.errors import UserError
 from nmtcore.layout import model_of
-from nmtcore.written import Records
 
 
 def files_of(corpus: CorpusSettings) -> list[FileSettings]:
@@ -105,22 +104,23 @@ def _model_files(project: Project, model: str) -> Iterator[tuple[str, FileSettin
 
 
 def raw_files(project: Project, *, dataset: str, split: str) -> list[str]:
-    """List the raw files of a split. Raises `UserError` if a file of the user's own is missing.
-
-    Paths with braces are left out: Snakemake takes braces for wildcards and knows no escape. `braced_files`, a
-    parameter of the same jobs, tells when these files change.
-    """
+    """List the raw files of a split. Raises `UserError` if one of the user's own is missing or its path has a brace."""
     settings, layout = _with_split(project, dataset, split), project.layout
     # A split that has been read no longer needs its raw files.
     if not os.path.exists(layout.path("raw_pairs", dataset=dataset, split=split)):
         check_own_files(settings, where=project.dataset_files[dataset])
-    return [path for path in _raw_files(project, settings, split) if "{" not in path]
+    files = (file for part in settings.splits[split] for file in files_of(settings.corpora[part.corpus]))
+    return [
+        without_braces(path, where=dataset)
+        for path in dict.fromkeys(file.path or layout.path("download", file=file.name) for file in files)
+    ]
 
 
-def braced_files(project: Project, *, dataset: str, split: str) -> dict[str, str | None]:
-    """Return the checksums of the raw files of a split whose paths have braces."""
-    paths = _raw_files(project, _with_split(project, dataset, split), split)
-    return {path: Records(project.layout).sha256(path) for path in paths if "{" in path}
+def without_braces(path: str, *, where: str) -> str:
+    """Return a path. Raises `UserError` if it has a brace, which Snakemake would take for a wildcard."""
+    if "{" in path:
+        raise UserError(f"{where}: Snakemake takes braces in {path} for wildcards: rename the file or folder.")
+    return path
 
 
 def contrastive_files(project: Project, *, dataset: str, split: str) -> list[str]:
@@ -152,11 +152,6 @@ def filter_threads(project: Project, *, dataset: str) -> int:
     """Return the number of threads for filtering: only langdetect and filters of one's own use more than one."""
     names = set(map(FILTERS.name_of, project.dataset(dataset).filters))
     return 2 if names - {"empty", "length", "ratio", "duplicates", "held_out"} else 1
-
-
-def _raw_files(project: Project, settings: DatasetSettings, split: str) -> list[str]:
-    files = (file for part in settings.splits[split] for file in files_of(settings.corpora[part.corpus]))
-    return list(dict.fromkeys(file.path or project.layout.path("download", file=file.name) for file in files))
 
 
 def _with_split(project: Project, dataset: str, split: str) -> DatasetSettings:

@@ -14,6 +14,7 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
+from nmtcore.planning.corpus import without_braces
 from nmtcore.planning.inference import check_parses_gold, without_gold_trees
 from nmtcore.planning.training import path_of_run
 
@@ -107,13 +108,11 @@ def _missing_score(run: RunSettings, score: str) -> str:
 def translation_file(*, run: RunSettings, split: str) -> str:
     """Return the file of an external run's translations of a test.
 
-    Raises `UserError` if there is none, or if its path has a brace, which Snakemake would take for a wildcard.
+    Raises `UserError` if there is none, or if its path has a brace.
     """
     where = f"{run.dataset}/{run.system}"
     path = run.external[choose(split, run.external, noun="external translations", where=where)]
-    if "{" in path:
-        raise UserError(f"{where}: Snakemake takes braces in {path} for wildcards: rename the file or folder.")
-    return path
+    return without_braces(path, where=where)
 
 
 def missing_seed_notes(project: Project, *, dataset: str, system: str) -> list[str]:
