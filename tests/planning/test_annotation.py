@@ -1,9 +1,12 @@
 """Inputs and settings of annotation jobs."""
 
+import pytest
 from planning.conftest import parsed
+from workflow.calling import little
 
 from nmtcore.planning.annotation import (
     annotator_memory,
+    parsed_sides,
     selection_annotations,
     selection_file,
     selection_settings,
@@ -48,3 +51,25 @@ def test_a_selection_reads_the_annotations_of_the_training_split(make_project):
     ]
     assert selection_annotations(project, dataset="parsed") == []
     assert selection_settings(project, dataset="selected")["parsed"] == {"source": ["dependencies"]}
+
+
+@pytest.mark.parametrize(
+    ("annotator", "named", "sides"),
+    [
+        ({"tool": "spacy", "model": "en_ud"}, [], ("source",)),
+        ({"tool": "udpipe", "model": "german-gsd.de.udpipe"}, [], ("target",)),
+        ({"tool": "stanza", "model": "mine"}, [], ("source", "target")),
+        ({"tool": "spacy", "model": "en_ud"}, ["target"], ("target",)),
+        ({"tool": "corenlp"}, [], ("source", "target")),
+        ({"tool": "easyccg"}, [], ()),
+    ],
+)
+def test_a_parser_is_of_the_sides_that_name_it_or_whose_language_it_knows(make_project, annotator, named, sides):
+    syntax = {side: {"dependencies": "p"} for side in named}
+    project = make_project(mine=little(annotators={"p": annotator}, syntax=syntax))
+    assert parsed_sides(project.dataset("mine"), "p") == sides
+
+
+def test_corenlp_parses_the_sides_whose_language_it_knows(make_project):
+    project = make_project(mine=little(source="cs", target="en", annotators={"p": {"tool": "corenlp"}}))
+    assert parsed_sides(project.dataset("mine"), "p") == ("target",)
