@@ -14,9 +14,9 @@ class SharedGpus(NamedTuple):
 
 
 def shared_gpus(project: Project, roots: Iterable[str], *, visible: int) -> SharedGpus:
-    """Let as many jobs share a GPU as config.yaml says or else the least of the scales with these `roots`.
+    """Return how jobs share GPUs: as config.yaml says, or else as the strictest of the scales with these `roots`.
 
-    `visible` is the number of GPUs; training on more has as many slots as it asks for, and says what is missing.
+    `visible` is the number of GPUs here. Training that asks for more gets its slots, and says itself what is missing.
     """
     scales = (project.scale(project.layout.scale(root)) for root in roots)
     jobs = project.settings.machine.jobs_per_gpu or min((scale.jobs_per_gpu for scale in scales), default=1)
