@@ -6,7 +6,7 @@ from nmtcore.planning.gpus import shared_gpus
 
 
 @pytest.mark.parametrize(
-    ("settings", "scales", "visible", "shared"),
+    ("settings", "scales", "visible", "expected"),
     [
         ({}, ["small"], 4, (8, 32)),
         ({}, ["small", "paper"], 4, (1, 4)),
@@ -15,6 +15,6 @@ from nmtcore.planning.gpus import shared_gpus
         ({}, [], 3, (1, 3)),
     ],
 )
-def test_jobs_share_gpus_as_the_machine_or_the_scales_allow(make_project, settings, scales, visible, shared):
+def test_jobs_share_gpus_as_the_machine_or_the_scales_allow(make_project, settings, scales, visible, expected):
     project = make_project(settings)
-    assert shared_gpus(project, map(project.layout.root, scales), visible=visible) == shared
+    assert shared_gpus(project, map(project.layout.root, scales), visible=visible) == expected
