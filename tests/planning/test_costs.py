@@ -79,10 +79,12 @@ def test_finished_runs_of_the_same_scale_and_device_say_how_long_an_update_takes
     write_manifest("transformer_base", 6, 9000, updates=0)
     write_manifest("transformer_base", 7, None)
     write_manifest("transformer_base", 4, 9000, scale="quick")
-    costs, finished = costs_of(transformer_base=[8], transformer_relative=[1])
-    assert [cost.seconds for cost in costs] == [1.5 * 2] * 2, "the median of three, with two threads"
+    write_manifest("transformer_relative", 1, 50)
+    costs, finished = costs_of(transformer_base=[8], transformer_relative=[2], diagonalparse_l0=[1])
+    medians = [1.5, 0.5, 1.25]  # of the own runs or, of the last, of all four with its base
+    assert [cost.seconds for cost in costs] == [2 * seconds for seconds in medians], "there are two threads"
     lines = cost_lines(costs, finished, on_gpu=False)
-    assert "Speed: that of 4 finished runs of this folder, else that of speeds.yaml." in lines
+    assert "Speed: that of 5 finished runs of this folder, else that of speeds.yaml." in lines
     assert costs_of(on_gpu=True, transformer_relative=[1])[0][0].seconds == 90
 
 
