@@ -180,7 +180,9 @@ def report_costs(trainings):
     except UserError as error:
         warn(f"Costs are not estimated: {error}")
         return
-    for line in cost_lines(*costs, on_gpu=ON_GPU, free=free_bytes(Path(LAYOUT.results))):
+    for line in cost_lines(
+        *costs, on_gpu=ON_GPU, free=free_bytes(Path(LAYOUT.results))
+    ):
         logger.info(line, extra={"quietness": Quietness.PROGRESS, "shown": True})
 
 
