@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import (
     MEANING,
     SAMPLES,
+    Difference,
     SystemScores,
     bootstrap_weights,
     compare_systems,
@@ -55,28 +56,32 @@ _TESTS = (
 )
 
 
-Lengths = Mapping[str, tuple[float, float | None]]
-"""Of each system's translations: the length, divided by that of the references, and how many are empty, if known."""
+class _Listed(NamedTuple):
+    """The scores of a system by one metric."""
+
+    scores: Sequence[float]
+    length: float | None
+    """Of BLEU: of the translations, divided by that of the references."""
+    empty: float | None
+    """Of BLEU: the number of empty translations, a mean over seeds."""
+    difference: Difference | None
 
 
-def _table(
-    systems: Mapping[str, Mapping[str, SystemScores]], lengths: Lengths, *, compared: bool, seeds: bool = False
-) -> str:
+def _table(systems: Mapping[str, Mapping[str, _Listed]], *, compared: bool, seeds: bool = False) -> str:
     """Tabulate systems by all metrics; where the terminal is too narrow, without seeds, then without the last ones."""
     header = ["system", *["seeds"] * seeds]
-    with_empty = any(empty for _, empty in lengths.values())
+    with_empty = any(listed.empty for own in systems.values() for listed in own.values())
     for metric in next(iter(systems.values())):
         of_bleu = ["length", *["empty"] * with_empty] * (metric == "bleu")
         header += [METRICS[metric].label, *of_bleu, *["difference"] * compared]
     rows = []
     for name, own in systems.items():
-        row: list[str | None] = [name, *[str(len(scores.scores)) for scores in own.values()][:seeds]]
-        for metric, scores in own.items():
-            row.append(spread_text(scores.scores))
-            if metric == "bleu":
-                length, empty = lengths[name]
-                row += [f"{length:.2f}", *[None if empty is None else f"{empty:.1f}"] * with_empty]
-            row += [difference_text(scores.difference)] * compared
+        row: list[str | None] = [name, *[str(len(listed.scores)) for listed in own.values()][:seeds]]
+        for listed in own.values():
+            row.append(spread_text(listed.scores))
+            if listed.length is not None:
+                row += [f"{listed.length:.2f}", *[None if listed.empty is None else f"{listed.empty:.1f}"] * with_empty]
+            row += [difference_text(listed.difference)] * compared
         rows.append(row)
     return fitting_table(header, rows, dispensable=[*[1] * seeds, *range(len(header) - 1, 3 + seeds + with_empty, -1)])
 
@@ -118,12 +123,20 @@ def score_report(
     if every:
         blocks += [_metric_table(metric, own) for metric, own in compared.items()]
     else:
-        systems = {name: {metric: own[name] for metric, own in compared.items()} for name in counted}
-        lengths = {
+        of_bleu = {
             name: (fmean(map(length_ratio, counts)), fmean(map(empty_count, counts)))
             for name, counts in by_metric["bleu"].items()
         }
-        blocks.append(_table(systems, lengths, compared=bool(others)))
+        systems = {
+            name: {
+                metric: _Listed(
+                    own[name].scores, *(of_bleu[name] if metric == "bleu" else (None, None)), own[name].difference
+                )
+                for metric, own in compared.items()
+            }
+            for name in counted
+        }
+        blocks.append(_table(systems, compared=bool(others)))
     if tests and others:
         blocks += [_test_table(metric, counts) for metric, counts in by_metric.items()]
     blocks.append(
@@ -215,15 +228,13 @@ def results_listing(folder: Path, *, baseline: str = "transformer_base", every: 
             for measure, part in own.groupby("measure")
         }
         names = sorted(own.system.unique(), key=lambda name: (name != baseline, name))
-        systems: dict[str, dict[str, SystemScores]] = {name: {} for name in names}
-        lengths: dict[str, tuple[float, float | None]] = {}
+        systems: dict[str, dict[str, _Listed]] = {name: {} for name in names}
         for (system, measure), part in own.groupby(["system", "measure"]):
-            difference = differences[measure].get(system)
-            systems[system][measure] = SystemScores(scores=part.value.tolist(), difference=difference)
-            if measure == "bleu":
-                empty = part.empty_translations.dropna()
-                lengths[system] = part.length_ratio.mean(), empty.mean() if len(empty) else None
-        blocks.append(f"{', '.join(test)}\n{_table(systems, lengths, compared=True, seeds=True)}")
+            empty = part.empty_translations.dropna()
+            of_bleu = (part.length_ratio.mean(), empty.mean() if len(empty) else None)
+            of_bleu = of_bleu if measure == "bleu" else (None, None)
+            systems[system][measure] = _Listed(part.value.tolist(), *of_bleu, differences[measure].get(system))
+        blocks.append(f"{', '.join(test)}\n{_table(systems, compared=True, seeds=True)}")
     note = f"{_MEANS} {_DIFFERENCE.format(baseline=baseline)}; with one seed this leaves training noise out."
     return "\n".join([*blocks, f"{fill_terminal(note)}More splits and scores: --all.\n"])
 
