@@ -15,10 +15,11 @@ if not os.path.isdir(SOURCES):
     )
 sys.path.insert(0, SOURCES)
 from nmtcore.job import check_working_folder, prepare_jobs, user_config_path
-from nmtcore.planning.configured import configured_models, configured_scores
-from nmtcore.planning.configured_data import (
+from nmtcore.planning.configured import (
     configured_annotation,
     configured_annotator_models,
+    configured_models,
+    configured_scores,
     configured_tokens,
 )
 

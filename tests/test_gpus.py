@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fake_nvml import make_library
@@ -91,12 +90,6 @@ def test_several_cards_are_taken_whole_or_not_at_all(tmp_path):
     end(waiting)
 
 
-def test_jobs_that_start_together_spread_evenly_and_none_waits(tmp_path):
-    with ThreadPoolExecutor(24) as pool:
-        taken = pool.map(lambda _: take(tmp_path, jobs=8, log=pytest.fail), range(24))
-        assert Counter(card for cards in taken for card in cards) == dict.fromkeys(CARDS, 8)
-
-
 def test_a_workflow_with_fewer_jobs_per_gpu_shares_with_no_more(tmp_path):
     for _ in range(2):
         take_slots(["GPU-a"], 1, jobs=2, folder=tmp_path, known=dict)
@@ -165,13 +158,6 @@ def test_of_twenty_processes_none_takes_a_slot_of_another_and_all_end(tmp_path, 
         taken += word == "took"
     assert taken == 20
     assert [take(tmp_path, jobs=jobs, log=pytest.fail) for _ in range(3 * jobs)], "all slots are free again"
-
-
-def test_a_killed_process_frees_its_slot_even_if_nobody_waits(tmp_path):
-    process = start(tmp_path, jobs=1, cards=["GPU-a"])
-    assert process.stdout.readline() == "took GPU-a\n"
-    end(process)
-    assert take_slots(["GPU-a"], 1, jobs=1, folder=tmp_path, known=dict, log=pytest.fail) == ["GPU-a"]
 
 
 def test_jobs_on_a_card_are_counted_where_there_are_slots(tmp_path, monkeypatch):

@@ -9,9 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmtcore.layout import (
-    FILES,
-    INSIDE,
-    JOBS,
     NAME,
     RESERVED,
     SCORES,
@@ -122,13 +119,6 @@ def test_the_scale_is_in_the_root_and_folders_are_normalised():
         assert layout.scale(layout.root(scale)) == scale
 
 
-def test_missing_names_stay_wildcards_in_a_pattern():
-    layout = Layout()
-    assert layout.pattern("pairs", split="train") == "results/{dataset}/corpus/train.parquet"
-    assert layout.pattern("train_model.log") == "{root}/logs/{dataset}/{system}/seed{seed}.training.log"
-    assert layout.pattern("read_split.benchmark") == "results/benchmarks/{dataset}/corpus/raw.{split}.tsv"
-
-
 @pytest.mark.parametrize(
     ("call", "fault"),
     [
@@ -143,15 +133,6 @@ def test_missing_names_stay_wildcards_in_a_pattern():
 def test_missing_and_unknown_names_are_errors(call, fault):
     with pytest.raises(ValueError, match=fault):
         call()
-
-
-def test_a_file_name_is_the_last_part_of_the_path():
-    folders = {"dataset": "demo", "segmentation": "bpe_2000", "system": "s", "seed": 1, "scale": "small"}
-    for file_type, names in {"linearised": {"split": "train", "annotator": "corenlp"}, "history": {}}.items():
-        needed = {name: folders[name] for name in names_of(file_type) if name not in names}
-        assert Layout().path(file_type, **needed, **names).split("/")[-1] == file_name(file_type, **names)
-    assert (file_name("translations"), file_name("codes", side="source")) == ("translations.txt", "source.codes")
-    assert not INSIDE.keys() & TEMPLATES.keys()
 
 
 def test_model_of_a_download():
@@ -179,10 +160,6 @@ def test_existing_files_of_runs_at_all_scales(tmp_path):
         path.touch()
     assert layout.existing("scores") == sorted(paths)
     assert layout.existing("scores", scale="small") == [path for path in paths if "small" in path.parts]
-
-
-def test_every_file_type_has_its_own_path():
-    assert len(set(TEMPLATES.values())) == len(TEMPLATES) == len(FILES) + 2 * len(JOBS)
 
 
 def test_tables_have_a_path_in_each_format():

@@ -1,7 +1,6 @@
 """Only one process at a time has a folder's lock, and whatever ends a process frees it."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -55,14 +54,6 @@ def test_a_second_trainer_stops_waiting_when_its_patience_ends(tmp_path, holder)
     ):
         pytest.fail("two trainers hold the lock")
     assert holder.poll() is None
-
-
-def test_the_lock_of_a_killed_process_is_free_even_if_nobody_waits_for_it(tmp_path, holder):
-    os.kill(holder.pid, signal.SIGKILL)
-    messages = []
-    with locked(tmp_path / "lock", log=messages.append, patience=5):
-        pass
-    assert holder.poll() in (None, -signal.SIGKILL)
 
 
 def test_many_waiters_hold_the_lock_one_after_another(tmp_path):

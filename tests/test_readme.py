@@ -11,7 +11,7 @@ from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines
 from nmtcore.new.deciding_files import shown_settings
-from nmtcore.planning.runs import seed_scores
+from nmtcore.planning.evaluation import seed_scores
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(

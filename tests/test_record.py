@@ -10,7 +10,7 @@ import pytest
 from record import main
 from recording.formats import file_values, folder_values, messages, plan_values
 from recording.parts import numbers_in_text, small_dataset
-from recording.records import differences, report, write_part
+from recording.records import write_part
 from recording.refusals import mistakes
 from safetensors.numpy import save_file
 
@@ -55,18 +55,6 @@ def test_small_differences_and_named_keys_may_be_left_out(tmp_path, capsys):
     assert compared(tmp_path, capsys, near, "--tolerance", "1e-6")[0] == 1
     assert compared(tmp_path, capsys, near, "--without", "tables/*/bleu")[0] == 0
     assert compared(tmp_path, capsys, near, "--without", "tables/*/runs")[0] == 1
-
-
-def test_differences_are_grouped_and_the_largest_comes_first():
-    old = {"part": {"section": {f"row {i}": {"loss": 1.0, "name": "a"} for i in range(9)}}}
-    new = {"part": {"section": {f"row {i}": {"loss": 1.0 + i / 8, "name": "b"} for i in range(9)}}}
-    listed = list(differences(old, new))
-    text = report(listed, everything=False)
-    assert "       8  part / section / loss, at most 0.5\n" in text
-    assert "       9  part / section / name, at most inf\n" in text
-    assert text.index("row 8 / loss") < text.index("row 7 / loss")
-    assert "... and 3 more of part / section / loss (--all)" in text
-    assert report(listed, everything=True).count(" / loss: ") == 8
 
 
 ROWS = {"id": [0, 1], "heads": [[0, 1], None], "norms": [[0.5, 2.0], [4.0]], "tree": [{"head": 1}, {"head": 2}]}

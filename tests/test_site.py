@@ -25,9 +25,9 @@ from nmtcore.model.components.base import Component
 try:
     import ipykernel  # noqa: F401
     import myst_nb  # noqa: F401
-    from build_site import execute_tour, with_drawings
+    from build_site import execute_tour
     from commands import commands_page
-    from docstrings import explanation, markdown
+    from docstrings import explanation
     from mathml import equation
     from pages import addresses, linked, menu
     from python import MODULES, python_reference
@@ -150,21 +150,6 @@ def test_a_part_without_an_equation_or_its_paper_is_refused():
             explanation(type("Plain", (Component,), {"__doc__": docstring}))
 
 
-def test_docstrings_become_markdown():
-    text = inspect.cleandoc(
-        r"""A sentence with `code`.
-
-        .. math::
-
-            a = \frac{b}{c}, \\
-                d
-
-        The end.
-        """
-    )
-    assert markdown(text) == "A sentence with `code`.\n\n```{math}\na = \\frac{b}{c}, \\\\\n    d\n```\n\nThe end.\n"
-
-
 def test_an_equation_that_cannot_be_converted_is_an_error():
     with pytest.raises(ValueError, match=r"\\nonsense.* cannot be converted"):
         equation(r"\nonsense{x}")
@@ -191,14 +176,6 @@ def test_every_data_set_is_listed_with_its_description(project):
     page = datasets_page(project)
     for name in project.dataset_files:
         assert f"| `{name}` | {' '.join(project.dataset(name).description.split()).rstrip('.')} |" in page
-
-
-def test_every_page_on_systems_has_the_equations_of_its_systems(project):
-    pages = system_pages(project)
-    for name, (path, _) in project.system_entries.items():
-        base, *added = parts_of(project.system(name))
-        for part, used in added or [base]:
-            assert explanation(class_of(PARTS[part], used)) in pages[f"systems/{path.stem}"]
 
 
 def test_every_command_and_option_is_listed():
@@ -252,12 +229,6 @@ def test_links_lead_from_page_to_page():
 def test_every_page_is_in_the_menu_once():
     listed = [page for pages in menu(ROOT).values() for page in pages]
     assert sorted(listed) == sorted(set(addresses(ROOT).values()) - {"index"})
-
-
-def test_the_first_page_shows_two_drawings():
-    text = with_drawings("# A\n\nText.\n\n## B\n\n## C\n", ["<svg>1</svg>", "<svg>2</svg>", "<svg>3</svg>"])
-    assert text.count("<img") == 2
-    assert text.index("<img") < text.index("## B")
 
 
 def test_every_link_of_the_site_has_its_target(site):

@@ -33,16 +33,12 @@ def escape_controls(text: str) -> str:
     """Escape characters that are not seen and could change what a terminal shows, except for `\\n` and tabs."""
     if text.isprintable():
         return text
-    return "".join(_escaped(character) if is_hidden(character) else character for character in text)
+    return "".join(own.encode("unicode_escape").decode() if is_hidden(own) else own for own in text)
 
 
 def is_hidden(character: str) -> bool:
     """Return whether a character is not seen or cannot be written; `\\n` and tabs are no such characters."""
     return character not in "\n\t" and unicodedata.category(character) in _HIDDEN
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode()
 
 
 class UserError(Exception):

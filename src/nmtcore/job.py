@@ -205,10 +205,7 @@ def user_config_path(given: Iterable[str | Path] = ()) -> str | None:
 
 
 def call_around(
-    function: Callable[..., Any],
-    *,
-    before: Callable[[], None] = lambda: None,
-    after: Callable[[], None] = lambda: None,
+    function: Callable[..., Any], *, before: Callable[[], None] = lambda: None, after: Callable[[], None] = lambda: None
 ) -> Callable[..., Any]:
     """Return a function that calls `before`, then does what `function` does, then calls `after`.
 

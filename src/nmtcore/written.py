@@ -29,7 +29,7 @@ and `inputs`, the checksum of each input by its path."""
 
 Record = dict[str, Any]
 """`path`; `sha256`, by the names of the files in a folder (that of a file itself is empty); `rule`, and what `MadeFrom`
-has. Records of older versions lack these three. Those of files that no job makes have `state` instead."""
+has. Those of files that no job of ours makes have `state` instead of these three."""
 
 
 class ChangedOrigin(NamedTuple):
@@ -93,7 +93,7 @@ class Records:
             self._write({"path": path, "rule": rule, "sha256": _sums(path), **made_from})
 
     def complete(self, outputs: Iterable[str], *, rule: str, made_from: MadeFrom) -> None:
-        """Record what outputs of an older version were made from; checksums that it recorded stay."""
+        """Record what outputs that are there were made from; checksums that were recorded stay."""
         for path in filter(os.path.exists, outputs):
             record = self.of(path) or {}
             known = {} if "state" in record else record.get("sha256", {})
@@ -102,7 +102,7 @@ class Records:
     def difference(self, outputs: Iterable[str], made_from: MadeFrom) -> ChangedOrigin | None:
         """Compare what outputs were made from with what they would be made from now.
 
-        None: it is not known, because an output has no record or one of an older version.
+        None: it is not known, because an output has no record of that.
         """
         for record in map(self.of, outputs):
             if record is None or "inputs" not in record:

@@ -14,7 +14,7 @@ from nmtcore.config.typed import changed
 from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import METRICS, metric_labels
 from nmtcore.new.component import new_component_files
-from nmtcore.planning.runs import seed_scores
+from nmtcore.planning.evaluation import seed_scores
 from nmtcore.schemas import file_schemas
 
 FILTER = '''"""A filter."""

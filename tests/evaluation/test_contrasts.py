@@ -8,7 +8,6 @@ from nmtcore.evaluation.contrasts import (
     PairCounts,
     count_by_distance,
     count_by_phenomenon,
-    distance_group,
     wilson_interval,
 )
 from nmtcore.inference.schemas import ContrastScore
@@ -33,7 +32,6 @@ def test_groups_have_their_order():
     assert {name: own[:2] for name, own in count_by_phenomenon(scores).items()} == {"b": (3, 2), "a": (3, 2)}
     by_distance = {name: own[:2] for name, own in count_by_distance(scores).items()}
     assert list(by_distance.items()) == [("0", (1, 1)), ("2", (1, 1)), ("15", (1, 0)), (">15", (2, 1))]
-    assert [distance_group(distance) for distance in (0, 15, 16)] == ["0", "15", ">15"]
 
 
 def bound(successes, trials, z, *, low):

@@ -12,7 +12,7 @@ import yaml
 from nmtcore.cli import main
 from nmtcore.config.own_folder import project_of_folder
 from nmtcore.errors import UserError, is_hidden
-from nmtcore.planning.configured_data import configured_comparisons
+from nmtcore.planning.reporting import configured_comparisons
 from nmtcore.schemas import file_schemas
 
 SOURCES = ["the cat sees the old dog today", "a mouse finds the small house", "she never hears the dog at night"]
@@ -23,7 +23,7 @@ TARGETS = ["die Katze sieht heute den alten Hund", "eine Maus findet das kleine 
 def _no_models_here(monkeypatch):
     """Make parsers the same on all machines."""
     monkeypatch.delenv("CORENLP_HOME", raising=False)
-    monkeypatch.setattr("nmtcore.planning.known_parsers._installed", lambda language: iter(()))
+    monkeypatch.setattr("nmtcore.new.known_parsers._installed", lambda language: iter(()))
 
 
 @pytest.fixture

@@ -1,13 +1,12 @@
 """Inputs and settings of annotation jobs."""
 
+import pytest
 from planning.conftest import parsed
 from workflow.calling import little
 
 from nmtcore.planning.annotation import (
     annotator_memory,
-    annotator_models,
-    annotators_without_models,
-    language,
+    parsed_sides,
     selection_annotations,
     selection_file,
     selection_settings,
@@ -26,29 +25,6 @@ def test_a_job_gets_2000_megabytes_more_than_java(make_project):
     )
     memory = [annotator_memory(project, dataset="parsed", annotator=name) for name in ("small", "big")]
     assert memory == [6000, 11000]
-
-
-def test_the_language_of_a_side(make_project):
-    languages = [language(make_project(little=little()), dataset="little", side=side) for side in ("source", "target")]
-    assert languages == ["en", "de"]
-
-
-def test_models_are_downloaded_unless_the_user_has_them(make_project, tmp_path):
-    tagged = little(annotators={"tags": {"tool": "easyccg"}}, syntax={"target": {"ccg": "tags"}})
-    project = make_project(tagged=tagged)
-    files = annotator_models(project, dataset="tagged", annotator="tags")
-    assert "downloads/models/easyccg/easyccg.jar" in files
-    jar = tmp_path / "manual/models/easyccg/easyccg.jar"
-    jar.parent.mkdir(parents=True)
-    jar.touch()
-    assert annotator_models(project, dataset="tagged", annotator="tags") == []
-
-
-def test_missing_models_that_cannot_be_downloaded_are_reported(make_project):
-    project = make_project(parsed=parsed())
-    assert annotator_models(project, **TREES) == []
-    (sentence,) = annotators_without_models(project, [("parsed", "trees"), ("parsed", "gold")])
-    assert sentence.startswith("parsed: the annotator trees cannot run: there is no spacy model 'xx_trees'")
 
 
 def test_only_the_training_split_has_several_shards(make_project):
@@ -75,3 +51,25 @@ def test_a_selection_reads_the_annotations_of_the_training_split(make_project):
     ]
     assert selection_annotations(project, dataset="parsed") == []
     assert selection_settings(project, dataset="selected")["parsed"] == {"source": ["dependencies"]}
+
+
+@pytest.mark.parametrize(
+    ("annotator", "named", "sides"),
+    [
+        ({"tool": "spacy", "model": "en_ud"}, [], ("source",)),
+        ({"tool": "udpipe", "model": "german-gsd.de.udpipe"}, [], ("target",)),
+        ({"tool": "stanza", "model": "mine"}, [], ("source", "target")),
+        ({"tool": "spacy", "model": "en_ud"}, ["target"], ("target",)),
+        ({"tool": "corenlp"}, [], ("source", "target")),
+        ({"tool": "easyccg"}, [], ()),
+    ],
+)
+def test_a_parser_is_of_the_sides_that_name_it_or_whose_language_it_knows(make_project, annotator, named, sides):
+    syntax = {side: {"dependencies": "p"} for side in named}
+    project = make_project(mine=little(annotators={"p": annotator}, syntax=syntax))
+    assert parsed_sides(project.dataset("mine"), "p") == sides
+
+
+def test_corenlp_parses_the_sides_whose_language_it_knows(make_project):
+    project = make_project(mine=little(source="cs", target="en", annotators={"p": {"tool": "corenlp"}}))
+    assert parsed_sides(project.dataset("mine"), "p") == ("target",)

@@ -7,8 +7,7 @@ import pytest
 
 from nmtcore.config.project_settings import CometSettings, ProjectSettings
 from nmtcore.errors import UserError
-from nmtcore.planning.comet import comet_checkpoint, comet_obstacles
-from nmtcore.planning.runs import seed_scores
+from nmtcore.planning.evaluation import comet_checkpoint, comet_obstacles
 
 
 @pytest.fixture
@@ -49,12 +48,3 @@ def test_comet_needs_conda_or_a_python_of_its_own(tmp_path: Path, settings):
     assert "--software-deployment-method conda" in sentence
     (sentence,) = obstacles("/no/python", with_conda=False)
     assert sentence == "comet.python in config.yaml: there is no program /no/python; name a Python interpreter."
-
-
-def test_any_system_can_be_scored_by_comet(make_project):
-    project = make_project()
-    names = {"root": "results/smoke", "dataset": "demo_en2de", "system": "nmt"}
-    assert seed_scores(project, **names, score="comet") == [
-        f"results/smoke/demo_en2de/nmt/seed{seed}/comet.json" for seed in (1, 2)
-    ]
-    assert "comet" not in project.run("demo_en2de", "nmt", "smoke", 1).scores

@@ -6,22 +6,21 @@ from workflow.calling import little
 
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import (
-    configured_contrasts,
-    configured_heads,
+    configured_annotation,
+    configured_annotator_models,
     configured_models,
     configured_runs,
     configured_scores,
-    without_contrasts,
+    configured_tokens,
 )
-from nmtcore.planning.configured_data import (
-    configured_annotation,
+from nmtcore.planning.reporting import (
     configured_annotation_reports,
-    configured_annotator_models,
     configured_comparisons,
+    configured_contrasts,
     configured_labels,
     configured_reports,
-    configured_tokens,
     published_sizes,
+    without_contrasts,
 )
 
 
@@ -54,27 +53,6 @@ def test_the_metrics_of_a_data_set_are_scores_of_its_systems(make_project):
     broken = make_project(twice=little(evaluation={"metrics": ["ribes", "ribes"]}))
     with pytest.raises(UserError, match=r"metrics names a score twice \(ribes, ribes\)"):
         broken.run("twice", "transformer_base", "smoke", 1)
-
-
-def test_the_papers_metrics_are_those_of_their_data_sets(make_project):
-    project = make_project()
-    metrics = {name: project.dataset(name).evaluation.metrics for name in project.dataset_files}
-    japanese = dict.fromkeys(("wat_en2ja", "rehearsal_wat_en2ja"), ("ribes",))
-    others = {name for name in metrics if project.dataset(name).recipe in ("tran2018", "aycock2021")}
-    expected = japanese | dict.fromkeys(others, ("multi_bleu",))
-    assert {name: own for name, own in metrics.items() if own} == expected
-
-
-def test_a_table_of_heads_has_the_treebanks_of_transformers(make_project):
-    project = make_project({"systems": ["transformer_base", "sa_nmt_shared"]}, parsed=parsed(), plain=little())
-    runs, _ = configured_runs(project)
-    assert configured_heads(project, runs=runs) == [
-        f"results/smoke/parsed/transformer_base/seed{seed}/heads/gold_bank.json" for seed in (1, 2)
-    ]
-    others = [run for run in runs if run.dataset == "plain" or run.system == "sa_nmt_shared"]
-    assert len(others) == 6
-    with pytest.raises(UserError, match="A table of heads needs `datasets` with a gold treebank of the source side"):
-        configured_heads(project, runs=others)
 
 
 def test_features_and_annotation_of_the_configured_data_sets(project, make_project):
@@ -122,14 +100,3 @@ def test_a_table_of_contrastive_pairs_has_the_systems_that_can_be_scored(make_pr
     assert without_contrasts(project, runs=runs) == ["plain is left out: it has no contrastive pairs."]
     with pytest.raises(UserError, match="A table of contrastive pairs needs `datasets` that have some"):
         configured_contrasts(project, runs=[run for run in runs if run.dataset == "plain"])
-
-
-def test_systems_that_generate_tags_are_left_out_of_contrastive_pairs(make_project):
-    project = make_project({"systems": ["interleaved", "multitask"], "datasets": ["demo_de2en"], "seeds": [1]})
-    runs, _ = configured_runs(project)
-    (scored,) = configured_contrasts(project, runs=runs)
-    assert scored == "results/smoke/demo_de2en/multitask/seed1/contrast/contrast_demo.parquet"
-    (sentence,) = without_contrasts(project, runs=runs)
-    assert sentence.startswith("interleaved is left out: it generates tags among the words, so the probability of a ")
-    with pytest.raises(UserError, match="and `systems` that are trained here and generate no tags"):
-        configured_contrasts(project, runs=runs[:1])

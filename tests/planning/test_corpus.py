@@ -6,7 +6,7 @@ import pytest
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.corpus import braced_files, filter_threads, filtering_settings, held_out_splits, raw_files
+from nmtcore.planning.corpus import filter_threads, filtering_settings, held_out_splits, raw_files
 
 
 def own_file(**paths):
@@ -34,18 +34,15 @@ def test_missing_own_files_are_an_error_until_the_split_has_been_read(make_proje
     assert raw_files(project, dataset="mine", split="train") == ["mine.en", "mine.de"]
 
 
-def test_files_whose_names_have_braces_are_parameters_alone(make_project, tmp_path):
+def test_a_file_whose_name_has_braces_is_refused(make_project, tmp_path):
     """Snakemake would look for another file, or for a wildcard that no rule has."""
-    paths = {"source": str(tmp_path / "{split}.en"), "target": str(tmp_path / "{x}/mine.de")}
-    (tmp_path / "{x}").mkdir()
+    paths = {"source": str(tmp_path / "{split}.en"), "target": str(tmp_path / "mine.de")}
     for path in paths.values():
         Path(path).touch()
-    project = make_project(mine=own_file(**paths))
-    assert raw_files(project, dataset="mine", split="train") == []
-    before = braced_files(project, dataset="mine", split="train")
-    assert list(before) == ["{split}.en", "{x}/mine.de"]
-    Path("{split}.en").write_text("other")
-    assert braced_files(project, dataset="mine", split="train") != before
+    with pytest.raises(
+        UserError, match=r"mine: Snakemake takes braces in \{split\}\.en for wildcards: rename the file"
+    ):
+        raw_files(make_project(mine=own_file(**paths)), dataset="mine", split="train")
 
 
 def test_only_the_training_split_depends_on_filters(make_project):

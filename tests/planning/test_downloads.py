@@ -4,7 +4,7 @@ import pytest
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.downloads import download_settings, file_settings, files_and_licences, files_by_hand
+from nmtcore.planning.corpus import download_settings, file_settings, files_and_licences
 
 
 def with_file(name="text/en.txt", **changes):
@@ -52,13 +52,3 @@ def test_files_come_with_the_licence_of_their_corpus_or_model(make_project):
     assert files["text/en.txt"][1] == "none"
     assert files["models/easyccg/easyccg.jar"][1] == project.annotator_model("easyccg").licence
     assert files_and_licences(project, names[:1], datasets=[])["text/en.txt"][1] == ""
-
-
-def test_files_to_download_by_hand(make_project, tmp_path):
-    project = make_project(first=with_file(manual="Ask its authors."))
-    file = file_settings(project, file="text/en.txt")
-    (sentence,) = files_by_hand(project, [file]).values()
-    assert "text/en.txt must be fetched by hand: Ask its authors." in sentence
-    (tmp_path / "manual/text").mkdir(parents=True)
-    (tmp_path / "manual/text/en.txt").touch()
-    assert files_by_hand(project, [file]) == {}

@@ -7,19 +7,21 @@ from planning.conftest import parsed
 from workflow.calling import little
 
 from nmtcore.config.needs import MissingAnnotation
-from nmtcore.config.stages import inference_settings
 from nmtcore.errors import UserError
-from nmtcore.planning.configured import configured_heads, configured_models, configured_runs, configured_scores
-from nmtcore.planning.external import (
+from nmtcore.planning.configured import configured_runs
+from nmtcore.planning.evaluation import (
     external_pattern,
     missing_seed_notes,
+    parse_folders,
+    seed_scores,
+    summary_seeds,
     trained_pattern,
     translation_file,
 )
-from nmtcore.planning.runs import measured_features, parse_folders, seed_scores, summary_seeds
+from nmtcore.planning.inference import measured_features
 from nmtcore.planning.targets import unknown_target
 from nmtcore.reporting.seed_items import run_items
-from nmtcore.tables.plan import planned_table, table_inputs, table_notes
+from nmtcore.tables.plan import planned_table, table_notes
 
 
 @pytest.fixture
@@ -52,12 +54,6 @@ def test_a_run_has_the_files_of_its_seed_and_only_splits_with_files(make, tmp_pa
     assert (alone.tests, alone.external) == (("test",), {"test": "config/t1"})
 
 
-def test_greedy_translations_of_dev_are_not_expected(make):
-    greedy = parsed(evaluation={"text": "tokens", "greedy_dev": True})
-    run = make({"parsed": {"test": "t", "dev": "d"}}, datasets={"parsed": greedy}).run("parsed", "llm", "smoke", 1)
-    assert not run.evaluation.greedy_dev
-
-
 @pytest.mark.parametrize(
     ("translations", "seed", "sentence"),
     [
@@ -73,19 +69,6 @@ def test_missing_translations_are_named(make, translations, seed, sentence):
         make(translations).run("parsed", "llm", "smoke", seed)
     assert "mine.yaml: llm on parsed at scale smoke: has " in str(caught.value)
     assert caught.value.missing.startswith("no external translations ")
-
-
-def test_missing_files_are_named_together(make, tmp_path):
-    project = make({"parsed": {"test": "a", "dev": "b"}})
-    for name in ("a", "b"):
-        (tmp_path / "config" / name).unlink()
-    (tmp_path / "config/b").mkdir()
-    with pytest.raises(UserError, match="files are missing") as caught:
-        project.run("parsed", "llm", "smoke", 1)
-    assert str(caught.value).splitlines()[1:] == [
-        "  test: there is no file config/a",
-        "  dev: a folder is at config/b",
-    ]
 
 
 TEST = {"parsed": {"test": "a"}}
@@ -132,13 +115,6 @@ def test_a_date_needs_no_quotation_marks(make, tmp_path):
     assert project.system("llm").external.source_note == note
 
 
-def test_scales_take_other_sentences(make):
-    project = make({"parsed": {"test": "t"}})
-    runs = [project.run("parsed", "llm", scale, 1) for scale in ("smoke", "paper")]
-    small, all_of_them = (inference_settings(run, split="test")["sentences"] for run in runs)
-    assert small != all_of_them
-
-
 def test_a_summary_has_the_configured_seeds_with_translations(make):
     project = make({"parsed": {"test": ["a", "b"]}}, {"seeds": [3, 2, 1]})
     folder = "results/smoke/parsed/llm"
@@ -171,19 +147,6 @@ def test_tables_record_the_seeds_without_translations(make):
         assert table_notes(project, table="mine_t") == [sentence]
         which = f"{seeds}, which ha{'s' if len(missing) == 1 else 've'} no translations."
         assert f"llm on parsed: without {which}" in list(run_items(planned_table(project, "mine_t")))
-
-
-def test_only_trained_systems_have_models_and_heads(make):
-    project = make({"parsed": {"test": ["a", "b"]}}, {"systems": ["llm", "transformer_base"]})
-    runs, _ = configured_runs(project)
-    folder = "results/smoke/parsed"
-    assert configured_scores(project, runs=runs) == [f"{folder}/llm.bleu", f"{folder}/transformer_base.bleu"]
-    base = [f"{folder}/transformer_base/seed{seed}" for seed in (1, 2)]
-    assert configured_models(project, runs=runs) == [f"{path}/model" for path in base]
-    assert table_inputs(project, table="curves") == [f"{path}/training.jsonl" for path in base]
-    assert len(configured_heads(project, runs=runs)) == 2
-    with pytest.raises(UserError, match="A table of heads needs"):
-        configured_heads(project, runs=[run for run in runs if run.system == "llm"])
 
 
 def test_a_pattern_leaves_out_data_sets_without_translations(make):

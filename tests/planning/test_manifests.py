@@ -44,12 +44,6 @@ def test_parsers_are_those_that_the_run_uses(root):
     assert annotators("multi30k_cs2en", "tag_attention").keys() == {"easyccg"}
 
 
-def test_shared_corpora_keep_their_name(root):
-    project = Project.load(root / "config")
-    sources = manifest_sources(project, run=project.run("multi30k_en2de", "transformer_base", "smoke", 1))
-    assert sources["files"][0]["name"] == "multi30k_de_en_train"
-
-
 def write(project, file_type, **names):
     path = Path(project.layout.path(file_type, scale="smoke", dataset="mine", **names))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,9 +71,12 @@ def test_data_sets_are_described_when_a_split_was_read(make_project):
     write_json(Path(read), {})
     described = read_datasets(project)
     assert described.keys() == {"mine"}
-    assert described["mine"]["splits"] == list(project.dataset("mine").splits)
-    annotation = project.layout.path("annotation", dataset="mine", annotator="x", split="train", side="source")
+    assert described["mine"]["splits"] == ["train"]
+    assert {row["name"] for row in described["mine"]["files"]} == {"mine/train"}
+    annotation = project.layout.path("annotation", dataset="mine", annotator="trees", split="train", side="source")
     write_json(Path(annotation), {})
     assert reading_reports(project) == sorted([annotation, read]), "the table is made again"
+    described = read_datasets(project)
+    assert [row.get("annotator") for row in described["mine"]["files"]] == [None, None, "trees"]
     write_json(Path(project.layout.path("raw_report", dataset="gone", split="test")), {})
     assert read_datasets(project) == described, "the configuration has no data set called gone"

@@ -14,7 +14,7 @@ from nmtcore.config.yaml_files import read_yaml
 from nmtcore.evaluation.compare import compare_systems
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.summary import Estimate
-from nmtcore.planning.demo import DEMO_MEASURED
+from nmtcore.planning.evaluation import DEMO_MEASURED
 from nmtcore.reporting.demo_results import demo_text, meaning, measured_sentences
 
 COMPARED = {"base": None, "head": "base", "other": "base", "trees": "other"}

@@ -13,7 +13,7 @@ from sacrebleu import corpus_bleu
 from nmtcore.errors import UserError
 from nmtcore.evaluation.induction import MEASURES
 from nmtcore.evaluation.metrics import METRICS
-from nmtcore.files import read_json, write_json, write_lines
+from nmtcore.files import read_json, write_json
 from nmtcore.reporting.licences_table import comet_models, licence_entries, write_licence_table
 from nmtcore.reporting.manifest import RUNS_SCHEMA, write_manifest
 from nmtcore.reporting.run_index import SCORES_SCHEMA, index_runs, read_scores, score_frame, score_rows
@@ -30,8 +30,7 @@ def test_runs_have_a_row_each_and_scores_too(tmp_path, layout):
     write_log(Path(layout.path("scores", **names_of("other"))).parent / "checkpoints/0", [ATTEMPT])
     write_run(layout, "broken")
     (tmp_path / "results/small/d/broken/seed1/training.jsonl").write_text("{\n")
-    sentences = []
-    index_runs(layout, {}, warn=sentences.append)
+    sentences = index_runs(layout, states={"supertags": {}})
     runs, scores = (pd.read_parquet(tmp_path / f"results/{name}.parquet") for name in ("runs", "scores"))
     assert list(zip(runs.system, runs.seed, runs.state, strict=True)) == [
         ("base", 2, "finished"), ("base", 10, "finished"), ("other", 1, "interrupted"),
@@ -98,7 +97,7 @@ def test_constructions_are_subsets(tmp_path):
 def test_the_example_of_the_documentation(root, tmp_path, monkeypatch, layout):
     write_run(layout, "base", 1, bleu=20.0)
     write_run(layout, "base", 2, bleu=22.0)
-    index_runs(layout, {})
+    index_runs(layout, states={"supertags": {}})
     text = (root / "docs/running.md").read_text(encoding="utf-8")
     (example,) = (block for block in text.split("```python\n")[1:] if "scores.parquet" in block)
     monkeypatch.chdir(tmp_path)
@@ -132,16 +131,17 @@ def test_licences_are_listed_once_with_the_data_sets_that_use_them(layout):
     assert "| corpus | news | CC BY 4.0 | B 2021 | 1 | 0 | d |" in text
 
 
-def test_data_without_runs_have_their_licences_as_far_as_they_were_read(layout):
+def test_data_without_runs_have_their_licences(layout):
+    """The run of d does not use its treebank."""
     write_finished(layout)
     _, empty, model = SOURCES["files"]
     bank = empty | {"name": "bank", "splits": ["gold_bank"], "licence": "CC BY-SA", "citation": "D"}
     tagger = model | {"name": "en_small", "annotator": "tagger", "licence": "", "file": None}
-    known = {**SOURCES, "splits": [*SOURCES["splits"], "gold_bank"], "files": [*SOURCES["files"], bank, tagger]}
-    for dataset, split in (("d", "gold_bank"), ("prepared", "test")):  # the run of d does not use its treebank
+    read = {"d": ("gold_bank", [bank]), "prepared": ("test", [empty, tagger])}
+    for dataset, (split, _) in read.items():
         write_json(layout.path("raw_report", dataset=dataset, split=split), {"pairs": 2, "kept": 2})
-    write_lines(layout.path("annotation", dataset="prepared", annotator="tagger", split="test", side="source"), [])
-    entries, text = listed_licences(layout, {"d": known, "prepared": known, "unread": known})
+    datasets = {name: {**SOURCES, "splits": [split], "files": files} for name, (split, files) in read.items()}
+    entries, text = listed_licences(layout, datasets)
     assert {(entry["name"], *entry["datasets"]) for entry in entries} == {
         ("bank", "d"), ("mine/test", "d", "prepared"), ("news", "d"), ("stanza_en", "d"), ("en_small", "prepared"),
     }  # fmt: skip

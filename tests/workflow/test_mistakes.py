@@ -25,12 +25,12 @@ REFUSED = {
     "results/smoke/demo_en2de/corpus/test.parquet": f"Did you mean {DEMO}/corpus/test.parquet?",
     "results/table/system.md": "Did you mean results/tables/systems.md?",
     "results/smoke/tables/mine/data.md": "Did you mean results/tables/mine/data.md, with --config scale=smoke?",
+    f"{DEMO}/smoke/corpus/test.parquet": f"Did you mean {DEMO}/corpus/test.parquet?",
     "downloads/multi30k/vaal.cs": "Did you mean multi30k/val.cs, ",
     "results/*/depparse_l0.bleu": "a target is one file. For many, ask for a rule: snakemake all --config 'systems=",
-    f"{DEMO}/smoke/nmt.bleu": "the scale comes first. Did you mean results/smoke/demo_en2de/nmt.bleu?",
+    f"{DEMO}/smoke/nmt.bleu": "Did you mean results/smoke/demo_en2de/nmt.bleu?",
     f"{DEMO}/nmt/seed2/hypotheses/test/translations.txt": (
-        f"ask for {DEMO}/nmt/seed2/hypotheses/test, which has all such files. Tables and summaries have the `seeds` of "
-        "config.yaml (1)."
+        f"ask for {DEMO}/nmt/seed2/hypotheses/test, which has all such files."
     ),
     f"{DEMO}/corpus/trian.parquet": "unknown split 'trian'. Did you mean train?",
     f"{DEMO}/annotation/exist/test.source.parquet": "unknown annotator 'exist'. Did you mean existing",

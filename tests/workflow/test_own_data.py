@@ -1,7 +1,6 @@
 """A user's own data: files read again if they change, named if missing; and what `nmtcore new dataset` writes."""
 
 import json
-import os
 from itertools import islice
 
 import pytest
@@ -38,24 +37,6 @@ def own(root, tmp_path_factory):
     path.rename(path.with_suffix(".yml"))
     directory.run(TARGET)
     return directory
-
-
-def test_a_changed_file_is_read_again(own):
-    """Also an older one, which Snakemake itself does not notice; the same text is the same, whatever its time."""
-    path = own.folder / "my/train.source"
-    text, time = path.read_text(encoding="utf-8"), path.stat().st_mtime_ns
-    for age in (10**12, -(10**12)):
-        os.utime(path, ns=(time - age, time - age))
-        assert own.plan(TARGET).rules == set()
-    for age in (10**12, 0):
-        path.write_text(text.replace("cat", "camel"), encoding="utf-8")
-        os.utime(path, ns=(time - age, time - age))
-        planned = own.plan(TARGET)
-        assert planned.rules == {"read_split", "filter_split"}
-        assert "Updated input files: my/train.source" in planned.output
-    path.write_text(text, encoding="utf-8")
-    os.utime(path, ns=(time, time))
-    assert own.plan(TARGET).rules == set()
 
 
 def test_missing_files_are_named_while_planning(own):

@@ -79,14 +79,10 @@ def test_training_requests_memory_and_threads_for_each_gpu(empty):
 @pytest.mark.parametrize(
     ("settings", "options", "chosen", "gpus", "slots", "of_training"),
     [
-        (["scale=small"], [], None, 4, 32, 1),
-        (["scale=small", "machine={jobs_per_gpu: 3}"], [], None, 4, 12, 1),
         (["scale=small", "gpus=2"], [], None, 4, 32, 16),
-        (["scale=paper", "gpus=2"], [], "1,3,2", 3, 3, 2),
-        (["scale=small"], ["--resources", "gpu=2"], None, 4, 2, 1),
+        (["scale=small"], ["--resources", "gpu=2"], "1,3,2", 3, 2, 1),
         (["scale=small", "gpus=2"], ["--workflow-profile", "profiles/slurm"], None, None, None, 2),
         (["scale=small"], [], "", None, None, 0),
-        (["scale=small", "device=cpu"], [], None, None, None, 0),
     ],
 )
 def test_a_workstation_with_four_gpus(

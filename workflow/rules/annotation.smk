@@ -40,7 +40,7 @@ rule gather_annotation:
     resources:
         **SMALL,
     script:
-        "../scripts/job.py"
+        "../scripts/gather_annotation.py"
 
 
 rule label_vocabularies:
@@ -52,7 +52,7 @@ rule label_vocabularies:
     resources:
         **SMALL,
     script:
-        "../scripts/job.py"
+        "../scripts/label_vocabularies.py"
 
 
 rule linearise:
@@ -64,7 +64,7 @@ rule linearise:
     resources:
         **SMALL,
     script:
-        "../scripts/job.py"
+        "../scripts/linearise.py"
 
 
 rule select_pairs:

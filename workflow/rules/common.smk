@@ -21,7 +21,7 @@ from nmtcore.gpus import jobs_per_gpu, visible_gpus
 from nmtcore.job import end_planning
 from nmtcore.layout import JOBS, TABLE_FORMATS
 from nmtcore.planning.configured import configured_runs
-from nmtcore.planning.external import external_pattern, trained_pattern
+from nmtcore.planning.evaluation import external_pattern, trained_pattern
 
 
 def without_traceback(function):

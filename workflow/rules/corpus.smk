@@ -1,14 +1,13 @@
 # The corpus stage: download files, read splits, filter sentence pairs and list contrastive ones.
 from nmtcore.planning.corpus import (
-    braced_files,
     contrastive_files,
+    download_settings,
     filter_threads,
     filtering_settings,
     held_out_splits,
     raw_files,
     reading_settings,
 )
-from nmtcore.planning.downloads import download_settings
 
 
 rule download:
@@ -36,7 +35,6 @@ rule read_split:
         **READING,
     params:
         settings=planned(reading_settings),
-        braced=planned(braced_files),
     script:
         "../scripts/read_split.py"
 
@@ -50,7 +48,7 @@ rule count_in_train:
     resources:
         **SMALL,
     script:
-        "../scripts/job.py"
+        "../scripts/count_in_train.py"
 
 
 rule list_contrasts:
@@ -62,9 +60,8 @@ rule list_contrasts:
         **SMALL,
     params:
         settings=planned(reading_settings),
-        braced=planned(braced_files),
     script:
-        "../scripts/job.py"
+        "../scripts/list_contrasts.py"
 
 
 rule filter_split:

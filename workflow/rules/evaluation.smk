@@ -4,17 +4,16 @@ import shlex
 import sys
 
 from nmtcore.config.stages import ScoringSettings
-from nmtcore.planning.corpus import pairs_in_train
-from nmtcore.planning.demo import demo_comparison, demo_counts
-from nmtcore.planning.external import (
+from nmtcore.planning.evaluation import (
+    demo_comparison,
+    demo_counts,
     missing_seed_notes,
-    translation_file,
-)
-from nmtcore.planning.runs import (
     pair_files,
+    pairs_in_train,
     parse_folders,
     seed_scores,
     summary_seeds,
+    translation_file,
     translation_folders,
     tree_files,
 )
@@ -63,7 +62,7 @@ rule score_gold:
     params:
         settings=scoring_param(ScoringSettings.of_gold),
     script:
-        "../scripts/job.py"
+        "../scripts/score_gold.py"
 
 
 rule prepare_comet:
@@ -115,7 +114,7 @@ rule score_comet:
         model=lambda wildcards: SETTINGS.comet.model,
         settings=scoring_param(ScoringSettings.of_comet),
     script:
-        "../scripts/job.py"
+        "../scripts/score_comet.py"
 
 
 rule summarise_seeds:
@@ -126,7 +125,7 @@ rule summarise_seeds:
     params:
         seeds=planned(summary_seeds),
     script:
-        "../scripts/job.py"
+        "../scripts/summarise_seeds.py"
 
 
 rule demo:
@@ -137,4 +136,4 @@ rule demo:
     params:
         comparison=planned(demo_comparison),
     script:
-        "../scripts/job.py"
+        "../scripts/demo.py"

@@ -45,4 +45,4 @@ rule extract_syntax:
     params:
         annotation_names=planned(used_annotations),
     script:
-        "../scripts/job.py"
+        "../scripts/extract_syntax.py"

@@ -1,6 +1,6 @@
 # What a run's model makes of one split: translations and parses, which evaluation.smk scores; parses by its attention
 # heads, gate norms, attention weights, log-probabilities of contrastive pairs.
-from nmtcore.planning.runs import gold_trees, measured_features, target_tags
+from nmtcore.planning.inference import gold_trees, measured_features, target_tags
 
 
 rule translate_split:
@@ -18,7 +18,7 @@ rule translate_split:
     params:
         **run_params(inference_settings, *INFERENCE),
     script:
-        "../scripts/job.py"
+        "../scripts/translate_split.py"
 
 
 rule parse_gold:
@@ -33,7 +33,7 @@ rule parse_gold:
     params:
         **run_params(inference_settings, "sentences", "trees"),
     script:
-        "../scripts/job.py"
+        "../scripts/parse_gold.py"
 
 
 # Each measure: the type of its file, its inputs besides the model and the features, and its parameters.
@@ -84,4 +84,4 @@ for measure, (file_type, more_inputs, more_params) in MEASURES.items():
         params:
             **more_params,
         script:
-            "../scripts/job.py"
+            f"../scripts/{measure}.py"

@@ -12,9 +12,10 @@ from nmtcore.job import call_around, end_with_terminal
 from nmtcore.layout import model_of
 from nmtcore.lock import free_locks, keep_results, sign_locks
 from nmtcore.planning.annotation import annotators_without_models
-from nmtcore.planning.comet import comet_obstacles
+from nmtcore.planning.corpus import files_and_licences, files_by_hand
 from nmtcore.planning.costs import cost_lines, planned_costs
-from nmtcore.planning.downloads import files_and_licences, files_by_hand
+from nmtcore.planning.evaluation import comet_obstacles
+from nmtcore.planning.gpus import shared_gpus
 from nmtcore.planning.up_to_date import compare_with_records, unknown_sentence
 
 
@@ -28,20 +29,18 @@ def when_planned(check):
     def check_jobs():
         if not workflow.is_main_process:
             return
-        executing = workflow.executor_plugin is not None
-        starting = executing and not workflow.touch and not workflow.dryrun
-        plan_again(starting=starting)
-        if executing:
+        plan_again()
+        if workflow.executor_plugin is not None:
             check([job for job in workflow.dag.needrun_jobs() if is_ours(job)])
 
     workflow._build_dag = call_around(workflow._build_dag, after=check_jobs)
 
 
-def plan_again(starting):
+def plan_again():
     """Let records decide which outputs are made again."""
     dag = workflow.dag
     compared = without_traceback(compare_with_records)(
-        dag, LAYOUT, is_ours=is_ours, accept=workflow.touch, starting=starting
+        dag, LAYOUT, is_ours=is_ours, accept=workflow.touch
     )
     if compared.changed or compared.touched:
         decide_again(compared.changed)
@@ -74,22 +73,18 @@ def share_gpus(jobs):
     An executor gives jobs their GPUs. In a dry run, only `use_threads` tells that there is one.
     """
     jobs = [job for job in jobs if GPUS and "gpu" in job.rule.resources]
-    if not jobs:
-        return
-    os.environ.pop(JOBS_PER_GPU, None)
     has_executor = not workflow.local_exec or (workflow.dryrun and workflow.use_threads)
-    gpus = [] if has_executor else visible_gpus()
+    gpus = visible_gpus() if jobs and not has_executor else []
+    os.environ.pop(JOBS_PER_GPU, None)
     if not gpus:
         return
     roots = {job.wildcards_dict["root"] for job in jobs if "root" in job.wildcards_dict}
-    scales = [PROJECT.scale(LAYOUT.scale(root)) for root in roots]
-    of_scales = min((scale.jobs_per_gpu for scale in scales), default=1)
-    shared = SETTINGS.machine.jobs_per_gpu or of_scales
-    os.environ[JOBS_PER_GPU] = str(shared)
+    shared = shared_gpus(PROJECT, roots, visible=len(gpus))
+    os.environ[JOBS_PER_GPU] = str(shared.jobs)
     if "gpu" not in workflow.global_resources:
-        workflow.register_resource("gpu", shared * max(len(gpus), GPUS))
+        workflow.register_resource("gpu", shared.slots)
     slots = workflow.global_resources["gpu"].value
-    each = "1 job" if shared == 1 else f"{shared} jobs"
+    each = "1 job" if shared.jobs == 1 else f"{shared.jobs} jobs"
     sentence = (
         f"GPUs: {len(gpus)}, with at most {each} at a time on each (gpu={slots})."
     )
@@ -185,7 +180,9 @@ def report_costs(trainings):
     except UserError as error:
         warn(f"Costs are not estimated: {error}")
         return
-    for line in cost_lines(*costs, free=free_bytes(Path(LAYOUT.results))):
+    for line in cost_lines(
+        *costs, on_gpu=ON_GPU, free=free_bytes(Path(LAYOUT.results))
+    ):
         logger.info(line, extra={"quietness": Quietness.PROGRESS, "shown": True})
 
 

@@ -2,20 +2,17 @@
 # parsers, contrastive pairs. The index of all runs, and the licences of all data. (tables.smk makes those
 # tables of the configured systems that are specified as the papers' are.)
 # A name of the user's choice, results/tables/NAME/data.md, keeps several versions of a table or figure apart.
-from nmtcore.planning.configured import (
-    configured_contrasts,
-    configured_heads,
-    without_contrasts,
-)
-from nmtcore.planning.configured_data import (
+from nmtcore.planning.manifests import read_datasets, reading_reports, run_states
+from nmtcore.planning.reporting import (
     configured_annotation_reports,
     configured_comparisons,
+    configured_contrasts,
+    configured_heads,
     configured_labels,
     configured_reports,
-    configured_tokens,
     published_sizes,
+    without_contrasts,
 )
-from nmtcore.planning.manifests import read_datasets, reading_reports, run_states
 
 # The files of each table by what they are, and what is planned for it.
 PLAIN_TABLES = {

@@ -13,4 +13,4 @@ rule learn_segmentation:
         mem_mb=8000,
         runtime=480,
     script:
-        "../scripts/job.py"
+        "../scripts/learn_segmentation.py"

@@ -82,4 +82,4 @@ rule report_page:
         tests=planned(main_tests),
         compared_with=planned(system_comparisons),
     script:
-        "../scripts/job.py"
+        "../scripts/report_page.py"

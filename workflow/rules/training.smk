@@ -1,16 +1,16 @@
 # One model per run. Its checkpoints are not declared as outputs, so that Snakemake never deletes them.
-from nmtcore.planning.runs import (
-    feature_files,
+from nmtcore.planning.training import (
     label_files,
     label_paths,
     segmentation_of_run,
     start_model,
+    training_features,
 )
 
 
 rule train_model:
     input:
-        features=planned(feature_files, splits="training_splits"),
+        features=planned(training_features),
         start=planned(start_model),
         labels=planned(label_paths),
         dev=LAYOUT.pattern("pairs", split="dev"),

@@ -2,7 +2,7 @@
 
 from nmtcore.evaluation.scores import write_comet_input
 from nmtcore.job import job, job_arguments, job_settings
-from nmtcore.planning.comet import comet_checkpoint
+from nmtcore.planning.evaluation import comet_checkpoint
 
 with job(snakemake):
     settings = job_settings(snakemake)

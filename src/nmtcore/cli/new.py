@@ -39,16 +39,9 @@ def add_new(commands: argparse._SubParsersAction) -> None:
     dataset.add_argument("--source", required=True, metavar="CODE", help="language of the source side (cs)")
     dataset.add_argument("--target", metavar="CODE", help="language of the target side (en)")
     for split in ("train", "dev", "test"):
-        dataset.add_argument(
-            f"--{split}",
-            nargs="+",
-            action="append",
-            default=[],
-            metavar="FILE",
-            help=_FILES[split],
-        )
+        dataset.add_argument(f"--{split}", nargs="+", action="append", default=[], metavar="FILE", help=_FILES[split])
     dataset.add_argument("--gold", action="append", default=[], metavar="NAME=FILE", help=_FILES["gold"])
-    # The names are those of `config.formats` and `planning.known_parsers`, which would be slow to import here.
+    # The names are those of `config.formats` and `new.known_parsers`, which would be slow to import here.
     dataset.add_argument(
         "--format",
         type=_format,

@@ -21,10 +21,7 @@ def add_translate(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--alpha", type=float, help="the exponent of the length penalty")
     command.add_argument(
-        "--min-length",
-        type=int,
-        metavar="N",
-        help="the smallest number of subwords per translation (0: may be empty)",
+        "--min-length", type=int, metavar="N", help="the smallest number of subwords per translation (0: may be empty)"
     )
     command.add_argument(
         "--max-length", type=positive_number, metavar="N", help="the largest number of subwords per translation"

@@ -60,20 +60,18 @@ def wilson_interval(successes: float, trials: int) -> tuple[float, float]:
     return 0.0 if successes == 0 else low, 1.0 if successes == trials else high
 
 
-def distance_group(distance: int) -> str:
-    """Name the group of pairs to which a distance belongs: the distance itself, or ">15"."""
-    return str(distance) if distance <= LONGEST_DISTANCE else f">{LONGEST_DISTANCE}"
-
-
 def count_by_phenomenon(scores: Iterable[ContrastScore]) -> dict[str, PairCounts]:
     """Count pairs by phenomenon, in the order of their first pairs."""
     return _count_by(scores, lambda score: score.phenomenon)
 
 
 def count_by_distance(scores: Iterable[ContrastScore]) -> dict[str, PairCounts]:
-    """Count pairs that have a distance, by `distance_group`, the shortest first."""
+    """Count pairs that have a distance, by the distance itself or ">15", the shortest first."""
     with_distance = sorted((score for score in scores if score.distance is not None), key=lambda score: score.distance)
-    return _count_by(with_distance, lambda score: distance_group(score.distance))
+    return _count_by(
+        with_distance,
+        lambda score: str(score.distance) if score.distance <= LONGEST_DISTANCE else f">{LONGEST_DISTANCE}",
+    )
 
 
 def _count_by(scores: Iterable[ContrastScore], key: Callable[[ContrastScore], str]) -> dict[str, PairCounts]:

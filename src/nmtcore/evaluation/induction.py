@@ -99,7 +99,7 @@ def baseline_trees(gold: Sequence[GoldTree | None]) -> dict[str, Iterator[np.nda
     lengths = [0 if tree is None else len(tree.heads_W) for tree in gold]
     return {
         "left": (left_branching(length)[None] for length in lengths),
-        "right": (right_branching(length)[None] for length in lengths),
+        "right": (np.arange(length)[None] for length in lengths),
         "random": (random_trees(length, RANDOM_TREES, generator) for length in lengths),
     }
 
@@ -109,11 +109,6 @@ def left_branching(words: int) -> np.ndarray:
     heads_W = np.arange(2, words + 2)
     heads_W[words - 1 :] = HEAD_OF_ROOT
     return heads_W
-
-
-def right_branching(words: int) -> np.ndarray:
-    """Return a chain in which the head of every word is the previous word: (W,)."""
-    return np.arange(words)
 
 
 def hits(heads_AW: np.ndarray, gold: GoldTree) -> np.ndarray:

@@ -189,23 +189,26 @@ def read_compared(parses: Path, corpus: Path, trees: Path | None) -> ComparedPar
     Without `trees` the gold head of a word is the previous word, and of the first word the word itself.
     """
     predicted = list(read_rows(parses))
-    words = [row["source_words"] for row in read_rows(corpus, columns=["source_words"], stop=len(predicted))]
     if trees is None:
+        words = [row["source_words"] for row in read_rows(corpus, columns=["source_words"], stop=len(predicted))]
         gold = [[max(1, word) for word in range(len(sentence))] for sentence in words]
         return ComparedParses(predicted, gold, [is_punctuation(sentence) for sentence in words], chain=True)
-    rows = list(read_rows(trees, columns=["head", "upos"], stop=len(predicted)))
-    marks = [is_punctuation(sentence, row["upos"]) for sentence, row in zip(words, rows, strict=True)]
-    return ComparedParses(predicted, [row["head"] for row in rows], marks, chain=False)
+    rows = _read_trees(corpus, trees, len(predicted))
+    marks = [is_punctuation(words, upos) for words, _, upos in rows]
+    return ComparedParses(predicted, [heads for _, heads, _ in rows], marks, chain=False)
 
 
 def read_gold_trees(corpus: Path, trees: Path, sentences: int | None) -> list[GoldTree | None]:
     """Read the gold trees of the first sentences of a treebank, or of all; None for a sentence without heads."""
-    words = (row["source_words"] for row in read_rows(corpus, columns=["source_words"], stop=sentences))
+    rows = _read_trees(corpus, trees, sentences)
+    return [None if heads is None else gold_tree(heads, words, upos) for words, heads, upos in rows]
+
+
+def _read_trees(corpus: Path, trees: Path, sentences: int | None) -> list[tuple[list[str], Any, Any]]:
+    """Read the words, heads and universal tags of the first sentences, or of all."""
+    words = read_rows(corpus, columns=["source_words"], stop=sentences)
     rows = read_rows(trees, columns=["head", "upos"], stop=sentences)
-    return [
-        None if row["head"] is None else gold_tree(row["head"], sentence, row["upos"])
-        for sentence, row in zip(words, rows, strict=True)
-    ]
+    return [(own["source_words"], row["head"], row["upos"]) for own, row in zip(words, rows, strict=True)]
 
 
 def write_comet_input(
@@ -238,13 +241,7 @@ def write_comet_input(
 
 
 def score_comet(
-    settings: ScoringSettings,
-    *,
-    model: str,
-    output: Path,
-    hypotheses: Mapping[str, Path],
-    counts: Path,
-    scores: Path,
+    settings: ScoringSettings, *, model: str, output: Path, hypotheses: Mapping[str, Path], counts: Path, scores: Path
 ) -> list[str]:
     """Divide the scores that `run_comet.py` wrote among the splits; return their means as lines.
 

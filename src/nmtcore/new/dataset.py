@@ -23,9 +23,9 @@ from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.layout import RESERVED
 from nmtcore.new.component import check_own_name
 from nmtcore.new.dataset_file import WITH_TREES
+from nmtcore.new.known_parsers import KnownParser, choose_parsers, parsers_to_compare
 from nmtcore.new.round_trip import bleu_tokeniser, choose_words
 from nmtcore.new.survey import DatasetSurvey, add_round_trips, survey_dataset
-from nmtcore.planning.known_parsers import KnownParser, choose_parsers, parsers_to_compare
 
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _ENDINGS = {".tsv": "tsv", ".tmx": "tmx", ".sgm": "sgm", ".sgml": "sgm", ".xml": "sgm", ".conllu": "conllu"}

@@ -14,7 +14,7 @@ from nmtcore.config.project import Project
 from nmtcore.corpus.sources import FileLocation, locate_file, missing_manual
 from nmtcore.errors import UserError
 from nmtcore.new.survey import DatasetSurvey, add_round_trips, survey_dataset
-from nmtcore.planning.known_parsers import parsed_sides
+from nmtcore.planning.annotation import parsed_sides
 
 
 @dataclass(kw_only=True)
@@ -118,7 +118,7 @@ def _annotator_states(project: Project, dataset: DatasetSettings) -> dict[str, t
     """
     used = dict.fromkeys(name for annotators in dataset.syntax.values() for name in annotators.values())
     if dataset.gold_annotator and any(split.startswith(GOLD) for split in dataset.splits):
-        used |= dict.fromkeys(name for name in dataset.annotators if parsed_sides(project, dataset, name))
+        used |= dict.fromkeys(name for name in dataset.annotators if parsed_sides(dataset, name))
     return {name: _annotator_state(project, dataset, name) for name in used}
 
 

@@ -11,9 +11,9 @@ from nmtcore.config.datasets import GOLD, REQUIRED_SPLITS
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.typed import changed
 from nmtcore.corpus.writing_systems import main_script
+from nmtcore.new.known_parsers import KnownParser
 from nmtcore.new.survey import DatasetSurvey, percentile
 from nmtcore.new.templates import filled
-from nmtcore.planning.known_parsers import KnownParser
 
 WITH_TREES = ("conllu", "czeng")
 """Formats that have words and trees."""

@@ -1,11 +1,14 @@
 """Inputs and settings of annotation jobs: parser models, shards, selections of training pairs."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from nmtcore.annotation.models import missing_models
 from nmtcore.config.annotator_models import has_model
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.project import Project
 from nmtcore.config.typed import changed, choose
 
@@ -47,6 +50,23 @@ def model_files(project: Project, annotator: AnnotatorSettings) -> list[str]:
         if name in project.model_files and not has_model(name, folders, tool=tool)
         for file in project.annotator_model(name).files
     ]
+
+
+def parsed_sides(dataset: DatasetSettings, annotator: str) -> tuple[str, ...]:
+    """Return the sides that an annotator gives trees of: those for which `syntax` names it.
+
+    One that `syntax` does not name parses the sides whose language is in the name of its model (`en_ud`) or, of
+    CoreNLP, that it knows; both if it is neither's.
+    """
+    from nmtcore.annotation.corenlp import LANGUAGES  # planning seldom needs it, and it is slow to import
+
+    settings = dataset.annotators[annotator]
+    if "dependencies" not in settings.gives:
+        return ()
+    named = tuple(side for side in SIDES if annotator in dataset.syntax.get(side, {}).values())
+    parts = {part for model in settings.models for part in re.split("[._-]", model.lower())}
+    known = LANGUAGES if ANNOTATORS.name_of(settings) == "corenlp" else parts
+    return named or tuple(side for side in SIDES if dataset.language(side) in known) or SIDES
 
 
 def annotators_without_models(project: Project, annotators: Iterable[tuple[str, str]]) -> list[str]:

@@ -10,15 +10,18 @@ from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
+from nmtcore.planning.corpus import files_of
 
 RUN_FILES = ("history", "scores", "comet_scores", "gold_scores")
 """The types of files of runs whose times make the tables of all runs and scores again."""
 
 
 def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
-    """Describe the data of a run as `dataset_sources` does: of the splits and by the parsers that the run uses.
+    """Describe the data of a run, by the splits and parsers that it uses.
 
-    `external` says what made the translations of an external system, whose files follow those of the corpora.
+    Returns the data set's `description`, `licence`, `citation`, languages and `splits`; `files`: a row for each file of
+    a corpus or of a parser's model, and one for a corpus or model without files; and `external`: what made the
+    translations of an external system, whose files follow those of the corpora.
     """
     dataset = project.dataset(run.dataset)
     if run.external is None:
@@ -30,33 +33,27 @@ def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
     return {**sources, "external": external.source_note}
 
 
-def dataset_sources(project: Project, *, dataset: str) -> dict[str, Any]:
-    """Describe a data set with all its splits and annotators, whatever is used of it (`reporting.manifest.used`).
-
-    Returns its `description`, `licence`, `citation`, languages and `splits`; and `files`: a row for each file of a
-    corpus or of a parser's model, and one for a corpus or model without files.
-    """
-    settings = project.dataset(dataset)
-    return _sources(project, settings, settings.splits, settings.annotators)
-
-
 def reading_reports(project: Project) -> list[str]:
     """List the files of splits and annotations: if one is read or annotated, the licences are listed again."""
     return sorted(str(path) for own in ("raw_report", "annotation") for path in project.layout.existing(own))
 
 
 def read_datasets(project: Project) -> dict[str, dict[str, Any]]:
-    """Describe the data sets of the results folder that were read, by name, as `dataset_sources` does."""
-    parsed = filter(None, map(project.layout.parse, reading_reports(project)))
-    return described_datasets(project, sorted({path["dataset"] for path in parsed}))
+    """Describe the data sets of the results folder, by name: the splits that were read, the annotators that annotated.
 
-
-def described_datasets(project: Project, names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Describe those data sets that the configuration has, by name."""
+    The descriptions are those of `manifest_sources`. Data sets that the configuration no longer has are left out.
+    """
+    used: dict[str, dict[str, set[str]]] = {}
+    for path in filter(None, map(project.layout.parse, reading_reports(project))):
+        own = used.setdefault(path["dataset"], {"split": set(), "annotator": set()})
+        name = "split" if path.file_type == "raw_report" else "annotator"
+        own[name].add(path[name])
     described = {}
-    for name in names:
+    for name, own in sorted(used.items()):
         with suppress(UserError):
-            described[name] = dataset_sources(project, dataset=name)
+            dataset = project.dataset(name)
+            splits = [split for split in dataset.splits if split in own["split"]]
+            described[name] = _sources(project, dataset, splits, sorted(own["annotator"] & dataset.annotators.keys()))
     return described
 
 
@@ -89,7 +86,7 @@ def _sources(
     for name, own in used.items():
         corpus = dataset.corpora[name]
         files += _rows(
-            [file for own_files in corpus.files.values() for file in own_files],
+            files_of(corpus),
             kind="corpus",
             name=name if name in project.corpus_files else f"{dataset.name}/{name}",  # it is not shared
             splits=list(own),

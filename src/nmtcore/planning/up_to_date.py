@@ -25,14 +25,11 @@ class Compared(NamedTuple):
     """Whether times were put in order."""
 
 
-def compare_with_records(
-    dag: Any, layout: Layout, *, is_ours: Callable[[Any], bool], accept: bool, starting: bool
-) -> Compared:
+def compare_with_records(dag: Any, layout: Layout, *, is_ours: Callable[[Any], bool], accept: bool) -> Compared:
     """Compare the outputs of the jobs in Snakemake's graph with their records.
 
-    Outputs of older versions, which have no complete record, are up to date if Snakemake's notes say so, and get one.
-    Without notes, they are `unknown`. With `accept`, all that is there counts as made from what it would be made from
-    now. `starting`: the jobs of this plan will run.
+    Outputs without a record are up to date if Snakemake's notes say so; without notes, they are `unknown`. With
+    `accept`, all that is there counts as made from what it would be made from now.
     """
     records, times, persistence = Records(layout), _Times(), dag.workflow.persistence
     changed: dict[Any, ChangedOrigin] = {}
@@ -54,12 +51,8 @@ def compare_with_records(
             elif difference is None and persistence.has_metadata(job):
                 if noted := ChangedOrigin(_noted_settings(job, persistence), tuple(persistence.input_changed(job))):
                     changed[job] = noted
-                if not (noted or job in again or dag.needrun(job)):
-                    records.complete(there, rule=job.rule.name, made_from=made_from)
-                else:
+                elif dag.needrun(job):
                     again.add(job)
-                    if starting:  # so that the next plan knows, too, if this one fails
-                        records.complete(there, rule=job.rule.name, made_from={"settings": {}, "inputs": {}})
             elif difference is None and there:
                 unknown.append(job)
         if job in changed:

@@ -163,14 +163,14 @@ def benchmark_seconds(files: Iterable[Path]) -> float | None:
 
 
 def all_data(layout: Layout, datasets: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Describe what all runs use, by their manifests, and what was read of `datasets` (`dataset_sources` by name).
+    """Describe what all runs use, by their manifests, and the `datasets` that were read (`planning.read_datasets`).
 
     Returns by data set what `describe_data` does; a later description counts, but each knows splits and files of its
     own.
     """
     manifests = filter(None, map(read_manifest, layout.existing("manifest")))
     known = [(manifest["dataset"], manifest["data"]) for manifest in manifests]
-    read = ((name, describe_data(layout, name, _used(layout, name, own))) for name, own in datasets.items())
+    read = ((name, describe_data(layout, name, own)) for name, own in datasets.items())
     described: dict[str, dict[str, Any]] = {}
     for name, data in (*known, *(own for own in read if own[1]["splits"])):
         earlier = described.get(name, {"splits": {}, "files": []})
@@ -182,7 +182,7 @@ def all_data(layout: Layout, datasets: Mapping[str, Mapping[str, Any]]) -> dict[
 def describe_data(layout: Layout, dataset: str, sources: Mapping[str, Any]) -> dict[str, Any]:
     """Add the sizes of the splits that were read, and the files' checksums, to what the configuration says.
 
-    `sources` are `manifest_sources` of a run, or `dataset_sources`. A size is what is left after a stage.
+    `sources` are `manifest_sources` of a run, or one of `read_datasets`. A size is what is left after a stage.
     """
     splits = {}
     for split in sources["splits"]:
@@ -204,20 +204,6 @@ def describe_data(layout: Layout, dataset: str, sources: Mapping[str, Any]) -> d
         "splits": splits,
         "files": [_with_checksum(layout, row) for row in sources["files"]],
     }
-
-
-def _used(layout: Layout, dataset: str, sources: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave of `dataset_sources` the files of splits that were read, and of annotators that annotated."""
-    read, annotators = (
-        {path[name] for path in map(layout.parse, layout.existing(file_type, dataset=dataset)) if path is not None}
-        for file_type, name in (("raw_report", "split"), ("annotation", "annotator"))
-    )
-    files = []
-    for row in sources["files"]:
-        splits = [split for split in row.get("splits", ()) if split in read]
-        if splits or row.get("annotator") in annotators:
-            files.append({**row, "splits": splits})
-    return {**sources, "files": files}
 
 
 def _with_checksum(layout: Layout, row: Mapping[str, Any]) -> dict[str, Any]:

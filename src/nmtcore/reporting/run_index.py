@@ -38,14 +38,16 @@ Supertags = Mapping[str, Mapping[str, str]]
 """The supertags of the references of each data set's splits: files by data set and split."""
 
 
-def index_runs(layout: Layout, supertags: Supertags, *, warn: Callable[[str], None] = print) -> None:
+def index_runs(layout: Layout, *, states: Mapping[str, Any]) -> list[str]:
     """Write `runs.parquet` and `scores.parquet` of what is in the results folder, sorted by names.
 
-    See `run_index` for `warn`.
+    `states` are those of `planning.run_states`. Returns a sentence for each run with a broken file, which is left out.
     """
-    runs, scores = run_index(layout, supertags, warn=warn)
+    left_out: list[str] = []
+    runs, scores = run_index(layout, states["supertags"], warn=left_out.append)
     write_rows(layout.path("all_runs"), RUNS_SCHEMA, runs)
     write_rows(layout.path("all_scores"), SCORES_SCHEMA, scores)
+    return left_out
 
 
 def run_index(

@@ -15,7 +15,7 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import changed, choose
 from nmtcore.errors import UserError
 from nmtcore.layout import CONFIGURED_TABLES, PAPER
-from nmtcore.planning.external import missing_seeds_sentence
+from nmtcore.planning.evaluation import missing_seeds_sentence
 from nmtcore.tables.cells import Cell, CellFiles, Claim, PlannedRuns, PlannedTable, Unmeasurable, source_paths
 from nmtcore.tables.configured import configured_paper
 from nmtcore.tables.kinds import KINDS

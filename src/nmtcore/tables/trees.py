@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmtcore.config.datasets import GOLD
-from nmtcore.planning.runs import gold_files
+from nmtcore.planning.inference import gold_trees
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 from nmtcore.tables.scores import stored_counts
 
@@ -42,7 +42,8 @@ def _treebank_source(cell_files: CellFiles, file_type: str = "gold_parses", *, f
     dataset = None if cell.ours is None else cell_files.project.dataset(cell.ours)
     if dataset is None or cell.test not in dataset.source_treebanks(GOLD):
         raise Unmeasurable(f"{cell.test or 'this'} is no treebank with gold trees of the source side")
-    pairs, trees = gold_files(cell_files.project, dataset=cell.ours, split=cell.test)
+    pairs = cell_files.project.layout.path("pairs", dataset=cell.ours, split=cell.test)
+    trees = gold_trees(cell_files.project, dataset=cell.ours, split=cell.test)
     source: Source = {"files": {"pairs": pairs, "trees": trees}, "split": cell.test}
     if cell_files.runs is None:
         project = cell_files.project

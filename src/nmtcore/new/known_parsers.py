@@ -11,8 +11,6 @@ from typing import Any
 
 from nmtcore.config.annotator_models import has_model, installed_pipeline
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.corpora import SIDES
-from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 
@@ -85,24 +83,6 @@ def parsers_to_compare(
     return chosen
 
 
-def parsed_sides(project: Project, dataset: DatasetSettings, annotator: str) -> tuple[str, ...]:
-    """Return the sides that an annotator gives trees of: those for which `syntax` names it.
-
-    One that `syntax` does not name parses the sides for whose language its model is known, or both if it is for none.
-    """
-    settings = dataset.annotators[annotator]
-    if "dependencies" not in settings.gives:
-        return ()
-    named = tuple(side for side in SIDES if annotator in dataset.syntax.get(side, {}).values())
-    tool, models = ANNOTATORS.name_of(settings), set(settings.models)
-    known = {
-        side: {parser.entry.get("model", tool) for parser in known_parsers(project, dataset.language(side))}
-        for side in SIDES
-        if not named and models
-    }
-    return named or tuple(side for side in known if models & known[side]) or SIDES
-
-
 def _known_parser(project: Project, entry: Mapping[str, str]) -> KnownParser:
     tool, model = entry["tool"], entry.get("model", entry["tool"])
     name = model if model.startswith(tool) else f"{tool}_{model}"
@@ -118,7 +98,7 @@ def _known_parser(project: Project, entry: Mapping[str, str]) -> KnownParser:
 
 def _configured(project: Project, language: str) -> Iterator[dict[str, str]]:
     """Yield an entry for each file of config/models whose name has a tool and the language, and for tools without."""
-    from nmtcore.annotation.corenlp import LANGUAGES  # planning seldom needs it, and it is slow to import
+    from nmtcore.annotation.corenlp import LANGUAGES  # slow to import
 
     for model in project.model_files:
         tool, _, rest = model.partition("_")

@@ -6,8 +6,8 @@ import pytest
 
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
-from nmtcore.planning import known_parsers as module
-from nmtcore.planning.known_parsers import choose_parsers, known_parsers
+from nmtcore.new import known_parsers as module
+from nmtcore.new.known_parsers import choose_parsers, known_parsers
 
 
 @pytest.fixture

@@ -1,0 +1,207 @@
+"""Inputs of the jobs that score runs, and of those that bring in translations made elsewhere; what the demo shows."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from nmtcore.config.annotator_models import candidate_paths, first_model_path
+from nmtcore.config.datasets import metric_names
+from nmtcore.config.project import Project
+from nmtcore.config.project_settings import ProjectSettings
+from nmtcore.config.runs import RunSettings
+from nmtcore.config.typed import choose
+from nmtcore.config.yaml_files import read_yaml
+from nmtcore.errors import UserError
+from nmtcore.planning.corpus import without_braces
+from nmtcore.planning.inference import check_parses_gold, without_gold_trees
+from nmtcore.planning.training import path_of_run
+
+# Scores of a run
+
+
+def translation_folders(project: Project, *, run: RunSettings) -> list[str]:
+    """List the folders of a run's translations, one per test."""
+    return [path_of_run(project, "hypotheses", run, split=split) for split in run.tests]
+
+
+def parse_folders(project: Project, *, run: RunSettings) -> list[str]:
+    """List the folders of a run's parses, one per gold treebank. Raises `UserError` if it parses none."""
+    check_parses_gold(run)
+    return [path_of_run(project, "gold_parses", run, split=split) for split in run.gold]
+
+
+def pair_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
+    """List the sentence pairs of some splits of a run, a property of `RunSettings` such as "tests"."""
+    return [project.layout.path("pairs", dataset=run.dataset, split=split) for split in getattr(run, splits)]
+
+
+def tree_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
+    """List the trees that a run's own parses of some splits are compared with, where there are any."""
+    annotators = {
+        split: run.gold_annotator if split in run.gold else run.tree_annotator for split in getattr(run, splits)
+    }
+    return [
+        project.layout.path("annotation", dataset=run.dataset, annotator=name, split=split, side="source")
+        for split, name in annotators.items()
+        if name is not None
+    ]
+
+
+def pairs_in_train(project: Project, *, run: RunSettings) -> list[str]:
+    """List the counts of what the run's tests share with train, of tests that the filter `held_out` does not name.
+
+    Data sets without this filter are not counted, nor are those of systems trained elsewhere.
+    """
+    held_out = project.dataset(run.dataset).held_out
+    tests = [split for split in run.tests if split not in held_out] if held_out and run.external is None else []
+    return [project.layout.path("pairs_in_train", dataset=run.dataset, split=split) for split in tests]
+
+
+# Summaries over seeds
+
+
+def seed_scores(project: Project, *, root: str, dataset: str, system: str, score: str) -> list[str]:
+    """List the scores of each configured seed (of an external system: that has translations) for a summary.
+
+    Raises `UserError` if the system has no such score.
+    """
+    scale, seeds = project.layout.scale(root), project.seeds(dataset, system)
+    runs = [project.run(dataset, system, scale, seed) for seed in seeds]
+    if score != "comet" and score not in runs[0].scores:
+        raise UserError(_missing_score(runs[0], score))
+    file_type = {"gold.uas": "gold_scores", "comet": "comet_scores"}.get(score, "scores")
+    return [path_of_run(project, file_type, run) for run in runs]
+
+
+def summary_seeds(project: Project, *, dataset: str, system: str) -> list[int]:
+    """Return the seeds of a system's summary, in the order of `seed_scores`."""
+    return list(project.seeds(dataset, system))
+
+
+def _missing_score(run: RunSettings, score: str) -> str:
+    """Say why a run has no such score, and which it has instead."""
+    if score in metric_names():
+        return (
+            f"{run.dataset} is not scored by {score}: ask for {run.system}.bleu, or add {score} to the `metrics` of "
+            "the data set's `evaluation`."
+        )
+    if not run.parses:
+        return f"{run.system} predicts no trees, so it has no attachment score; ask for its .bleu."
+    compared = {"uas": "the trees of a parser", "gold.uas": "gold trees"}
+    if run.tree_comparison == "chain":
+        compared["uas"] = "the chain of previous words"
+    others = [f"its .{own}, which compares it with {compared[own]}" for own in run.scores if own in compared]
+    missing = without_gold_trees(run)
+    if score == "uas":
+        missing = (
+            f"{run.system} learns its trees from no parser, and {run.dataset} names none to compare them with "
+            "(`syntax: {source: {dependencies: NAME}}`)."
+        )
+    return f"{missing} Ask for {' or '.join(others) or 'its .bleu'}."
+
+
+# Translations made elsewhere
+
+
+def translation_file(*, run: RunSettings, split: str) -> str:
+    """Return the file of an external run's translations of a test.
+
+    Raises `UserError` if there is none, or if its path has a brace.
+    """
+    where = f"{run.dataset}/{run.system}"
+    path = run.external[choose(split, run.external, noun="external translations", where=where)]
+    return without_braces(path, where=where)
+
+
+def missing_seed_notes(project: Project, *, dataset: str, system: str) -> list[str]:
+    """Write a sentence if an external system has no translations of a data set for some of the configured seeds."""
+    seeds = project.seeds(dataset, system)
+    missing = [seed for seed in project.settings.seeds if seed not in seeds]
+    return [missing_seeds_sentence(dataset, system, missing)] if missing else []
+
+
+def missing_seeds_sentence(dataset: str, system: str, missing: Sequence[int]) -> str:
+    """Name the seeds that an external system has no translations of a data set for."""
+    seeds = f"seed{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}"
+    return f"{system} has no external translations of {dataset} for {seeds}: its scores lack them."
+
+
+def trained_pattern(project: Project) -> str:
+    """Return the regular expression of the wildcard `system` for systems that are trained here."""
+    names, any_system = "|".join(project.systems.external), project.layout.constraints["system"]
+    return f"(?!(?:{names})/){any_system}" if names else any_system
+
+
+def external_pattern(project: Project) -> str:
+    """Return the regular expression of the wildcard `system` for external systems; it matches nothing without any."""
+    return f"(?:{'|'.join(project.systems.external) or '(?!)'})"
+
+
+# COMET: its model, and an environment of its own
+
+_CHECKPOINT = "checkpoints/model.ckpt"
+_SETTINGS = "hparams.yaml"
+
+
+def comet_checkpoint(settings: ProjectSettings) -> Path:
+    """Return the path of the checkpoint of COMET's model. Raises `UserError` if the model is in none of the folders."""
+    name = settings.comet.model
+    folder = first_model_path(name, settings.model_folders, holds=_CHECKPOINT)
+    if folder is None or not (folder / _SETTINGS).is_file():
+        searched = ", ".join(map(str, candidate_paths(name, settings.model_folders)))
+        raise UserError(
+            f"There is no COMET model '{name}' (a folder that holds {_SETTINGS} and {_CHECKPOINT}): looked for it at "
+            f"{searched}. Put the files of huggingface.co/Unbabel/{name} at one of these places, or name another "
+            "model: --config 'comet={model: NAME}'."
+        )
+    return folder / _CHECKPOINT
+
+
+def comet_obstacles(settings: ProjectSettings, *, with_conda: bool) -> list[str]:
+    """Return one sentence for each thing that COMET lacks; `with_conda` says whether jobs run in conda environments."""
+    sentences = []
+    try:
+        comet_checkpoint(settings)
+    except UserError as error:
+        sentences.append(str(error))
+    python = settings.comet.python
+    if python is None and not with_conda:
+        sentences.append(
+            "COMET needs an environment of its own: add --software-deployment-method conda, or name the Python of an "
+            "environment that has unbabel-comet: --config 'comet={python: /my/comet/bin/python}'."
+        )
+    if python is not None and shutil.which(python) is None:
+        sentences.append(f"comet.python in config.yaml: there is no program {python}; name a Python interpreter.")
+    return sentences
+
+
+# The demo
+
+DEMO = {"scale": "demo", "dataset": "demo_en2de"}
+DEMO_MEASURED = Path(__file__).with_name("demo_measured.yaml")
+"""What its systems gained with more seeds."""
+DEMO_PARSER, DEMO_PARSER_CONTROL = "depparse_l1_light", "diagonalparse_l1_light"
+"""The system that can parse and translate new text, where one that reads trees needs a parser, and its own control."""
+DEMO_SYSTEMS = ("transformer_base", DEMO_PARSER, "transformer_relative", "relative_tree_traversal")
+"""The demo's systems, each below what it is compared with."""
+
+
+def demo_counts(project: Project) -> list[str]:
+    """List the folders of counts of all systems and seeds."""
+    return [
+        project.layout.path("counts", **DEMO, system=system, seed=seed)
+        for system in DEMO_SYSTEMS
+        for seed in project.seeds(DEMO["dataset"], system)
+    ]
+
+
+def demo_comparison(project: Project) -> dict[str, Any]:
+    """Return what `demo_text` says of the counts."""
+    return {
+        "split": project.dataset(DEMO["dataset"]).main_test,
+        "compared_with": {system: project.compared_with(system) for system in DEMO_SYSTEMS},
+        "measured": read_yaml(DEMO_MEASURED),
+        "parser": DEMO_PARSER,
+        "parser_control": DEMO_PARSER_CONTROL,
+    }
