@@ -75,7 +75,7 @@ def _of_files(project: Project) -> Iterator[Assumption]:
         yield from _notes(name, "all", values.get("assumed", {}), values, path)
     for name, path in project.dataset_files.items():
         values = project.dataset_files.read(name)
-        yield from _notes(str(project.dataset(name).recipe), f"on `{name}`", values.get("assumed", {}), values, path)
+        yield from _notes(str(project.first_recipe(name)), f"on `{name}`", values.get("assumed", {}), values, path)
     for name, (path, values) in project.system_entries.items():
         yield from _notes(path.stem, f"`{name}`", values.get("assumed", {}), values, path)
 

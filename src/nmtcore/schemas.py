@@ -105,7 +105,7 @@ def _file_schema(name: str, cls: type) -> dict[str, Any]:
     keys = {key: inner for key, inner in schema["properties"].items() if (cls, key) not in NOT_IN_FILES}
     if name == "datasets":
         keys = {key: _or_null(inner) for key, inner in keys.items()}
-    if name in ("datasets", "systems"):
+    if name in ("datasets", "systems", "recipes"):
         keys = {"extends": _EXTENDS} | keys
     schema |= {"properties": keys, "required": [key for key in schema.get("required", ()) if key in keys]}
     if name not in ENTRIES:

@@ -166,9 +166,9 @@ def test_a_broken_component_of_the_users_own_hides_no_other(tmp_path, monkeypatc
 
 
 def test_where_a_key_is_found_its_section_says_which_files_have_it():
-    of_model = "model is a section in files of systems, and below per_base.BASE in files of datasets, recipes, scales."
+    of_model = "model is a section in files of systems, and below per_base.BASE in files of recipes, scales."
     assert explained("dropout").splitlines()[-1] == of_model
-    assert explained("peak").endswith("\ntraining is a section in files of datasets, recipes, scales, systems.")
+    assert explained("peak").endswith("\ntraining is a section in files of recipes, scales, systems.")
     assert "is a section in" not in explained("max_bad_lines"), "datasets are files, though config.yaml has the key"
 
 

@@ -18,7 +18,7 @@ from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSe
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
-from nmtcore.config.typed import build, merge
+from nmtcore.config.typed import build
 from nmtcore.features.examples import Examples
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.losses import Losses

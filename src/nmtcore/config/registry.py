@@ -20,7 +20,7 @@ from nmtcore.config.own_code import (
     own_names,
 )
 from nmtcore.config.ranges import PartOf
-from nmtcore.config.typed import SENTENCE, adapter, choose, convert, mistake, mistakes, plain, shown_value, unknown
+from nmtcore.config.typed import SENTENCE, adapter, build, choose, mistake, mistakes, plain, shown_value, unknown
 from nmtcore.errors import UserError
 
 T = TypeVar("T")
@@ -87,7 +87,7 @@ class Registry(Mapping[str, type[T]]):
 
     def build(self, entry: Any, *, where: str) -> T:
         """Build the settings of an entry `{name: ..., key: value...}`. Raises `UserError` if they are not valid."""
-        return convert(entry, Annotated[Any, self], where=where)
+        return build(Annotated[Any, self], entry, where=where)
 
     def build_named(self, name: str, entry: Mapping[str, Any], *, where: str) -> T:
         """Build the settings of an entry `name: {kind: ..., key: value...}`; `kind` defaults to the name.

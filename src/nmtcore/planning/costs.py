@@ -70,8 +70,7 @@ class Speeds:
         return self.measured.seconds(*section, self.device, system=run.system, base=run.base)
 
     def _section(self, run: RunSettings) -> tuple[str, str]:
-        recipe = self.project.dataset(run.dataset).recipe
-        return ("recipes", recipe) if run.scale == PAPER else ("scales", run.scale)
+        return ("recipes", self.project.first_recipe(run.dataset)) if run.scale == PAPER else ("scales", run.scale)
 
 
 def planned_costs(project: Project, runs: Iterable[RunSettings], *, on_gpu: bool) -> tuple[list[Cost], Speeds]:
