@@ -109,10 +109,11 @@ def _sentences(error: ValidationError, where: str, place: tuple, given: Given) -
     for fault in faults.values():
         here, text = fault["loc"], _text(fault)
         set_there = _files_of(fault, (*place, *here), where, given) if fault["type"] == "value_error" else ""
-        *_, file = where, *(file for value, file in given((*place, *here)) if not isinstance(value, Mapping))
+        is_unknown = fault["type"] == UNKNOWN_KEY
+        files = [own for value, own in given((*place, *here)) if is_unknown or not isinstance(value, Mapping)]
         ending = text[-1] if text[-1] in ".?" else "."
-        shown = here[:-1] if fault["type"] == UNKNOWN_KEY else here
-        sentences.append(f"{_place(file, (*place, *shown))}{text.removesuffix(ending)}{set_there}{ending}")
+        shown = _place([where, *files][-1], (*place, *(here[:-1] if is_unknown else here)))
+        sentences.append(f"{shown}{text.removesuffix(ending)}{set_there}{ending}")
     return sentences
 
 
