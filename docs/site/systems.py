@@ -32,11 +32,6 @@ PARTS: Mapping[str, Registry] = {"base": BASES, "component": COMPONENTS, "transf
 _SHOWN_APART = ("description", "extends", "base", "components", "transforms", "per_dataset", "assumed")
 
 
-def class_of(registry: Registry, name: str) -> type:
-    """Return the class that computes what a registry's settings describe (`Pascal` for `PascalSettings`)."""
-    return getattr(registry.module(name), registry[name].__name__.removesuffix("Settings"))
-
-
 def parts_of(system: SystemSettings) -> list[tuple[str, str]]:
     """Return the registry and the name of the base, the components and the transforms of a system."""
     parts = [("base", system.base)]
@@ -100,7 +95,7 @@ def _family(
     with_added = f", with {' and '.join(_part_link(part, name, '../') for part, name in added)}" if added else " alone"
     text = f"## {title}\n\nThe base {_part_link('base', base, '../')}{with_added}"
     new = [(part, name) for part, name in added or parts if (part, name) not in explained]
-    equations = "".join(explanation(class_of(PARTS[part], name)) for part, name in new)
+    equations = "".join(explanation(PARTS[part].configured(name)) for part, name in new)
     return f"{text}.\n\n{equations}\n" + "\n".join(_system(project, name) for name in names)
 
 
@@ -165,7 +160,7 @@ class that computes it, so `help()` shows it too.
 
 
 def _part(project: Project, part: str, name: str) -> str:
-    cls = class_of(PARTS[part], name)
+    cls = PARTS[part].configured(name)
     systems = [system for system in project.system_entries if (part, name) in parts_of(project.system(system))]
     links = ", ".join(f"[`{s}`](systems/{project.system_entries[s][0].stem}.md#{s})" for s in systems)
     if part == "base":

@@ -74,7 +74,7 @@ FILES = {
         "further": {"extends": "plain", "start_from": "plain"},
     },
 }
-"""A scale, a recipe, a data set and systems, of which `whole` and `special` say the same themselves as `left` below the scale."""
+"""A scale, a recipe, a data set and systems; `whole` and `special` say themselves what `left` says below the scale."""
 
 
 def sized(run):

@@ -15,6 +15,7 @@ from factories import examples_of, run_settings, side
 
 from nmtcore.config.bases import RecurrentSettings, TransformerSettings
 from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings, TagAttentionSettings
+from nmtcore.config.layers import merge
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings

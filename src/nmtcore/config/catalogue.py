@@ -174,9 +174,7 @@ class Catalogue:
         if name not in self._datasets:
             self.dataset_files.check(name, where=where)
             where, merged = self.dataset_files.where(name), Merged(self.dataset_layers(name))
-            self._datasets[name] = full_form(
-                name, merged.values, self.corpus_files, where=where, given=merged.given
-            )
+            self._datasets[name] = full_form(name, merged.values, self.corpus_files, where=where, given=merged.given)
             _check_names(self._datasets[name], self.dataset_files, where=where)
         return self._datasets[name]
 
@@ -184,9 +182,7 @@ class Catalogue:
         """Return the layers of a data set and of those that it extends, the oldest first."""
         return self._lineage(self.dataset_files, name, lambda layers: None)
 
-    def _lineage(
-        self, files: NamedFiles, name: str, check: Callable[[tuple[Layer, ...]], object]
-    ) -> tuple[Layer, ...]:
+    def _lineage(self, files: NamedFiles, name: str, check: Callable[[tuple[Layer, ...]], object]) -> tuple[Layer, ...]:
         key = (files.noun, name)
         if key not in self._lineages:
             layers = files.lineage(name)

@@ -1,6 +1,6 @@
 """Options of the corpus formats.
 
-To add a format: its options here, two lines in `FORMATS`, its reader, a class of its name, in `corpus/formats/`.
+To add a format: its options here, its reader in `corpus/formats/`, and a line in `FORMATS`, which names both.
 """
 
 import re
@@ -164,26 +164,19 @@ class DemoContrastiveOptions(DemoOptions):
 
 FORMATS = Registry[FormatOptions](
     {
-        "plain": PlainOptions,
-        "sgm": SgmOptions,
-        "tsv": TsvOptions,
-        "tmx": TmxOptions,
-        "czeng": CzengOptions,
-        "conllu": ConlluOptions,
-        "copied": CopiedOptions,
-        "demo": DemoOptions,
-        "contrastive": ContrastiveOptions,
-        "demo_contrastive": DemoContrastiveOptions,
+        "plain": (PlainOptions, "formats.lines.Plain"),
+        "sgm": (SgmOptions, "formats.markup.Sgm"),
+        "tsv": (TsvOptions, "formats.lines.Tsv"),
+        "tmx": (TmxOptions, "formats.markup.Tmx"),
+        "czeng": (CzengOptions, "formats.lines.Czeng"),
+        "conllu": (ConlluOptions, "formats.conllu.Conllu"),
+        "copied": (CopiedOptions, "formats.lines.Copied"),
+        "demo": (DemoOptions, "formats.demo.Demo"),
+        "contrastive": (ContrastiveOptions, "contrasts.Contrastive"),
+        "demo_contrastive": (DemoContrastiveOptions, "formats.demo.DemoContrastive"),
     },
     noun="format",
     package="nmtcore.corpus",
-    modules={
-        **dict.fromkeys(("plain", "tsv", "copied", "czeng"), "formats.lines"),
-        **dict.fromkeys(("sgm", "tmx"), "formats.markup"),
-        "conllu": "formats.conllu",
-        **dict.fromkeys(("demo", "demo_contrastive"), "formats.demo"),
-        "contrastive": "contrasts",
-    },
 )
 
 

@@ -27,8 +27,8 @@ class Layer(NamedTuple):
 class Merged:
     """Layers merged into one mapping, which knows the layers of each value.
 
-    Values of a later layer win, inner mappings are merged, lists are replaced. In the mappings at `dropping`, null drops
-    a key; elsewhere, it is a value.
+    Values of a later layer win, inner mappings are merged, lists are replaced. In the mappings at `dropping`, null
+    drops a key; elsewhere, it is a value.
     """
 
     def __init__(self, layers: Iterable[Layer] = (), *, dropping: Container[Place] = DROPPING) -> None:

@@ -39,7 +39,6 @@ from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME, PAPER
 
-
 MACHINE = "machine, in config.yaml"
 """The layer of what config.yaml says about this machine."""
 

@@ -1,7 +1,6 @@
 """The settings of every transform of examples, and the facts that planning needs without importing numpy.
 
-To add a transform, put its settings here with a line in `TRANSFORMS`; its code goes to `features/transforms/{kind}.py`,
-in a class named like the settings (`ParsingTask`).
+To add a transform, put its settings here, its class into `features/transforms/{kind}.py`, and both into `TRANSFORMS`.
 """
 
 from collections.abc import Mapping
@@ -75,7 +74,10 @@ class InterleaveSettings(TransformSettings):
 
 
 TRANSFORMS = Registry[TransformSettings](
-    {"parsing_task": ParsingTaskSettings, "interleave": InterleaveSettings},
+    {
+        "parsing_task": (ParsingTaskSettings, "parsing_task.ParsingTask"),
+        "interleave": (InterleaveSettings, "interleave.Interleave"),
+    },
     noun="transform",
     package="nmtcore.features.transforms",
     key="kind",

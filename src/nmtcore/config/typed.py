@@ -72,9 +72,7 @@ def choose(name: str, valid: Iterable[str], *, noun: str, where: str) -> str:
     return name
 
 
-def build(
-    hint: Any, value: Any, *, where: str, place: Sequence[str] = (), given: Given = lambda place: []
-) -> Any:
+def build(hint: Any, value: Any, *, where: str, place: Sequence[str] = (), given: Given = lambda place: []) -> Any:
     """Check a value against a type hint; convert lists to tuples and mappings to settings.
 
     `where` names the file, and `place` the sections and the key of the value there. If values are merged from several
@@ -94,7 +92,7 @@ def adapter(hint: Any) -> TypeAdapter:
 
 
 def _sentences(error: ValidationError, where: str, place: tuple, given: Given) -> list[str]:
-    """Write each mistake that pydantic found as a sentence with its file and place; of a union, only the deepest one."""
+    """Write each mistake that pydantic found as a sentence, with file and place; of a union, only the deepest one."""
     faults: dict[tuple, Mapping[str, Any]] = {}
     missing: dict[tuple, list[str]] = {}
     for fault in error.errors(include_url=False):

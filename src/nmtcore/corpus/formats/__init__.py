@@ -15,5 +15,5 @@ from nmtcore.corpus.formats.rows import ReadingContext
 
 
 def make_format(name: str, options: FormatOptions, context: ReadingContext) -> Any:
-    """Construct a format by its name: `demo_contrastive` is the class `DemoContrastive`."""
-    return FORMATS.member(name, "".join(map(str.capitalize, name.split("_"))))(options, context)
+    """Construct a format by its name."""
+    return FORMATS.configured(name)(options, context)
