@@ -96,7 +96,7 @@ def test_entries_of_the_wrong_shape_are_errors(entries, sentence):
 
 def test_a_circular_extends_is_an_error(own_project):
     entries = {name: {"extends": parent} for name, parent in (("a", "b"), ("b", "c"), ("c", "b"))}
-    with pytest.raises(UserError, match=r"mine\.yaml: c: a extends b extends c extends b: this is circular"):
+    with pytest.raises(UserError, match=r"mine\.yaml: a extends b extends c extends b: this is circular"):
         own_project({"systems/mine": entries}).system("a")
 
 

@@ -195,8 +195,7 @@ def test_a_mistake_in_a_value_names_the_file_that_has_it(own_project, tmp_path):
     with pytest.raises(UserError) as error:
         project.run("demo_en2de", "wide", "mine", 1)
     system = f"{tmp_path}/systems/wide.yaml: wide"
-    files = f"(width: {tmp_path}/scales/mine.yaml; heads: {system})"
-    fault = f"model: width 128 is not a multiple of heads 7 {files}."
+    fault = f"model: width 128 is not a multiple of heads 7 (width: {tmp_path}/scales/mine.yaml)."
     assert str(error.value) == f"{system} on demo_en2de at scale mine: {fault}"
 
 

@@ -80,9 +80,8 @@ class NamedFiles(dict[str, Path]):
             where, keys, _ = layers[-1]
             parent, names = keys.pop("extends", None), [layer.name for layer in layers]
             if parent in names:
-                raise UserError(
-                    f"{where}: {' extends '.join([*names, parent])}: this is circular, remove one `extends`."
-                )
+                chain = " extends ".join([*names, parent])
+                raise UserError(f"{self[names[-1]]}: {chain}: this is circular, remove one `extends`.")
             if parent is not None:
                 if not isinstance(parent, str):
                     raise UserError(f"{where}: extends: expected a name, found {shown_value(parent)}.")

@@ -116,10 +116,12 @@ def _sentences(error: ValidationError, where: str, place: tuple, given: Given) -
 
 
 def _files_of(fault: Mapping[str, Any], place: tuple, where: str, given: Given) -> str:
-    """Name the files of the keys that a sentence about several keys names, if they are others than `where`."""
-    files = {key: given((*place, key)) for key in re.findall(r"\w+", str(fault["ctx"]["error"]))}
-    others = [f"{key}: {own[-1][1]}" for key, own in files.items() if own and own[-1][1] != where]
-    return f" ({'; '.join(others)})" if others else ""
+    """Name the files of the keys that a sentence about several keys names, if they are others than that of `where`."""
+    keys = re.findall(r"(?<![\w.'])\w+(?!\w|\.\w|')", str(fault["ctx"]["error"]))
+    last = {key: (given((*place, key)) or [({}, "")])[-1] for key in keys}
+    others = {key: file for key, (value, file) in last.items() if not isinstance(value, Mapping)}
+    shown = "; ".join(f"{key}: {file}" for key, file in others.items() if not where.startswith(file))
+    return f" ({shown})" if shown else ""
 
 
 def missing_keys(keys: Sequence[str]) -> str:
