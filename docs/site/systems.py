@@ -9,13 +9,10 @@ from typing import Any
 
 from docstrings import explanation
 
-from nmtcore.config.bases import BASES
-from nmtcore.config.components import COMPONENTS
 from nmtcore.config.project import Project
 from nmtcore.config.registry import Registry
 from nmtcore.config.systems import SystemSettings
-from nmtcore.config.transforms import TRANSFORMS
-from nmtcore.schemas import markdown_table, settings_table
+from nmtcore.schemas import REGISTRIES, keys_table, markdown_table
 
 PAPERS = {
     "pham2018": "Pham 2018",
@@ -26,7 +23,10 @@ PAPERS = {
 }
 """The files of systems, with the titles of their pages; files that are not listed come last, with their names."""
 
-PARTS: Mapping[str, Registry] = {"base": BASES, "component": COMPONENTS, "transform": TRANSFORMS}
+SECTIONS = {"base": "model", "component": "components", "transform": "transforms"}
+"""The sections of what systems consist of."""
+
+PARTS: Mapping[str, Registry] = {part: REGISTRIES[section] for part, section in SECTIONS.items()}
 """What systems consist of."""
 
 _SHOWN_APART = ("description", "extends", "base", "components", "transforms", "per_dataset", "assumed")
@@ -168,5 +168,5 @@ def _part(project: Project, part: str, name: str) -> str:
     code = f"`{cls.__module__}.{cls.__name__}`"
     return (
         f"## {part.capitalize()} `{name}`\n\n{explanation(cls)}\n"
-        f"{settings_table(PARTS[part][name])}\nCode: {code}. Systems: {links}.\n"
+        f"{keys_table(SECTIONS[part], name)}\nCode: {code}. Systems: {links}.\n"
     )

@@ -14,7 +14,7 @@ from typing import Any
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.bases import BASES, BaseSettings, check_settings_of_base
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.components import COMPONENTS, check_composition, check_trees, component_settings
+from nmtcore.config.components import COMPONENTS, check_composition, check_trees
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.files import named_files
 from nmtcore.config.layers import Layer, Merged, merge
@@ -29,11 +29,12 @@ from nmtcore.config.needs import (
 )
 from nmtcore.config.project_settings import read_project_settings
 from nmtcore.config.recipes import ScaleSettings, recipe_layers
+from nmtcore.config.registry import Registry
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.systems import SystemSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
-from nmtcore.config.transforms import transform_settings
+from nmtcore.config.transforms import TRANSFORMS
 from nmtcore.config.typed import build, choose, plain
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError
@@ -179,14 +180,17 @@ def assemble(
     def section(name: str, cls: type) -> Any:
         return build(cls, merged.values.get(name, {}), where=where, place=[name], given=merged.given)
 
+    def by_name(registry: Registry, section: str, entries: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: registry.build_named(name, own, where=f"{where}: {section}") for name, own in entries.items()}
+
     check_settings_of_base(parts.model, parts.base, where=f"{where}: model")
     below = parts.below_scale.get("model", {})
     check_settings_of_base(below, parts.base, where=f"{where}: below_scale: model")
     model = section("model", BASES[parts.base])
-    components = {name: component_settings(name, entry, where=where) for name, entry in parts.components.items()}
+    components = by_name(COMPONENTS, "components", parts.components)
     check_composition(components, parts.base, model, where=where)
     check_trees(parts.trees, components, where=where)
-    transforms = {name: transform_settings(name, entry, where=where) for name, entry in parts.transforms.items()}
+    transforms = by_name(TRANSFORMS, "transforms", parts.transforms)
     check_transforms(transforms, components, where=where)
     features = features_for((*components.values(), *transforms.values()), data, where=where)
     check_copies(transforms, data, where=where)
@@ -226,32 +230,25 @@ def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], 
 
     `segmented` are the data sets whose segmentations the run and its start use.
     """
-    where = f"{where}: {run.start_from}"
-    if start.external is not None:
-        raise UserError(f"{where} is external, so it has no model.")
-    if run.base != start.base:
-        raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
     own, others = (plain(_without_dropout(each.model)) for each in (run, start))
-    if differing := [f"{key} {others[key]} instead of {own[key]}" for key in own if own[key] != others[key]]:
-        raise UserError(f"{where} has another model ({', '.join(differing)}), so its weights do not fit.")
-    if _components(run) != _components(start):
-        raise UserError(f"{where} has other components, so its weights do not fit.")
-    if run.transforms != start.transforms:
-        raise UserError(f"{where} has other transforms, so its vocabularies do not fit.")
-    if run.segmentation != start.segmentation:
-        raise UserError(
-            f"{where} has another segmentation ({start.segmentation.name}), so its vocabularies do not fit."
-        )
-    if len(set(segmented)) > 1:
-        raise UserError(
-            f"{where} has the segmentation of {segmented[1]}, so its vocabularies do not fit: set `segmentation_from: "
-            f"{segmented[1]}` in the data set {run.dataset}."
-        )
-    if run.reads_labels and run.dataset != start.dataset:
-        raise UserError(
-            f"{where} reads labels, of which each data set has its own, so its weights do not fit: start from a run on "
-            f"{run.dataset}, or choose a system without labels."
-        )
+    differing = [f"{key} {others[key]} instead of {own[key]}" for key in own if own[key] != others.get(key)]
+    weights, vocabularies = "so its weights do not fit", "so its vocabularies do not fit"
+    faults = {
+        "is external, so it has no model.": start.external is not None,
+        f"has the base '{start.base}', not '{run.base}', {weights}.": run.base != start.base,
+        f"has another model ({', '.join(differing)}), {weights}.": bool(differing),
+        f"has other components, {weights}.": _components(run) != _components(start),
+        f"has other transforms, {vocabularies}.": run.transforms != start.transforms,
+        f"has another segmentation ({start.segmentation.name}), {vocabularies}.": run.segmentation
+        != start.segmentation,
+        f"has the segmentation of {segmented[-1]}, {vocabularies}: set `segmentation_from: {segmented[-1]}` in the data "
+        f"set {run.dataset}.": len(set(segmented)) > 1,
+        f"reads labels, of which each data set has its own, {weights}: start from a run on {run.dataset}, or choose a "
+        "system without labels.": run.reads_labels and run.dataset != start.dataset,
+    }
+    for fault, applies in faults.items():
+        if applies:
+            raise UserError(f"{where}: {run.start_from} {fault}")
 
 
 def _components(run: RunSettings) -> list[tuple[str, str]]:

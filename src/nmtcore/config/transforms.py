@@ -4,7 +4,7 @@ To add a transform, put its settings here, its class into `features/transforms/{
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from nmtcore.config.corpora import Side
 from nmtcore.config.features import ReaderSettings
@@ -82,8 +82,3 @@ TRANSFORMS = Registry[TransformSettings](
     package="nmtcore.features.transforms",
     key="kind",
 )
-
-
-def transform_settings(name: str, entry: Mapping[str, Any], *, where: str) -> TransformSettings:
-    """Build the settings of a transform `name: {kind: ..., key: value...}`; `kind` defaults to the name."""
-    return TRANSFORMS.build_named(name, entry, where=f"{where}: transforms")

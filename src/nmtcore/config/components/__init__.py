@@ -40,11 +40,6 @@ RESERVED_NAMES = ("translation", "attention_maps", "encoder", "cross")
 weights that it records."""
 
 
-def component_settings(name: str, entry: Mapping[str, Any], *, where: str) -> ComponentSettings:
-    """Build the settings of a system's component `name: {kind: ..., key: value...}`; `kind` defaults to the name."""
-    return COMPONENTS.build_named(name, entry, where=f"{where}: components")
-
-
 def parser_of(components: Mapping[str, ComponentSettings]) -> str | None:
     """Return the name of the component that predicts a system's trees, the first that can; None if none can."""
     return next((name for name, settings in components.items() if settings.parses), None)
