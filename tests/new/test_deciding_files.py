@@ -10,7 +10,7 @@ from nmtcore.config.project import MACHINE, Project
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.typed import changed
 from nmtcore.config.yaml_files import read_yaml
-from nmtcore.new.deciding_files import DEFAULT, decided_settings
+from nmtcore.new.deciding_files import DEFAULT, assumed_lines, decided_settings
 
 FILLED = {
     "words", "annotators", "tests", "features", "trees_by", "treebanks", "gold", "gold_annotator", "linearised_by",
@@ -87,3 +87,19 @@ def test_the_nearest_file_wins(root, tmp_path):
     )
     assert files["model.heads"] == ("8", DEFAULT)
     assert replaced["model.heads"] == ()
+
+
+def test_what_is_assumed_is_said_unless_another_file_overrides_it(root, tmp_path):
+    project = Project([root / "config"], {})
+    recipe = "(config/recipes/tran2018.yaml)"
+    clipped = (
+        f"training.clip_norm: The paper names none; without one, LSTMs may diverge. OpenNMT's default is 5 {recipe}"
+    )
+    width = f"model.width: The paper gives the width of embeddings, 1,024, and not that of the LSTMs {recipe}"
+    start = "recurrent: first input feeding: u is 0 before the first word: nothing has been attended to"
+    for scale, others in (("paper", {width}), ("smoke", set())):
+        lines = assumed_lines(project, project.run("wmt17_en2ru", "nmt", scale, 1), tmp_path)
+        assert {clipped, width, start} & set(lines) == {clipped, start, *others}
+        assert not [line for line in lines if "paper has no transformer" in line], "it is about another base"
+    lines = assumed_lines(project, project.run("demo_en2de", "transformer_base", "paper", 1), tmp_path)
+    assert lines == [], "nothing of the demo is a paper's"

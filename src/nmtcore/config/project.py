@@ -232,23 +232,31 @@ def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], 
     """
     own, others = (plain(_without_dropout(each.model)) for each in (run, start))
     differing = [f"{key} {others[key]} instead of {own[key]}" for key in own if own[key] != others.get(key)]
-    weights, vocabularies = "so its weights do not fit", "so its vocabularies do not fit"
-    faults = {
-        "is external, so it has no model.": start.external is not None,
-        f"has the base '{start.base}', not '{run.base}', {weights}.": run.base != start.base,
-        f"has another model ({', '.join(differing)}), {weights}.": bool(differing),
-        f"has other components, {weights}.": _components(run) != _components(start),
-        f"has other transforms, {vocabularies}.": run.transforms != start.transforms,
-        f"has another segmentation ({start.segmentation.name}), {vocabularies}.": run.segmentation
-        != start.segmentation,
-        f"has the segmentation of {segmented[-1]}, {vocabularies}: set `segmentation_from: {segmented[-1]}` in the data "
-        f"set {run.dataset}.": len(set(segmented)) > 1,
-        f"reads labels, of which each data set has its own, {weights}: start from a run on {run.dataset}, or choose a "
-        "system without labels.": run.reads_labels and run.dataset != start.dataset,
-    }
-    for fault, applies in faults.items():
+    weights, vocabularies, whose = "so its weights do not fit", "so its vocabularies do not fit", segmented[-1]
+    faults = [
+        (start.external is not None, "is external, so it has no model"),
+        (run.base != start.base, f"has the base '{start.base}', not '{run.base}', {weights}"),
+        (differing, f"has another model ({', '.join(differing)}), {weights}"),
+        (_components(run) != _components(start), f"has other components, {weights}"),
+        (run.transforms != start.transforms, f"has other transforms, {vocabularies}"),
+        (
+            run.segmentation != start.segmentation,
+            f"has another segmentation ({start.segmentation.name}), {vocabularies}",
+        ),
+        (
+            len(set(segmented)) > 1,
+            f"has the segmentation of {whose}, {vocabularies}: set `segmentation_from: {whose}` in the data set "
+            f"{run.dataset}",
+        ),
+        (
+            run.reads_labels and run.dataset != start.dataset,
+            f"reads labels, of which each data set has its own, {weights}: start from a run on {run.dataset}, or "
+            "choose a system without labels",
+        ),
+    ]
+    for applies, fault in faults:
         if applies:
-            raise UserError(f"{where}: {run.start_from} {fault}")
+            raise UserError(f"{where}: {run.start_from} {fault}.")
 
 
 def _components(run: RunSettings) -> list[tuple[str, str]]:

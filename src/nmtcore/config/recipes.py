@@ -65,7 +65,8 @@ def recipe_layers(levels: Sequence[Layer], base: str) -> list[Layer]:
 
     What any of them says of the base overrides what they say in general.
     """
-    general = [Layer(own.where, {key: own.values[key] for key in SECTIONS if key in own.values}) for own in levels]
+    keys = (*SECTIONS, "assumed")
+    general = [Layer(own.where, {key: own.values[key] for key in keys if key in own.values}) for own in levels]
     return general + [Layer(own.where, own.values.get("per_base", {}).get(base, {})) for own in levels]
 
 

@@ -64,20 +64,43 @@ def shown_settings(project: Project, run: RunSettings, folder: Path) -> list[lis
     Files have the names that they have in `folder`, the working folder, or in the repository.
     """
 
-    def file_name(file: str) -> str:
-        for base in (folder, REPOSITORY):
-            file = file.removeprefix(f"{base}{os.sep}")
-        return file
-
     return [
         [
             setting.key,
             shortened(setting.value),
-            file_name(setting.file),
-            ", ".join(f"{shortened(value)} ({file_name(file)})" for value, file in setting.replaced),
+            _shown_file(setting.file, folder),
+            ", ".join(f"{shortened(value)} ({_shown_file(file, folder)})" for value, file in setting.replaced),
         ]
         for setting in decided_settings(project, run)
     ]
+
+
+def assumed_lines(project: Project, run: RunSettings, folder: Path) -> list[str]:
+    """Say what a paper leaves open and is assumed here: the notes of the run's files, base, components and transforms.
+
+    The note about a key that another file overrides is left out.
+    """
+    merged, lines = project.merged(run.dataset, run.system, run.scale), []
+    for topic in merged.values.get("assumed", {}):
+        why, file = merged.given(("assumed", topic))[-1]
+        key = topic.removeprefix(f"per_base.{run.base}.")
+        given = merged.given(tuple(key.split(".")))
+        if not key.startswith("per_base.") and (not given or given[-1][1] == file):
+            lines.append(f"{key}: {' '.join(why.split()).rstrip('.')} ({_shown_file(file, folder)})")
+    for name, settings in {run.base: run.model, **run.components, **run.transforms}.items():
+        lines += [f"{name}: {topic}: {why.rstrip('.')}" for topic, why in assumed_by(type(settings)).items()]
+    return lines
+
+
+def assumed_by(cls: type) -> dict[str, str]:
+    """Return the notes `ASSUMED` of a class of settings and its bases."""
+    return {topic: why for own in reversed(cls.__mro__) for topic, why in vars(own).get("ASSUMED", {}).items()}
+
+
+def _shown_file(file: str, folder: Path) -> str:
+    for base in (folder, REPOSITORY):
+        file = file.removeprefix(f"{base}{os.sep}")
+    return file
 
 
 def _json(value: Any) -> str:
