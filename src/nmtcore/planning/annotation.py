@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from nmtcore.annotation.models import missing_models
-from nmtcore.config.annotator_models import has_model
+from nmtcore.annotation.models import has_model, missing_models
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.project import Project
 from nmtcore.config.typed import changed, choose

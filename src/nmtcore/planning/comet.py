@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from nmtcore.config.annotator_models import candidate_paths, first_model_path
+from nmtcore.annotation.models import candidate_paths, first_model_path
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.errors import UserError
 
