@@ -117,8 +117,8 @@ class Project(Catalogue):
                 Layer(MACHINE, self.settings.machine.of_runs),
             ]
         )
-        limit = self.scale(scale).segmentation_size
-        if limit is not None and merged.values["segmentation"]["size"] > limit:
+        where, limit = self.systems.where(system), self.scale(scale).segmentation_size
+        if limit is not None and section_of(merged, "segmentation", SegmentationSettings, where=where).size > limit:
             merged.add(Layer(scale_file, {"segmentation": {"size": limit}}))
         return merged
 
@@ -177,16 +177,13 @@ def assemble(
     `names` are those of data set, system and scale, and the seed.
     """
 
-    def section(name: str, cls: type) -> Any:
-        return build(cls, merged.values.get(name, {}), where=where, place=[name], given=merged.given)
-
     def by_name(registry: Registry, section: str, entries: Mapping[str, Any]) -> dict[str, Any]:
         return {name: registry.build_named(name, own, where=f"{where}: {section}") for name, own in entries.items()}
 
     check_settings_of_base(parts.model, parts.base, where=f"{where}: model")
     below = parts.below_scale.get("model", {})
     check_settings_of_base(below, parts.base, where=f"{where}: below_scale: model")
-    model = section("model", BASES[parts.base])
+    model = section_of(merged, "model", BASES[parts.base], where=where)
     components = by_name(COMPONENTS, "components", parts.components)
     check_composition(components, parts.base, model, where=where)
     check_trees(parts.trees, components, where=where)
@@ -194,7 +191,7 @@ def assemble(
     check_transforms(transforms, components, where=where)
     features = features_for((*components.values(), *transforms.values()), data, where=where)
     check_copies(transforms, data, where=where)
-    segmentation = section("segmentation", SegmentationSettings)
+    segmentation = section_of(merged, "segmentation", SegmentationSettings, where=where)
     used = sorted({annotator for annotators in features.values() for annotator in annotators.values()})
     values = dict(
         **names,
@@ -207,8 +204,8 @@ def assemble(
         base=parts.base,
         model=model,
         components=components,
-        training=section("training", TrainingSettings),
-        decoding=section("decoding", DecodingSettings),
+        training=section_of(merged, "training", TrainingSettings, where=where),
+        decoding=section_of(merged, "decoding", DecodingSettings, where=where),
         evaluation=data.evaluation,
         tests=data.tests,
         sentences=size.sentences,
@@ -223,6 +220,11 @@ def assemble(
     if run.tree_comparison == "induced":
         run = replace(run, trees_by=data.syntax.get("source", {}).get("dependencies"))
     return with_treebanks(run, parts.treebank, data, where=where)
+
+
+def section_of(merged: Merged, section: str, cls: type, *, where: str) -> Any:
+    """Build the settings of a section of merged values."""
+    return build(cls, merged.values.get(section, {}), where=where, place=[section], given=merged.given)
 
 
 def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], *, where: str) -> None:
