@@ -57,7 +57,7 @@ FILES = {
         "extends": "small",
         "description": "twin",
         "per_base": {"transformer": {"model": {"dropout": 0.7}}},
-        "training": {"max_epochs": 8},
+        "training": {"max_epochs": 8, "clip_norm": 3.0},
     },
     "datasets/twin": {"extends": "demo_en2de", "recipe": "twin"},
     "systems/mine": {
@@ -138,15 +138,17 @@ def test_something_says_when_training_ends(own_project, tmp_path, root):
 
 
 def test_a_scale_overrides_a_recipe_and_those_that_it_extends(own_project):
-    """The recipe `small` has a dropout of 0.2 and a clip norm of 1, `twin` a dropout of 0.7."""
+    """The recipe `small` has a dropout of 0.2 and a clip norm of 1, or 5 for recurrent models; `twin` 0.7 and 3."""
     project = own_project(FILES)
     for dataset in ("demo_en2de", "twin"):
         run = project.run(dataset, "plain", "mine", 1)
         assert (run.model.dropout, run.training.clip_norm, run.training.max_epochs) == (0.1, 2.0, None)
         assert (run.decoding.max_length, run.decoding.beam) == (100, 2)
     run, other = (project.run(name, "plain", "paper", 1) for name in ("twin", "demo_en2de"))
-    assert (run.model.dropout, run.training.max_epochs, run.training.clip_norm) == (0.7, 8, 1.0)
+    assert (run.model.dropout, run.training.max_epochs, run.training.clip_norm) == (0.7, 8, 3.0)
     assert run.model.width == other.model.width
+    assert project.run("twin", "recurrent", "paper", 1).training.clip_norm == 3.0
+    assert project.run("demo_en2de", "recurrent", "paper", 1).training.clip_norm == 5.0
     assert (project.first_recipe("twin"), project.first_recipe("demo_en2de")) == ("small", "small")
 
 

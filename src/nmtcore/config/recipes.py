@@ -63,11 +63,13 @@ def check_recipes(levels: Sequence[Layer]) -> None:
 def recipe_layers(levels: Sequence[Layer], base: str) -> list[Layer]:
     """Return what recipes that extend each other, or a scale, set for systems of a base, the weakest first.
 
-    What any of them says of the base overrides what they say in general.
+    What each says of the base overrides what it says in general.
     """
-    keys = (*SECTIONS, "assumed")
-    general = [Layer(own.where, {key: own.values[key] for key in keys if key in own.values}) for own in levels]
-    return general + [Layer(own.where, own.values.get("per_base", {}).get(base, {})) for own in levels]
+    layers = []
+    for where, values, _ in levels:
+        general = {key: values[key] for key in (*SECTIONS, "assumed") if key in values}
+        layers += [Layer(where, general), Layer(where, values.get("per_base", {}).get(base, {}))]
+    return layers
 
 
 @settings_class
