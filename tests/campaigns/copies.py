@@ -14,7 +14,7 @@ from workflow.calling import Workplace
 
 EDITS = (
     {},
-    {"decoding": {"beam": 3}},
+    {"evaluation": {"greedy_dev": True}},
     {"filters": ["empty"]},
     {"evaluation": {"roots": "many"}},
     {"max_bad_lines": 3},
