@@ -232,33 +232,32 @@ def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], 
 
     `segmented` are the data sets whose segmentations the run and its start use.
     """
+    where = f"{where}: {run.start_from}"
+    if start.external is not None:
+        raise UserError(f"{where} is external, so it has no model.")
+    if run.base != start.base:
+        raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
     own, others = (plain(_without_dropout(each.model)) for each in (run, start))
-    differing = [f"{key} {others[key]} instead of {own[key]}" for key in own if own[key] != others.get(key)]
-    weights, vocabularies, whose = "so its weights do not fit", "so its vocabularies do not fit", segmented[-1]
-    faults = [
-        (start.external is not None, "is external, so it has no model"),
-        (run.base != start.base, f"has the base '{start.base}', not '{run.base}', {weights}"),
-        (differing, f"has another model ({', '.join(differing)}), {weights}"),
-        (_components(run) != _components(start), f"has other components, {weights}"),
-        (run.transforms != start.transforms, f"has other transforms, {vocabularies}"),
-        (
-            run.segmentation != start.segmentation,
-            f"has another segmentation ({start.segmentation.name}), {vocabularies}",
-        ),
-        (
-            len(set(segmented)) > 1,
-            f"has the segmentation of {whose}, {vocabularies}: set `segmentation_from: {whose}` in the data set "
-            f"{run.dataset}",
-        ),
-        (
-            run.reads_labels and run.dataset != start.dataset,
-            f"reads labels, of which each data set has its own, {weights}: start from a run on {run.dataset}, or "
-            "choose a system without labels",
-        ),
-    ]
-    for applies, fault in faults:
-        if applies:
-            raise UserError(f"{where}: {run.start_from} {fault}.")
+    if differing := [f"{key} {others[key]} instead of {own[key]}" for key in own if own[key] != others[key]]:
+        raise UserError(f"{where} has another model ({', '.join(differing)}), so its weights do not fit.")
+    if _components(run) != _components(start):
+        raise UserError(f"{where} has other components, so its weights do not fit.")
+    if run.transforms != start.transforms:
+        raise UserError(f"{where} has other transforms, so its vocabularies do not fit.")
+    if run.segmentation != start.segmentation:
+        raise UserError(
+            f"{where} has another segmentation ({start.segmentation.name}), so its vocabularies do not fit."
+        )
+    if len(set(segmented)) > 1:
+        raise UserError(
+            f"{where} has the segmentation of {segmented[1]}, so its vocabularies do not fit: set `segmentation_from: "
+            f"{segmented[1]}` in the data set {run.dataset}."
+        )
+    if run.reads_labels and run.dataset != start.dataset:
+        raise UserError(
+            f"{where} reads labels, of which each data set has its own, so its weights do not fit: start from a run on "
+            f"{run.dataset}, or choose a system without labels."
+        )
 
 
 def _components(run: RunSettings) -> list[tuple[str, str]]:
