@@ -7,6 +7,8 @@ from nmtcore.config.bases import BASES
 from nmtcore.config.layers import Layer, Merged, merge
 from nmtcore.config.project import Project
 from nmtcore.config.recipes import SECTIONS, recipe_layers
+from nmtcore.config.stages import differences
+from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
 
 SCALE = {
@@ -77,17 +79,18 @@ FILES = {
 """A scale, a recipe, a data set and systems; `whole` and `special` say themselves what `left` says below the scale."""
 
 
-def sized(run):
-    """The settings of a run that both `SCALE` and `SYSTEM` have, and two that only one of them has."""
-    model, training = run.model, run.training
+def differing(run, wanted: dict) -> list[str]:
+    """Name the settings of a run that are not as wanted, of those that `wanted` has."""
+    return [
+        f"{section}: {difference}"
+        for section, values in wanted.items()
+        for difference in differences(values, common(plain(getattr(run, section)), values))
+    ]
+
+
+def common(values: dict, wanted: dict) -> dict:
     return {
-        "model": (model.width, model.feed_forward, model.decoder_layers, model.dropout),
-        "schedule": (training.schedule.kind, training.schedule.peak, training.schedule.patience),
-        "batch": (training.batch.size, training.batch.pool),
-        "validation": (training.validation.every, training.validation.stop_after, training.validation.beam),
-        "ends": (training.max_updates, training.max_epochs, training.checkpoint_every),
-        "weights": (training.keep, training.average),
-        "others": (training.clip_norm, training.label_smoothing),
+        key: common(values[key], inner) if isinstance(inner, dict) else values[key] for key, inner in wanted.items()
     }
 
 
@@ -95,32 +98,15 @@ def sized(run):
 def test_what_a_system_sets_itself_counts_at_every_scale(own_project, dataset, system):
     project = own_project(FILES)
     for scale in ("mine", "paper"):
-        run = project.run(dataset, system, scale, 1)
-        assert sized(run) == {
-            "model": (256, 1024, 3, 0.3),
-            "schedule": ("plateau", 1e-4, 2),
-            "batch": (4096, 7),
-            "validation": (1000, 4, 2),
-            "ends": (10000, 9, 1000),
-            "weights": ("last", 7),
-            "others": (1.0, 0.2),
-        }
-        assert (run.decoding.max_length, run.decoding.beam) == (50, 6)
+        assert differing(project.run(dataset, system, scale, 1), SYSTEM) == []
 
 
 @pytest.mark.parametrize(("dataset", "system"), [("demo_en2de", "left"), ("twin", "left_special")])
 def test_a_scale_overrides_what_a_system_sets_below_it(own_project, dataset, system):
     project = own_project(FILES)
-    assert sized(project.run(dataset, system, "mine", 1)) == {
-        "model": (128, 512, 2, 0.1),
-        "schedule": ("constant", 3e-3, 2),
-        "batch": (2048, 7),
-        "validation": (500, None, 2),
-        "ends": (2500, None, 250),
-        "weights": ("average", 3),
-        "others": (2.0, 0.2),
-    }
-    assert sized(project.run(dataset, system, "paper", 1)) == sized(project.run(dataset, "whole", "paper", 1))
+    of_scale = {section: SCALE[section] for section in ("training", "decoding")} | SCALE["per_base"]["transformer"]
+    assert differing(project.run(dataset, system, "mine", 1), merge(BELOW, of_scale)) == []
+    assert differing(project.run(dataset, system, "paper", 1), BELOW) == []
     peak = project.run(dataset, "left_child", "mine", 1).training.schedule.peak
     assert peak == 2e-3, "the system's own value is above the scale"
 
