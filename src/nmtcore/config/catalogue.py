@@ -1,7 +1,7 @@
 """The files of a configuration, by name: scales, recipes, data sets, corpora, models and systems."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -45,7 +45,6 @@ class Catalogue:
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = tuple(dict.fromkeys(Path(folder) for folder in folders))
         self._datasets: dict[str, DatasetSettings] = {}
-        self._lineages: dict[tuple[str, str], tuple[Layer, ...]] = {}
         self._settings: dict[Path, Any] = {}
 
     @cached_property
@@ -148,12 +147,12 @@ class Catalogue:
     def recipe_layers(self, name: str, *, where: str) -> tuple[Layer, ...]:
         """Return the layers of a recipe and of those that it extends, each valid, the oldest first."""
         self.recipe_files.check(name, where=where)
-        return self._lineage(self.recipe_files, name, check_recipes)
+        return self.recipe_files.lineage(name, check_recipes)
 
     def first_recipe(self, dataset: str) -> str | None:
         """Return the recipe that a data set's extends, in the end; None for a treebank alone."""
-        recipe = self.dataset(dataset).recipe
-        return recipe and self.recipe_layers(recipe, where=f"{self.dataset_files.where(dataset)}: recipe")[0].name
+        recipe, where = self.dataset(dataset).recipe, f"{self.dataset_files.where(dataset)}: recipe"
+        return None if recipe is None else self.recipe_layers(recipe, where=where)[0].name
 
     def _read(self, cls: type[T], files: NamedFiles, name: str, where: str) -> T:
         path = files[files.check(name, where=where)]
@@ -180,15 +179,7 @@ class Catalogue:
 
     def dataset_layers(self, name: str) -> tuple[Layer, ...]:
         """Return the layers of a data set and of those that it extends, the oldest first."""
-        return self._lineage(self.dataset_files, name, lambda layers: None)
-
-    def _lineage(self, files: NamedFiles, name: str, check: Callable[[tuple[Layer, ...]], object]) -> tuple[Layer, ...]:
-        key = (files.noun, name)
-        if key not in self._lineages:
-            layers = files.lineage(name)
-            check(layers)
-            self._lineages[key] = layers
-        return self._lineages[key]
+        return self.dataset_files.lineage(name)
 
     def annotator_model(self, name: str, *, where: str = "the target") -> AnnotatorModelSettings:
         """Read the download settings of an annotator's model."""
@@ -210,7 +201,7 @@ class Catalogue:
     def system_layers(self, name: str, dataset: str | None = None, *, where: str = "the target") -> list[Layer]:
         """Return the layers of a system and of those that it extends, for a data set, the weakest first."""
         self.systems.check(name, where=where)
-        levels = self._lineage(self.systems, name, self._check_system)
+        levels = self.systems.lineage(name, self._check_system)
         datasets = () if dataset is None else reversed(self.dataset_layers(dataset))
         return system_layers(levels, [own.name for own in datasets])
 

@@ -34,6 +34,7 @@ class NamedFiles(dict[str, Path]):
         """A sentence about each file that is used in place of another one."""
         self._values: dict[str, dict[str, Any]] = {}
         self._resolved: dict[str, dict[str, Any]] = {}
+        self._lineages: dict[str, tuple[Layer, ...]] = {}
 
     def add(self, name: str, path: Path, values: dict[str, Any] | None = None) -> None:
         """Add a file, or an entry of it, whose settings are `values`; None: `read` reads the file."""
@@ -68,11 +69,19 @@ class NamedFiles(dict[str, Path]):
             unread = ["Not read:", *self.unread.values()] if self.unread else []
             raise UserError(" ".join([str(error), *filter(None, [self.absent]), *unread])) from error
 
-    def lineage(self, name: str) -> tuple[Layer, ...]:
+    def lineage(self, name: str, check: Callable[[Sequence[Layer]], None] = lambda layers: None) -> tuple[Layer, ...]:
         """Return the layers of a name and of those that it extends, the oldest first, without `extends`.
 
-        Raises `UserError` if one that is extended is unknown, or if one extends itself, directly or through others.
+        They are read once, and `check` is called for them. Raises `UserError` if one that is extended is unknown, or if
+        one extends itself, directly or through others.
         """
+        if name not in self._lineages:
+            layers = self._read_lineage(name)
+            check(layers)
+            self._lineages[name] = layers
+        return self._lineages[name]
+
+    def _read_lineage(self, name: str) -> tuple[Layer, ...]:
         layers: list[Layer] = []
         parent: str | None = name
         while parent is not None:
