@@ -164,8 +164,8 @@ def test_a_data_set_says_where_settings_of_training_belong(own_project, tmp_path
     with pytest.raises(UserError) as error:
         own_project(files).dataset("mine")
     assert str(error.value) == (
-        f"{tmp_path}/datasets/old.yaml: a data set has no '{key}': write it into a recipe, config/recipes/NAME.yaml "
-        f"with the keys `extends` (a recipe), `description` and `{key}`, and `recipe: NAME` here."
+        f"{tmp_path}/datasets/old.yaml: data sets have no '{key}': write it into a recipe of your own, "
+        "config/recipes/NAME.yaml, which `extends` another one, and `recipe: NAME` here."
     )
 
 

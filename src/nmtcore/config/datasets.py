@@ -106,8 +106,8 @@ CONTRAST = "contrast_"
 
 
 IN_A_RECIPE = (
-    "a data set has no '{key}': write it into a recipe, config/recipes/NAME.yaml with the keys `extends` (a recipe), "
-    "`description` and `{key}`, and `recipe: NAME` here."
+    "data sets have no '{key}': write it into a recipe of your own, config/recipes/NAME.yaml, which `extends` another "
+    "one, and `recipe: NAME` here."
 )
 
 
