@@ -144,12 +144,15 @@ def test_a_scale_overrides_a_recipe_and_those_that_it_extends(own_project):
         ({"extends": "smal"}, "{recipe}: extends: unknown recipe 'smal'. Did you mean small?"),
         ({"extends": "mine"}, "{recipe}: mine extends mine: this is circular, remove one `extends`."),
         ({"extends": "small", "training": {"clip_norm": 0}}, "{recipe}: training: clip_norm must be above 0, not 0."),
-        ({"extends": "broken"}, "{folder}/recipes/broken.yaml: training: unknown key 'x'. "),
+        (
+            {"extends": "broken", "training": {"clip_norm": 2.0}},
+            "{folder}/recipes/broken.yaml: training: clip_norm must be above 0, not -1.",
+        ),
     ],
 )
 def test_mistakes_in_a_recipe_that_extends_another(own_project, tmp_path, recipe, sentence):
     files = {
-        "recipes/broken": {"description": "d", "training": {"x": 1}},
+        "recipes/broken": {"description": "d", "training": {"clip_norm": -1}},
         "recipes/mine": {"description": "d", **recipe},
         "datasets/mine": {"extends": "demo_en2de", "recipe": "mine"},
     }
@@ -174,12 +177,17 @@ def test_a_mistake_in_a_value_names_the_file_that_has_it(own_project, tmp_path):
     files = {
         "datasets/old": {"extends": "demo_en2de", "max_bad_lines": -1},
         "datasets/young": {"extends": "old"},
+        "datasets/several": {"a": {"extends": "demo_en2de", "splits": {"train": "trian"}}, "b": {"extends": "a"}},
         "systems/wide": {"wide": {"extends": "transformer_base", "model": {"heads": 7}}},
     }
     project = own_project({**FILES, **files})
     with pytest.raises(UserError) as error:
         project.dataset("young")
     assert str(error.value) == f"{tmp_path}/datasets/old.yaml: max_bad_lines must be at least 0, not -1."
+    with pytest.raises(UserError) as error:
+        project.dataset("a")
+    fault = "splits.train: there is no corpus 'trian' in corpora."
+    assert str(error.value) == f"{tmp_path}/datasets/several.yaml: a: {fault}"
     with pytest.raises(UserError) as error:
         project.run("demo_en2de", "wide", "mine", 1)
     system = f"{tmp_path}/systems/wide.yaml: wide"
@@ -238,6 +246,10 @@ def test_what_each_layer_gives_a_setting():
     assert merged.given(("components", "pascal", "heads")) == [(2, "c")], "b dropped what a says"
     assert merged.given(("training", "validation", "stop_after")) == [(None, "c")], "null is a value of a setting"
     assert merged.given(("model", "width")) == []
+    merged.add(Layer("d", {"words": "spaces"}))
+    merged.add(Layer("d", {"words": "characters"}))
+    given = [("moses", "a"), ("given", "b"), ("characters", "d")]
+    assert merged.given(("words", "source", "kind")) == given, "a file counts once, with what it says last"
     assert merge({"a": {"b": 1, "c": [1]}, "d": 1}, {"a": {"c": [2]}}, {"d": None}) == {
         "a": {"b": 1, "c": [2]},
         "d": None,
