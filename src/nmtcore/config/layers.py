@@ -75,5 +75,5 @@ class Merged:
 
 
 def merge(*mappings: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge mappings as `Merged` does; null is a value."""
+    """Merge mappings as `Merged` does, without their layers; null is a value."""
     return Merged((Layer("", own) for own in mappings), dropping=()).values
