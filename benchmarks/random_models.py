@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from nmtcore.config.bases import BaseSettings
-from nmtcore.config.components import check_composition, component_settings
+from nmtcore.config.components import COMPONENTS, check_composition
 from nmtcore.config.project import Project
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
@@ -33,7 +33,7 @@ def random_model(
     project = Project.load(config)
     parts = project.system(system)
     settings = sizes[parts.base]
-    components = {name: component_settings(name, entry, where=system) for name, entry in parts.components.items()}
+    components = {name: COMPONENTS.build_named(name, entry, where=system) for name, entry in parts.components.items()}
     check_composition(components, parts.base, settings, where=system)
     run = project.run("demo_en2de", BASELINES[parts.base], "paper", 1)
     run = replace(run, model=settings, components=components, segmentation=replace(run.segmentation, joint=joint))

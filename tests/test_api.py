@@ -14,7 +14,7 @@ from inference.test_analyse import RUNS
 from inference.tiny import heads_of_block, parse_text, write_bundle
 
 import nmtcore
-from nmtcore.config.components import component_settings
+from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.settings import DepParseSettings, PascalSettings
 from nmtcore.errors import UserError
 from nmtcore.inference.attention import attention_rows, load_observed_bundle
@@ -177,7 +177,7 @@ def test_a_script_in_another_folder_leaves_its_process_alone(tmp_path, monkeypat
         path.parent.mkdir(parents=True)
         path.write_text(code)
     monkeypatch.chdir(project)
-    run = run_settings(PascalSettings(heads=1), component_settings("shift", {}, where="test"), **READS_TREES)
+    run = run_settings(PascalSettings(heads=1), COMPONENTS.build_named("shift", {}, where="test"), **READS_TREES)
     write_bundle(project / "model", run, label_names=["x", "root"])
     elsewhere.mkdir()
     (elsewhere / "script.py").write_text(SCRIPT)

@@ -156,7 +156,7 @@ def test_the_page_on_training_shows_the_settings_of_its_runs(root, tmp_path):
             ]
             assert [re.split(" {2,}", line) for line in block.splitlines()] == expected
             checked, shown = [], shown + 1
-    assert shown == 4
+    assert shown == 5
     settings = project_of_folder(tmp_path).settings
     assert (settings.scale, settings.seeds, settings.models) == ("evening", (1, 2, 3), ("parsers",))
 

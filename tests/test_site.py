@@ -31,7 +31,7 @@ try:
     from mathml import equation
     from pages import addresses, linked, menu
     from python import MODULES, python_reference
-    from systems import PARTS, class_of, datasets_page, parts_of, system_pages
+    from systems import PARTS, datasets_page, parts_of, system_pages
 except ModuleNotFoundError as missing:
     skip_unless_ci(f"{missing.name}, a package of requirements-docs.lock, is not installed")
 
@@ -134,7 +134,7 @@ def test_the_tour_swaps_a_component_and_tests_the_difference(tour):
 
 @pytest.mark.parametrize(("part", "name"), EVERY_PART)
 def test_every_base_component_and_transform_has_equations_that_can_be_drawn(part, name):
-    text = explanation(class_of(PARTS[part], name))
+    text = explanation(PARTS[part].configured(name))
     equations = re.findall(r"```\{math\}\n(.*?)\n```", text, re.S)
     assert equations
     for tex in equations:

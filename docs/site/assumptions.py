@@ -18,6 +18,7 @@ from systems import PAPERS, PARTS, flow, parts_of
 from nmtcore.config.project import Project
 from nmtcore.config.typed import default_of, plain
 from nmtcore.config.yaml_files import read_yaml
+from nmtcore.new.deciding_files import assumed_by
 from nmtcore.schemas import markdown_table
 from nmtcore.tables.papers import paper_files, read_paper
 
@@ -75,7 +76,7 @@ def _of_files(project: Project) -> Iterator[Assumption]:
         yield from _notes(name, "all", values.get("assumed", {}), values, path)
     for name, path in project.dataset_files.items():
         values = project.dataset_files.read(name)
-        yield from _notes(str(project.dataset(name).recipe), f"on `{name}`", values.get("assumed", {}), values, path)
+        yield from _notes(str(project.first_recipe(name)), f"on `{name}`", values.get("assumed", {}), values, path)
     for name, (path, values) in project.system_entries.items():
         yield from _notes(path.stem, f"`{name}`", values.get("assumed", {}), values, path)
 
@@ -90,9 +91,8 @@ def _of_parts(project: Project) -> Iterator[Assumption]:
     for (part, name), having in papers.items():
         cls = PARTS[part][name]
         values = {field.name: plain(default_of(field)) for field in dataclasses.fields(cls)}
-        notes = {topic: why for own in reversed(cls.__mro__) for topic, why in vars(own).get("ASSUMED", {}).items()}
         paper = min(having, key=[*PAPERS, *having].index)
-        for note in _notes(paper, "", notes, values, Path(inspect.getfile(cls))):
+        for note in _notes(paper, "", assumed_by(cls), values, Path(inspect.getfile(cls))):
             shared.setdefault(note, []).append(f"`{name}`")
     for note, names in shared.items():
         yield note._replace(system=f"with {', '.join(names)}")

@@ -9,13 +9,10 @@ from typing import Any
 
 from docstrings import explanation
 
-from nmtcore.config.bases import BASES
-from nmtcore.config.components import COMPONENTS
 from nmtcore.config.project import Project
 from nmtcore.config.registry import Registry
 from nmtcore.config.systems import SystemSettings
-from nmtcore.config.transforms import TRANSFORMS
-from nmtcore.schemas import markdown_table, settings_table
+from nmtcore.schemas import REGISTRIES, keys_table, markdown_table
 
 PAPERS = {
     "pham2018": "Pham 2018",
@@ -26,15 +23,13 @@ PAPERS = {
 }
 """The files of systems, with the titles of their pages; files that are not listed come last, with their names."""
 
-PARTS: Mapping[str, Registry] = {"base": BASES, "component": COMPONENTS, "transform": TRANSFORMS}
+SECTIONS = {"base": "model", "component": "components", "transform": "transforms"}
+"""The sections of what systems consist of."""
+
+PARTS: Mapping[str, Registry] = {part: REGISTRIES[section] for part, section in SECTIONS.items()}
 """What systems consist of."""
 
 _SHOWN_APART = ("description", "extends", "base", "components", "transforms", "per_dataset", "assumed")
-
-
-def class_of(registry: Registry, name: str) -> type:
-    """Return the class that computes what a registry's settings describe (`Pascal` for `PascalSettings`)."""
-    return getattr(registry.module(name), registry[name].__name__.removesuffix("Settings"))
 
 
 def parts_of(system: SystemSettings) -> list[tuple[str, str]]:
@@ -100,7 +95,7 @@ def _family(
     with_added = f", with {' and '.join(_part_link(part, name, '../') for part, name in added)}" if added else " alone"
     text = f"## {title}\n\nThe base {_part_link('base', base, '../')}{with_added}"
     new = [(part, name) for part, name in added or parts if (part, name) not in explained]
-    equations = "".join(explanation(class_of(PARTS[part], name)) for part, name in new)
+    equations = "".join(explanation(PARTS[part].configured(name)) for part, name in new)
     return f"{text}.\n\n{equations}\n" + "\n".join(_system(project, name) for name in names)
 
 
@@ -165,7 +160,7 @@ class that computes it, so `help()` shows it too.
 
 
 def _part(project: Project, part: str, name: str) -> str:
-    cls = class_of(PARTS[part], name)
+    cls = PARTS[part].configured(name)
     systems = [system for system in project.system_entries if (part, name) in parts_of(project.system(system))]
     links = ", ".join(f"[`{s}`](systems/{project.system_entries[s][0].stem}.md#{s})" for s in systems)
     if part == "base":
@@ -173,5 +168,5 @@ def _part(project: Project, part: str, name: str) -> str:
     code = f"`{cls.__module__}.{cls.__name__}`"
     return (
         f"## {part.capitalize()} `{name}`\n\n{explanation(cls)}\n"
-        f"{settings_table(PARTS[part][name])}\nCode: {code}. Systems: {links}.\n"
+        f"{keys_table(SECTIONS[part], name)}\nCode: {code}. Systems: {links}.\n"
     )

@@ -1,13 +1,12 @@
 """What configuration files may hold: JSON Schemas for editors, and tables and lists of keys for people."""
 
 import dataclasses
-import itertools
 import json
 import textwrap
 import typing
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic.json_schema import GenerateJsonSchema
 
@@ -105,7 +104,7 @@ def _file_schema(name: str, cls: type) -> dict[str, Any]:
     keys = {key: inner for key, inner in schema["properties"].items() if (cls, key) not in NOT_IN_FILES}
     if name == "datasets":
         keys = {key: _or_null(inner) for key, inner in keys.items()}
-    if name in ("datasets", "systems"):
+    if name in ("datasets", "systems", "recipes"):
         keys = {"extends": _EXTENDS} | keys
     schema |= {"properties": keys, "required": [key for key in schema.get("required", ()) if key in keys]}
     if name not in ENTRIES:
@@ -122,17 +121,57 @@ def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-def settings_table(cls: type) -> str:
-    """Write the table of a settings class; keys of settings within settings have dots (`schedule.peak`)."""
-    return markdown_table(["key", "values", "default", "meaning"], rows_of(cls))
+class Key(NamedTuple):
+    """What is said of a key, or of a class of settings."""
+
+    place: str
+    """The sections and the key, with dots between them."""
+    values: str
+    """The values that it may have; empty of a class."""
+    default: str
+    """Its default in JSON, or "required"; empty of a class."""
+    meaning: str
+    """What it means, in one line."""
+
+    @property
+    def paragraph(self) -> str:
+        """The text for a terminal."""
+        allowed = f" ({self.values}; {self.default})" if self.values else ""
+        text = f"{self.place}{allowed}: {self.meaning}".replace("`", "")
+        return textwrap.fill(text, 100, subsequent_indent="    ", break_on_hyphens=False)
 
 
-def registry_table(registry: Registry) -> str:
-    """Write the table of all that a registry has."""
-    rows = []
-    for name, cls in registry.items():
-        rows += [[f"`{name}`", "", "", "", summary(cls)], *(["", *row] for row in rows_of(cls))]
-    return markdown_table([registry.noun, "key", "values", "default", "meaning"], rows)
+def keys_of(section: str, *names: str) -> Iterator[Key]:
+    """Yield a section and all its keys; of a registry, each class with its keys, or only those of some `names`."""
+    if registry := REGISTRIES.get(section):
+        classes = {f"{section}.{name}": registry[name] for name in names or registry}
+    else:
+        classes = {section: {**FILES, **SECTIONS}[section]}
+    for place, cls in classes.items():
+        yield Key(place, "", "", summary(cls))
+        yield from _keys_in(cls, place)
+
+
+def _keys_in(cls: type, place: str) -> Iterator[Key]:
+    schema = _schema(cls)
+    for field in dataclasses.fields(cls):
+        if (cls, field.name) in NOT_IN_FILES or not field.init or field.metadata:
+            continue
+        hint, here = hints_of(cls)[field.name], f"{place}.{field.name}"
+        inner = _settings_inside(hint)
+        if inner is not hint:
+            values = _values(schema["properties"][field.name], schema.get("$defs", {}))
+            yield Key(here, values, _default_text(field), descriptions(cls)[field.name])
+        if inner:
+            yield from _keys_in(inner, here)
+
+
+def keys_table(section: str, *names: str) -> str:
+    """Write the table of the keys of a section, or of one class of a registry; a dot leads to what is inside."""
+    above = ".".join((section, *names))
+    keys = [key for key in keys_of(section, *names) if key.place != above]
+    rows = [[f"`{key.place.removeprefix(f'{above}.')}`", *key[1:]] for key in keys]
+    return markdown_table(["key", "values", "default", "meaning"], rows)
 
 
 def markdown_table(head: list[str], rows: Iterable[list[str]]) -> str:
@@ -140,21 +179,6 @@ def markdown_table(head: list[str], rows: Iterable[list[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     escaped = ([cell.replace("|", r"\|") for cell in line] for line in lines)
     return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
-
-
-def rows_of(cls: type, prefix: str = "") -> Iterator[list[str]]:
-    """Yield the key, values, default and meaning of each setting of a class."""
-    schema = _schema(cls)
-    for field in dataclasses.fields(cls):
-        if (cls, field.name) in NOT_IN_FILES or not field.init or field.metadata:
-            continue
-        hint = hints_of(cls)[field.name]
-        inner = _settings_inside(hint)
-        if inner is not hint:
-            values = _values(schema["properties"][field.name], schema.get("$defs", {}))
-            yield [f"`{prefix}{field.name}`", values, _default_text(field), descriptions(cls)[field.name]]
-        if inner:
-            yield from rows_of(inner, f"{prefix}{field.name}.")
 
 
 def _settings_inside(hint: Any) -> type | None:
@@ -198,34 +222,24 @@ def explained(path: str) -> str:
     A path that leaves out sections (`dropout`, `schedule.peak`, `model.dropout`) is found wherever it is. Raises
     `UserError` if it is nowhere.
     """
-    if registry := REGISTRIES.get(path):
-        return "\n".join(_paragraph(f"{path}.{name}", summary(cls)) for name, cls in registry.items())
     sections, (section, *rest) = [*FILES, *REGISTRIES, *SECTIONS], path.split(".")
-    names = [name for name in rest[:1] if name in REGISTRIES.get(section, ())]
-    own = _places(section, *names) if section in sections else {}
-    if below := [text for place, text in own.items() if f"{place}.".startswith(f"{path}.")]:
+    registry = REGISTRIES.get(section, {})
+    if registry and not rest:
+        return "\n".join(Key(f"{path}.{name}", "", "", summary(cls)).paragraph for name, cls in registry.items())
+    own = list(keys_of(section, *(name for name in rest[:1] if name in registry))) if section in sections else []
+    if below := [key.paragraph for key in own if f"{key.place}.".startswith(f"{path}.")]:
         return "\n".join(below)
-    everywhere = {place: text for name in sections for place, text in _places(name).items()}
-    chosen = {place: text for place, text in everywhere.items() if _has_parts(place, path)}
+    everywhere = [key for name in sections for key in keys_of(name)]
+    chosen = [key for key in everywhere if _has_parts(key.place, path)]
     if not chosen:
-        raise UserError(_nowhere(path, own) if own else unknown("section or key", path, _ends(everywhere)))
-    files = map(_files_with, dict.fromkeys(place.partition(".")[0] for place in chosen))
-    return "\n".join([*chosen.values(), *filter(None, files)])
-
-
-def _places(section: str, *names: str) -> dict[str, str]:
-    """Return the paragraph about each class and key of a section, by path; of a registry's classes, only `names`."""
-    if registry := REGISTRIES.get(section):
-        classes = {f"{section}.{name}": registry[name] for name in names or registry}
-    else:
-        classes = {section: {**FILES, **SECTIONS}[section]}
-    paragraphs: dict[str, str] = {}
-    for name, cls in classes.items():
-        paragraphs[name] = _paragraph(name, summary(cls))
-        for key, values, default, text in rows_of(cls):
-            place = f"{name}.{key.strip('`')}"
-            paragraphs[place] = _paragraph(f"{place} ({values}; {default})", text)
-    return paragraphs
+        if own and rest[:1] and registry:
+            registry.find(rest[0], where=section)
+            section = f"{section}.{rest.pop(0)}"
+        places = _ends(key.place for key in own or everywhere)
+        where, noun = (f"{section}: ", "key") if own else ("", "section or key")
+        raise UserError(f"{where}{unknown(noun, '.'.join(rest) if own else path, places)}")
+    files = map(_files_with, dict.fromkeys(key.place.partition(".")[0] for key in chosen))
+    return "\n".join([*(key.paragraph for key in chosen), *filter(None, files)])
 
 
 def _has_parts(place: str, path: str) -> bool:
@@ -240,17 +254,6 @@ def _ends(places: Iterable[str]) -> set[str]:
     return {".".join(own[start:]) for own in parts for start in range(len(own))}
 
 
-def _nowhere(path: str, places: Iterable[str]) -> str:
-    """Say that a path into a section, which has `places`, is unknown from its first unknown part on."""
-    section, *rest = path.split(".")
-    if registry := REGISTRIES.get(section):
-        registry.find(rest[0], where=section)
-        section, rest = f"{section}.{rest[0]}", rest[1:]
-    below = (place.removeprefix(f"{section}.").split(".") for place in places if place.startswith(f"{section}."))
-    keys = {key for parts in below for key in itertools.accumulate(parts, "{}.{}".format)}
-    return f"{section}: {unknown('key', '.'.join(rest), keys)}"
-
-
 def _files_with(section: str) -> str:
     """Say which files have a section, by its name or in the changes for a base; empty of a file, or if none has it."""
     keys = {name: {field.name for field in dataclasses.fields(cls)} for name, cls in FILES.items()}
@@ -259,7 +262,3 @@ def _files_with(section: str) -> str:
     per_base = [name for name, own in keys.items() if "per_base" in own and section in of_bases - own]
     below = f", and below per_base.BASE in files of {', '.join(per_base)}" if per_base else ""
     return f"{section} is a section in files of {', '.join(direct)}{below}." if direct else ""
-
-
-def _paragraph(head: str, text: str) -> str:
-    return textwrap.fill(f"{head}: {text}".replace("`", ""), 100, subsequent_indent="    ", break_on_hyphens=False)

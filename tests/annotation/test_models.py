@@ -4,8 +4,7 @@ import pytest
 from planted_models import plant_package
 
 from nmtcore.annotation.base import AnnotationTask, open_annotator
-from nmtcore.annotation.models import find_model, missing_models
-from nmtcore.config.annotator_models import has_model, installed_pipeline
+from nmtcore.annotation.models import find_model, has_model, installed_pipeline, missing_models
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.errors import UserError
 

@@ -1,21 +1,24 @@
 """Composition of systems: components are merged by name, and the definition nearest to the system wins."""
 
-from pathlib import Path
-
 import pytest
 
 from nmtcore.config.components import COMPONENTS, RESERVED_NAMES
-from nmtcore.config.files import Level, lineage
+from nmtcore.config.layers import Layer, Merged
 from nmtcore.config.runs import run_from_json, run_to_json
-from nmtcore.config.systems import check_levels, compose_system
+from nmtcore.config.systems import SystemSettings, check_levels, system_layers
+from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.model.components.attention_maps import AttentionMaps
 from nmtcore.model.losses import TRANSLATION
 
 
-def levels(*entries: dict) -> list[Level]:
+def levels(*entries: dict) -> list[Layer]:
     """The levels of a lineage, the oldest first."""
-    return [Level(name=f"s{i}", path=Path("f.yaml"), keys=keys) for i, keys in enumerate(entries)]
+    return [Layer(f"f.yaml: s{i}", keys, f"s{i}") for i, keys in enumerate(entries)]
+
+
+def compose_system(line: list[Layer], datasets: tuple[str, ...] = ()) -> SystemSettings:
+    return build(SystemSettings, Merged(system_layers(line, datasets)).values, where="f.yaml")
 
 
 def named(**components) -> dict:
@@ -64,7 +67,7 @@ def test_per_dataset_overrides_the_values_of_its_own_level():
     assert (pascal(0), pascal(0, "demo"), pascal(0, "twin", "demo")) == ((1, 0.1), (2, 0.1), (2, 0.1))
     assert (pascal(1), pascal(1, "demo"), pascal(1, "twin", "demo")) == ((3, 0.1), (3, 0.9), (4, 0.1))
     assert pascal(2, "twin", "demo") == (4, 0.1)
-    assert compose_system(line, ["twin", "demo"]).components["pascal"]["variance"] == 2.0
+    assert compose_system(line, ("twin", "demo")).components["pascal"]["variance"] == 2.0
 
 
 def test_everything_but_the_description_is_inherited():
@@ -91,10 +94,10 @@ def test_entries_of_the_wrong_shape_are_errors(entries, sentence):
     assert sentence in fault(*entries)
 
 
-def test_a_circular_extends_is_an_error():
-    entries = {name: (Path("f.yaml"), {"extends": parent}) for name, parent in (("a", "b"), ("b", "c"), ("c", "b"))}
-    with pytest.raises(UserError, match=r"f\.yaml: a extends b extends c extends b: this is circular"):
-        lineage("a", entries.__getitem__, lambda name, where: name)
+def test_a_circular_extends_is_an_error(own_project):
+    entries = {name: {"extends": parent} for name, parent in (("a", "b"), ("b", "c"), ("c", "b"))}
+    with pytest.raises(UserError, match=r"mine\.yaml: a extends b extends c extends b: this is circular"):
+        own_project({"systems/mine": entries}).system("a")
 
 
 def test_the_changes_for_the_nearest_data_set_count(own_project):

@@ -10,9 +10,7 @@ import pytest
 
 from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import DatasetSettings, PublishedSettings
-from nmtcore.config.language_codes import TWO_LETTERS, check_language_code
 from nmtcore.config.project import Project
-from nmtcore.errors import UserError
 from nmtcore.tables.papers import read_paper
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
@@ -52,7 +50,7 @@ def without_member(file: FileSettings) -> FileSettings:
 @pytest.mark.parametrize("name", DATASETS)
 def test_every_data_set_has_a_recipe_a_licence_a_citation_and_parsers(name: str):
     dataset = PROJECT.dataset(name)
-    PROJECT.recipe(dataset.recipe, where=name)
+    assert PROJECT.first_recipe(name)
     assert all([dataset.licence, dataset.citation, dataset.description])
     for split in dataset.splits:
         assert dataset.sides(split) == ("source", "target") or split in dataset.treebanks
@@ -117,7 +115,7 @@ def test_local_jars_have_the_pinned_checksums(shared: Path):
 
 def test_every_data_set_of_a_paper_has_a_rehearsal():
     for name in DATASETS:
-        of_paper = PROJECT.dataset(name).recipe in PAPERS and not name.startswith(("rehearsal_", "czeng_sample_"))
+        of_paper = PROJECT.first_recipe(name) in PAPERS and not name.startswith(("rehearsal_", "czeng_sample_"))
         assert not of_paper or f"rehearsal_{name}" in TWINS, name
 
 
@@ -184,7 +182,7 @@ def test_data_sets_for_induced_trees_have_gold_trees_and_tags_of_the_target():
     tested = []
     for name in DATASETS:
         dataset = PROJECT.dataset(name)
-        if dataset.recipe == "tran2018" or name.endswith(("multi30k_en2de", "multi30k_de2en")):
+        if PROJECT.first_recipe(name) == "tran2018" or name.endswith(("multi30k_en2de", "multi30k_de2en")):
             assert dataset.source_treebanks("gold_"), name
             assert all(dataset.sides(split) == ("source",) for split in dataset.source_treebanks("gold_")), name
             annotations = dataset.syntax["source"].keys() & dataset.syntax["target"].keys()
@@ -230,28 +228,3 @@ def test_published_sizes_equal_the_papers():
     copied = tables["table_4_1"].cell("wmt17_tr2en_mono", "train/copied_sentences").published
     assert mono.published.pairs["train"] == sizes["train"] + copied
     assert mono.segmentation_from == "wmt17_tr2en"
-
-
-@pytest.mark.parametrize("code", ["en", "cs", "ja", "hsb", "gsw"])
-def test_codes_of_two_letters_or_of_three_without_two(code):
-    check_language_code(code, where="here")
-
-
-@pytest.mark.parametrize(
-    ("code", "hint"),
-    [
-        *[("EN", "en"), ("de-DE", "de"), ("en_GB", "en"), ("eng", "en"), ("ger", "de"), ("cz", "cs"), ("xx", None)],
-        *[("", None), ("german", None), ("é", None), ("../cs", None), ("e n", None)],
-    ],
-)
-def test_other_codes_are_refused_in_one_sentence(code, hint):
-    with pytest.raises(UserError) as caught:
-        check_language_code(code, where="--source")
-    message = str(caught.value)
-    assert message.startswith(f"--source: '{code}' is no language code: ")
-    assert message.endswith(f"Did you mean {hint}?" if hint else "no two).")
-
-
-def test_there_are_the_codes_of_iso_639_1():
-    assert len(TWO_LETTERS) == 183
-    assert {len(code) for code in TWO_LETTERS} == {2}

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
@@ -80,31 +80,3 @@ def test_every_default_is_in_the_table():
     missing = new_defaults(TABLE, settings_classes())
     assert not missing, "\n".join(missing)
     assert all(isinstance(key, str) for defaults in TABLE.values() for key in defaults)
-
-
-@dataclass(frozen=True)
-class Inner:
-    rate: float = 0.5
-    novel: int = 1
-
-
-@dataclass(frozen=True)
-class Outer:
-    required: int
-    beam: int = 4
-    inner: Inner = field(default_factory=Inner)
-    novel: int = 0
-
-
-def test_changed_and_new_defaults_are_described():
-    classes, before = {"Outer": Outer}, {"beam": 4, "inner": {"rate": 0.5}, "dropped": 1}
-    assert changed_defaults({"Outer": before}, classes) == []
-    for change, described in (
-        ({"beam": 5}, f"Outer.beam: 5 -> 4. {ADVICE}"),
-        ({"inner": {"rate": 0.4}}, f"Outer.inner: {{'rate': 0.4}} -> {{'rate': 0.5, 'novel': 1}}. {ADVICE}"),
-        ({"required": 3}, f"Outer.required: 3 -> none. {ADVICE}"),
-    ):
-        assert changed_defaults({"Outer": before | change}, classes) == [described]
-    assert changed_defaults({"Gone": {}}, classes)[0].startswith("Gone is gone")
-    (line,) = new_defaults({"Outer": before}, classes)
-    assert line.startswith("Outer.novel is new: add its default")

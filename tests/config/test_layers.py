@@ -1,11 +1,14 @@
-"""Which layer decides a setting: recipe, data set, `below_scale` of the system, scale or system."""
+"""Which layer decides a setting: recipe, `below_scale` of the system, scale or system."""
 
 import pytest
 import yaml
 
 from nmtcore.config.bases import BASES
-from nmtcore.config.layers import MERGED, Layer, history, merged, recipe_layer
+from nmtcore.config.layers import Layer, Merged, merge
 from nmtcore.config.project import Project
+from nmtcore.config.recipes import SECTIONS, recipe_layers
+from nmtcore.config.stages import differences
+from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
 
 SCALE = {
@@ -52,7 +55,13 @@ BELOW = {section: SYSTEM[section] for section in ("model", "training")}
 
 FILES = {
     "scales/mine": {"description": "mine", **SCALE},
-    "datasets/twin": {"extends": "demo_en2de", "per_base": {"transformer": {"model": {"dropout": 0.7}}}},
+    "recipes/twin": {
+        "extends": "small",
+        "description": "twin",
+        "per_base": {"transformer": {"model": {"dropout": 0.7}}},
+        "training": {"max_epochs": 8, "clip_norm": 3.0},
+    },
+    "datasets/twin": {"extends": "demo_en2de", "recipe": "twin"},
     "systems/mine": {
         "whole": {"extends": "transformer_base", **SYSTEM},
         "child": {"extends": "whole", "description": "sets nothing itself"},
@@ -67,20 +76,21 @@ FILES = {
         "further": {"extends": "plain", "start_from": "plain"},
     },
 }
-"""A scale, a data set and systems, of which `whole` and `special` say the same themselves as `left` below the scale."""
+"""A scale, a recipe, a data set and systems; `whole` and `special` say themselves what `left` says below the scale."""
 
 
-def sized(run):
-    """The settings of a run that both `SCALE` and `SYSTEM` have, and two that only one of them has."""
-    model, training = run.model, run.training
+def differing(run, wanted: dict) -> list[str]:
+    """Name the settings of a run that are not as wanted, of those that `wanted` has."""
+    return [
+        f"{section}: {difference}"
+        for section, values in wanted.items()
+        for difference in differences(values, common(plain(getattr(run, section)), values))
+    ]
+
+
+def common(values: dict, wanted: dict) -> dict:
     return {
-        "model": (model.width, model.feed_forward, model.decoder_layers, model.dropout),
-        "schedule": (training.schedule.kind, training.schedule.peak, training.schedule.patience),
-        "batch": (training.batch.size, training.batch.pool),
-        "validation": (training.validation.every, training.validation.stop_after, training.validation.beam),
-        "ends": (training.max_updates, training.max_epochs, training.checkpoint_every),
-        "weights": (training.keep, training.average),
-        "others": (training.clip_norm, training.label_smoothing),
+        key: common(values[key], inner) if isinstance(inner, dict) else values[key] for key, inner in wanted.items()
     }
 
 
@@ -88,32 +98,15 @@ def sized(run):
 def test_what_a_system_sets_itself_counts_at_every_scale(own_project, dataset, system):
     project = own_project(FILES)
     for scale in ("mine", "paper"):
-        run = project.run(dataset, system, scale, 1)
-        assert sized(run) == {
-            "model": (256, 1024, 3, 0.3),
-            "schedule": ("plateau", 1e-4, 2),
-            "batch": (4096, 7),
-            "validation": (1000, 4, 2),
-            "ends": (10000, 9, 1000),
-            "weights": ("last", 7),
-            "others": (1.0, 0.2),
-        }
-        assert (run.decoding.max_length, run.decoding.beam) == (50, 6)
+        assert differing(project.run(dataset, system, scale, 1), SYSTEM) == []
 
 
 @pytest.mark.parametrize(("dataset", "system"), [("demo_en2de", "left"), ("twin", "left_special")])
 def test_a_scale_overrides_what_a_system_sets_below_it(own_project, dataset, system):
     project = own_project(FILES)
-    assert sized(project.run(dataset, system, "mine", 1)) == {
-        "model": (128, 512, 2, 0.1),
-        "schedule": ("constant", 3e-3, 2),
-        "batch": (2048, 7),
-        "validation": (500, None, 2),
-        "ends": (2500, None, 250),
-        "weights": ("average", 3),
-        "others": (2.0, 0.2),
-    }
-    assert sized(project.run(dataset, system, "paper", 1)) == sized(project.run(dataset, "whole", "paper", 1))
+    of_scale = {section: SCALE[section] for section in ("training", "decoding")} | SCALE["per_base"]["transformer"]
+    assert differing(project.run(dataset, system, "mine", 1), merge(BELOW, of_scale)) == []
+    assert differing(project.run(dataset, system, "paper", 1), BELOW) == []
     peak = project.run(dataset, "left_child", "mine", 1).training.schedule.peak
     assert peak == 2e-3, "the system's own value is above the scale"
 
@@ -124,19 +117,82 @@ def test_something_says_when_training_ends(own_project, tmp_path, root):
     project = own_project({**FILES, "recipes/small": recipe})
     with pytest.raises(UserError) as error:
         project.run("demo_en2de", "plain", "paper", 1)
-    sentence = "training: give max_updates or max_epochs, or training would never end."
-    assert str(error.value) == f"{tmp_path}/systems/mine.yaml: plain on demo_en2de at scale paper: {sentence}"
+    own = tmp_path / "recipes/small.yaml"
+    sentence = f"give max_updates or max_epochs, or training would never end (max_updates: {own}; max_epochs: {own})."
+    assert str(error.value) == f"{tmp_path}/systems/mine.yaml: plain on demo_en2de at scale paper: training: {sentence}"
     assert project.run("demo_en2de", "whole", "paper", 1).training.max_updates == 10000, "the system says it"
 
 
-def test_a_scale_overrides_recipe_and_data_set(own_project):
-    """The recipe has a dropout of 0.2 and a clip norm of 1, the data set a dropout of 0.7."""
+def test_a_scale_overrides_a_recipe_and_those_that_it_extends(own_project):
+    """The recipe `small` has a dropout of 0.2 and a clip norm of 1, or 5 for recurrent models; `twin` 0.7 and 3."""
     project = own_project(FILES)
     for dataset in ("demo_en2de", "twin"):
         run = project.run(dataset, "plain", "mine", 1)
         assert (run.model.dropout, run.training.clip_norm, run.training.max_epochs) == (0.1, 2.0, None)
         assert (run.decoding.max_length, run.decoding.beam) == (100, 2)
-    assert project.run("twin", "plain", "paper", 1).model.dropout == 0.7
+    run, other = (project.run(name, "plain", "paper", 1) for name in ("twin", "demo_en2de"))
+    assert (run.model.dropout, run.training.max_epochs, run.training.clip_norm) == (0.7, 8, 3.0)
+    assert run.model.width == other.model.width
+    assert project.run("twin", "recurrent", "paper", 1).training.clip_norm == 3.0
+    assert project.run("demo_en2de", "recurrent", "paper", 1).training.clip_norm == 5.0
+    assert (project.first_recipe("twin"), project.first_recipe("demo_en2de")) == ("small", "small")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "sentence"),
+    [
+        ({"extends": "smal"}, "{recipe}: extends: unknown recipe 'smal'. Did you mean small?"),
+        ({"extends": "mine"}, "{recipe}: mine extends mine: this is circular, remove one `extends`."),
+        ({"extends": "small", "training": {"clip_norm": 0}}, "{recipe}: training: clip_norm must be above 0, not 0."),
+        (
+            {"extends": "broken", "training": {"clip_norm": 2.0}},
+            "{folder}/recipes/broken.yaml: training: clip_norm must be above 0, not -1.",
+        ),
+    ],
+)
+def test_mistakes_in_a_recipe_that_extends_another(own_project, tmp_path, recipe, sentence):
+    files = {
+        "recipes/broken": {"description": "d", "training": {"clip_norm": -1}},
+        "recipes/mine": {"description": "d", **recipe},
+        "datasets/mine": {"extends": "demo_en2de", "recipe": "mine"},
+    }
+    with pytest.raises(UserError) as error:
+        own_project(files).run("mine", "transformer_base", "paper", 1)
+    assert str(error.value).startswith(sentence.format(recipe=tmp_path / "recipes/mine.yaml", folder=tmp_path))
+
+
+@pytest.mark.parametrize("key", ["training", "decoding", "per_base"])
+def test_a_data_set_says_where_settings_of_training_belong(own_project, tmp_path, key):
+    files = {"datasets/old": {"extends": "demo_en2de", key: {}}, "datasets/mine": {"extends": "old"}}
+    with pytest.raises(UserError) as error:
+        own_project(files).dataset("mine")
+    assert str(error.value) == (
+        f"{tmp_path}/datasets/old.yaml: data sets have no '{key}': write it into a recipe of your own, "
+        "config/recipes/NAME.yaml, which `extends` another one, and `recipe: NAME` here."
+    )
+
+
+def test_a_mistake_in_a_value_names_the_file_that_has_it(own_project, tmp_path):
+    """Not the data set that extends this one, and of two values that do not fit together both files."""
+    files = {
+        "datasets/old": {"extends": "demo_en2de", "max_bad_lines": -1},
+        "datasets/young": {"extends": "old"},
+        "datasets/several": {"a": {"extends": "demo_en2de", "splits": {"train": "trian"}}, "b": {"extends": "a"}},
+        "systems/wide": {"wide": {"extends": "transformer_base", "model": {"heads": 7}}},
+    }
+    project = own_project({**FILES, **files})
+    with pytest.raises(UserError) as error:
+        project.dataset("young")
+    assert str(error.value) == f"{tmp_path}/datasets/old.yaml: max_bad_lines must be at least 0, not -1."
+    with pytest.raises(UserError) as error:
+        project.dataset("a")
+    fault = "splits.train: there is no corpus 'trian' in corpora."
+    assert str(error.value) == f"{tmp_path}/datasets/several.yaml: a: {fault}"
+    with pytest.raises(UserError) as error:
+        project.run("demo_en2de", "wide", "mine", 1)
+    system = f"{tmp_path}/systems/wide.yaml: wide"
+    fault = f"model: width 128 is not a multiple of heads 7 (width: {tmp_path}/scales/mine.yaml)."
+    assert str(error.value) == f"{system} on demo_en2de at scale mine: {fault}"
 
 
 def test_per_base_overrides_the_same_file(own_project):
@@ -162,20 +218,8 @@ def test_fine_tuning_overrides_the_scale_but_not_the_system(own_project):
 
 def test_merging_changes_no_layer():
     layers = [Layer(str(value), {"training": {"schedule": {"peak": value}}}) for value in (1, 2, 3, 4)]
-    assert merged("training", layers) == {"schedule": {"peak": 4}}
+    assert Merged(layers).values == {"training": {"schedule": {"peak": 4}}}
     assert [layer.values["training"]["schedule"]["peak"] for layer in layers] == [1, 2, 3, 4]
-
-
-def test_null_drops_what_other_data_sets_say_but_not_the_recipe(own_project):
-    files = {
-        "datasets/old": {"extends": "demo_en2de", "training": {"clip_norm": 3.0, "average": 9}},
-        "datasets/new": {"extends": "old", "training": None},
-        "datasets/newest": {"extends": "new", "training": {"average": 8}},
-    }
-    project = own_project({**FILES, **files})
-    for name, expected in {"old": (3.0, 9), "new": (1.0, 5), "newest": (1.0, 8)}.items():
-        training = project.run(name, "plain", "paper", 1).training
-        assert (training.clip_norm, training.average) == expected, name
 
 
 def test_a_setting_of_another_base_below_the_scale_is_refused(own_project, tmp_path):
@@ -184,26 +228,43 @@ def test_a_setting_of_another_base_below_the_scale_is_refused(own_project, tmp_p
         project.run("demo_en2de", "mine", "paper", 1)
 
 
-def test_history_lists_what_each_layer_says_of_a_setting():
-    layers = [
-        Layer("a", {"words": "moses", "components": {"pascal": {"heads": 1}}}),
-        Layer("b", {"words": {"source": {"kind": "given"}}, "components": {"pascal": None}}),
-        Layer("c", {"training": {"validation": {"stop_after": None}}, "components": {"pascal": {"heads": 2}}}),
-    ]
-    assert history(layers, ("words", "source", "kind")) == [("moses", "a"), ("given", "b")]
-    assert history(layers, ("components", "pascal", "heads")) == [(2, "c")], "b dropped what a says"
-    assert history(layers, ("training", "validation", "stop_after")) == [(None, "c")], "null is a value of a setting"
-    assert history(layers, ("model", "width")) == []
+def test_what_each_layer_gives_a_setting():
+    merged = Merged(
+        [
+            Layer("a", {"words": "moses", "components": {"pascal": {"heads": 1}, "sisa": {}}}),
+            Layer("b", {"words": {"source": {"kind": "given"}}, "components": {"pascal": None}}),
+            Layer("c", {"training": {"validation": {"stop_after": None}}, "components": {"pascal": {"heads": 2}}}),
+        ]
+    )
+    assert merged.values == {
+        "words": {"source": {"kind": "given"}},
+        "components": {"sisa": {}, "pascal": {"heads": 2}},
+        "training": {"validation": {"stop_after": None}},
+    }
+    assert list(merged.values["components"]) == ["sisa", "pascal"], "one that was dropped comes again at the end"
+    assert merged.given(("words", "source", "kind")) == [("moses", "a"), ("given", "b")]
+    assert merged.given(("components", "pascal", "heads")) == [(2, "c")], "b dropped what a says"
+    assert merged.given(("training", "validation", "stop_after")) == [(None, "c")], "null is a value of a setting"
+    assert merged.given(("model", "width")) == []
+    merged.add(Layer("d", {"words": "spaces"}))
+    merged.add(Layer("d", {"words": "characters"}))
+    given = [("moses", "a"), ("given", "b"), ("characters", "d")]
+    assert merged.given(("words", "source", "kind")) == given, "a file counts once, with what it says last"
+    assert merge({"a": {"b": 1, "c": [1]}, "d": 1}, {"a": {"c": [2]}}, {"d": None}) == {
+        "a": {"b": 1, "c": [2]},
+        "d": None,
+    }
 
 
 def test_no_shipped_system_overrides_what_makes_a_scale_small(root):
     """Else a shipped run at a scale would be larger than the scale promises."""
     project = Project([root / "config"], {})
-    scales = [recipe_layer("", project.scale_files.read(name), base) for name in project.scale_names for base in BASES]
-    small = {(part, key) for layer in scales for part, values in layer.values.items() for key in values}
+    scales = [Layer(name, project.scale_files.read(name)) for name in project.scale_names]
+    layers = [layer for base in BASES for layer in recipe_layers(scales, base)]
+    small = {(part, key) for layer in layers for part, values in layer.values.items() for key in values}
     assert {("training", "schedule"), ("training", "max_updates"), ("model", "width")} <= small
     for name in project.system_entries:
-        for level in project.system_levels(name)[0]:
-            entries = [level.keys, *level.keys.get("per_dataset", {}).values()]
-            overridden = {(part, key) for own in entries for part in MERGED for key in own.get(part, {})} & small
+        for level in project.systems.lineage(name):
+            entries = [level.values, *level.values.get("per_dataset", {}).values()]
+            overridden = {(part, key) for own in entries for part in SECTIONS for key in own.get(part, {})} & small
             assert not overridden, level.where

@@ -9,7 +9,7 @@ import yaml
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 
-LAYERS = ("recipes/small", "scales/smoke", "datasets/demo_en2de")
+LAYERS = ("recipes/small", "scales/smoke")
 PER_BASE = [
     ("{recurrent: {model: {heads: 4}}}", ": recurrent: model: unknown key 'heads'. Valid are: dropout, layers, width."),
     ("{recurent: {model: {width: 4}}}", ": unknown key 'recurent'. Did you mean recurrent?"),

@@ -7,7 +7,7 @@ import pytest
 
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.filters import FILTERS, LengthSettings
-from nmtcore.config.own_code import own_module
+from nmtcore.config.own_code import own_member, own_module
 from nmtcore.config.project import Project
 from nmtcore.config.stages import FilteringSettings, ScoringSettings, differences, filtering_values, training_settings
 from nmtcore.config.typed import changed
@@ -136,7 +136,7 @@ def test_mistakes_in_a_file_are_sentences(own, text, sentence):
 def test_a_missing_function_is_named(own):
     own("filters/odd.py", FILTER.replace("def drops", "def drop"))
     with pytest.raises(UserError, match=r"^config/filters/odd.py has no 'drops', which every filter needs"):
-        FILTERS.member("odd", "drops")
+        own_member("filters", "odd", "drops")
 
 
 def test_names_that_are_not_read_are_faults(own, root):

@@ -10,7 +10,7 @@ from nmtcore.config.stages import training_settings
 
 
 def datasets_of(project: Project, recipe: str) -> list[str]:
-    names = [name for name in project.dataset_files if project.dataset(name).recipe == recipe]
+    names = [name for name in project.dataset_files if project.first_recipe(name) == recipe]
     assert names
     return names
 

@@ -2,14 +2,16 @@
 
 import pytest
 
-from nmtcore.config.annotators import ANNOTATIONS
+from nmtcore.config.annotators import ANNOTATIONS, ANNOTATORS
+from nmtcore.config.bases import BASES
+from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import CorpusSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.formats import FORMATS
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.registry import Registry
 from nmtcore.config.runs import run_from_json, run_to_json
-from nmtcore.corpus.formats import make_format
+from nmtcore.config.transforms import TRANSFORMS
 from nmtcore.errors import UserError
 
 
@@ -23,7 +25,7 @@ class Pear:
     names: tuple[str, ...]
 
 
-FRUIT = Registry[Apple | Pear]({"apple": Apple, "pear": Pear}, noun="fruit", package="collections", key="kind")
+FRUIT = Registry[Apple | Pear]({"apple": (Apple, ""), "pear": (Pear, "")}, noun="fruit", key="kind")
 
 
 def test_build_and_entry_of_are_inverses():
@@ -56,9 +58,11 @@ def test_the_format_of_a_corpus_decides_its_sides():
     assert CorpusSettings(format="conllu", files={"source": ()}).sides == ("source",)
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_every_format_has_its_class(name):
-    assert callable(make_format(name, None, None).parse)
+@pytest.mark.parametrize("registry", [BASES, COMPONENTS, TRANSFORMS, ANNOTATORS, FORMATS], ids=lambda own: own.noun)
+def test_every_entry_names_its_class(registry):
+    classes = {registry.configured(name): name for name in registry}
+    assert len(classes) == len(registry)
+    assert all(isinstance(cls, type) for cls in classes)
 
 
 def test_no_feature_has_the_name_of_an_annotation():

@@ -9,12 +9,10 @@ from full_disk import largest_file
 from jsonschema import Draft202012Validator
 
 from nmtcore.cli import main
-from nmtcore.config.filters import FILTERS
 from nmtcore.config.recipes import read_speeds
-from nmtcore.config.training import TrainingSettings
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
-from nmtcore.schemas import FILES, explained, file_schemas, registry_table, settings_table
+from nmtcore.schemas import FILES, explained, file_schemas, keys_table
 
 CONFIG = Path(__file__).parents[2] / "config"
 SCHEMAS = file_schemas()
@@ -166,9 +164,9 @@ def test_a_broken_component_of_the_users_own_hides_no_other(tmp_path, monkeypatc
 
 
 def test_where_a_key_is_found_its_section_says_which_files_have_it():
-    of_model = "model is a section in files of systems, and below per_base.BASE in files of datasets, recipes, scales."
+    of_model = "model is a section in files of systems, and below per_base.BASE in files of recipes, scales."
     assert explained("dropout").splitlines()[-1] == of_model
-    assert explained("peak").endswith("\ntraining is a section in files of datasets, recipes, scales, systems.")
+    assert explained("peak").endswith("\ntraining is a section in files of recipes, scales, systems.")
     assert "is a section in" not in explained("max_bad_lines"), "datasets are files, though config.yaml has the key"
 
 
@@ -191,11 +189,12 @@ def test_what_has_no_explanation_is_a_mistake(key, sentence):
 
 
 def test_a_row_of_a_table_has_key_values_default_and_meaning():
-    table = settings_table(TrainingSettings)
+    table = keys_table("training")
     assert "| `checkpoint_every` | integer ≥ 1 | `1000` | Updates between checkpoints. |\n" in table
     assert "| `schedule.stop_after` | integer ≥ 1, `null` | `null` | " in table
     assert "| `betas` | list of 2: number ≥ 0 and < 1 | `[0.9, 0.98]` | " in table
-    assert "| `length` |  |  |  | Drop pairs with a side of fewer" in registry_table(FILTERS)
+    assert "| `length` |  |  | Drop pairs with a side of fewer" in keys_table("filters")
+    assert "| `length.most` | integer ≥ 1 | `250` | Most words per side. |" in keys_table("filters")
 
 
 def test_every_key_of_every_file_can_be_explained():

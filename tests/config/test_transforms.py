@@ -58,7 +58,7 @@ def test_a_stored_run_of_the_wrong_shape_is_an_error(run, change: dict, words: s
 
 
 def test_a_system_with_a_transform_and_its_segmentation(run):
-    settings = run({"extends": "currey_heafield", "segmentation": {"size": 500}})
+    settings = run({"extends": "currey_heafield", "segmentation": {"size": "500"}})
     assert settings.segmentation.name == "bpe_joint_500_constituency"
     assert run(TWICE).segmentation.name == "bpe_joint_2000_constituency", "cut down to the scale's size"
     assert settings.transforms == {"parsing_task": ParsingTaskSettings()}

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from nmtcore.config.bases import RecurrentSettings, TransformerSettings
 from nmtcore.config.ranges import Count, ForAll, Fraction, Listed, PartOf, Range, Seed, Short, settings_class
 from nmtcore.config.training import ScheduleSettings
-from nmtcore.config.typed import build, convert, merge, nearest, plain
+from nmtcore.config.typed import build, nearest, plain
 from nmtcore.errors import UserError
 
 
@@ -55,13 +55,13 @@ class Record(Named, total=False):
 
 def test_values_of_typed_mappings_are_checked_and_other_keys_stay():
     record = {"name": "x", "sizes": [1], "more": [None]}
-    assert convert(record, Record, where="f.json") == {"name": "x", "sizes": (1,), "more": [None]}
+    assert build(Record, record, where="f.json") == {"name": "x", "sizes": (1,), "more": [None]}
     for values, sentence in (
         ("x", "f.json: expected keys and values, found 'x'."),
         ({"sizes": ["a"]}, "f.json: the key 'name' is missing.\nf.json: sizes[0]: expected a whole number, found 'a'."),
     ):
         with pytest.raises(UserError) as error:
-            convert(values, Record, where="f.json")
+            build(Record, values, where="f.json")
         assert str(error.value) == sentence
 
 
@@ -166,13 +166,6 @@ class Halves(Inner):
 def test_settings_that_code_makes_are_checked_too(make, fault):
     with pytest.raises(ValueError, match=fault):
         make()
-
-
-def test_later_layers_win_and_inner_mappings_are_merged():
-    assert merge({"a": {"b": 1, "c": [1]}, "d": 1}, {"a": {"c": [2]}}, {"d": None}) == {
-        "a": {"b": 1, "c": [2]},
-        "d": None,
-    }
 
 
 def test_nearest_names_are_offered_or_all_of_them():

@@ -11,7 +11,7 @@ import torch
 from factories import run_settings
 from inference.tiny import PIECES, RECURRENT, fit_checksums, write_bundle, write_segmentation
 
-from nmtcore.config.components import component_settings
+from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
@@ -230,7 +230,7 @@ def code(tmp_path, monkeypatch):
 @pytest.fixture
 def model_with_own(code, tmp_path):
     """A bundle with the component."""
-    return write_bundle(tmp_path / "model", run_settings(component_settings("shift", {}, where="test")))
+    return write_bundle(tmp_path / "model", run_settings(COMPONENTS.build_named("shift", {}, where="test")))
 
 
 def test_a_model_with_an_own_component_translates(model_with_own, code):

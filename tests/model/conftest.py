@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from nmtcore.config.components import component_settings
+from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.ragged import Ragged
@@ -28,7 +28,7 @@ DROPOUTS = {"dropout": 0.5, "embedding_dropout": 0.4, "attention_dropout": 0.3, 
 @pytest.fixture(scope="session")
 def example() -> Callable[[str], ComponentSettings]:
     """example(name): settings of a registered component, with its defaults where possible."""
-    return lambda name: component_settings(name, REQUIRED.get(name, {}), where="test")
+    return lambda name: COMPONENTS.build_named(name, REQUIRED.get(name, {}), where="test")
 
 
 @pytest.fixture(scope="session")

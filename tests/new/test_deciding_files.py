@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from nmtcore.config.needs import MissingAnnotation
-from nmtcore.config.project import Project
+from nmtcore.config.project import MACHINE, Project
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.typed import changed
 from nmtcore.config.yaml_files import read_yaml
-from nmtcore.new.deciding_files import DEFAULT, MACHINE, decided_settings
+from nmtcore.new.deciding_files import DEFAULT, assumed_lines, decided_settings
 
 FILLED = {
     "words", "annotators", "tests", "features", "trees_by", "treebanks", "gold", "gold_annotator", "linearised_by",
@@ -61,7 +61,8 @@ def test_the_nearest_file_wins(root, tmp_path):
     )
     for name, text in {
         "systems/own": f"mine: {{{system}}}",
-        "datasets/own": "{extends: demo_en2de, decoding: {alpha: 0.1}, description: d}",
+        "recipes/own": "{extends: small, decoding: {alpha: 0.1}, description: d}",
+        "datasets/own": "{extends: demo_en2de, recipe: own, description: d}",
     }.items():
         path = tmp_path / f"{name}.yaml"
         path.parent.mkdir()
@@ -75,7 +76,7 @@ def test_the_nearest_file_wins(root, tmp_path):
     assert files["components.depparse.kind"] == ('"depparse"', f"{systems}: depparse_l0")
     assert files["decoding.beam"] == ("7", f"{tmp_path}/systems/own.yaml: mine")
     assert replaced["decoding.beam"] == (("4", recipe),)
-    assert files["decoding.alpha"] == ("0.1", f"{tmp_path}/datasets/own.yaml")
+    assert files["decoding.alpha"] == ("0.1", f"{tmp_path}/recipes/own.yaml")
     assert files["model.width"] == ("128", str(root / "config/scales/small.yaml"))
     assert files["training.validation.stop_after"] == ("null", str(root / "config/scales/small.yaml"))
     assert files["training.schedule.peak"] == ("0.002", f"{tmp_path}/systems/own.yaml: mine")
@@ -86,3 +87,19 @@ def test_the_nearest_file_wins(root, tmp_path):
     )
     assert files["model.heads"] == ("8", DEFAULT)
     assert replaced["model.heads"] == ()
+
+
+def test_what_is_assumed_is_said_unless_another_file_overrides_it(root, tmp_path):
+    project = Project([root / "config"], {})
+    recipe = "(config/recipes/tran2018.yaml)"
+    clipped = (
+        f"training.clip_norm: The paper names none; without one, LSTMs may diverge. OpenNMT's default is 5 {recipe}"
+    )
+    width = f"model.width: The paper gives the width of embeddings, 1,024, and not that of the LSTMs {recipe}"
+    start = "recurrent: first input feeding: u is 0 before the first word: nothing has been attended to"
+    for scale, others in (("paper", {width}), ("smoke", set())):
+        lines = assumed_lines(project, project.run("wmt17_en2ru", "nmt", scale, 1), tmp_path)
+        assert {clipped, width, start} & set(lines) == {clipped, start, *others}
+        assert not [line for line in lines if "paper has no transformer" in line], "it is about another base"
+    lines = assumed_lines(project, project.run("demo_en2de", "transformer_base", "paper", 1), tmp_path)
+    assert lines == [], "nothing of the demo is a paper's"

@@ -117,8 +117,7 @@ class Annotator(ABC):
 
 def open_annotator(settings: AnnotatorSettings, task: AnnotationTask) -> Annotator:
     """Make the annotator of `settings`; `with` loads its model."""
-    class_name = type(settings).__name__.removesuffix("Settings")
-    return ANNOTATORS.member(ANNOTATORS.name_of(settings), class_name)(settings, task)
+    return ANNOTATORS.configured(ANNOTATORS.name_of(settings))(settings, task)
 
 
 @contextmanager

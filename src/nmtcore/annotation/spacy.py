@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmtcore.annotation.base import Annotator, NumberedSentence, environment, first_line, token_columns
-from nmtcore.annotation.models import MissingModel, install_advice
-from nmtcore.config.annotator_models import installed_pipeline
+from nmtcore.annotation.models import MissingModel, install_advice, installed_pipeline
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 from nmtcore.syntax.trees import HEAD_OF_ROOT

@@ -17,7 +17,7 @@ _DETAILS = (
     "Says where its files are (nothing is downloaded), what is in those that are on this machine, whether parsers have "
     "their models, and which systems can be planned. The exit status is 1 if something would stop the workflow. For a "
     "run, SCALE/DATASET/SYSTEM, it prints the settings, each with the file that decides it and the values of other "
-    "files that this replaces."
+    "files that this replaces, and what is assumed where a paper leaves it open."
 )
 
 
@@ -77,8 +77,8 @@ def _run_check(chosen: argparse.Namespace) -> None:
 
 
 def _show_run(project: "Project", name: str, folder: Path) -> None:
-    """Print the settings of a run, each with the file that decides it."""
-    from nmtcore.new.deciding_files import shown_settings
+    """Print the settings of a run, each with the file that decides it, and what is assumed."""
+    from nmtcore.new.deciding_files import assumed_lines, shown_settings
     from nmtcore.tables.terminal import terminal_table
 
     if name.count("/") != 2:
@@ -89,6 +89,8 @@ def _show_run(project: "Project", name: str, folder: Path) -> None:
     run = project.run(dataset, system, scale, project.settings.seeds[0])
     rows = shown_settings(project, run, folder)
     _show(terminal_table(["setting", "value", "decided by", "in place of"], rows, text=4))
+    if assumed := assumed_lines(project, run, folder):
+        _show("\nAssumed, where a paper leaves it open:", *assumed)
 
 
 def _show(heading: str, *lines: str) -> None:

@@ -166,12 +166,12 @@ class EasyCcgSettings(JavaSettings):
 
 ANNOTATORS = Registry[AnnotatorSettings](
     {
-        "existing": ExistingSettings,
-        "spacy": SpacySettings,
-        "stanza": StanzaSettings,
-        "corenlp": CoreNlpSettings,
-        "udpipe": UdPipeSettings,
-        "easyccg": EasyCcgSettings,
+        "existing": (ExistingSettings, "existing.Existing"),
+        "spacy": (SpacySettings, "spacy.Spacy"),
+        "stanza": (StanzaSettings, "stanza.Stanza"),
+        "corenlp": (CoreNlpSettings, "corenlp.CoreNlp"),
+        "udpipe": (UdPipeSettings, "udpipe.UdPipe"),
+        "easyccg": (EasyCcgSettings, "easyccg.EasyCcg"),
     },
     noun="tool",
     key="tool",

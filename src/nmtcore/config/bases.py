@@ -106,7 +106,10 @@ class RecurrentSettings:
 BaseSettings = TransformerSettings | RecurrentSettings
 
 BASES = Registry[BaseSettings](
-    {"transformer": TransformerSettings, "recurrent": RecurrentSettings},
+    {
+        "transformer": (TransformerSettings, "transformer.Transformer"),
+        "recurrent": (RecurrentSettings, "recurrent.Recurrent"),
+    },
     noun="base",
     package="nmtcore.model",
 )

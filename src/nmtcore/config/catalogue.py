@@ -1,8 +1,7 @@
 """The files of a configuration, by name: scales, recipes, data sets, corpora, models and systems."""
 
-import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,13 +11,14 @@ from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import METRIC_NAMES, DatasetSettings, metric_names
-from nmtcore.config.files import Level, NamedFiles, lineage, named_files
+from nmtcore.config.files import ALL, NamedFiles, changed_below, named_files
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.formats import corpus_options
+from nmtcore.config.layers import Layer, Merged
 from nmtcore.config.own_code import own_faults
-from nmtcore.config.recipes import RecipeSettings, ScaleSettings, StandInSettings
-from nmtcore.config.systems import SystemSettings, check_levels, compose_system
-from nmtcore.config.typed import build, choose, merge, shown_value
+from nmtcore.config.recipes import ScaleSettings, StandInSettings, check_recipes
+from nmtcore.config.systems import SystemSettings, check_levels, system_layers
+from nmtcore.config.typed import Given, build, choose, shown_value
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError, quoted
 from nmtcore.layout import NAME, RESERVED, SCORES, SELECTION, STAGES
@@ -28,6 +28,10 @@ T = TypeVar("T")
 
 class Systems(NamedFiles):
     """The systems in the files of `systems/`, whose translations may come from files."""
+
+    def where(self, name: str) -> str:
+        """Return the file and the name of a system, for messages."""
+        return f"{self[name]}: {name}"
 
     @property
     def external(self) -> list[str]:
@@ -41,9 +45,7 @@ class Catalogue:
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = tuple(dict.fromkeys(Path(folder) for folder in folders))
         self._datasets: dict[str, DatasetSettings] = {}
-        self._lineages: dict[str, tuple[Level, ...]] = {}
-        self._systems: dict[str, tuple[Level, ...]] = {}
-        self._layers: dict[Path, RecipeSettings] = {}
+        self._settings: dict[Path, Any] = {}
 
     @cached_property
     def scale_files(self) -> NamedFiles:
@@ -108,8 +110,7 @@ class Catalogue:
                 elif not isinstance(entry, Mapping):
                     systems.unread[name] = f"{path}: {name}: expected keys and values, found {shown_value(entry)}."
                 else:
-                    files = ("external", "translations", ALL, ALL)
-                    systems.add(name, path, _changed(entry, files, _resolved(path)))
+                    systems.add(name, path, entry)
         return systems
 
     @cached_property
@@ -143,15 +144,21 @@ class Catalogue:
         """Read a scale."""
         return self._read(ScaleSettings, self.scale_files, name, where)
 
-    def recipe(self, name: str, *, where: str) -> RecipeSettings:
-        """Read a recipe."""
-        return self._read(RecipeSettings, self.recipe_files, name, where)
+    def recipe_layers(self, name: str, *, where: str) -> tuple[Layer, ...]:
+        """Return the layers of a recipe and of those that it extends, each valid, the oldest first."""
+        self.recipe_files.check(name, where=where)
+        return self.recipe_files.lineage(name, check_recipes)
+
+    def first_recipe(self, dataset: str) -> str | None:
+        """Return the recipe that a data set's extends, in the end; None for a treebank alone."""
+        recipe, where = self.dataset(dataset).recipe, f"{self.dataset_files.where(dataset)}: recipe"
+        return None if recipe is None else self.recipe_layers(recipe, where=where)[0].name
 
     def _read(self, cls: type[T], files: NamedFiles, name: str, where: str) -> T:
         path = files[files.check(name, where=where)]
-        if path not in self._layers:
-            self._layers[path] = build(cls, files.read(name), where=str(path))
-        return self._layers[path]
+        if path not in self._settings:
+            self._settings[path] = build(cls, files.read(name), where=str(path))
+        return self._settings[path]
 
     def stand_ins(self, name: str, *, where: str) -> dict[str, str]:
         """Read a choice of data sets that stand in for others. Raises `UserError` if one of them is unknown."""
@@ -165,126 +172,68 @@ class Catalogue:
         """Read a data set, including the data sets that it extends."""
         if name not in self._datasets:
             self.dataset_files.check(name, where=where)
-            path, values = self.dataset_files[name], merge(*(level.keys for level in self.dataset_levels(name)))
-            self._datasets[name] = full_form(name, values, self.corpus_files, where=str(path))
-            _check_names(self._datasets[name], self.dataset_files, where=str(path))
+            where, merged = self.dataset_files.where(name), Merged(self.dataset_layers(name))
+            self._datasets[name] = full_form(name, merged.values, self.corpus_files, where=where, given=merged.given)
+            _check_names(self._datasets[name], self.dataset_files, where=where)
         return self._datasets[name]
 
-    def dataset_levels(self, name: str) -> tuple[Level, ...]:
-        """Return a data set and the data sets that it extends, the oldest first."""
-        if name not in self._lineages:
-            files = self.dataset_files
-            self._lineages[name] = lineage(name, lambda n: (files[n], read_with_paths(files, n)), files.check)
-        return self._lineages[name]
+    def dataset_layers(self, name: str) -> tuple[Layer, ...]:
+        """Return the layers of a data set and of those that it extends, the oldest first."""
+        return self.dataset_files.lineage(name)
 
     def annotator_model(self, name: str, *, where: str = "the target") -> AnnotatorModelSettings:
         """Read the download settings of an annotator's model."""
-        path = self.model_files[self.model_files.check(name, where=where)]
-        return build(AnnotatorModelSettings, {**self.model_files.read(name), "name": name}, where=str(path))
+        files = self.model_files
+        values = {**files.read(files.check(name, where=where)), "name": name}
+        return build(AnnotatorModelSettings, values, where=files.where(name))
 
     def system(self, name: str, dataset: str | None = None, *, where: str = "the target") -> SystemSettings:
         """Compose a system and the systems that it extends, for a data set or, if None, without any `per_dataset`."""
-        return compose_system(*self.system_levels(name, dataset, where=where))
+        layers = self.system_layers(name, dataset, where=where)
+        return build(SystemSettings, Merged(layers).values, where=layers[-1].where)
 
     def compared_with(self, name: str) -> str | None:
         """Return the system that a system is compared with, or None: what its entry says, or that of the first system
         that it extends."""
-        levels, _ = self.system_levels(name)
-        other = compose_system(levels).compared_with or levels[0].name
+        other = self.system(name).compared_with or self.system_layers(name)[0].name
         return None if other == name else other
 
-    def system_levels(
-        self, name: str, dataset: str | None = None, *, where: str = "the target"
-    ) -> tuple[tuple[Level, ...], list[str]]:
-        """Return a system and the systems that it extends, the oldest first; a data set and its ancestors, it first."""
-        if name not in self._systems:
-            self.systems.check(name, where=where)
-            levels = lineage(name, self.system_entries.__getitem__, self.systems.check)
-            check_levels(levels)
-            for level in levels:
-                if (other := level.keys.get("compared_with")) is not None:
-                    self.systems.check(other, where=f"{level.where}: compared_with")
-                translations = (level.keys.get("external") or {}).get("translations", ())
-                for key, named in (
-                    ("per_dataset", level.keys.get("per_dataset", ())),
-                    ("external: translations", translations),
-                ):
-                    for special_dataset in named:
-                        self.dataset_files.check(special_dataset, where=f"{level.where}: {key}")
-            self._systems[name] = levels
-        datasets = [] if dataset is None else [level.name for level in reversed(self.dataset_levels(dataset))]
-        return self._systems[name], datasets
+    def system_layers(self, name: str, dataset: str | None = None, *, where: str = "the target") -> list[Layer]:
+        """Return the layers of a system and of those that it extends, for a data set, the weakest first."""
+        self.systems.check(name, where=where)
+        levels = self.systems.lineage(name, self._check_system)
+        datasets = () if dataset is None else reversed(self.dataset_layers(dataset))
+        return system_layers(levels, [own.name for own in datasets])
+
+    def _check_system(self, levels: Sequence[Layer]) -> None:
+        """Raise `UserError` if an entry of a lineage is not valid, or names what there is not."""
+        check_levels(levels)
+        for level in levels:
+            if (other := level.values.get("compared_with")) is not None:
+                self.systems.check(other, where=f"{level.where}: compared_with")
+            translations = (level.values.get("external") or {}).get("translations", ())
+            named = {"per_dataset": level.values.get("per_dataset", ()), "external: translations": translations}
+            for key, datasets in named.items():
+                for dataset in datasets:
+                    self.dataset_files.check(dataset, where=f"{level.where}: {key}")
 
 
-ALL = "*"
-"""Every key of a mapping."""
+def full_form(
+    name: str, values: Mapping[str, Any], shared: NamedFiles, *, where: str, given: Given = lambda place: []
+) -> DatasetSettings:
+    """Build the settings of a data set from merged values; see `build` for `given`.
 
-
-def _changed(values: Any, keys: Sequence[str], change: Callable[[Any], Any]) -> Any:
-    """Return values in which what stands below a path of keys is changed; checking reports other forms."""
-    if not keys:
-        return change(values)
-    if not isinstance(values, Mapping):
-        return values
-    inner = {key: value for key, value in values.items() if keys[0] in (ALL, key)}
-    return {**values, **{key: _changed(value, keys[1:], change) for key, value in inner.items()}}
-
-
-def _resolved(path: Path) -> Callable[[Any], Any]:
-    """Return a function that resolves the paths of files: a path, a list of them, or the `path` of a file.
-
-    Relative paths start at the folder that holds `datasets`, `corpora` and `systems`, one of which holds `path`; `~` is
-    the home folder. Paths in the working directory become relative to it, so that they stay as they are if it is moved;
-    all others become absolute.
+    If the splits name a corpus that `corpora` does not define, it is read from the `shared` corpora.
     """
-
-    def resolved(value: Any) -> Any:
-        if isinstance(value, list):
-            return [resolved(inner) for inner in value]
-        if isinstance(value, Mapping):
-            return _changed(value, ["path"], lambda own: resolved(own) if isinstance(own, str) else own)
-        if not isinstance(value, str):
-            return value
-        if "://" in value:
-            raise UserError(f"{path}: '{value}' is an address, not a path: write {{name: ..., url: {value}}}.")
-        if not value.strip():
-            raise UserError(f"{path}: a file's `path` is empty.")
-        absolute = os.path.abspath(path.parent.parent / os.path.expanduser(value))
-        relative = os.path.relpath(absolute)
-        return absolute if relative.startswith("..") else relative
-
-    return resolved
-
-
-def read_with_paths(files: NamedFiles, name: str) -> dict[str, Any]:
-    """Read a data set or a corpus, and resolve the paths of its files."""
-    values, resolved = files.read(name), _resolved(files[name])
-    return _changed(_changed(values, ("files", ALL), resolved), ("corpora", ALL, "files", ALL), resolved)
-
-
-def full_form(name: str, values: Mapping[str, Any], shared: NamedFiles, *, where: str) -> DatasetSettings:
-    """Build the settings of a data set from its file.
-
-    If the splits name a corpus that `corpora` does not define, it is read from the `shared` corpora. A null for a key,
-    a split, a corpus, an annotator, or for a side or an annotation in `syntax` drops the extended data set's value.
-    """
-    values = _without_nulls(values) | {"name": name}
-    for keys in (["corpora"], ["annotators"], ["splits"], ["syntax"], ["syntax", ALL]):
-        values = _changed(values, keys, _without_nulls)
+    values = {**values, "name": name}
     if isinstance(values.get("splits"), Mapping) and isinstance(values.setdefault("corpora", {}), Mapping):
         values["corpora"] = {**_shared_corpora(values, shared), **values["corpora"]}
     languages = {language: side for side in SIDES if isinstance(language := values.get(side), str)}
-    values = _changed(values, ("corpora", ALL, "files"), partial(_by_side, languages=languages))
-    dataset = build(DatasetSettings, values, where=where)
+    values = changed_below(values, ("corpora", ALL, "files"), partial(_by_side, languages=languages))
+    dataset = build(DatasetSettings, values, where=where, given=given)
     for metric in dataset.evaluation.metrics:
         choose(metric, metric_names(), noun="metric", where=f"{where}: evaluation: metrics")
     return dataset
-
-
-def _without_nulls(values: Any) -> Any:
-    if not isinstance(values, Mapping):
-        return values
-    return {key: value for key, value in values.items() if value is not None}
 
 
 def _shared_corpora(values: Mapping[str, Any], shared: NamedFiles) -> dict[str, Any]:
@@ -293,7 +242,7 @@ def _shared_corpora(values: Mapping[str, Any], shared: NamedFiles) -> dict[str, 
     parts = [part for parts in splits for part in (parts if isinstance(parts, list) else [parts])]
     names = [part.get("corpus") if isinstance(part, Mapping) else part for part in parts]
     return {
-        name: read_with_paths(shared, name)
+        name: shared.read(name)
         for name in names
         if isinstance(name, str) and name in shared and name not in values["corpora"]
     }

@@ -1,19 +1,17 @@
 """Settings of data sets: corpora, splits, filters, words, annotators, segmentation, recipe and evaluation."""
 
 from dataclasses import field
-from typing import Annotated, Any, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from nmtcore.config.annotators import ANNOTATORS, Annotation, AnnotatorSettings, ExistingSettings
-from nmtcore.config.bases import ChangesByBase
 from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings, Side
 from nmtcore.config.filters import FILTERS, FilterSettings, HeldOutSettings
 from nmtcore.config.formats import FORMATS
 from nmtcore.config.own_code import own_names
-from nmtcore.config.ranges import Amount, Count, ForAll, Listed, PartOf, Positive, Seed, Short, settings_class
+from nmtcore.config.ranges import Amount, Count, ForAll, Listed, Positive, Seed, Short, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
-from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.typed import missing_keys
 from nmtcore.errors import quoted
 
@@ -107,9 +105,17 @@ CONTRAST = "contrast_"
 """Prefix of splits that are contrastive pairs, which are scored and not translated."""
 
 
+IN_A_RECIPE = (
+    "data sets have no '{key}': write it into a recipe of your own, config/recipes/NAME.yaml, which `extends` another "
+    "one, and `recipe: NAME` here."
+)
+
+
 @settings_class
 class DatasetSettings:
     """A data set."""
+
+    ELSEWHERE: ClassVar = dict.fromkeys(("model", "training", "decoding", "per_base"), IN_A_RECIPE)
 
     name: str
     """Name of the file."""
@@ -159,12 +165,6 @@ class DatasetSettings:
     """The paper's sizes of the data set, shown next to ours."""
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
     """Evaluation of translations and trees."""
-    training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
-    """Changes of the recipe's `training`."""
-    decoding: Annotated[dict[str, Any], PartOf(DecodingSettings)] = field(default_factory=dict)
-    """Changes of the recipe's `decoding`."""
-    per_base: Annotated[dict[str, Any], PartOf(ChangesByBase)] = field(default_factory=dict)
-    """Changes of model, training and decoding for the systems of each base."""
     assumed: dict[str, str] = field(default_factory=dict)
     """What a paper leaves open: keys (`training.clip_norm`) or topics, and why they are so here. Changes no run."""
 

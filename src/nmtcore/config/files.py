@@ -3,14 +3,20 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nmtcore.config.layers import Layer
 from nmtcore.config.typed import choose, shown_value
 from nmtcore.config.yaml_files import read_yaml, yaml_files
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME
+
+ALL = "*"
+"""Every key of a mapping."""
+
+OWN_FILES = (("files", ALL), ("corpora", ALL, "files", ALL), ("external", "translations", ALL, ALL))
+"""Where data sets, corpora and systems have paths of files of the user's own."""
 
 
 class NamedFiles(dict[str, Path]):
@@ -27,6 +33,8 @@ class NamedFiles(dict[str, Path]):
         self.hidden: list[str] = []
         """A sentence about each file that is used in place of another one."""
         self._values: dict[str, dict[str, Any]] = {}
+        self._resolved: dict[str, dict[str, Any]] = {}
+        self._lineages: dict[str, tuple[Layer, ...]] = {}
 
     def add(self, name: str, path: Path, values: dict[str, Any] | None = None) -> None:
         """Add a file, or an entry of it, whose settings are `values`; None: `read` reads the file."""
@@ -41,10 +49,17 @@ class NamedFiles(dict[str, Path]):
         self.unread[name] = sentence
 
     def read(self, name: str) -> dict[str, Any]:
-        """Read the settings of a name."""
-        if name not in self._values:
-            self._values[name] = read_yaml(self[name])
-        return self._values[name]
+        """Read the settings of a name, with the paths of the user's own files resolved."""
+        if name not in self._resolved:
+            values = self._values[name] if name in self._values else read_yaml(self[name])
+            for keys in OWN_FILES:
+                values = changed_below(values, keys, lambda value: _resolved(value, self[name]))
+            self._resolved[name] = values
+        return self._resolved[name]
+
+    def where(self, name: str) -> str:
+        """Return the file of a name, and the name if the file holds several, for messages."""
+        return str(self[name]) if self[name].stem == name else f"{self[name]}: {name}"
 
     def check(self, name: str, *, where: str) -> str:
         """Return the name. Raises `UserError` if it is unknown; the message also says what is not read or there."""
@@ -54,13 +69,33 @@ class NamedFiles(dict[str, Path]):
             unread = ["Not read:", *self.unread.values()] if self.unread else []
             raise UserError(" ".join([str(error), *filter(None, [self.absent]), *unread])) from error
 
+    def lineage(self, name: str, check: Callable[[Sequence[Layer]], None] = lambda layers: None) -> tuple[Layer, ...]:
+        """Return the layers of a name and of those that it extends, the oldest first, without `extends`.
 
-def absent_folder(folders: Sequence[Path]) -> str | None:
-    """Say that the first of several folders, that of the working folder, is not there; None if it is."""
-    if len(folders) == 1 or folders[0].is_dir():
-        return None
-    folder, name = folders[0].absolute().parent, folders[0].name
-    return f"{folder} has no {name}/, so there are none of your own: is it the right folder?"
+        They are read once, and `check` is called for them. Raises `UserError` if one that is extended is unknown, or if
+        one extends itself, directly or through others.
+        """
+        if name not in self._lineages:
+            layers = self._read_lineage(name)
+            check(layers)
+            self._lineages[name] = layers
+        return self._lineages[name]
+
+    def _read_lineage(self, name: str) -> tuple[Layer, ...]:
+        layers: list[Layer] = []
+        parent: str | None = name
+        while parent is not None:
+            layers.append(Layer(self.where(parent), {**self.read(parent)}, parent))
+            where, keys, _ = layers[-1]
+            parent, names = keys.pop("extends", None), [layer.name for layer in layers]
+            if parent in names:
+                chain = " extends ".join([*names, parent])
+                raise UserError(f"{self[names[-1]]}: {chain}: this is circular, remove one `extends`.")
+            if parent is not None:
+                if not isinstance(parent, str):
+                    raise UserError(f"{where}: extends: expected a name, found {shown_value(parent)}.")
+                self.check(parent, where=f"{where}: extends")
+        return tuple(reversed(layers))
 
 
 def named_files(folders: Sequence[Path], subfolder: str, *, noun: str, entries: bool = False) -> NamedFiles:
@@ -70,7 +105,9 @@ def named_files(folders: Sequence[Path], subfolder: str, *, noun: str, entries: 
     same name in them.
     """
     files = NamedFiles(noun)
-    files.absent = absent_folder(folders)
+    if len(folders) > 1 and not folders[0].is_dir():
+        here, name = folders[0].absolute().parent, folders[0].name
+        files.absent = f"{here} has no {name}/, so there are none of your own: is it the right folder?"
     for folder in reversed(folders):
         own: dict[str, Path] = {}
         for stem, path in yaml_files(folder / subfolder).items():
@@ -102,45 +139,36 @@ def _entries_in(path: Path) -> Iterator[tuple[str, dict[str, Any] | None]]:
     yield from values.items() if has_entries else [(path.stem, values)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Level:
-    """A file or entry in a lineage, each of which extends the previous one."""
-
-    name: str
-    path: Path
-    """The file that holds it."""
-    keys: Mapping[str, Any]
-    """Its own keys, without `extends`."""
-
-    @property
-    def where(self) -> str:
-        """File and name, for messages."""
-        return f"{self.path}: {self.name}"
+def changed_below(values: Any, keys: Sequence[str], change: Callable[[Any], Any]) -> Any:
+    """Return values in which what stands below a path of keys is changed; checking reports other forms."""
+    if not keys:
+        return change(values)
+    if not isinstance(values, Mapping):
+        return values
+    inner = {key: value for key, value in values.items() if keys[0] in (ALL, key)}
+    return {**values, **{key: changed_below(value, keys[1:], change) for key, value in inner.items()}}
 
 
-def lineage(
-    name: str, entry: Callable[[str], tuple[Path, dict[str, Any]]], check: Callable[..., str]
-) -> tuple[Level, ...]:
-    """Return `name` and its ancestors, the oldest ancestor first.
+def _resolved(value: Any, file: Path) -> Any:
+    """Resolve the path of a file of the user's own, each of a list, or the `path` in a file's settings.
 
-    `entry(name)` returns a file and its keys; `check(name, where=...)` raises an error if the name is unknown. Raises
-    `UserError` if an entry extends itself, directly or through others.
+    Relative paths start at the folder that holds `datasets`, `corpora` and `systems`, one of which holds `file`; `~` is
+    the home folder. Paths in the working directory become relative to it, so that they stay as they are if it is moved;
+    all others become absolute.
     """
-    levels: list[Level] = []
-    parent: str | None = name
-    while parent is not None:
-        path, keys = entry(parent)
-        own = {key: value for key, value in keys.items() if key != "extends"}
-        levels.append(Level(name=parent, path=path, keys=own))
-        parent = keys.get("extends")
-        if parent is not None and not isinstance(parent, str):
-            raise UserError(f"{levels[-1].where}: extends: expected a name, found {shown_value(parent)}.")
-        if parent is not None:
-            check(parent, where=f"{levels[-1].where}: extends")
-        names = [level.name for level in levels]
-        if parent in names:
-            raise UserError(f"{path}: {' extends '.join([*names, parent])}: this is circular, remove one `extends`.")
-    return tuple(reversed(levels))
+    if isinstance(value, list):
+        return [_resolved(inner, file) for inner in value]
+    if isinstance(value, Mapping):
+        return changed_below(value, ["path"], lambda own: _resolved(own, file) if isinstance(own, str) else own)
+    if not isinstance(value, str):
+        return value
+    if "://" in value:
+        raise UserError(f"{file}: '{value}' is an address, not a path: write {{name: ..., url: {value}}}.")
+    if not value.strip():
+        raise UserError(f"{file}: a file's `path` is empty.")
+    absolute = os.path.abspath(file.parent.parent / os.path.expanduser(value))
+    relative = os.path.relpath(absolute)
+    return absolute if relative.startswith("..") else relative
 
 
 def check_files(paths: Mapping[str, str], *, where: str | Path) -> None:

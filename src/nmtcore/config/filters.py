@@ -62,15 +62,14 @@ class LangDetectSettings(FilterSettings):
 
 FILTERS = Registry[FilterSettings](
     {
-        "empty": EmptySettings,
-        "length": LengthSettings,
-        "ratio": RatioSettings,
-        "duplicates": DuplicatesSettings,
-        "held_out": HeldOutSettings,
-        "langdetect": LangDetectSettings,
+        "empty": (EmptySettings, ""),
+        "length": (LengthSettings, ""),
+        "ratio": (RatioSettings, ""),
+        "duplicates": (DuplicatesSettings, ""),
+        "held_out": (HeldOutSettings, ""),
+        "langdetect": (LangDetectSettings, ""),
     },
     noun="filter",
-    package="nmtcore.corpus",
     own_folder="filters",
     base=FilterSettings,
 )

@@ -1,6 +1,6 @@
 """Options of the corpus formats.
 
-To add a format: its options here, two lines in `FORMATS`, its reader, a class of its name, in `corpus/formats/`.
+To add a format: its options here, its reader in `corpus/formats/`, and a line in `FORMATS`, which names both.
 """
 
 import re
@@ -138,23 +138,17 @@ class ContrastiveOptions(FormatOptions):
 
 FORMATS = Registry[FormatOptions](
     {
-        "plain": PlainOptions,
-        "sgm": SgmOptions,
-        "tsv": TsvOptions,
-        "tmx": TmxOptions,
-        "czeng": CzengOptions,
-        "conllu": ConlluOptions,
-        "copied": CopiedOptions,
-        "contrastive": ContrastiveOptions,
+        "plain": (PlainOptions, "formats.lines.Plain"),
+        "sgm": (SgmOptions, "formats.markup.Sgm"),
+        "tsv": (TsvOptions, "formats.lines.Tsv"),
+        "tmx": (TmxOptions, "formats.markup.Tmx"),
+        "czeng": (CzengOptions, "formats.lines.Czeng"),
+        "conllu": (ConlluOptions, "formats.conllu.Conllu"),
+        "copied": (CopiedOptions, "formats.lines.Copied"),
+        "contrastive": (ContrastiveOptions, "contrasts.Contrastive"),
     },
     noun="format",
     package="nmtcore.corpus",
-    modules={
-        **dict.fromkeys(("plain", "tsv", "copied", "czeng"), "formats.lines"),
-        **dict.fromkeys(("sgm", "tmx"), "formats.markup"),
-        "conllu": "formats.conllu",
-        "contrastive": "contrasts",
-    },
 )
 
 

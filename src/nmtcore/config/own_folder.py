@@ -8,10 +8,10 @@ from typing import Any
 from nmtcore.config.corpora import CorpusSettings, FileSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.files import check_files
+from nmtcore.config.layers import merge
 from nmtcore.config.own_code import own_config
 from nmtcore.config.project import Project
 from nmtcore.config.project_settings import read_project_settings
-from nmtcore.config.typed import merge
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError
 

@@ -14,10 +14,10 @@ from typing import Any
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.bases import BASES, BaseSettings, check_settings_of_base
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.components import COMPONENTS, check_composition, check_trees, component_settings
+from nmtcore.config.components import COMPONENTS, check_composition, check_trees
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.files import named_files
-from nmtcore.config.layers import Layer, dataset_layers, merged, recipe_layer, scale_layer, system_layers
+from nmtcore.config.layers import Layer, Merged, merge
 from nmtcore.config.needs import (
     MissingAnnotation,
     check_copies,
@@ -28,16 +28,20 @@ from nmtcore.config.needs import (
     with_treebanks,
 )
 from nmtcore.config.project_settings import read_project_settings
-from nmtcore.config.recipes import ScaleSettings
+from nmtcore.config.recipes import ScaleSettings, recipe_layers
+from nmtcore.config.registry import Registry
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.systems import SystemSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
-from nmtcore.config.transforms import transform_settings
-from nmtcore.config.typed import build, choose, merge, plain
+from nmtcore.config.transforms import TRANSFORMS
+from nmtcore.config.typed import build, choose, plain
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME, PAPER
+
+MACHINE = "machine, in config.yaml"
+"""The layer of what config.yaml says about this machine."""
 
 
 class Project(Catalogue):
@@ -85,29 +89,38 @@ class Project(Catalogue):
         if data.is_treebank:
             sentence = f"{dataset} is a treebank alone, so nothing is trained on it: ask for results/tables/parsers.md."
             raise MissingAnnotation(sentence, missing="no training pairs")
-        layers = self.layers(dataset, system, scale)
+        merged = self.merged(dataset, system, scale)
         names = {"dataset": dataset, "system": system, "scale": scale, "seed": seed}
-        run = self.settings.machine.applied_to(assemble(data, size, parts, layers, names=names, where=where))
+        run = assemble(data, size, parts, merged, names=names, where=where)
         if run.start is not None:
             self._check_start(run, where=f"{where}: start_from")
         return run
 
-    def layers(self, dataset: str, system: str, scale: str) -> list[Layer]:
-        """Return what each file sets for a run, with the file. The weakest come first.
+    def merged(self, dataset: str, system: str, scale: str) -> Merged:
+        """Merge what files set for a run, each value with its file.
 
-        These are the recipe, the data set, what the system leaves to the scale (`below_scale`), the scale, the system.
+        The weakest come first: the data set, which sets what no other one does; the recipe; what the system leaves to
+        the scale (`below_scale`); the scale; the system; and this machine.
         """
-        recipe, parts = self.dataset(dataset).recipe, self.system(system, dataset)
-        self.recipe(recipe, where=f"{self.dataset_files[dataset]}: recipe")  # is valid
-        recipe_file, scale_file = self.recipe_files[recipe], self.scale_files[scale]
-        below, above = system_layers(*self.system_levels(system, dataset))
-        return [
-            recipe_layer(str(recipe_file), self.recipe_files.read(recipe), parts.base),
-            *dataset_layers(self.dataset_levels(dataset), parts.base),
-            *below,
-            scale_layer(str(scale_file), self.scale_files.read(scale), parts.base, parts.start_from is not None),
-            *above,
-        ]
+        data, parts, scale_file = self.dataset(dataset), self.system(system, dataset), str(self.scale_files[scale])
+        recipes = self.recipe_layers(data.recipe, where=f"{self.dataset_files.where(dataset)}: recipe")
+        of_scale, above = self.scale_files.read(scale), self.system_layers(system, dataset)
+        tuning = {"training": of_scale.get("fine_tuning", {})} if parts.start_from is not None else {}
+        merged = Merged(
+            [
+                *self.dataset_layers(dataset),
+                *recipe_layers(recipes, parts.base),
+                *(Layer(own.where, own.values.get("below_scale", {})) for own in above),
+                *recipe_layers([Layer(scale_file, of_scale)], parts.base),
+                Layer(scale_file, {**tuning, "sentences": of_scale.get("sentences", {})}),
+                *above,
+                Layer(MACHINE, self.settings.machine.of_runs),
+            ]
+        )
+        where, limit = self.systems.where(system), self.scale(scale).segmentation_size
+        if limit is not None and section_of(merged, "segmentation", SegmentationSettings, where=where).size > limit:
+            merged.add(Layer(scale_file, {"segmentation": {"size": limit}}))
+        return merged
 
     def _check_start(self, run: RunSettings, *, where: str) -> None:
         """Raise `UserError` if a run starts from itself, or from one that is not there or whose weights do not fit."""
@@ -135,7 +148,8 @@ class Project(Catalogue):
 
     def segmentation(self, dataset: DatasetSettings, scale: ScaleSettings) -> SegmentationSettings:
         """Return the data set's segmentation, at most as large as the scale allows."""
-        return cut_segmentation(dataset, scale)
+        settings = dataset.segmentation
+        return replace(settings, size=min(settings.size, scale.segmentation_size or settings.size))
 
 
 def _matching(patterns: Iterable[str], valid: Iterable[str], check: Callable[[str], str]) -> tuple[str, ...]:
@@ -153,31 +167,31 @@ def assemble(
     data: DatasetSettings,
     size: ScaleSettings,
     parts: SystemSettings,
-    layers: Sequence[Layer],
+    merged: Merged,
     *,
     names: Mapping[str, Any],
     where: str,
 ) -> RunSettings:
-    """Assemble one run. Of model, training and decoding, a later layer overrides an earlier one.
+    """Assemble one run from merged values.
 
     `names` are those of data set, system and scale, and the seed.
     """
 
-    def layered(cls: type, section: str) -> Any:
-        return build(cls, merged(section, layers), where=f"{where}: {section}")
+    def by_name(registry: Registry, section: str, entries: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: registry.build_named(name, own, where=f"{where}: {section}") for name, own in entries.items()}
 
     check_settings_of_base(parts.model, parts.base, where=f"{where}: model")
     below = parts.below_scale.get("model", {})
     check_settings_of_base(below, parts.base, where=f"{where}: below_scale: model")
-    model = layered(BASES[parts.base], "model")
-    components = {name: component_settings(name, entry, where=where) for name, entry in parts.components.items()}
+    model = section_of(merged, "model", BASES[parts.base], where=where)
+    components = by_name(COMPONENTS, "components", parts.components)
     check_composition(components, parts.base, model, where=where)
     check_trees(parts.trees, components, where=where)
-    transforms = {name: transform_settings(name, entry, where=where) for name, entry in parts.transforms.items()}
+    transforms = by_name(TRANSFORMS, "transforms", parts.transforms)
     check_transforms(transforms, components, where=where)
     features = features_for((*components.values(), *transforms.values()), data, where=where)
     check_copies(transforms, data, where=where)
-    segmentation = cut_segmentation(data, size, parts.segmentation, where=where)
+    segmentation = section_of(merged, "segmentation", SegmentationSettings, where=where)
     used = sorted({annotator for annotators in features.values() for annotator in annotators.values()})
     values = dict(
         **names,
@@ -190,8 +204,8 @@ def assemble(
         base=parts.base,
         model=model,
         components=components,
-        training=layered(TrainingSettings, "training"),
-        decoding=layered(DecodingSettings, "decoding"),
+        training=section_of(merged, "training", TrainingSettings, where=where),
+        decoding=section_of(merged, "decoding", DecodingSettings, where=where),
         evaluation=data.evaluation,
         tests=data.tests,
         sentences=size.sentences,
@@ -208,13 +222,9 @@ def assemble(
     return with_treebanks(run, parts.treebank, data, where=where)
 
 
-def cut_segmentation(
-    dataset: DatasetSettings, scale: ScaleSettings, changes: Mapping[str, Any] | None = None, *, where: str = ""
-) -> SegmentationSettings:
-    """Return the data set's segmentation with a system's changes, at most as large as the scale allows."""
-    values = merge(plain(dataset.segmentation), changes or {})
-    settings = build(SegmentationSettings, values, where=f"{where}: segmentation")
-    return replace(settings, size=min(settings.size, scale.segmentation_size or settings.size))
+def section_of(merged: Merged, section: str, cls: type, *, where: str) -> Any:
+    """Build the settings of a section of merged values."""
+    return build(cls, merged.values.get(section, {}), where=where, place=[section], given=merged.given)
 
 
 def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], *, where: str) -> None:

@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from nmtcore.config.annotators import check_model_name
 from nmtcore.config.own_code import own_names
 from nmtcore.config.ranges import Count, Listed, Seed, settings_class
-from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.layout import MODELS, Layout
@@ -75,12 +74,14 @@ class MachineSettings:
     jobs_per_gpu: Count | None = None
     """Jobs that share a GPU at a time, without an executor; null: those of the scale, usually one."""
 
-    def applied_to(self, run: RunSettings) -> RunSettings:
-        """Return a run with the settings of this machine."""
-        batch = replace(run.training.batch, device_size=self.device_size)
+    @property
+    def of_runs(self) -> dict[str, Any]:
+        """What it sets for runs, by section."""
         own = {key: getattr(self, key) for key in ("loss_chunk", "compile", "log_every")}
-        decoding = replace(run.decoding, batch_sentences=self.batch_sentences)
-        return replace(run, training=replace(run.training, batch=batch, **own), decoding=decoding)
+        return {
+            "training": {"batch": {"device_size": self.device_size}, **own},
+            "decoding": {"batch_sentences": self.batch_sentences},
+        }
 
 
 @settings_class

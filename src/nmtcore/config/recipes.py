@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from nmtcore.config.bases import Changes, ChangesByBase
+from nmtcore.config.layers import Layer, Merged
 from nmtcore.config.ranges import Count, PartOf, Positive, settings_class
 from nmtcore.config.runs import SentencesSettings
 from nmtcore.config.training import TrainingSettings
-from nmtcore.config.typed import build, merge
+from nmtcore.config.typed import build
 from nmtcore.config.yaml_files import read_yaml
 
 
 @settings_class
 class RecipeSettings(Changes):
-    """The settings of one paper: its changes of the defaults of model, training and decoding."""
+    """The settings of one paper: its changes of the defaults of model, training and decoding, or of another recipe."""
 
     description: str
     """A sentence that says what the file is for."""
@@ -49,6 +50,28 @@ class ScaleSettings(RecipeSettings):
     """Jobs that share a GPU at a time; more are faster where one leaves most of the GPU idle (docs/benchmarks.md)."""
 
 
+SECTIONS = ("model", "training", "decoding")
+"""The sections of a run that recipes, scales and systems set."""
+
+
+def check_recipes(levels: Sequence[Layer]) -> None:
+    """Raise `UserError` if a recipe or one that it extends is not valid."""
+    for level in levels:
+        build(RecipeSettings, level.values, where=level.where)
+
+
+def recipe_layers(levels: Sequence[Layer], base: str) -> list[Layer]:
+    """Return what recipes that extend each other, or a scale, set for systems of a base, the weakest first.
+
+    What each says of the base overrides what it says in general.
+    """
+    layers = []
+    for where, values, _ in levels:
+        general = {key: values[key] for key in (*SECTIONS, "assumed") if key in values}
+        layers += [Layer(where, general), Layer(where, values.get("per_base", {}).get(base, {}))]
+    return layers
+
+
 @settings_class
 class StandInSettings:
     """Data sets that stand in for those of the papers at small scales."""
@@ -75,7 +98,7 @@ class SpeedsSettings:
     """Seconds per update (`speeds.yaml`), from which dry runs of several trainings estimate hours."""
 
     recipes: dict[str, DeviceSpeeds] = field(default_factory=dict)
-    """At the scale `paper`, by the data set's recipe."""
+    """At the scale `paper`, by the recipe that the data set's extends in the end."""
     scales: dict[str, DeviceSpeeds] = field(default_factory=dict)
     """At other scales."""
 
@@ -92,5 +115,5 @@ class SpeedsSettings:
 def read_speeds(folders: Sequence[Path]) -> SpeedsSettings:
     """Read `speeds.yaml` of the folders of a configuration; an earlier folder's file changes those of later ones."""
     paths = [path for folder in folders if (path := Path(folder) / "speeds.yaml").is_file()]
-    where = str(paths[0]) if paths else "speeds.yaml"
-    return build(SpeedsSettings, merge({}, *(read_yaml(path) for path in reversed(paths))), where=where)
+    merged = Merged((Layer(str(path), read_yaml(path)) for path in reversed(paths)), dropping=())
+    return build(SpeedsSettings, merged.values, where=str(paths[0]) if paths else "speeds.yaml", given=merged.given)

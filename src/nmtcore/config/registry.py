@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from types import ModuleType
 from typing import Annotated, Any, TypeVar
 
 from pydantic import ValidationError
@@ -15,12 +14,11 @@ from nmtcore.config.own_code import (
     own_class,
     own_faults,
     own_member,
-    own_module,
     own_name,
     own_names,
 )
 from nmtcore.config.ranges import PartOf
-from nmtcore.config.typed import SENTENCE, adapter, choose, convert, mistake, mistakes, plain, shown_value, unknown
+from nmtcore.config.typed import SENTENCE, adapter, build, choose, mistake, mistakes, plain, shown_value, unknown
 from nmtcore.errors import UserError
 
 T = TypeVar("T")
@@ -30,29 +28,27 @@ CODE = "code"
 
 
 class Registry(Mapping[str, type[T]]):
-    """Settings classes by name. The module `{package}.{name}` implements each and is imported on first use.
-
-    `modules` has the names of modules that implement several, by the names of the classes.
+    """Settings classes by name, each with the class that it configures: `MODULE.CLASS` in `package`, or empty if none.
 
     With `own_folder`, files of the user's own in this folder (`config.own_code`) are entries too: each has both the
-    settings, derived from `base`, and what implements them.
+    settings, derived from `base`, and a class that is called like them, without `Settings`.
     """
 
     def __init__(
         self,
-        classes: Mapping[str, type[T]],
+        entries: Mapping[str, tuple[type[T], str]],
         *,
         noun: str,
-        package: str,
-        modules: Mapping[str, str] | None = None,
+        package: str = "",
         key: str = "name",
         own_folder: str = "",
         base: type[T] | None = None,
     ) -> None:
-        self._classes, self._own_folder, self._base = dict(classes), own_folder, base
+        self._classes = {name: cls for name, (cls, _) in entries.items()}
+        self._configured = {name: f"{package}.{path}" for name, (_, path) in entries.items()}
+        self._own_folder, self._base = own_folder, base
         self.noun = noun
         """The word for an entry in messages, such as "component"."""
-        self.package, self._modules = package, modules or {}
         self.key = key
         """The key in an entry that names the class."""
 
@@ -87,7 +83,7 @@ class Registry(Mapping[str, type[T]]):
 
     def build(self, entry: Any, *, where: str) -> T:
         """Build the settings of an entry `{name: ..., key: value...}`. Raises `UserError` if they are not valid."""
-        return convert(entry, Annotated[Any, self], where=where)
+        return build(Annotated[Any, self], entry, where=where)
 
     def build_named(self, name: str, entry: Mapping[str, Any], *, where: str) -> T:
         """Build the settings of an entry `name: {kind: ..., key: value...}`; `kind` defaults to the name.
@@ -144,15 +140,12 @@ class Registry(Mapping[str, type[T]]):
         code = {CODE: own_checksum(self._own_folder, name)} if self._is_own(name) else {}
         return {self.key: name, **code, **values(settings)}
 
-    def module(self, name: str) -> ModuleType:
-        """Import the module that implements the class registered under `name`."""
+    def configured(self, name: str) -> type:
+        """Import the class that the settings of a name configure. Raises `UserError` if an own file lacks it."""
         if self._is_own(name):
-            return own_module(self._own_folder, name)
-        return import_module(f"{self.package}.{self._modules.get(name, name)}")
-
-    def member(self, name: str, member: str) -> Any:
-        """Return what the module of a name calls `member`. Raises `UserError` if a file of the user's own lacks it."""
-        return own_member(self._own_folder, name, member) if self._is_own(name) else getattr(self.module(name), member)
+            return own_member(self._own_folder, name, self[name].__name__.removesuffix("Settings"))
+        module, _, class_name = self._configured[name].rpartition(".")
+        return getattr(import_module(module), class_name)
 
 
 @dataclasses.dataclass(frozen=True)

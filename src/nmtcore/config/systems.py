@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal
 from nmtcore.config.bases import BASES, Changes
 from nmtcore.config.components import COMPONENTS, RESERVED_NAMES
 from nmtcore.config.components.base import Trees
-from nmtcore.config.files import Level
+from nmtcore.config.layers import Layer
 from nmtcore.config.needs import ExternalSettings
 from nmtcore.config.ranges import PartOf, settings_class
 from nmtcore.config.registry import PartsOf
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import TrainingSettings, TreebankSettings
 from nmtcore.config.transforms import TRANSFORMS
-from nmtcore.config.typed import build, choose, merge, nearest
+from nmtcore.config.typed import build, choose, nearest
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME
 
@@ -83,45 +83,35 @@ EXTERNAL = ("external", "description", "compared_with")
 """The keys of a system that is not trained here."""
 
 
-def compose_system(levels: Sequence[Level], datasets: Sequence[str] = ()) -> SystemSettings:
-    """Merge a system into its ancestors (the oldest comes first), with changes for a data set.
+def system_layers(levels: Sequence[Layer], datasets: Sequence[str] = ()) -> list[Layer]:
+    """Return what a system and its ancestors set for a data set, the oldest first.
 
-    `datasets` are the data set and its ancestors, the nearest first. The definition nearest to the system wins.
-    Ancestors' components come first, in their order.
+    `datasets` are the data set and its ancestors, the nearest first. The changes for one of them follow the entry that
+    has them. An ancestor's description is left out, since it describes another system.
     """
-    values: dict[str, Any] = {}
+    layers = []
     for level in levels:
-        values = merge(values, changes_of(level, datasets))
-        for section in BY_NAME:
-            entries = values.get(section, {})
-            values[section] = {name: entry for name, entry in entries.items() if entry is not None}
-        values["description"] = level.keys.get("description", "")  # an ancestor's describes another system
-    return build(SystemSettings, values, where=levels[-1].where)
+        left_out = ("per_dataset",) if level is levels[-1] else ("per_dataset", "description")
+        special = level.values.get("per_dataset", {})
+        nearest_special = next((special[name] for name in datasets if name in special), {})
+        own = {key: value for key, value in level.values.items() if key not in left_out}
+        layers += [Layer(level.where, own, level.name), Layer(level.where, nearest_special, level.name)]
+    return layers
 
 
-def changes_of(level: Level, datasets: Sequence[str]) -> dict[str, Any]:
-    """Return the keys of a system's entry, with its changes for a data set.
-
-    `datasets` are the data set and its ancestors, the nearest first.
-    """
-    own = {key: value for key, value in level.keys.items() if key != "per_dataset"}
-    special = level.keys.get("per_dataset", {})
-    return merge(own, next((special[name] for name in datasets if name in special), {}))
-
-
-def check_levels(levels: Sequence[Level]) -> None:
+def check_levels(levels: Sequence[Layer]) -> None:
     """Raise `UserError` if the keys of a system or one of its ancestors are not valid."""
     present: dict[str, list[str]] = {section: [] for section in BY_NAME}
     for level in levels:
-        build(SystemSettings, level.keys, where=level.where)
-        if level.keys.get("external") is not None:
+        build(SystemSettings, level.values, where=level.where)
+        if level.values.get("external") is not None:
             _check_external(level, levels)
         for section in BY_NAME:
-            entries = level.keys.get(section, {})
+            entries = level.values.get(section, {})
             _check_entries(entries, present[section], noun=section.removesuffix("s"), where=f"{level.where}: {section}")
             names = dict.fromkeys([*present[section], *entries])
             present[section] = [name for name in names if entries.get(name, {}) is not None]
-        for dataset, special in level.keys.get("per_dataset", {}).items():
+        for dataset, special in level.values.get("per_dataset", {}).items():
             where = f"{level.where}: per_dataset: {dataset}: components"
             for name in special.get("components", {}):
                 choose(name, present["components"], noun="component", where=where)
@@ -142,9 +132,9 @@ def _check_entries(entries: Mapping[str, Any], present: Sequence[str], *, noun: 
             )
 
 
-def _check_external(level: Level, levels: Sequence[Level]) -> None:
+def _check_external(level: Layer, levels: Sequence[Layer]) -> None:
     """Check that an external system has no keys for training, extends no other system and is not extended."""
-    if others := [key for key in level.keys if key not in EXTERNAL]:
+    if others := [key for key in level.values if key not in EXTERNAL]:
         raise UserError(
             f"{level.where}: external: the system is not trained here, so it has no {' and no '.join(others)}: "
             "delete one or the other."

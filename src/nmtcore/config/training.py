@@ -59,7 +59,7 @@ class BatchSettings:
     size: Count = 4096
     """Size of the batch of one update."""
     device_size: Count | None = field(default=None, metadata=OF_MACHINE)
-    """Largest batch that one device computes at once, in the same unit; larger ones are accumulated. null: no limit."""
+    """As in `MachineSettings`."""
     max_length: Count | None = 256
     """Most subwords per side, without the end of sentence and interleaved tags; longer training pairs are left out and
     counted. null: all pairs are used."""
@@ -103,8 +103,7 @@ class TrainingSettings:
     """Vocabulary entries that share the smoothed mass: all V (fairseq), the V-1 others (Tensor2Tensor), or the V-2
     others without padding (JoeyNMT)."""
     loss_chunk: Count | None = field(default=None, metadata=OF_MACHINE)
-    """Target tokens whose logits are in memory at a time, for large vocabularies on a full GPU (256, say: half of the
-    memory at base size, and in fp32); null: those of the whole batch."""
+    """As in `MachineSettings`."""
     clip_norm: Positive | None = None
     """Gradients are scaled down to this L2 norm; null: never."""
     initialisation: Literal["xavier", "uniform"] = "xavier"
@@ -119,8 +118,7 @@ class TrainingSettings:
     """Of matrix products on a GPU; bf16 also of activations (autocast). Weights and optimiser stay in fp32, and so does
     all training on a CPU."""
     compile: bool = field(default=False, metadata=OF_MACHINE)
-    """Compile the loss, and the layers of a transformer or the decoder's step of a recurrent model, with torch.compile:
-    minutes at the first updates, which pays in long training on a GPU. Dropout draws other masks."""
+    """As in `MachineSettings`."""
     keep: Literal["last", "best", "average"] = "last"
     """Final weights: of the last or the best checkpoint, or the average of the last `average` checkpoints."""
     average: Count = 5
@@ -128,7 +126,7 @@ class TrainingSettings:
     checkpoint_every: Count = 1000
     """Updates between checkpoints."""
     log_every: Count = field(default=10, metadata=OF_MACHINE)
-    """Updates per line of training.jsonl."""
+    """As in `MachineSettings`."""
 
     def __post_init__(self) -> None:
         if all(getattr(self, end) is None for end in ENDS):
@@ -172,7 +170,7 @@ class DecodingSettings:
     """Most subwords of a translation, whatever the source's length; twice as many with interleaved tags. null: no such
     limit."""
     batch_sentences: Count | None = field(default=None, metadata=OF_MACHINE)
-    """Sentences searched at once; changes the speed, not the result. null: 64 on a CPU, 512 on a GPU."""
+    """As in `MachineSettings`."""
 
     def __post_init__(self) -> None:
         if self.max_length_ratio is None and self.max_length is None:

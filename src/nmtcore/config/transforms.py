@@ -1,11 +1,10 @@
 """The settings of every transform of examples, and the facts that planning needs without importing numpy.
 
-To add a transform, put its settings here with a line in `TRANSFORMS`; its code goes to `features/transforms/{kind}.py`,
-in a class named like the settings (`ParsingTask`).
+To add a transform, put its settings here, its class into `features/transforms/{kind}.py`, and both into `TRANSFORMS`.
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from nmtcore.config.corpora import Side
 from nmtcore.config.features import ReaderSettings
@@ -75,13 +74,11 @@ class InterleaveSettings(TransformSettings):
 
 
 TRANSFORMS = Registry[TransformSettings](
-    {"parsing_task": ParsingTaskSettings, "interleave": InterleaveSettings},
+    {
+        "parsing_task": (ParsingTaskSettings, "parsing_task.ParsingTask"),
+        "interleave": (InterleaveSettings, "interleave.Interleave"),
+    },
     noun="transform",
     package="nmtcore.features.transforms",
     key="kind",
 )
-
-
-def transform_settings(name: str, entry: Mapping[str, Any], *, where: str) -> TransformSettings:
-    """Build the settings of a transform `name: {kind: ..., key: value...}`; `kind` defaults to the name."""
-    return TRANSFORMS.build_named(name, entry, where=f"{where}: transforms")

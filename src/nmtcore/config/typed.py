@@ -20,8 +20,11 @@ ONE_OF = "?"
 OF_MACHINE = {"machine": True}
 """Metadata of fields that change how something is computed and not what; config.yaml has them (`MachineSettings`)."""
 
-SENTENCE = "sentence"
-"""Type of mistakes whose message is a sentence already."""
+IN_CONFIG = "the key '{key}' is set in config.yaml, as `machine: {{{key}: ...}}`."
+"""What is said of a key that only config.yaml can have; so do the `ELSEWHERE` of a class of its other keys."""
+
+SENTENCE, UNKNOWN_KEY = SENTENCES = ("sentence", "unknown key")
+"""Types of mistakes whose message is a sentence already; an unknown key is the last part of its place."""
 
 _EXPECTED = {
     "int": "a whole number",
@@ -36,6 +39,9 @@ _EXPECTED = {
 """What a value should be, by the first word of the type of a mistake."""
 
 _BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
+
+Given = Callable[[Sequence[str]], list[tuple[Any, str]]]
+"""Returns the values that files give a place, each with its file; the one that counts last."""
 
 MOST_NAMED = 30
 """Up to so many valid names are listed if none resembles a wrong one."""
@@ -66,20 +72,17 @@ def choose(name: str, valid: Iterable[str], *, noun: str, where: str) -> str:
     return name
 
 
-def build(cls: type[T], values: Mapping[str, Any], *, where: str) -> T:
-    """Build settings from a mapping; `where` names the file and the key for error messages."""
-    return convert(values, cls, where=where)
-
-
-def convert(value: Any, hint: Any, *, where: str) -> Any:
+def build(hint: Any, value: Any, *, where: str, place: Sequence[str] = (), given: Given = lambda place: []) -> Any:
     """Check a value against a type hint; convert lists to tuples and mappings to settings.
 
-    Raises a `UserError` with a line for each mistake. `where` ends with the name of the value.
+    `where` names the file, and `place` the sections and the key of the value there. If values are merged from several
+    files, `given` returns those of a place with their files, the one that counts last. Raises a `UserError` with a line
+    for each mistake.
     """
     try:
         return adapter(hint).validate_python(value)
     except ValidationError as error:
-        raise UserError("\n".join(_sentences(error, where))) from error
+        raise UserError("\n".join(_sentences(error, where, tuple(place), given))) from error
 
 
 @functools.cache
@@ -88,20 +91,37 @@ def adapter(hint: Any) -> TypeAdapter:
     return TypeAdapter(hint)
 
 
-def _sentences(error: ValidationError, where: str) -> list[str]:
-    """Write each mistake that pydantic found as a sentence with its place; of a union, only the deepest one."""
+def _sentences(error: ValidationError, where: str, place: tuple, given: Given) -> list[str]:
+    """Write each mistake that pydantic found as a sentence, with file and place; of a union, only the deepest one."""
     faults: dict[tuple, Mapping[str, Any]] = {}
     missing: dict[tuple, list[str]] = {}
     for fault in error.errors(include_url=False):
-        place = fault["loc"]
-        if fault["type"] == "missing" and isinstance(place[-1], str):
-            missing.setdefault(place[:-1], []).append(f"'{place[-1]}'")
+        here = fault["loc"]
+        if fault["type"] == "missing" and isinstance(here[-1], str):
+            missing.setdefault(here[:-1], []).append(f"'{here[-1]}'")
             continue
-        of_union = place[: place.index(ONE_OF)] if ONE_OF in place else (*place, fault["type"], fault["msg"])
-        if of_union not in faults or len(place) > len(faults[of_union]["loc"]):
+        of_union = here[: here.index(ONE_OF)] if ONE_OF in here else (*here, fault["type"], fault["msg"])
+        if of_union not in faults or len(here) > len(faults[of_union]["loc"]):
             faults[of_union] = fault
-    absent = [f"{_place(where, place)}: {missing_keys(keys)}" for place, keys in missing.items()]
-    return absent + [_sentence(fault, where) for fault in faults.values()]
+    sentences = [f"{_place(where, (*place, *here))}: {missing_keys(keys)}" for here, keys in missing.items()]
+    for fault in faults.values():
+        here, text = fault["loc"], _text(fault)
+        set_there = _files_of(fault, (*place, *here), where, given) if fault["type"] == "value_error" else ""
+        is_unknown = fault["type"] == UNKNOWN_KEY
+        files = [own for value, own in given((*place, *here)) if is_unknown or not isinstance(value, Mapping)]
+        ending = text[-1] if text[-1] in ".?" else "."
+        shown = _place([where, *files][-1], (*place, *(here[:-1] if is_unknown else here)))
+        sentences.append(f"{shown}{text.removesuffix(ending)}{set_there}{ending}")
+    return sentences
+
+
+def _files_of(fault: Mapping[str, Any], place: tuple, where: str, given: Given) -> str:
+    """Name the files of the keys that a sentence about several keys names, if they are others than that of `where`."""
+    keys = re.findall(r"(?<![\w.'])\w+(?!\w|\.\w|')", str(fault["ctx"]["error"]))
+    last = {key: (given((*place, key)) or [({}, "")])[-1] for key in keys}
+    others = {key: file for key, (value, file) in last.items() if not isinstance(value, Mapping)}
+    shown = "; ".join(f"{key}: {file}" for key, file in others.items() if not where.startswith(file))
+    return f" ({shown})" if shown else ""
 
 
 def missing_keys(keys: Sequence[str]) -> str:
@@ -109,13 +129,13 @@ def missing_keys(keys: Sequence[str]) -> str:
     return f"the key{'s' * (len(keys) > 1)} {', '.join(keys)} {'are' if len(keys) > 1 else 'is'} missing."
 
 
-def _sentence(fault: Mapping[str, Any], where: str) -> str:
+def _text(fault: Mapping[str, Any]) -> str:
+    """Say what is wrong with a value, to be read after its place."""
     fault_type, context, value = fault["type"], fault.get("ctx", {}), fault["input"]
-    here = _place(where, fault["loc"])
     for key, words in _BOUNDS.items():
         if key in context:
-            return f"{here} must be {words} {context[key]:.10g}, not {shown_value(value)}."
-    if fault_type == SENTENCE:
+            return f" must be {words} {context[key]:.10g}, not {shown_value(value)}"
+    if fault_type in SENTENCES:
         text = fault["msg"]
     elif fault_type == "value_error":
         text = str(context["error"])
@@ -129,7 +149,7 @@ def _sentence(fault: Mapping[str, Any], where: str) -> str:
     else:
         expected = _EXPECTED.get(fault_type.partition("_")[0])
         text = f"expected {expected}, found {shown_value(value)}" if expected else fault["msg"]
-    return f"{here}: {text}" if text.endswith(("?", ".")) else f"{here}: {text}."
+    return f": {text}"
 
 
 def _place(where: str, parts: Iterable[Any]) -> str:
@@ -150,13 +170,15 @@ def explain_keys(classes: Iterable[type], values: Any, check: Callable[[Any], An
     except ValidationError as error:
         fields = [field for cls in classes for field in dataclasses.fields(cls) if field.init]
         names = {field.name for field in fields if not field.metadata}
-        of_machine = {field.name for field in fields} - names
+        elsewhere = {field.name: IN_CONFIG for field in fields if field.metadata}
+        for cls in classes:
+            elsewhere |= getattr(cls, "ELSEWHERE", {})
         faults = []
         for fault in mistakes(error):
             key, *inner = fault["loc"] or ("",)
             if fault["type"] in ("unexpected_keyword_argument", "extra_forbidden") and not inner:
-                elsewhere = f"the key '{key}' is set in config.yaml, as `machine: {{{key}: ...}}`."
-                fault = mistake(elsewhere if key in of_machine else unknown("key", key, names))
+                said = elsewhere[key].format(key=key) if key in elsewhere else unknown("key", key, names)
+                fault = mistake(said, (key,), UNKNOWN_KEY)
             faults.append(fault)
         raise ValidationError.from_exception_data("settings", faults) from None
 
@@ -165,16 +187,16 @@ def mistakes(error: ValidationError, *, place: tuple = ()) -> Iterator[InitError
     """Yield the mistakes of an error, to be raised again, below a place."""
     for fault in error.errors(include_url=False):
         loc = (*place, *fault["loc"])
-        if fault["type"] == SENTENCE:
-            yield mistake(fault["msg"], loc)
+        if fault["type"] in SENTENCES:
+            yield mistake(fault["msg"], loc, fault["type"])
         else:
             details = InitErrorDetails(type=fault["type"], loc=loc, input=fault["input"])
             yield InitErrorDetails(**details, ctx=fault["ctx"]) if "ctx" in fault else details
 
 
-def mistake(sentence: str, place: tuple = ()) -> InitErrorDetails:
+def mistake(sentence: str, place: tuple = (), sentence_type: str = SENTENCE) -> InitErrorDetails:
     """Make a mistake of a sentence."""
-    return InitErrorDetails(type=PydanticCustomError(SENTENCE, sentence), loc=place, input=None)
+    return InitErrorDetails(type=PydanticCustomError(sentence_type, sentence), loc=place, input=None)
 
 
 def shown_value(value: Any) -> str:
@@ -207,14 +229,3 @@ def changed(settings: Any) -> Any:
     for a changed default: raise the versions of the stages that it affects (`config/versions.py`).
     """
     return plain(settings, keeps=lambda field, value: not field.metadata and value != default_of(field))
-
-
-def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge mappings: later values win, inner mappings are merged, lists are replaced."""
-    merged: dict[str, Any] = {}
-    for layer in layers:
-        for key, value in layer.items():
-            if isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
-                value = merge(merged[key], value)
-            merged[key] = value
-    return merged

@@ -25,6 +25,7 @@ from nmtcore.config.filters import (
     LengthSettings,
     RatioSettings,
 )
+from nmtcore.config.own_code import own_member
 from nmtcore.config.stages import FilteringSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.corpus.parallel import available_cores, ordered_map
@@ -116,7 +117,7 @@ def _alive(raw: Path, alive: np.ndarray, columns: Sequence[str], **size: int) ->
 
 def _judge(name: str, settings: FilterSettings, languages: Mapping[str, str], pairs: pa.RecordBatch) -> np.ndarray:
     """Say which pairs a filter drops."""
-    drops = FUNCTIONS.get(name) or FILTERS.member(name, "drops")
+    drops = FUNCTIONS.get(name) or own_member("filters", name, "drops")
     dropped = np.asarray(drops(settings, pairs, languages))
     if not pairs.num_rows:
         return np.zeros(0, bool)

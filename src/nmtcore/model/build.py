@@ -9,7 +9,6 @@ from torch import nn
 from nmtcore.config.bases import BASES, BaseSettings
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.registry import Registry
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
 from nmtcore.model.base import TranslationModel
@@ -37,7 +36,7 @@ def build_model(
             f"The parameters of the model of {run.system} take {needed / 1e9:,.1f} GB, and this machine has "
             f"{memory / 1e9:,.1f} GB of memory: make the model smaller."
         )
-    model = implementation(BASES, run.base)(
+    model = BASES.configured(run.base)(
         run.model,
         source_size=source_size,
         target_size=target_size,
@@ -53,15 +52,9 @@ def build_components(
 ) -> list[Component]:
     """Build a model's components from their settings, which are keyed by the components' names; keep the order."""
     return [
-        implementation(COMPONENTS, COMPONENTS.name_of(entry))(entry, Build(name=name, model=model, labels=labels or {}))
+        COMPONENTS.configured(COMPONENTS.name_of(entry))(entry, Build(name=name, model=model, labels=labels or {}))
         for name, entry in settings.items()
     ]
-
-
-def implementation(registry: Registry, registered_name: str) -> type:
-    """Import what a registered settings class configures: for `PascalSettings` the class `Pascal` in its module."""
-    class_name = registry[registered_name].__name__.removesuffix("Settings")
-    return registry.member(registered_name, class_name)
 
 
 def initialise_model(

@@ -19,7 +19,7 @@ from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch
-from nmtcore.model.build import build_components, implementation, initialise_model
+from nmtcore.model.build import build_components, initialise_model
 from nmtcore.model.components.base import Component
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_GOVERNOR
 
@@ -108,7 +108,7 @@ def small_model(
         sizes = {"width": 16, "layers": 2, "dropout": 0.0}
     values = BASES[base](**{**sizes, **settings})
     torch.manual_seed(seed)
-    model = implementation(BASES, base)(
+    model = BASES.configured(base)(
         values,
         source_size=VOCABULARY,
         target_size=VOCABULARY,

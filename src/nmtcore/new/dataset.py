@@ -12,7 +12,6 @@ from nmtcore.config.catalogue import full_form
 from nmtcore.config.corpora import SIDES, FileSettings
 from nmtcore.config.datasets import CONTRAST, GOLD, REQUIRED_SPLITS, TREEBANK, DatasetSettings, EvaluationSettings
 from nmtcore.config.formats import FORMATS
-from nmtcore.config.language_codes import check_language_code
 from nmtcore.config.project import Project
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.yaml_files import yaml_files
@@ -24,6 +23,7 @@ from nmtcore.layout import RESERVED
 from nmtcore.new.component import check_own_name
 from nmtcore.new.dataset_file import WITH_TREES
 from nmtcore.new.known_parsers import KnownParser, choose_parsers, parsers_to_compare
+from nmtcore.new.language_codes import check_language_code
 from nmtcore.new.round_trip import bleu_tokeniser, choose_words
 from nmtcore.new.survey import DatasetSurvey, add_round_trips, survey_dataset
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nmtcore.annotation.models import missing_models
-from nmtcore.config.annotator_models import has_model
+from nmtcore.annotation.models import has_model, missing_models
 from nmtcore.config.annotators import ANNOTATORS, ExistingSettings
 from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import GOLD, DatasetSettings

@@ -2,26 +2,21 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmtcore.config.features import FEATURES
-from nmtcore.config.layers import Layer, history
+from nmtcore.config.layers import Layer, Place
 from nmtcore.config.own_folder import REPOSITORY
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.config.systems import BY_NAME
 from nmtcore.errors import shortened
 
-DEFAULT, MACHINE = "default", "machine, in config.yaml"
+DEFAULT = "default"
 NOT_SHOWN = ("dataset", "system", "scale", "seed")
 """The names of a run."""
-OF_MACHINE = (
-    ("training", "batch", "device_size"), ("training", "loss_chunk"), ("training", "compile"),
-    ("training", "log_every"), ("decoding", "batch_sentences"),
-)  # fmt: skip
-"""What config.yaml decides, in any case."""
 
 
 class DecidedSetting(NamedTuple):
@@ -39,39 +34,28 @@ class DecidedSetting(NamedTuple):
 
 def decided_settings(project: Project, run: RunSettings) -> list[DecidedSetting]:
     """List the settings of a run, in the order of its sections."""
-    layers = project.layers(run.dataset, run.system, run.scale)
+    merged = project.merged(run.dataset, run.system, run.scale)
     values = {key: value for key, value in run_to_json(run).items() if key not in NOT_SHOWN}
+    merged.add(Layer(project.dataset_files.where(run.dataset), {"tests": run.tests}))  # the splits that it has
     settings = []
     for place, value in _leaves(values):
-        given = _given(project, run, layers, place)
-        if given[-1:] and place == ("segmentation", "size") and given[-1][0] != value:
-            given.append((value, str(project.scale_files[run.scale])))
-        if given or value is not None:
-            file = given[-1][1] if given else DEFAULT
-            replaced = tuple((_json(other), file) for other, file in reversed(given[:-1]))
-            settings.append(DecidedSetting(".".join(place), _json(value), file, replaced))
+        given = merged.given(_place_in_files(place))
+        if place[0] in BY_NAME and place[-1] == "kind" and not given:  # the name, where the entry begins
+            given = merged.given(place[:-1])
+        *replaced, (_, file) = [(None, DEFAULT), *given]
+        if file != DEFAULT or value is not None:
+            others = tuple((_json(other), file) for other, file in reversed(replaced[1:]))
+            settings.append(DecidedSetting(".".join(place), _json(value), file, others))
     return settings
 
 
-def _given(
-    project: Project, run: RunSettings, layers: Sequence[Layer], place: tuple[str, ...]
-) -> list[tuple[Any, str]]:
-    """Return what the layers say of a setting, each value with its file; the last one decides."""
-    if place in OF_MACHINE:
-        return [(None, MACHINE)]
-    if place == ("tests",):
-        return [(None, str(project.dataset_files[run.dataset]))]
-    if place[0] == "external":
-        return history(layers, ("external",))
-    if place[0] == "features":
-        _, side, feature = place
-        return history(layers, ("syntax", side, FEATURES[feature].annotation))
-    given = history(layers, place)
-    if place[0] in BY_NAME and place[-1] == "kind" and not given:  # the entry's name is its kind, where that begins
-        entries = history(layers, place[:-1])
-        dropped = [i for i, (entry, _) in enumerate(entries) if entry is None]
-        return [entries[dropped[-1] + 1 if dropped else 0]]
-    return given
+def _place_in_files(place: Place) -> Place:
+    """Return where files have a setting of a run."""
+    section, *keys = place
+    if section == "features":
+        side, feature = keys
+        return ("syntax", side, FEATURES[feature].annotation)
+    return ("external",) if section == "external" else place
 
 
 def shown_settings(project: Project, run: RunSettings, folder: Path) -> list[list[str]]:
@@ -80,20 +64,43 @@ def shown_settings(project: Project, run: RunSettings, folder: Path) -> list[lis
     Files have the names that they have in `folder`, the working folder, or in the repository.
     """
 
-    def file_name(file: str) -> str:
-        for base in (folder, REPOSITORY):
-            file = file.removeprefix(f"{base}{os.sep}")
-        return file
-
     return [
         [
             setting.key,
             shortened(setting.value),
-            file_name(setting.file),
-            ", ".join(f"{shortened(value)} ({file_name(file)})" for value, file in setting.replaced),
+            _shown_file(setting.file, folder),
+            ", ".join(f"{shortened(value)} ({_shown_file(file, folder)})" for value, file in setting.replaced),
         ]
         for setting in decided_settings(project, run)
     ]
+
+
+def assumed_lines(project: Project, run: RunSettings, folder: Path) -> list[str]:
+    """Say what a paper leaves open and is assumed here: the notes of the run's files, base, components and transforms.
+
+    The note about a key that another file overrides is left out.
+    """
+    merged, lines = project.merged(run.dataset, run.system, run.scale), []
+    for topic in merged.values.get("assumed", {}):
+        why, file = merged.given(("assumed", topic))[-1]
+        key = topic.removeprefix(f"per_base.{run.base}.")
+        given = merged.given(tuple(key.split(".")))
+        if not key.startswith("per_base.") and (not given or given[-1][1] == file):
+            lines.append(f"{key}: {' '.join(why.split()).rstrip('.')} ({_shown_file(file, folder)})")
+    for name, settings in {run.base: run.model, **run.components, **run.transforms}.items():
+        lines += [f"{name}: {topic}: {why.rstrip('.')}" for topic, why in assumed_by(type(settings)).items()]
+    return lines
+
+
+def assumed_by(cls: type) -> dict[str, str]:
+    """Return the notes `ASSUMED` of a class of settings and its bases."""
+    return {topic: why for own in reversed(cls.__mro__) for topic, why in vars(own).get("ASSUMED", {}).items()}
+
+
+def _shown_file(file: str, folder: Path) -> str:
+    for base in (folder, REPOSITORY):
+        file = file.removeprefix(f"{base}{os.sep}")
+    return file
 
 
 def _json(value: Any) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.annotator_models import has_model, installed_pipeline
+from nmtcore.annotation.models import has_model, installed_pipeline
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from nmtcore.annotation.models import missing_models
-from nmtcore.config.annotator_models import has_model
+from nmtcore.annotation.models import has_model, missing_models
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import DatasetSettings

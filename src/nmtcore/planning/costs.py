@@ -60,7 +60,7 @@ def finished_speeds(project: Project, *, on_gpu: bool) -> Iterator[tuple[tuple[s
 
 
 def _place(project: Project, run: RunSettings) -> tuple[str, str]:
-    return ("recipes", project.dataset(run.dataset).recipe) if run.scale == PAPER else ("scales", run.scale)
+    return ("recipes", project.first_recipe(run.dataset)) if run.scale == PAPER else ("scales", run.scale)
 
 
 def run_updates(run: RunSettings, pairs: int | None) -> int | None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.annotator_models import candidate_paths, first_model_path
+from nmtcore.annotation.models import candidate_paths, first_model_path
 from nmtcore.config.datasets import metric_names
 from nmtcore.config.project import Project
 from nmtcore.config.project_settings import ProjectSettings

@@ -1,7 +1,7 @@
 """The registry of the model's components, and checks of those that a system has.
 
-To add a component: its settings in `config/components/settings.py` (`PascalSettings`), a line in `COMPONENTS`, and its
-code in a class with the name of the settings (`Pascal`), in `model/components/`, beside its relatives.
+To add a component: its settings in `config/components/settings.py`, its class in `model/components/`, beside its
+relatives, and a line in `COMPONENTS`, which names both.
 """
 
 from collections.abc import Mapping
@@ -14,43 +14,30 @@ from nmtcore.errors import UserError, joined_by_or
 
 COMPONENTS = Registry[ComponentSettings](
     {
-        "depparse": settings.DepParseSettings,
-        "diagonalparse": settings.DiagonalParseSettings,
-        "head_selection": settings.HeadSelectionSettings,
-        "label_head": settings.LabelHeadSettings,
-        "multitask": settings.MultitaskSettings,
-        "pascal": settings.PascalSettings,
-        "sennrich_haddow": settings.SennrichHaddowSettings,
-        "sisa": settings.SisaSettings,
-        "relative_positions": settings.RelativePositionsSettings,
-        "tag_attention": settings.TagAttentionSettings,
-        "tree_distance": settings.TreeDistanceSettings,
-        "tree_head": settings.TreeHeadSettings,
-        "tree_traversal": settings.TreeTraversalSettings,
+        "depparse": (settings.DepParseSettings, "parser_heads.DepParse"),
+        "diagonalparse": (settings.DiagonalParseSettings, "parser_heads.DiagonalParse"),
+        "head_selection": (settings.HeadSelectionSettings, "head_selection.HeadSelection"),
+        "label_head": (settings.LabelHeadSettings, "label_inputs.LabelHead"),
+        "multitask": (settings.MultitaskSettings, "target_tags.Multitask"),
+        "pascal": (settings.PascalSettings, "pascal.Pascal"),
+        "sennrich_haddow": (settings.SennrichHaddowSettings, "label_inputs.SennrichHaddow"),
+        "sisa": (settings.SisaSettings, "parser_heads.Sisa"),
+        "relative_positions": (settings.RelativePositionsSettings, "pair_labels.RelativePositions"),
+        "tag_attention": (settings.TagAttentionSettings, "target_tags.TagAttention"),
+        "tree_distance": (settings.TreeDistanceSettings, "pair_labels.TreeDistance"),
+        "tree_head": (settings.TreeHeadSettings, "head_selection.TreeHead"),
+        "tree_traversal": (settings.TreeTraversalSettings, "pair_labels.TreeTraversal"),
     },
     noun="component",
     key="kind",
     package="nmtcore.model.components",
-    modules={
-        **dict.fromkeys(("depparse", "diagonalparse", "sisa"), "parser_heads"),
-        **dict.fromkeys(("relative_positions", "tree_distance", "tree_traversal"), "pair_labels"),
-        **dict.fromkeys(("tag_attention", "multitask"), "target_tags"),
-        "tree_head": "head_selection",
-        **dict.fromkeys(("label_head", "sennrich_haddow"), "label_inputs"),
-    },
     own_folder="components",
     base=ComponentSettings,
 )
 
-
 RESERVED_NAMES = ("translation", "attention_maps", "encoder", "cross")
 """Names that no component can have: those of the translation's loss, of the attention observer, and of the attention
 weights that it records."""
-
-
-def component_settings(name: str, entry: Mapping[str, Any], *, where: str) -> ComponentSettings:
-    """Build the settings of a system's component `name: {kind: ..., key: value...}`; `kind` defaults to the name."""
-    return COMPONENTS.build_named(name, entry, where=f"{where}: components")
 
 
 def parser_of(components: Mapping[str, ComponentSettings]) -> str | None:

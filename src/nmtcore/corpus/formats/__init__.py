@@ -15,5 +15,5 @@ from nmtcore.corpus.formats.rows import ReadingContext
 
 
 def make_format(name: str, options: FormatOptions, context: ReadingContext) -> Any:
-    """Construct a format by its name: `conllu` is the class `Conllu`."""
-    return FORMATS.member(name, name.capitalize())(options, context)
+    """Construct a format by its name."""
+    return FORMATS.configured(name)(options, context)

@@ -122,5 +122,4 @@ def run_tags(run: RunSettings, labels: Labels) -> dict[str, list[str]]:
 
 
 def _class_of(settings: TransformSettings) -> type[Transform]:
-    module = TRANSFORMS.module(TRANSFORMS.name_of(settings))
-    return getattr(module, type(settings).__name__.removesuffix("Settings"))
+    return TRANSFORMS.configured(TRANSFORMS.name_of(settings))
