@@ -36,52 +36,67 @@ rule parse_gold:
         "../scripts/parse_gold.py"
 
 
-# Each measure: the type of its file, its inputs besides the model and the features, and its parameters.
-MEASURES = {
-    "score_heads": (
-        "head_scores",
-        {"corpus": LAYOUT.pattern("pairs"), "trees": planned(gold_trees)},
-        {
-            **run_params(inference_settings, "sentences"),
-            "scoring": VERSIONS["evaluation"],
-        },
-    ),
-    "measure_gates": (
-        "gates",
-        {"tags": planned(target_tags)},
-        run_params(inference_settings, "sentences"),
-    ),
-    "measure_attention": (
-        "attention",
-        {},
+rule score_heads:
+    input:
+        corpus=LAYOUT.pattern("pairs"),
+        trees=planned(gold_trees),
+        model=LAYOUT.pattern("model"),
+        features=planned(measured_features, measure="score_heads"),
+    output:
+        LAYOUT.pattern("head_scores"),
+    threads: SETTINGS.threads
+    resources:
+        **WITH_MODEL,
+    params:
+        **run_params(inference_settings, "sentences"),
+        scoring=VERSIONS["evaluation"],
+    script:
+        "../scripts/score_heads.py"
+
+
+rule measure_gates:
+    input:
+        tags=planned(target_tags),
+        model=LAYOUT.pattern("model"),
+        features=planned(measured_features, measure="measure_gates"),
+    output:
+        LAYOUT.pattern("gates"),
+    threads: SETTINGS.threads
+    resources:
+        **WITH_MODEL,
+    params:
+        **run_params(inference_settings, "sentences"),
+    script:
+        "../scripts/measure_gates.py"
+
+
+rule measure_attention:
+    input:
+        model=LAYOUT.pattern("model"),
+        features=planned(measured_features, measure="measure_attention"),
+    output:
+        LAYOUT.pattern("attention"),
+    threads: SETTINGS.threads
+    resources:
+        **WITH_MODEL,
+    params:
         # As many sentences as in Figures 6.1 and 6.2 of pham2018
-        {
-            **run_params(inference_settings, "decoding", "sentences"),
-            "sentences": 100,
-        },
-    ),
-    "score_contrasts": (
-        "contrast_scores",
-        {"contrasts": LAYOUT.pattern("contrasts")},
-        run_params(inference_settings, "sentences"),
-    ),
-}
+        **{**run_params(inference_settings, "decoding", "sentences"), "sentences": 100},
+    script:
+        "../scripts/measure_attention.py"
 
-for measure, (file_type, more_inputs, more_params) in MEASURES.items():
 
-    rule:
-        name:
-            measure
-        input:
-            **more_inputs,
-            model=LAYOUT.pattern("model"),
-            features=planned(measured_features, measure=measure),
-        output:
-            LAYOUT.pattern(file_type),
-        threads: SETTINGS.threads
-        resources:
-            **WITH_MODEL,
-        params:
-            **more_params,
-        script:
-            f"../scripts/{measure}.py"
+rule score_contrasts:
+    input:
+        contrasts=LAYOUT.pattern("contrasts"),
+        model=LAYOUT.pattern("model"),
+        features=planned(measured_features, measure="score_contrasts"),
+    output:
+        LAYOUT.pattern("contrast_scores"),
+    threads: SETTINGS.threads
+    resources:
+        **WITH_MODEL,
+    params:
+        **run_params(inference_settings, "sentences"),
+    script:
+        "../scripts/score_contrasts.py"
