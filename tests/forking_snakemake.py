@@ -51,9 +51,9 @@ def preload() -> None:
     import nmtcore.evaluation.scores
     import nmtcore.experiment.inference
     import nmtcore.experiment.training
-    import nmtcore.reporting.paper_table
     import nmtcore.reporting.plain_tables
     import nmtcore.segmentation.learn
+    import nmtcore.tables.make
 
     nmtcore.demo.training_words(1)  # each dev or test set of the demo corpus needs them
 

@@ -18,8 +18,8 @@ from nmtcore.planning.external import (
 )
 from nmtcore.planning.runs import measured_features, parse_folders, seed_scores, summary_seeds
 from nmtcore.planning.targets import unknown_target
-from nmtcore.reporting.seed_items import run_items
 from nmtcore.tables.plan import planned_table, table_inputs, table_notes
+from nmtcore.tables.sheets import run_items
 
 
 @pytest.fixture

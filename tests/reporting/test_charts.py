@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from itertools import combinations
+from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib
@@ -13,8 +14,11 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
+from nmtcore.config.own_folder import project_of_folder
 from nmtcore.reporting import charts
 from nmtcore.reporting.charts import COLOURS, MARKED, broken, chart_svg, system_looks, write_chart
+from nmtcore.tables.make import write_table
+from nmtcore.tables.plan import table_plan
 
 LONG = "relative_tree_traversal_with_the_brackets_of_both_sides_l4"
 SYSTEMS = ("transformer_base", "pascal", LONG)
@@ -319,11 +323,16 @@ def test_long_names_are_broken(name, lines):
     assert broken(name).split("\n") == lines
 
 
-def test_a_figure_is_changed_in_python_as_the_page_says(root, tmp_path, monkeypatch):
+def test_a_frame_is_read_and_drawn_in_python_as_the_page_says(root, tmp_path, monkeypatch):
     shutil.copytree(root / "findings", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    (block,) = re.findall(r"^```python\n(.*?)^```$", (root / "docs/tables.md").read_text(), re.M | re.DOTALL)
-    exec(block, names := {})
+    table = Path("results/tables/findings_encoder.md")
+    plan = table_plan(project_of_folder(Path()), table=table.stem)
+    write_table(plan, frame=table.with_suffix(".parquet"), table=table)
+    reading, drawing = re.findall(r"^```python\n(.*?)^```$", (root / "docs/tables.md").read_text(), re.M | re.DOTALL)
+    exec(reading, names := {})
+    assert len(names["rows"][names["rows"].baseline.notna()]) == 12
+    exec(drawing, names := {})
     assert len(dots(names["figure"].axes[0])) == 6
     assert [
         float(own) for own in re.findall(rb"/MediaBox \[ 0 0 ([\d.]+)", (tmp_path / "encoder.pdf").read_bytes())

@@ -11,8 +11,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import Difference, compare_systems
 from nmtcore.evaluation.counts import read_counts
 from nmtcore.evaluation.metrics import score_of
-from nmtcore.evaluation.scores import output_files
-from nmtcore.files import read_json, write_json, write_lines
+from nmtcore.files import read_json, write_json
 from nmtcore.reporting.manifest import RUNS_SCHEMA
 from nmtcore.reporting.report.finding import finding
 from nmtcore.reporting.report.page import write_report
@@ -204,11 +203,13 @@ def test_a_section_has_scores_cost_settings_and_curves(page):
 
 def test_a_section_names_mostly_empty_translations(tmp_path):
     inputs = report_folder(tmp_path, ["base", "other"], seeds=2)
-    names = {"scale": "small", "dataset": "d", "system": "other", "seed": 2, "split": "test"}
-    path = output_files(Path(inputs["layout"].path("hypotheses", **names))).translations
-    lines = path.read_text(encoding="utf-8").splitlines()
+    names = {"scale": "small", "dataset": "d", "system": "other", "seed": 2}
+    path = Path(inputs["layout"].path("scores", **names))
+    scores = read_json(path)
+    scores["bleu"]["test"]["sentences"] = 12
     for empty, expected in ((6, 0), (7, 1)):
-        write_lines(path, [""] * empty + lines[empty:])
+        scores["bleu"]["test"]["empty_translations"] = empty
+        write_json(path, scores)
         text = written(inputs)
         own = text[text.index('id="runs-d-other"') :]
         assert text.count("translations are empty") == own.count("translations are empty") == expected

@@ -16,12 +16,12 @@ from nmtcore.tables.plan import (
     all_paper_results,
     all_papers,
     all_tables,
-    claimed_table_jsons,
+    claimed_table_frames,
     our_split,
     paper_and_table,
     planned_table,
+    table_frames,
     table_inputs,
-    table_jsons,
     table_plan,
     tables_of,
 )
@@ -287,8 +287,8 @@ def test_all_results_are_the_ledger_the_pages_the_tables_and_the_figures(project
     assert results[0] == "results/tables/claims.md"
     assert len(results) == len(set(results)) == 1 + len(PAPERS) + tables + len(figures)
     own = [f"results/tables/pham2018_{name}.json" for name in ("dataset_sizes", "table_6_3")]
-    assert [path in claimed_table_jsons(project) for path in own] == [False, True]
-    first, *_ = table_jsons(project, paper="pham2018", folder="mine/")
+    assert [path in claimed_table_frames(project) for path in own] == [False, True]
+    first, *_ = table_frames(project, paper="pham2018", folder="mine/")
     assert first == "results/tables/mine/pham2018_dataset_sizes.json"
 
 

@@ -23,9 +23,7 @@ from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio
 from nmtcore.evaluation.metrics import METRICS, count_translations
 from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.layout import Layout
-from nmtcore.reporting.empty_translations import mostly_empty
 from nmtcore.reporting.run_index import labelled, read_scores, system_differences
-from nmtcore.reporting.seed_items import one_seed_sentence
 from nmtcore.reporting.terminal_table import (
     difference_text,
     fill_terminal,
@@ -35,6 +33,7 @@ from nmtcore.reporting.terminal_table import (
     without_common_parts,
 )
 from nmtcore.tables.scores import UAS_NOTES
+from nmtcore.tables.sheets import mostly_empty, one_seed_sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +116,7 @@ def score_report(
         fill_terminal(warning)
         for name, seeds in translations.items()
         for seed, lines in seeds.items()
-        for warning in mostly_empty(f"{name}, file {seed}", lines)
+        for warning in mostly_empty(f"{name}, file {seed}", sum(not line.strip() for line in lines), len(lines))
     ]
     blocks = [f"{sentences:,} sentence{'s' * (sentences > 1)}\n", *["".join(empty)] * bool(empty)]
     if every:

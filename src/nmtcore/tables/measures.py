@@ -183,3 +183,10 @@ def is_of_translations(name: str) -> bool:
     """Return whether a measure scores translations."""
     measure = measure_named(name)
     return measure is not None and measure.of_translations
+
+
+def measure_label(name: str) -> str:
+    """Return the name of a measure in tables."""
+    from nmtcore.evaluation.metrics import METRICS
+
+    return METRICS[name].label if name in METRICS else MEASURES[name].label if name in MEASURES else name

@@ -14,10 +14,9 @@ from nmtcore.config.typed import build, choose
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 from nmtcore.tables.cells import AXES, Cell, Claim, PlannedTable
+from nmtcore.tables.kinds import KINDS
 from nmtcore.tables.measures import MEASURES
 from nmtcore.tables.settings import (
-    COMPARING,
-    NUMBERS,
     ClaimSettings,
     PaperSettings,
     PaperTableSettings,
@@ -194,7 +193,7 @@ class _Reader:
         That is nothing if the table names its baselines.
         """
         is_own = self.shown.rows or not self.paper
-        if self.grid.baselines or self.shown.kind not in COMPARING or not is_own:
+        if self.grid.baselines or not KINDS[self.shown.kind].compares or not is_own:
             return {}
         systems = [line.system for line in lines if line.system and not line.added]
         compared = {name: self.catalogue.compared_with(name) for name in systems}
@@ -359,7 +358,7 @@ def _check_shown(catalogue: Catalogue, shown: PaperTablesSettings, published: Co
             raise UserError(f"{where}: the published table has rows and columns: leave them out here.")
         if table.rows and not table.columns:
             raise UserError(f"{where}: name the `columns` that the rows have, DATASET/SPLIT/METRIC.")
-        for column in table.columns if table.kind in NUMBERS else ():
+        for column in table.columns if KINDS[table.kind].is_grid else ():
             metric = column.rpartition("/")[2]
             if column.count("/") == 2 and metric not in shown.measures:
                 choose(metric, measures, noun="metric", where=f"{where}: columns: {column}")

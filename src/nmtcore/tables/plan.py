@@ -18,9 +18,8 @@ from nmtcore.planning.external import missing_seeds_sentence
 from nmtcore.tables.cells import Cell, CellFiles, Claim, PlannedRuns, PlannedTable, Unmeasurable, source_paths
 from nmtcore.tables.configured import configured_paper
 from nmtcore.tables.kinds import KINDS
-from nmtcore.tables.measures import INDUCTION, MEASURES, SETTINGS, measure_named, measured_source
+from nmtcore.tables.measures import INDUCTION, MEASURES, SETTINGS, measure_named
 from nmtcore.tables.papers import Paper, cell_without_number, paper_files, read_paper
-from nmtcore.tables.settings import FIGURES_OF_KINDS, NUMBERS
 from nmtcore.tables.trees import BRANCHING, UNTRAINED, WITHOUT_RUNS
 
 ALWAYS = ("bleu", "chrf")
@@ -70,14 +69,19 @@ def table_inputs(project: Project, *, table: str) -> list[str]:
     return list(dict.fromkeys(path for cell in cells for path in source_paths(cell.source.get("files"))))
 
 
-def figure_inputs(project: Project, *, table: str) -> list[str]:
-    """List the files that a figure is made from. Raises `UserError` if the table's kind draws none."""
+def figure_inputs(project: Project, *, table: str, folder: str = "") -> list[str]:
+    """List the frame that a figure is made from. Raises `UserError` if the table's kind draws none."""
     paper, name = paper_and_table(project, table)
     table_kind = _paper(project, paper).tables[name].table_kind
-    if table_kind not in FIGURES_OF_KINDS:
+    if not KINDS[table_kind].has_figure:
         file = project.layout.path("table", folder="", table=table)
         raise UserError(f"{table} is a table of {table_kind}, of which no figure is drawn: ask for {file}.")
-    return table_inputs(project, table=table)
+    return [project.layout.path("table_frame", folder=folder, table=table)]
+
+
+def has_figure(project: Project, table: str) -> bool:
+    """Return whether a table also has a figure."""
+    return KINDS[planned_table(project, table).table_kind].has_figure
 
 
 def table_notes(project: Project, *, table: str) -> list[str]:
@@ -176,7 +180,7 @@ class _Planner:
         for column in self.table.columns:
             columns[column.column] = (column, column.column)
             measure = measure_named(column.measure)
-            if measure is None or self.table.table_kind not in NUMBERS:
+            if measure is None or not KINDS[self.table.table_kind].is_grid:
                 continue
             also = ALWAYS if measure.of_translations else measure.also
             for name in also:
@@ -233,7 +237,7 @@ class _Planner:
         runs, baseline = (self.runs.get(key or "") for key in (cell.runs, cell.baseline_runs))
         files = CellFiles(self.project, cell, runs, baseline, configured=not self.paper.name)
         try:
-            return replace(cell, source=KINDS.get(self.table.table_kind, measured_source)(files))
+            return replace(cell, source=KINDS[self.table.table_kind].source(files))
         except Unmeasurable as error:
             return replace(cell, reason=str(error))
 
@@ -399,15 +403,15 @@ def _with_parses(cell: Cell, parses: _Parses) -> Cell:
     return replace(cell, source={**cell.source, "files": files})
 
 
-def table_jsons(project: Project, *, paper: str, folder: str = "") -> list[str]:
-    """List the JSON of each table of a paper; `folder` is that of a version that the user named."""
-    return [project.layout.path("table_json", folder=folder, table=name) for name in tables_of(project, paper)]
+def table_frames(project: Project, *, paper: str, folder: str = "") -> list[str]:
+    """List the frame of each table of a paper; `folder` is that of a version that the user named."""
+    return [project.layout.path("table_frame", folder=folder, table=name) for name in tables_of(project, paper)]
 
 
-def claimed_table_jsons(project: Project, *, folder: str = "") -> list[str]:
-    """List the JSON of each table that a claim is made about."""
+def claimed_table_frames(project: Project, *, folder: str = "") -> list[str]:
+    """List the frame of each table that a claim is made about."""
     return [
-        project.layout.path("table_json", folder=folder, table=name)
+        project.layout.path("table_frame", folder=folder, table=name)
         for name in all_tables(project)
         if planned_table(project, name).claims
     ]
@@ -416,11 +420,7 @@ def claimed_table_jsons(project: Project, *, folder: str = "") -> list[str]:
 def all_paper_results(project: Project) -> list[str]:
     """List the ledger of claims, and the page and the figures of each paper."""
     path, names = project.layout.path, all_tables(project)
-    figures = [
-        path("figure", folder="", table=name)
-        for name in names
-        if planned_table(project, name).table_kind in FIGURES_OF_KINDS
-    ]
+    figures = [path("figure", folder="", table=name) for name in names if has_figure(project, name)]
     pages = [path("paper_page_table", folder="", paper=paper) for paper in all_papers(project)]
     tables = [path("table", folder="", table=name) for name in names]
     return [path("claim_table", folder=""), *pages, *tables, *figures]

@@ -5,19 +5,21 @@ from contextlib import suppress
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.layout import ParsedPath
-from nmtcore.tables.plan import all_tables, planned_table
-from nmtcore.tables.settings import FIGURES_OF_KINDS
+from nmtcore.tables.plan import all_tables, has_figure, planned_table
 
 
 def report_tables(project: Project) -> list[str]:
-    """List the JSON of all tables of the papers."""
-    return [project.layout.path("table_json", folder="", table=name) for name in all_tables(project)]
+    """List the frames of all tables of the papers."""
+    return [project.layout.path("table_frame", folder="", table=name) for name in all_tables(project)]
 
 
 def report_figures(project: Project) -> list[str]:
     """List the figures of the papers."""
-    names = [name for name in all_tables(project) if planned_table(project, name).table_kind in FIGURES_OF_KINDS]
-    return [project.layout.path("figure", folder="", table=name) for name in names]
+    return [
+        project.layout.path("figure", folder="", table=name)
+        for name in all_tables(project)
+        if has_figure(project, name)
+    ]
 
 
 def report_scores(project: Project) -> list[str]:

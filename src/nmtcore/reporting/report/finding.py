@@ -9,9 +9,9 @@ from typing import Any
 from nmtcore.evaluation.attachment import UAS_LABELS
 from nmtcore.evaluation.compare import FALSE_ALARMS, Difference, holm
 from nmtcore.reporting.charts import system_looks
-from nmtcore.reporting.claims_page import JudgedClaim, by
 from nmtcore.reporting.report.runs import SystemRuns
-from nmtcore.tables.verdicts import ANSWERS
+from nmtcore.tables.ledger import ANSWERS, Judged
+from nmtcore.tables.query import grouped
 
 SHOWN = 13
 """Systems of a data set that are shown; others are folded."""
@@ -138,7 +138,7 @@ def seeds_sentence(groups: Sequence[SystemRuns]) -> str:
     )
 
 
-def state(scale: str, judged: Sequence[JudgedClaim], groups: Sequence[SystemRuns], *, runs: int, planned: int) -> str:
+def state(scale: str, judged: Sequence[Judged], groups: Sequence[SystemRuns], *, runs: int, planned: int) -> str:
     """Say how much was run and compared."""
     seeds, compared = {len(group.seeds) for group in groups}, [own for own in judged if own["ours"]]
     each = f", {_count(seeds.pop(), 'seed')}" if len(seeds) == 1 else ""
@@ -151,11 +151,11 @@ def state(scale: str, judged: Sequence[JudgedClaim], groups: Sequence[SystemRuns
     return f"{said}."
 
 
-def papers(judged: Sequence[JudgedClaim], titles: Mapping[str, str]) -> list[dict[str, Any]]:
+def papers(judged: Sequence[Judged], titles: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the papers, those with compared claims first: their numbers of answers, and the comparisons of a claim."""
     described = []
-    for (paper,), own in by(judged, "paper").items():
-        claims = by([entry for entry in own if entry["ours"]], "says")
+    for (paper,), own in grouped(judged, "paper").items():
+        claims = grouped([entry for entry in own if entry["ours"]], "says")
         described.append(
             {
                 "name": paper,
@@ -177,7 +177,7 @@ def papers(judged: Sequence[JudgedClaim], titles: Mapping[str, str]) -> list[dic
     return sorted(described, key=lambda own: not own["compared"])
 
 
-def _answers(judged: Sequence[JudgedClaim]) -> dict[str, int]:
+def _answers(judged: Sequence[Judged]) -> dict[str, int]:
     counts = Counter(entry["answer"] for entry in judged)
     return {answer: counts[answer] for answer in ANSWERS if counts[answer]}
 

@@ -1,12 +1,11 @@
-"""The ledger of claims: what papers claim, and what our results say about it."""
+"""The page of the ledger: what papers claim, and what our results say about it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import fill
 from typing import Any
 
 from nmtcore.evaluation.compare import ONE_SEED
-from nmtcore.reporting.results import Compared, Undecided
 from nmtcore.reporting.table import (
     Block,
     Column,
@@ -24,10 +23,8 @@ from nmtcore.reporting.table import (
     text_columns,
     with_origin,
 )
-from nmtcore.tables.cells import MARGIN, Cell, Claim, PlannedTable, trained_name
-from nmtcore.tables.verdicts import ANSWERS, Verdict, judge_claim
-
-_DIRECTIONS = {"gain": "better", "loss": "worse", "no_gain": "not better"}
+from nmtcore.tables.ledger import ANSWERS, Judged
+from nmtcore.tables.query import grouped
 
 _NOTES = f"""
 Published and ours: the system's score minus the baseline's. Ours on: our data set and split, where they stand in for
@@ -41,96 +38,8 @@ another cause. Not by: controls whose interval is not above 0. Significant gain:
 of level p.
 """
 
-MARKED = "Systems with a mark of significance are better"
-"""What the papers claim by marks in their tables."""
 
-JudgedClaim = Mapping[str, Any]
-"""A row of the ledger: a comparison that a paper makes, and what our results say of it, as `claim_row` makes it."""
-
-
-def judged_claims(table: PlannedTable, compare: Callable[[Cell, Cell], Compared]) -> list[JudgedClaim]:
-    """Judge the claims about a table."""
-    return [_judged(table, claim, compare) for claim in table.claims]
-
-
-def _judged(table: PlannedTable, claim: Claim, compare: Callable[[Cell, Cell], Compared]) -> JudgedClaim:
-    system, baseline = claim.system, claim.baseline
-    compared = claim.reason or compare(system, baseline)
-    if isinstance(compared, str):
-        return claim_row(claim, judge_claim(claim, None, reason=compared))
-    difference, reason = compared if isinstance(compared, Undecided) else (compared, "")
-    controls = [control.reason or compare(control, against) for control, against in claim.controls]
-    seeds = [len(table.runs[own.runs].seeds) if own.runs else None for own in (system, baseline)]
-    return claim_row(
-        claim,
-        judge_claim(
-            claim,
-            difference,
-            controls=[own.reason if isinstance(own, Undecided) else own for own in controls],
-            reason=claim.undecided or reason,
-        ),
-        runs=system.runs or "",
-        baseline_runs=baseline.runs or "",
-        our_dataset=system.ours,
-        our_split=system.test,
-        seeds=seeds[0],
-        baseline_seeds=seeds[1],
-    )
-
-
-def claim_row(claim: Claim, verdict: Verdict, **compared: Any) -> JudgedClaim:
-    """Make the row of a comparison, of plain values, from the claim, our verdict, and what we `compared` for it.
-
-    That are the `runs` and `baseline_runs` as DATASET/SYSTEM (empty: not run, or a baseline that is no system of ours),
-    their numbers of `seeds` and `baseline_seeds`, and `our_dataset` and `our_split`.
-    """
-    ours = verdict.difference
-    delta = 0.0 if ours is None else ours.delta
-    small = verdict.answer == "upheld" and claim.direction == "no_gain" and ours.interval[0] > 0
-    return {
-        "paper": claim.paper,
-        "place": claim.place,
-        "claim": claim.says or f"significant gain (p < {claim.level})",
-        "says": claim.says or MARKED,
-        "claimed": _DIRECTIONS[claim.direction] + f" (margin {claim.margin:g})" * (claim.margin != MARGIN),
-        "system": trained_name(claim.system, claim.system.tested),
-        "baseline": trained_name(claim.baseline, claim.system.tested),
-        "dataset": claim.system.tested,
-        "system_dataset": claim.system.dataset,
-        "baseline_dataset": claim.baseline.dataset,
-        **{key: getattr(claim.system, key) for key in ("split", "item", "metric")},
-        "published": claim.difference,
-        "ours": None if ours is None else Estimate(ours.delta, *ours.interval),
-        "detectable": None if ours is None else ours.detectable,
-        "answer": verdict.answer,
-        "shown_answer": verdict.answer + f": a gain of less than {claim.margin:g}" * small,
-        "as_claimed": {"gain": delta > 0, "loss": delta < 0, "no_gain": delta < claim.margin}[claim.direction],
-        "reason": verdict.reason,
-        "also_by": [trained_name(own, claim.system.tested) for own in verdict.also_by],
-        "controls": _controls(claim, verdict),
-        **{"runs": "", "baseline_runs": ""},
-        **dict.fromkeys(("our_dataset", "our_split", "seeds", "baseline_seeds")),
-        **compared,
-    }
-
-
-def _controls(claim: Claim, verdict: Verdict) -> str:
-    """Say which controls have an upheld gain as well, which have not, and why there is nothing to say."""
-    if claim.direction != "gain":
-        return "no gain claimed"
-    if not claim.controls:
-        return "no control named"
-    if verdict.answer != "upheld":
-        return "no gain to explain"
-    said = []
-    for control in verdict.controls:
-        name = trained_name(control.cell, claim.system.tested)
-        unknown = f"not known of {name}: {control.reason}"
-        said.append(unknown if control.gains is None else name if control.gains else f"not by {name}")
-    return "; ".join(said)
-
-
-def comparisons(judged: Sequence[JudgedClaim]) -> int:
+def comparisons(judged: Sequence[Judged]) -> int:
     """Count our comparisons behind claims, of which several may share one."""
     keys = ("runs", "our_dataset", "our_split", "metric", "item")
     return len(
@@ -138,7 +47,7 @@ def comparisons(judged: Sequence[JudgedClaim]) -> int:
     )
 
 
-def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
+def ledger_page(judged: Sequence[Judged], *, scale: str) -> Page:
     """Make the ledger: the counts of each paper, a row per claim, and the comparisons that were run."""
     compared = [own for own in judged if own["ours"]]
     blocks: list[Block] = [Paragraph(stand_in_text(scale, _stand_ins(judged), whose="the papers'")), _counts(judged)]
@@ -148,27 +57,19 @@ def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
     return Page(title="Claims", blocks=(*blocks, note(fill(" ".join(_NOTES.split()), 120))))
 
 
-def _counts(judged: Sequence[JudgedClaim]) -> Table:
+def _counts(judged: Sequence[Judged]) -> Table:
     """Count the verdicts of each paper, upheld claims that hold for a control too, and our comparisons behind them."""
     columns = [*text_columns("paper")]
     columns += number_columns("claims", *ANSWERS, "upheld, but also by a control", "comparisons")
     rows = []
-    for paper, own in by(judged, "paper").items():
+    for paper, own in grouped(judged, "paper").items():
         answers = Counter(entry["answer"] for entry in own)
         also = sum(bool(entry["also_by"]) for entry in own)
         rows.append([*paper, len(own), *(answers[answer] for answer in ANSWERS), also, comparisons(own)])
     return make_table(columns, rows)
 
 
-def by(judged: Sequence[JudgedClaim], *keys: str) -> dict[tuple[str, ...], list[JudgedClaim]]:
-    """Group rows by some of their values, in the order of the first ones."""
-    groups: dict[tuple[str, ...], list[JudgedClaim]] = {}
-    for entry in judged:
-        groups.setdefault(tuple(entry[key] for key in keys), []).append(entry)
-    return groups
-
-
-def _claims(judged: Sequence[JudgedClaim]) -> Table:
+def _claims(judged: Sequence[Judged]) -> Table:
     """Make a row per claim: its verdicts, and the smallest and the largest of our differences."""
     columns = [*text_columns("paper", "place", "claim", "claimed", "verdict")]
     columns += number_columns("comparisons")
@@ -177,7 +78,7 @@ def _claims(judged: Sequence[JudgedClaim]) -> Table:
         for name in ("published, mean", "ours, least", "ours, most")
     ]
     rows = []
-    for text, entries in by(judged, "paper", "place", "claim").items():
+    for text, entries in grouped(judged, "paper", "place", "claim").items():
         answers = Counter(entry["answer"] for entry in entries)
         shown = [
             answer if len(answers) == 1 else f"{answer} {answers[answer]}" for answer in ANSWERS if answers[answer]
@@ -194,7 +95,7 @@ def _claims(judged: Sequence[JudgedClaim]) -> Table:
     return make_table(columns, rows)
 
 
-def _comparisons(judged: Sequence[JudgedClaim], scale: str) -> Table:
+def _comparisons(judged: Sequence[Judged], scale: str) -> Table:
     """Make a row per comparison of a claim, a group per claim."""
     columns = [
         *text_columns("paper", "place", "claim", "claimed", "system", "data set"),
@@ -205,12 +106,12 @@ def _comparisons(judged: Sequence[JudgedClaim], scale: str) -> Table:
           for name, digits in (("detectable", 2), ("seeds", 0), ("seeds of the baseline", 0))),
         Column(name="scale", detail=True),
     ]  # fmt: skip
-    claims = by(judged, "paper", "place", "claim").values()
+    claims = grouped(judged, "paper", "place", "claim").values()
     groups = [[_row(entry, scale) for entry in entries] for entries in claims]
     return grouped_table(columns, groups)
 
 
-def _row(own: JudgedClaim, scale: str) -> list[Any]:
+def _row(own: Judged, scale: str) -> list[Any]:
     system, ours, detectable, seeds = with_origin(
         [own["system"], Estimate(*own["ours"]), own["detectable"], own["seeds"]], own["runs"]
     )
@@ -225,7 +126,7 @@ def _row(own: JudgedClaim, scale: str) -> list[Any]:
     ]
 
 
-def _not_run(judged: Sequence[JudgedClaim]) -> Iterator[Block]:
+def _not_run(judged: Sequence[Judged]) -> Iterator[Block]:
     """Yield a line that counts the comparisons that were not run, and says how they are."""
     if judged:
         reasons = Counter(own["reason"] for own in judged)
@@ -243,7 +144,7 @@ def stand_in_text(scale: str, stand_ins: Sequence[tuple[str, str]], *, whose: st
     return f"Scale {scale}" + (f"; data sets that stand in for {whose}: {named}." if named else ".")
 
 
-def _stand_ins(judged: Sequence[JudgedClaim]) -> list[tuple[str, str]]:
+def _stand_ins(judged: Sequence[Judged]) -> list[tuple[str, str]]:
     """List the data sets of the papers that others stand in for, with these, as far as they were run."""
     pairs = dict.fromkeys(
         pair
