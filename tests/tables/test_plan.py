@@ -286,10 +286,10 @@ def test_all_results_are_the_ledger_the_pages_the_tables_and_the_figures(project
     figures = [path for path in results if path.endswith(".svg")]
     assert results[0] == "results/tables/claims.md"
     assert len(results) == len(set(results)) == 1 + len(PAPERS) + tables + len(figures)
-    own = [f"results/tables/pham2018_{name}.json" for name in ("dataset_sizes", "table_6_3")]
+    own = [f"results/tables/pham2018_{name}.parquet" for name in ("dataset_sizes", "table_6_3")]
     assert [path in claimed_table_frames(project) for path in own] == [False, True]
     first, *_ = table_frames(project, paper="pham2018", folder="mine/")
-    assert first == "results/tables/mine/pham2018_dataset_sizes.json"
+    assert first == "results/tables/mine/pham2018_dataset_sizes.parquet"
 
 
 OWN = {

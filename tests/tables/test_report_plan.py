@@ -22,8 +22,8 @@ def project(make_project):
 
 def test_all_tables_and_figures_are_inputs(project):
     tables, figures = report_tables(project), report_figures(project)
-    assert "results/tables/pham2018_table_6_3.json" in tables
-    assert "results/tables/aycock2021_table_4_1.json" in tables
+    assert "results/tables/pham2018_table_6_3.parquet" in tables
+    assert "results/tables/aycock2021_table_4_1.parquet" in tables
     assert "results/figures/pham2018_figure_6_1.svg" in figures
     assert len(tables) == len(set(tables))
     assert len(tables) > len(figures) > 5

@@ -26,7 +26,7 @@ from nmtcore.reporting.table import (
     with_origin,
 )
 from nmtcore.tables.cells import Cell, PlannedTable
-from nmtcore.tables.query import Frame, Results, Row, grouped
+from nmtcore.tables.query import Frame, Results, Row, rows_by
 from nmtcore.tables.sheets import mostly_empty, run_items
 
 EXAMPLES = pa.schema(
@@ -142,7 +142,7 @@ def _without_spaces(text: str) -> str:
 def example_blocks(frame: Frame) -> list[Block]:
     """Show the examples, a section per comparison: its heading, and one small table per example."""
     blocks = item_blocks(sentence for row in frame.rows for sentence in row["warnings"] or ())
-    for (dataset, test, baseline, system), rows in grouped(frame.rows, "dataset", "test", "baseline", "system").items():
+    for (dataset, test, baseline, system), rows in rows_by(frame.rows, "dataset", "test", "baseline", "system").items():
         blocks.append(Heading(f"{dataset}, {test}: {baseline} and {system}"))
         if rows[0]["reason"]:
             blocks.append(Paragraph(f"No example: {rows[0]['reason']}."))

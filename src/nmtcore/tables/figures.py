@@ -9,7 +9,7 @@ from nmtcore.reporting import charts
 from nmtcore.reporting.charts import OURS, PUBLISHED
 from nmtcore.tables.measures import measure_label
 from nmtcore.tables.part_sheets import is_longest, length_scores, part_counts, part_gains, test_of
-from nmtcore.tables.query import Frame, Row, comparison_of, differences
+from nmtcore.tables.query import Frame, Row, compared_rows, comparison_of
 from nmtcore.tables.sheets import names_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _drawn(row: Row, **names: Any) -> Row:
 def difference_figure(frame: Frame) -> "Figure":
     """Draw the differences from baselines, each comparison once."""
     comparisons: dict[Any, list[Row]] = {}
-    for row in differences(frame):
+    for row in compared_rows(frame):
         comparisons.setdefault(comparison_of(row), []).append(row)
     drawn = []
     for own in comparisons.values():

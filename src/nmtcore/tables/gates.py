@@ -27,7 +27,7 @@ from nmtcore.reporting.table import (
     with_origin,
 )
 from nmtcore.tables.cells import Cell, PlannedTable
-from nmtcore.tables.query import Frame, Results, Row, grouped, measured_cells
+from nmtcore.tables.query import Frame, Results, Row, measured_cells, rows_by
 from nmtcore.tables.sheets import missing_runs
 
 GATES = pa.schema(
@@ -142,7 +142,7 @@ def draw_gates(frame: Frame, figure: Path, *, title: str) -> None:
     """Draw the references that the figure shows of each system."""
     drawings = [
         gates_drawing(rows[0]["system"], [row for row in rows if row["subwords"] is not None])
-        for rows in grouped(frame.rows, "runs", "test").values()
+        for rows in rows_by(frame.rows, "runs", "test").values()
     ]
     write_drawings(figure, drawings, title=title, sentences=missing_runs(frame.table))
 
@@ -175,7 +175,7 @@ def gate_blocks(frame: Frame) -> list[Block]:
     """Show the counts next to the published ones, which may be alone."""
     cells = [cell for cell in frame.table.cells if cell.item]
     alone = [cell for cell in cells if not cell.source or cell.metric != COUNTED]
-    counted = grouped((row for row in frame.rows if row["tag"] is not None), "runs", "test")
+    counted = rows_by((row for row in frame.rows if row["tag"] is not None), "runs", "test")
     blocks = [block for rows in counted.values() for block in _counts(cells, rows)]
     if alone:
         rows = [[cell.item, cell.published, TableCell(None, reason=_reason(cell)), *[None] * 5] for cell in alone]

@@ -197,7 +197,7 @@ KINDS = {
         columns="sharpness.SHARPNESS", source=sharpness_source,
     ),
     "attention": Kind(
-        "sentence_figures.attention_rows", "sentence_figures.attention_blocks",
+        "sentence_figures.map_rows", "sentence_figures.attention_blocks",
         drawing="sentence_figures.draw_attention", columns="sentence_figures.ATTENTION", source=attention_source,
     ),
 }  # fmt: skip

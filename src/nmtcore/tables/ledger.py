@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from nmtcore.tables.cells import MARGIN, Claim, PlannedTable
-from nmtcore.tables.query import Frame, Row, grouped
+from nmtcore.tables.query import Frame, Row, rows_by
 
 ANSWERS = ("upheld", "contradicted", "not decided", "not run")
 """The verdicts."""
@@ -26,7 +26,7 @@ def ledger(frames: Iterable[Frame]) -> list[Judged]:
     return [
         judge(frame.table, claim, *rows)
         for frame in frames
-        for claim, rows in zip(frame.table.claims, grouped(frame.claims, "claim").values(), strict=True)
+        for claim, rows in zip(frame.table.claims, rows_by(frame.claims, "claim").values(), strict=True)
     ]
 
 

@@ -24,7 +24,8 @@ from nmtcore.reporting.table import (
     with_origin,
 )
 from nmtcore.tables.ledger import ANSWERS, Judged
-from nmtcore.tables.query import grouped
+from nmtcore.tables.query import rows_by
+from nmtcore.tables.sheets import stand_in_text
 
 _NOTES = f"""
 Published and ours: the system's score minus the baseline's. Ours on: our data set and split, where they stand in for
@@ -52,7 +53,7 @@ def ledger_page(judged: Sequence[Judged], *, scale: str) -> Page:
     compared = [own for own in judged if own["ours"]]
     blocks: list[Block] = [Paragraph(stand_in_text(scale, _stand_ins(judged), whose="the papers'")), _counts(judged)]
     if compared:
-        blocks += [Heading("Claims"), _claims(compared), Heading("Comparisons"), _comparisons(compared, scale)]
+        blocks += [Heading("Claims"), _claims(compared), Heading("Comparisons"), comparison_table(compared, scale)]
     blocks += _not_run([own for own in judged if not own["ours"]])
     return Page(title="Claims", blocks=(*blocks, note(fill(" ".join(_NOTES.split()), 120))))
 
@@ -62,7 +63,7 @@ def _counts(judged: Sequence[Judged]) -> Table:
     columns = [*text_columns("paper")]
     columns += number_columns("claims", *ANSWERS, "upheld, but also by a control", "comparisons")
     rows = []
-    for paper, own in grouped(judged, "paper").items():
+    for paper, own in rows_by(judged, "paper").items():
         answers = Counter(entry["answer"] for entry in own)
         also = sum(bool(entry["also_by"]) for entry in own)
         rows.append([*paper, len(own), *(answers[answer] for answer in ANSWERS), also, comparisons(own)])
@@ -78,7 +79,7 @@ def _claims(judged: Sequence[Judged]) -> Table:
         for name in ("published, mean", "ours, least", "ours, most")
     ]
     rows = []
-    for text, entries in grouped(judged, "paper", "place", "claim").items():
+    for text, entries in rows_by(judged, "paper", "place", "claim").items():
         answers = Counter(entry["answer"] for entry in entries)
         shown = [
             answer if len(answers) == 1 else f"{answer} {answers[answer]}" for answer in ANSWERS if answers[answer]
@@ -95,10 +96,11 @@ def _claims(judged: Sequence[Judged]) -> Table:
     return make_table(columns, rows)
 
 
-def _comparisons(judged: Sequence[Judged], scale: str) -> Table:
-    """Make a row per comparison of a claim, a group per claim."""
+def comparison_table(judged: Sequence[Judged], scale: str, *, of_claim: bool = False) -> Table:
+    """Make a row per comparison of a claim, a group per claim; of one claim, what all rows share is not shown."""
     columns = [
-        *text_columns("paper", "place", "claim", "claimed", "system", "data set"),
+        *(Column(name=name, detail=of_claim) for name in ("paper", "place", "claim")),
+        *text_columns("claimed", "system", "data set"),
         Column(name="published", content="number", digits=2, signed=True),
         estimate_column("ours"),
         *text_columns("verdict", "baseline", "also by", "ours on", "test", "subset", "metric"),
@@ -106,7 +108,7 @@ def _comparisons(judged: Sequence[Judged], scale: str) -> Table:
           for name, digits in (("detectable", 2), ("seeds", 0), ("seeds of the baseline", 0))),
         Column(name="scale", detail=True),
     ]  # fmt: skip
-    claims = grouped(judged, "paper", "place", "claim").values()
+    claims = rows_by(judged, "paper", "place", "claim").values()
     groups = [[_row(entry, scale) for entry in entries] for entries in claims]
     return grouped_table(columns, groups)
 
@@ -136,12 +138,6 @@ def _not_run(judged: Sequence[Judged]) -> Iterator[Block]:
             f"{len(judged)} comparisons were not run ({reason}: {count}{more}). `snakemake --cores 8 tables` makes the "
             "runs that are missing; results/tables/claims.json has the reason of each."
         )
-
-
-def stand_in_text(scale: str, stand_ins: Sequence[tuple[str, str]], *, whose: str = "the paper's") -> str:
-    """Say at which scale and on which data sets results are ours, given pairs of a paper's data set and ours."""
-    named = ", ".join(f"{ours} for {dataset}" for dataset, ours in stand_ins)
-    return f"Scale {scale}" + (f"; data sets that stand in for {whose}: {named}." if named else ".")
 
 
 def _stand_ins(judged: Sequence[Judged]) -> list[tuple[str, str]]:

@@ -201,7 +201,7 @@ def difference_values(difference: Difference) -> Row:
     return values | {"detectable": difference.detectable, "training_noise": difference.with_training_noise}
 
 
-def grouped(rows: Iterable[Row], *keys: str) -> dict[tuple[Any, ...], list[Row]]:
+def rows_by(rows: Iterable[Row], *keys: str) -> dict[tuple[Any, ...], list[Row]]:
     """Group rows by some of their values, in the order of the first ones."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -252,15 +252,15 @@ def comparison_of(row: Row) -> tuple[Any, ...]:
     return row["measure"], row["runs"], row["baseline_runs"] or row["baseline"], row["test"]
 
 
-def differences(frame: Frame) -> list[Row]:
+def compared_rows(frame: Frame) -> list[Row]:
     """List the differences from the baselines or, without baselines, those of claims about whole tests."""
     rows = frame.rows if frame.table.baselines else [row for row in frame.claims if row["control"] is None]
     return [row for row in rows if row["delta"] is not None and row["item"] is None]
 
 
 def correct(frame: Frame) -> None:
-    """Add the p-values of `differences` by Holm's method, corrected over the comparisons by the same measure."""
-    rows, corrected = differences(frame), {}
+    """Add the p-values of `compared_rows` by Holm's method, corrected over the comparisons by the same measure."""
+    rows, corrected = compared_rows(frame), {}
     for measure in dict.fromkeys(row["measure"] for row in rows):
         corrected |= holm({comparison_of(row): row["p"] for row in rows if row["measure"] == measure})
     for row in rows:

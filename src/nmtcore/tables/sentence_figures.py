@@ -23,7 +23,7 @@ from nmtcore.reporting.table import (
 )
 from nmtcore.reporting.tree_drawing import DrawnTree, tree_drawing, trees_drawing
 from nmtcore.tables.cells import Cell, PlannedTable
-from nmtcore.tables.query import Frame, Results, Row, grouped, measured_cells
+from nmtcore.tables.query import Frame, Results, Row, measured_cells, rows_by
 from nmtcore.tables.sheets import missing_runs
 from nmtcore.tables.trees import parse_files
 
@@ -68,7 +68,7 @@ def _ids(path: Path) -> set[int]:
     return {id_ for batch in read_batches(path, columns=["id"]) for id_ in batch.column("id").to_pylist()}
 
 
-def attention_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
+def map_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
     """Read the attention of the first seed of each system on a sentence: of its encoder heads, or of the decoder.
 
     Systems without encoder heads share the sentence, which their tests have in common.
@@ -138,7 +138,7 @@ def _map(row: Row) -> Row:
 
 def draw_attention(frame: Frame, figure: Path, *, title: str) -> None:
     """Draw the maps of each system."""
-    systems = grouped(frame.rows, "runs", "test").values()
+    systems = rows_by(frame.rows, "runs", "test").values()
     drawings = [drawing for maps in systems for drawing in attention_drawings(maps)]
     write_drawings(figure, drawings, title=title, sentences=missing_runs(frame.table))
 
@@ -209,7 +209,7 @@ def tree_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
 
 def draw_trees(frame: Frame, figure: Path, *, title: str) -> None:
     """Draw the trees of each treebank, as in the paper (tran2018, Figure 5) without punctuation and roots."""
-    treebanks = list(grouped(frame.rows, "dataset", "test").values())
+    treebanks = list(rows_by(frame.rows, "dataset", "test").values())
     sentences = [
         f"Treebank {trees[0]['test']}: {trees[0]['chosen']}; without punctuation and roots." for trees in treebanks
     ]
@@ -225,7 +225,7 @@ def _drawn(tree: Row, scale: str) -> DrawnTree:
 
 def tree_blocks(frame: Frame) -> list[Block]:
     """Show the heads of each word as words."""
-    treebanks = grouped(frame.rows, "dataset", "test").values()
+    treebanks = rows_by(frame.rows, "dataset", "test").values()
     blocks = [block for trees in treebanks for block in _tabulated(trees)]
     return [*blocks, *([note(_TREES)] if blocks else []), *item_blocks(missing_runs(frame.table))]
 

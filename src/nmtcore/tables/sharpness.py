@@ -10,7 +10,7 @@ from nmtcore.evaluation.sharpness import BINS, count_sharpness
 from nmtcore.reporting import charts
 from nmtcore.reporting.table import Block, item_blocks, make_table, note, number_columns, text_columns, with_origin
 from nmtcore.tables.cells import PlannedTable
-from nmtcore.tables.query import Frame, Results, Row, grouped, measured_cells
+from nmtcore.tables.query import Frame, Results, Row, measured_cells, rows_by
 from nmtcore.tables.sheets import missing_runs
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _by_system(frame: Frame) -> Iterator[tuple[list[Row], int | None]]:
     The fact `layer` chooses it; of a model with fewer layers it is the last.
     """
     layer = frame.table.facts.get("layer")
-    for rows in grouped(frame.rows, "runs", "test").values():
+    for rows in rows_by(frame.rows, "runs", "test").values():
         yield rows, None if layer is None else min(int(layer), max(row["layer"] for row in rows))
 
 

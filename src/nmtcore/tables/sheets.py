@@ -25,7 +25,7 @@ from nmtcore.reporting.table import (
 )
 from nmtcore.tables.cells import Cell, PlannedTable
 from nmtcore.tables.measures import ATTACHMENT, DIFFERS, MEASURES, SETTINGS, is_of_translations, measure_label
-from nmtcore.tables.query import WITH_LENGTHS, Frame, Row, comparison_of, differences
+from nmtcore.tables.query import WITH_LENGTHS, Frame, Row, compared_rows, comparison_of
 from nmtcore.tables.sizes import NOTES as SIZE_NOTES
 
 GAINS, LOSSES = ("dD", "vV"), ("xX", "yY")
@@ -48,7 +48,7 @@ def number_blocks(frame: Frame) -> list[Block]:
     """Show our values next to the published ones, and compare them."""
     table = frame.table
     comparisons: dict[Any, list[Row]] = {}
-    for row in differences(frame):
+    for row in compared_rows(frame):
         comparisons.setdefault(comparison_of(row), []).append(row)
     compared = list(comparisons.values())
     cells = {(row["row"], row["column"]): row for row in frame.rows if row["baseline"] is None}
@@ -280,6 +280,12 @@ def mostly_empty(name: str, empty: int, sentences: int) -> Iterator[str]:
     """Yield a sentence if more than half of some translations are empty; `name` says whose they are."""
     if 2 * empty > sentences:
         yield f"{name}: {empty:,} of {sentences:,} translations are empty."
+
+
+def stand_in_text(scale: str, stand_ins: Sequence[tuple[str, str]], *, whose: str = "the paper's") -> str:
+    """Say at which scale and on which data sets results are ours, given pairs of a paper's data set and ours."""
+    named = ", ".join(f"{ours} for {dataset}" for dataset, ours in stand_ins)
+    return f"Scale {scale}" + (f"; data sets that stand in for {whose}: {named}." if named else ".")
 
 
 def one_seed_sentence(names: str) -> str:

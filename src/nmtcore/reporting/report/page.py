@@ -14,6 +14,8 @@ from nmtcore.reporting.run_index import labelled, run_index, score_frame, system
 from nmtcore.reporting.svg import embedded_svg
 from nmtcore.reporting.table import Block, Heading, Paragraph, Table, item_blocks
 from nmtcore.reporting.table_html import Link, blocks_html
+from nmtcore.tables.ledger import Judged
+from nmtcore.tables.ledger_page import comparison_table
 from nmtcore.tables.make import heading_of, table_blocks
 from nmtcore.tables.query import Frame, read_frame
 
@@ -67,6 +69,10 @@ def write_report(
         """Return the section of runs, if the page has it."""
         return f"#runs-{origin.replace('/', '-')}" if origin in by_origin else None
 
+    def show(entries: Sequence[Judged]) -> str:
+        """Return the table of some comparisons."""
+        return Markup(blocks_html([comparison_table(entries, scale, of_claim=True)], link=link))
+
     sections = []
     for group in groups:
         other = by_origin.get(f"{group.dataset}/{compared_with.get(group.system)}")
@@ -94,11 +100,10 @@ def write_report(
         "reservation": seeds_sentence(groups),
         "state": state(scale, judged, groups, runs=len(runs), planned=len(planned | trained)),
         "run_tables": compared,
-        "papers": papers(judged, {frame.table.paper: frame.table.title for frame in frames.values()}),
+        "papers": papers(judged, {frame.table.paper: frame.table.title for frame in frames.values()}, show),
         "results": list(_results(frames, {path.stem: path for path in figures}, {*compared_with.values()}, link)),
         "sections": sections,
         "folder": layout.results,
-        "link": link,
     }
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template, style, script = (
