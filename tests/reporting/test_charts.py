@@ -233,6 +233,8 @@ def test_gains_on_constructions_stand_beside_the_published_ones():
         [0.5, 2.5], None, [-1.5, 0.5], None, [-0.5, 1.5],
     ]  # fmt: skip
     assert [joined(text) for text in figure.legends[0].texts][2:] == [LONG, f"{LONG}, published"]
+    others = [row | {"baseline": "nmt"} for row in gains().rows]
+    assert len(construction_figure(Frame(counts().table, [*constructions().rows, *others], [])).subfigs) == 3
 
 
 @pytest.mark.parametrize("updates", [5, MARKED + 2])

@@ -2,10 +2,8 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from evaluation.test_metrics import own_bleu
-from matplotlib.text import Text
 from reporting.planned import (
     blocks_of,
     claim,
@@ -20,12 +18,10 @@ from reporting.planned import (
 )
 from reporting.runs import EVALUATION
 from reporting.runs import Results as Folder
-from reporting.test_charts import dots
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
-from nmtcore.tables.figures import construction_figure, difference_figure, length_figure
-from nmtcore.tables.query import LONG, Frame
+from nmtcore.tables.query import LONG
 
 WORDS = ["the cat sees a dog .", "does he see it ?", "a cat and a dog", "he tries to sleep .", "who is it now ?"] * 16
 QUESTION, CONJUNCTION, CONTROL = ["S[q]/NP", "NP"], ["NP", "conj", "NP"], [r"(S\NP)/(S[to]\NP)"]
@@ -90,15 +86,6 @@ def rows_of(frame, *, compared):
     return {(row["item"], row["system"] or ""): row for row in rows}
 
 
-def test_gains_over_different_systems_are_drawn_apart(folder, annotations):
-    frame = stored_frame(gains(folder, annotations))
-    others = [row | {"system": "best", "baseline": "better"} for row in frame.rows if row["baseline"]]
-    figure = construction_figure(Frame(frame.table, [*frame.rows, *others], []))
-    texts = [text.get_text() for text in figure.findobj(Text)]
-    panels = {name: [text for text in texts if f"difference from {name}" in " ".join(text.split())] for name in STEPS}
-    assert all(panels.values())
-
-
 def test_gains_on_constructions_are_those_of_their_sentences(folder, annotations):
     frame = stored_frame(gains(folder, annotations))
     blocks = blocks_of(frame)
@@ -118,10 +105,6 @@ def test_gains_on_constructions_are_those_of_their_sentences(folder, annotations
         base, better = bleu("base", positions), bleu("better", positions)
         assert (row["baseline_values"], row["values"]) == (pytest.approx(base), pytest.approx(better))
         assert row["delta"] == pytest.approx((sum(better) - sum(base)) / 2)
-    (ax,) = construction_figure(frame).axes
-    drawn = [(x, ends and [x for x, _ in ends]) for x, _, ends, _ in dots(ax)]
-    ours = [(row["delta"], [row["low"], row["high"]]) for row in rows[:4]]
-    assert sorted(drawn, key=str) == sorted([*ours, *((own, None) for own in GAINS.values())], key=str)
 
 
 def test_counts_stand_beside_the_published_ones(annotations, folder):
@@ -136,9 +119,6 @@ def test_counts_stand_beside_the_published_ones(annotations, folder):
         ["control", "479", "15.9", "16 (few)", "20.0"],
         ["total", "3,007", "100.0", "80", "100.0"],
     ]
-    (ax,) = construction_figure(frame).axes
-    assert [text.get_text() for text in ax.texts] == ["112", "32", "479", "16", "3,007", "80"]
-    assert [bar.get_width() for bar in ax.patches] == pytest.approx([3.72, 40, 15.93, 20, 100, 100], abs=0.01)
 
 
 def test_constructions_beyond_the_thesis_have_rows_where_no_row_names_one(folder):
@@ -212,12 +192,6 @@ def test_each_bin_has_the_scores_of_its_sentences(folder):
     means = [sum(scores["1 to 10", name]["values"]) / 2 for name in ("better", "base")]
     assert gain["delta"] == pytest.approx(means[0] - means[1])
     assert shown(tables(blocks)[1])[2][:5] == ["d, test", "1 to 10", "base", "20 (few)", "25.0"]
-    (ax,) = length_figure(frame).axes
-    drawn = [(y, *(y for _, y in ends)) for _, y, ends, _ in dots(ax)]
-    bins = [row for (name, _), row in scores.items() if not name.startswith("at least")]
-    expected = [(sum(row["values"]) / 2, max(row["low"], 0), row["high"]) for row in bins]
-    assert np.array(sorted(drawn)) == pytest.approx(np.array(sorted(expected)))
-    assert ax.get_xticklabels()[0].get_text() == "1 to 10 (20)"
 
 
 def test_lengths_of_a_system_that_was_not_run_have_the_reason(folder):
@@ -271,17 +245,3 @@ def test_a_single_sentence_has_a_score_but_no_intervals(tmp_path):
     assert (row["sentences"], row["low"], len(row["values"])) == (1, None, 2)
     ((*_, gain),) = tables(blocks_of(frame))[0].rows
     assert (gain.value, gain.reason) == (None, "a single sentence")
-
-
-@pytest.mark.parametrize("seeds", [(1, 2), (1,)])
-def test_differences_are_drawn(folder, seeds):
-    cells = [
-        {"row": name, "column": "d/test/bleu", **scored(folder.layout, name, seeds)} for name in ("base", "better")
-    ]
-    frame = stored_frame(planned("differences", cells, seeds=SEEDS, baselines=("base",)))
-    (row,) = (row for row in frame.rows if row["baseline"])
-    (part,) = difference_figure(frame).subfigs
-    ((x, _, ends, _),) = dots(*part.axes)
-    assert (x, [x for x, _ in ends]) == (row["delta"], [row["low"], row["high"]])
-    said = f"BLEU, d test: difference from base, 95 % interval{' without training noise' * (len(seeds) == 1)}"
-    assert part.get_suptitle().replace("\n", " ") == said

@@ -51,15 +51,16 @@ def difference_figure(frame: Frame) -> "Figure":
     for row in compared_rows(frame):
         comparisons.setdefault(comparison_of(row), []).append(row)
     rows = []
-    for own in comparisons.values():
-        test = names_of(own, "column").rpartition("/")[0].replace("/", " ")
-        rows.append({**own[0], "name": names_of(own, "row"), "baseline": names_of(own, "baseline"), "of": test})
+    for comparison in comparisons.values():
+        test = names_of(comparison, "column").rpartition("/")[0].replace("/", " ")
+        names = {"name": names_of(comparison, "row"), "baseline": names_of(comparison, "baseline"), "of": test}
+        rows.append(comparison[0] | names)
     if not rows:
         return chart_of_sentence("No system of this figure has scores.")
     looks = system_looks([*(row["baseline"] for row in rows), *(row["name"] for row in rows)])
     panels = [
-        (title, [Mark(row["name"], row["delta"], looks[row["name"]], _interval(row)) for row in own])
-        for title, own in _compared(rows)
+        (title, [Mark(row["name"], row["delta"], looks[row["name"]], _interval(row)) for row in compared])
+        for title, compared in _compared(rows)
     ]
     return _rows_figure(panels, {})
 
@@ -129,10 +130,10 @@ def length_figure(frame: Frame) -> "Figure":
         return chart_of_sentence("No system of this figure has scores.")
     looks = system_looks(row["row"] for row in rows)
     tests = list(rows_by(rows, "column", "dataset", "test", "measure").values())
-    figure, parts = chart_panels([2.6] * len(tests), legend_samples(looks))
-    for part, own in zip(parts, tests, strict=True):
-        ax, bins = part.subplots(), {row["item"]: row["sentences"] for row in own}
-        places, systems = {name: place for place, name in enumerate(bins)}, rows_by(own, "row")
+    figure, areas = chart_panels([2.6] * len(tests), legend_samples(looks))
+    for area, of_test in zip(areas, tests, strict=True):
+        ax, bins = area.subplots(), {row["item"]: row["sentences"] for row in of_test}
+        places, systems = {name: place for place, name in enumerate(bins)}, rows_by(of_test, "row")
         for shift, ((system,), scores) in enumerate(systems.items(), start=-len(systems) // 2):
             # Systems are a little beside one another.
             x = [places[row["item"]] + 0.06 * shift for row in scores]
@@ -143,8 +144,10 @@ def length_figure(frame: Frame) -> "Figure":
                 _dot(ax, place, fmean(row["values"]), looks[system], hollow=row["sentences"] < FEW, yerr=interval)
         ax.set_xticks(range(len(bins)), [f"{name} ({count})" for name, count in bins.items()], rotation=90)
         ax.set_xlabel("source words (sentences)", loc="right")
-        noise = all(len(row["values"]) > 1 for row in own)
-        set_title(part, f"{measure_label(own[0]['measure'])}, {test_of(own[0])}, {_said(noise)}{_hollow(own)}")
+        noise = all(len(row["values"]) > 1 for row in of_test)
+        set_title(
+            area, f"{measure_label(of_test[0]['measure'])}, {test_of(of_test[0])}, {_said(noise)}{_hollow(of_test)}"
+        )
     return laid_out(figure)
 
 
@@ -205,16 +208,16 @@ def _rows_figure(panels: Sequence[tuple[str, Sequence[Mark]]], samples: Mapping[
         lines = max(1 + max(broken(name).count("\n") for name in groups), *map(len, groups.values()))
         divided.append((title, groups, 0.4 + lines))
     heights = [0.5 + LINE_HEIGHT * (wrapped(title).count("\n") + step * len(groups)) for title, groups, step in divided]
-    figure, parts = chart_panels(heights, samples)
-    for part, (title, groups, step) in zip(parts, divided, strict=True):
-        ax, places = part.subplots(), [step * number for number in range(len(groups))]
+    figure, areas = chart_panels(heights, samples)
+    for area, (title, groups, step) in zip(areas, divided, strict=True):
+        ax, places = area.subplots(), [step * number for number in range(len(groups))]
         for place, marks in zip(places, groups.values(), strict=True):
             for number, mark in enumerate(marks):
                 _draw(ax, place + number - (len(marks) - 1) / 2, mark)
         ax.set_yticks(places, list(map(broken, groups)))
         ax.set_ylim(places[-1] + step / 2, -step / 2)
         ax.axvline(0, color=COLOURS[0], linewidth=0.8, zorder=0)
-        set_title(part, title)
+        set_title(area, title)
     return laid_out(figure)
 
 

@@ -43,18 +43,17 @@ of level p.
 def comparisons(judged: Sequence[Judged]) -> int:
     """Count our comparisons behind claims, of which several may share one."""
     keys = ("runs", "our_dataset", "our_split", "metric", "item")
-    return len(
-        {(own["baseline_runs"] or own["baseline"], *(own[key] for key in keys)) for own in judged if own["ours"]}
-    )
+    compared = [entry for entry in judged if entry["ours"]]
+    return len({(entry["baseline_runs"] or entry["baseline"], *(entry[key] for key in keys)) for entry in compared})
 
 
 def ledger_page(judged: Sequence[Judged], *, scale: str) -> Page:
     """Make the ledger: the counts of each paper, a row per claim, and the comparisons that were run."""
-    compared = [own for own in judged if own["ours"]]
+    compared = [entry for entry in judged if entry["ours"]]
     blocks: list[Block] = [Paragraph(stand_in_text(scale, _stand_ins(judged), whose="the papers'")), _counts(judged)]
     if compared:
         blocks += [Heading("Claims"), _claims(compared), Heading("Comparisons"), comparison_table(compared, scale)]
-    blocks += _not_run([own for own in judged if not own["ours"]])
+    blocks += _not_run([entry for entry in judged if not entry["ours"]])
     return Page(title="Claims", blocks=(*blocks, note(fill(" ".join(_NOTES.split()), 120))))
 
 
@@ -63,10 +62,10 @@ def _counts(judged: Sequence[Judged]) -> Table:
     columns = [*text_columns("paper")]
     columns += number_columns("claims", *ANSWERS, "upheld, but also by a control", "comparisons")
     rows = []
-    for paper, own in rows_by(judged, "paper").items():
-        answers = Counter(entry["answer"] for entry in own)
-        also = sum(bool(entry["also_by"]) for entry in own)
-        rows.append([*paper, len(own), *(answers[answer] for answer in ANSWERS), also, comparisons(own)])
+    for paper, entries in rows_by(judged, "paper").items():
+        answers = Counter(entry["answer"] for entry in entries)
+        also = sum(bool(entry["also_by"]) for entry in entries)
+        rows.append([*paper, len(entries), *(answers[answer] for answer in ANSWERS), also, comparisons(entries)])
     return make_table(columns, rows)
 
 
@@ -113,17 +112,17 @@ def comparison_table(judged: Sequence[Judged], scale: str, *, of_claim: bool = F
     return grouped_table(columns, groups)
 
 
-def _row(own: Judged, scale: str) -> list[Any]:
+def _row(entry: Judged, scale: str) -> list[Any]:
     system, ours, detectable, seeds = with_origin(
-        [own["system"], Estimate(*own["ours"]), own["detectable"], own["seeds"]], own["runs"]
+        [entry["system"], Estimate(*entry["ours"]), entry["detectable"], entry["seeds"]], entry["runs"]
     )
-    baseline, baseline_seeds = with_origin([own["baseline"], own["baseline_seeds"]], own["baseline_runs"])
-    theirs, ours_on = (own["system_dataset"], own["split"]), (own["our_dataset"], own["our_split"])
+    baseline, baseline_seeds = with_origin([entry["baseline"], entry["baseline_seeds"]], entry["baseline_runs"])
+    theirs, ours_on = (entry["system_dataset"], entry["split"]), (entry["our_dataset"], entry["our_split"])
     return [
-        *(own[key] for key in ("paper", "place", "claim", "claimed")),
-        *(system, own["dataset"], own["published"], ours, TableCell(own["shown_answer"], reason=own["reason"])),
-        *(baseline, own["controls"], "" if ours_on == theirs else ", ".join(filter(None, ours_on))),
-        *(own[key] for key in ("split", "item", "metric")),
+        *(entry[key] for key in ("paper", "place", "claim", "claimed")),
+        *(system, entry["dataset"], entry["published"], ours, TableCell(entry["shown_answer"], reason=entry["reason"])),
+        *(baseline, entry["controls"], "" if ours_on == theirs else ", ".join(filter(None, ours_on))),
+        *(entry[key] for key in ("split", "item", "metric")),
         *(detectable, seeds, baseline_seeds, scale),
     ]
 
@@ -131,7 +130,7 @@ def _row(own: Judged, scale: str) -> list[Any]:
 def _not_run(judged: Sequence[Judged]) -> Iterator[Block]:
     """Yield a line that counts the comparisons that were not run, and says how they are."""
     if judged:
-        reasons = Counter(own["reason"] for own in judged)
+        reasons = Counter(entry["reason"] for entry in judged)
         (reason, count), *others = reasons.most_common()
         more = f" and {len(others)} other reasons" if others else ""
         yield Paragraph(
@@ -144,10 +143,10 @@ def _stand_ins(judged: Sequence[Judged]) -> list[tuple[str, str]]:
     """List the data sets of the papers that others stand in for, with these, as far as they were run."""
     pairs = dict.fromkeys(
         pair
-        for own in judged
+        for entry in judged
         for pair in (
-            (own["system_dataset"], own["our_dataset"]),
-            (own["baseline_dataset"], own["baseline_runs"].partition("/")[0]),
+            (entry["system_dataset"], entry["our_dataset"]),
+            (entry["baseline_dataset"], entry["baseline_runs"].partition("/")[0]),
         )
     )
     return [(theirs, ours) for theirs, ours in pairs if theirs and ours and theirs != ours]
