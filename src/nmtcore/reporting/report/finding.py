@@ -23,11 +23,11 @@ SHOWN_SCORES = ("bleu", "chrf", *UAS_LABELS)
 
 COLUMNS = {
     "bleu": Column(name="BLEU", content="mean", digits=2),
+    "difference": estimate_column("Δ BLEU"),
     "length_ratio": Column(name="length", content="number", digits=2),
     "empty_translations": Column(name="empty", content="number", digits=1),
     **{name: Column(name=label_of(name), content="mean", digits=2, group="minor") for name in SHOWN_SCORES[1:]},
     "seeds": Column(name="seeds", content="number", group="minor"),
-    "difference": estimate_column("Δ BLEU"),
 }
 """The columns of numbers of a row; those of the group `minor` are left out on narrow screens."""
 
@@ -75,7 +75,7 @@ def run_tables(
             if any(row["cells"].get(key) for row in rows) and not (key == "seeds" and same_seeds)
         }
         for row in rows:
-            row["texts"] = [column.shown(TableCell(row["cells"].get(key))) for key, column in columns.items()]
+            row["texts"] = [(column, column.shown(TableCell(row["cells"].get(key)))) for key, column in columns.items()]
         table = {"dataset": dataset, "split": split, "columns": list(columns.values())}
         tables.append({**table, "rows": rows[:SHOWN], "more": rows[SHOWN:]})
     return tables
