@@ -21,8 +21,9 @@ from nmtcore.tables.cells import Cell, PlannedTable
 from nmtcore.tables.figures import construction_figure, difference_figure, length_figure, time_figure
 from nmtcore.tables.make import write_table
 from nmtcore.tables.measures import measure_label
+from nmtcore.tables.parts import ITEMS
 from nmtcore.tables.plan import table_plan
-from nmtcore.tables.query import ITEMS, NUMBERS, Frame
+from nmtcore.tables.query import NUMBERS, Frame
 
 LONG = "relative_tree_traversal_with_the_brackets_of_both_sides_l4"
 SYSTEMS = ("transformer_base", "pascal", LONG)

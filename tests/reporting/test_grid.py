@@ -114,6 +114,16 @@ def test_p_values_are_corrected_over_the_comparisons_by_the_same_measure(folder)
         assert own == {name: "< 0.001" if value < 0.001 else f"{value:.3f}" for name, value in corrected.items()}
 
 
+def test_of_added_columns_chrf_alone_is_compared_below_the_papers(folder):
+    cells = [*column_cells(folder, CHRF_COLUMN, "chrf"), *column_cells(folder, "RIBES", "ribes")]
+    cells += column_cells(folder, COLUMN, "bleu")
+    added = {name: {"measure": measure, "added": True} for name, measure in ((CHRF_COLUMN, "chrf"), ("RIBES", "ribes"))}
+    table = planned("scores", cells, seeds=SEEDS, baselines=("base",), columns=added)
+    assert list(rows_of(stored_frame(table))[1]) == [
+        (name, column) for column in (COLUMN, CHRF_COLUMN) for name in ("new", "control")
+    ]
+
+
 def test_columns_that_one_stand_in_serves_are_compared_once(folder):
     other = "other/test/bleu"
     table = plan(folder, *column_cells(folder, other, "bleu", {"base": (20.0, ""), "new": (19.7, "")}))
@@ -235,6 +245,8 @@ def test_scores_of_other_sentences_are_not_compared(folder, tmp_path):
              for name, made in (("base", folder), ("control", other))]  # fmt: skip
     with pytest.raises(UserError, match="d/control and d/base have different references of test"):
         page_blocks(planned("scores", cells, seeds={"base": [1], "control": [1]}, baselines=("base",)))
+    with pytest.raises(UserError, match="d/control and d/base have different references of test"):
+        stored_frame(planned("scores", cells, seeds={"base": [1], "control": [1]}, claims=(claim(*cells[::-1]),)))
     claims = (claim(cells[1] | {"ours": "e"}, cells[0]),)
     (row,) = stored_frame(planned("scores", cells, seeds={"base": [1], "control": [1]}, claims=claims)).claims
     assert row["reason"] == "d/control and d/base are not tested on the same sentences"
@@ -276,6 +288,9 @@ def test_claims_are_compared_in_a_table_without_baselines(tmp_path):
     ]  # fmt: skip
     own = claim(cells[1], cells[2], says="better", level=None)
     table = planned("scores", cells, seeds=treebank.seeds, claims=(own,))
+    (compared,) = stored_frame(table).claims
+    assert compared["training_noise"], "chains have no seeds, so that their variance is known"
+    assert compared["holm"] == compared["p"]
     overview, differences = tables(page_blocks(table))
     shares = {name: [100 * right / words for right, words in map(right_words, seeds)]
               for name, seeds in (("shared", (SHARED, HARD)), ("hard", (HARD, UNTRAINED)))}  # fmt: skip
@@ -288,7 +303,8 @@ def test_claims_are_compared_in_a_table_without_baselines(tmp_path):
 
 def test_claims_are_judged_collected_and_read_again(folder, tmp_path):
     new, base = (scored(folder.layout, name, SEEDS[name]) for name in ("new", "base"))
-    good = claim(new, base, controls=(control("control", "no parser"),))
+    controls = (control("absent", "no parser"), control("other", "no tags"))
+    good = claim(new, base, controls=controls)
     claims = (
         good,
         claim(new, base, says="x", undecided="the scale smoke is too small for a verdict"),
@@ -297,6 +313,8 @@ def test_claims_are_judged_collected_and_read_again(folder, tmp_path):
     table = plan(folder, claims=claims)
     frame = stored_frame(table)
     judged = ledger([frame])
+    named = [[row[key] for key in ("claim", "control", "row", "published")] for row in frame.claims[:4]]
+    assert named == [[0, None, "new", 1.5], [0, 0, "absent", None], [0, 1, "other", None], [1, None, "new", 1.5]]
     row = rows_of(frame)[1]["new", COLUMN]
     assert judged[0]["ours"] == [row["delta"], row["low"], row["high"]]
     assert (judged[0]["seeds"], judged[0]["baseline_seeds"], judged[0]["runs"]) == (2, 2, "d/new")

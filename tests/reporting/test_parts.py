@@ -21,7 +21,8 @@ from reporting.runs import Results as Folder
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
-from nmtcore.tables.query import LONG
+from nmtcore.tables.parts import LONG
+from nmtcore.tables.query import compared_rows
 
 WORDS = ["the cat sees a dog .", "does he see it ?", "a cat and a dog", "he tries to sleep .", "who is it now ?"] * 16
 QUESTION, CONJUNCTION, CONTROL = ["S[q]/NP", "NP"], ["NP", "conj", "NP"], [r"(S\NP)/(S[to]\NP)"]
@@ -126,7 +127,8 @@ def test_constructions_beyond_the_thesis_have_rows_where_no_row_names_one(folder
     named = gains(folder, {"source.ccg": folder.write_annotation("source", "ccg", tags)})
     unnamed = replace(named, cells=tuple(replace(cell, item="total", row="total") for cell in named.cells[:1]))
     beyond = {"adverbial_clause": (20, 25), "adverbial_preposition": (20, 25)}
-    for table, expected in ((unnamed, beyond), (named, {})):
+    mixed = replace(named, cells=(*named.cells[:1], *unnamed.cells))
+    for table, expected in ((unnamed, beyond), (named, {}), (mixed, {})):
         frame = stored_frame(table)
         sizes = {row["row"]: (row["sentences"], row["share"]) for row in rows_of(frame, compared=True).values()}
         assert sizes["prepositional"] == (20, 25)
@@ -164,6 +166,7 @@ def test_claims_about_parts_are_compared_on_their_sentences(folder, annotations)
     assert (passive["delta"], passive["reason"]) == (None, "passive is no construction")
     assert (whole["delta"] is not None, whole["reason"]) == (True, "")
     assert prepositional["reason"].startswith("the subset (prepositional) has 0 of the test's sentences")
+    assert compared_rows(frame._replace(table=replace(table, baselines=()))) == [whole]
 
 
 def test_cells_without_runs_or_annotation_have_the_reason(folder, annotations):
@@ -240,7 +243,12 @@ def test_empty_translations_of_each_part_are_counted(tmp_path):
 def test_a_single_sentence_has_a_score_but_no_intervals(tmp_path):
     folder = Folder(tmp_path, ["a b"] + ["a"] * 4, ["a b c d e"] * 5)
     folder.write_runs({"base": [["a b c d f"] * 5] * 2, "better": [["a b c d e"] * 5] * 2})
-    frame = stored_frame(replace(lengths(folder), facts={}))
+    table = lengths(folder)
+    cells = [replace(table.cell(name, "ours"), tested="real", split="test", item=LONG) for name in ("better", "base")]
+    own = replace(claim(), system=cells[0], baseline=cells[1])
+    frame = stored_frame(replace(table, facts={}, claims=(own,)))
+    assert frame.claims[0]["delta"] is None
+    assert frame.claims[0]["reason"].startswith("the subset (at least 2 words) has 1 of the test's sentences")
     row = rows_of(frame, compared=False)["at least 2 words", "base"]
     assert (row["sentences"], row["low"], len(row["values"])) == (1, None, 2)
     ((*_, gain),) = tables(blocks_of(frame))[0].rows

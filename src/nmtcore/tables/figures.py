@@ -22,7 +22,7 @@ from nmtcore.reporting.charts import (
 )
 from nmtcore.tables.measures import measure_label
 from nmtcore.tables.part_sheets import is_longest, length_scores, part_counts, part_gains, test_of
-from nmtcore.tables.query import Frame, Row, compared_rows, comparison_of, rows_by
+from nmtcore.tables.query import Frame, Row, comparisons_of, rows_by
 from nmtcore.tables.sheets import names_of
 
 if TYPE_CHECKING:
@@ -47,11 +47,8 @@ class Mark(NamedTuple):
 @styled
 def difference_figure(frame: Frame) -> "Figure":
     """Draw the differences from baselines as dots with intervals, a panel per test, measure and baseline."""
-    comparisons: dict[Any, list[Row]] = {}
-    for row in compared_rows(frame):
-        comparisons.setdefault(comparison_of(row), []).append(row)
     rows = []
-    for comparison in comparisons.values():
+    for comparison in comparisons_of(frame):
         test = names_of(comparison, "column").rpartition("/")[0].replace("/", " ")
         names = {"name": names_of(comparison, "row"), "baseline": names_of(comparison, "baseline"), "of": test}
         rows.append(comparison[0] | names)

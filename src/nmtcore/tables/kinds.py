@@ -171,10 +171,10 @@ KINDS = {
     "differences": Kind(*_GRID, chart="figures.difference_figure", compares=True),
     "time": Kind(*_GRID, chart="figures.time_figure"),
     "lengths": Kind(
-        "query.length_rows", "part_sheets.length_blocks", chart="figures.length_figure", source=lengths_source
+        "parts.length_rows", "part_sheets.length_blocks", chart="figures.length_figure", source=lengths_source
     ),
     "constructions": Kind(
-        "query.construction_rows", "part_sheets.construction_blocks", chart="figures.construction_figure",
+        "parts.construction_rows", "part_sheets.construction_blocks", chart="figures.construction_figure",
         source=parts_source, compares=True,
     ),
     "examples": Kind(

@@ -1,10 +1,13 @@
-"""The ledger: what our results say about each claim of a paper, from the rows of the tables' frames."""
+"""The ledger: what claims of papers compare, as rows of frames, and what our results say about each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from nmtcore.tables.cells import MARGIN, Claim, PlannedTable
-from nmtcore.tables.query import Frame, Row, rows_by
+from nmtcore.evaluation.subsets import FEW
+from nmtcore.tables.cells import MARGIN, Cell, Claim, PlannedTable, trained_name
+from nmtcore.tables.measures import measure_label
+from nmtcore.tables.parts import claimed_part, parts_of
+from nmtcore.tables.query import Frame, Results, Row, plain_row, rows_by
 
 ANSWERS = ("upheld", "contradicted", "not decided", "not run")
 """The verdicts."""
@@ -19,6 +22,44 @@ DIRECTIONS = {"gain": "better", "loss": "worse", "no_gain": "not better"}
 
 Judged = dict[str, Any]
 """A row of the ledger: a comparison that a paper makes, and what our results say of it, as plain values."""
+
+
+def claim_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
+    """Yield what claims compare: of each, the system and then its controls, unless there is a reason not to."""
+    for number, claim in enumerate(table.claims):
+        pairs = [(claim.system, claim.baseline), *claim.controls]
+        for position, (cell, baseline) in enumerate(pairs[:1] if claim.reason else pairs):
+            test = claim.system.tested
+            row = plain_row(cell) | {"reason": claim.reason or cell.reason}
+            yield (row if row["reason"] else _claimed(table, results, cell, baseline)) | {
+                **{"claim": number, "control": position - 1 if position else None},
+                **{"row": trained_name(cell, test), "baseline": trained_name(baseline, test)},
+                "column": "/".join(filter(None, (cell.tested, cell.split, cell.metric))),
+                "published": None if position else claim.difference,
+            }
+
+
+def _claimed(table: PlannedTable, results: Results, cell: Cell, baseline: Cell) -> Row:
+    """Compare two cells of a claim, or say why nothing is compared; few sentences are compared, with a reason."""
+    for own in (cell, baseline):
+        if reason := results.reason(own):
+            return plain_row(cell) | {"reason": reason}
+        if not results.is_scored(own):
+            label = measure_label(own.measure)
+            reason = f"{own.runs or own.system} has no {label}" if own.metric else "there is no score to compare"
+            return plain_row(cell) | {"reason": reason}
+    if cell.ours != baseline.ours and not results.have_same_test(cell, baseline):
+        return plain_row(cell) | {"reason": f"{cell.runs} and {baseline.runs} are not tested on the same sentences"}
+    if cell.item is None:
+        return results.compared(cell, baseline)
+    name, rows_B = claimed_part(parts_of(table, cell), cell.item)
+    if rows_B is None:
+        noun = "subset by length" if table.table_kind == "lengths" else "construction"
+        return plain_row(cell) | {"reason": f"{cell.item} is no {noun}"}
+    few = f"the subset ({name}) has {len(rows_B):,} of the test's sentences, and fewer than {FEW} are too few"
+    if len(rows_B) < 2:
+        return plain_row(cell) | {"reason": few}
+    return results.compared(cell, baseline, rows_B) | {"reason": few if len(rows_B) < FEW else ""}
 
 
 def ledger(frames: Iterable[Frame]) -> list[Judged]:

@@ -13,9 +13,9 @@ from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
 from nmtcore.tables.cells import PlannedTable
 from nmtcore.tables.kinds import KINDS, loaded
-from nmtcore.tables.ledger import ledger
+from nmtcore.tables.ledger import claim_rows, ledger
 from nmtcore.tables.ledger_page import ledger_page
-from nmtcore.tables.query import Frame, Results, claim_rows, correct, read_frame, write_frame
+from nmtcore.tables.query import Frame, Results, correct, read_frame, write_frame
 from nmtcore.tables.sheets import stand_in_text
 
 if TYPE_CHECKING:

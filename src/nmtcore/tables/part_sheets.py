@@ -25,7 +25,7 @@ from nmtcore.reporting.table import (
 from nmtcore.syntax.categories import FURTHER_CONSTRUCTIONS
 from nmtcore.tables.cells import PlannedTable
 from nmtcore.tables.measures import measure_label
-from nmtcore.tables.query import (
+from nmtcore.tables.parts import (
     ALL,
     COUNT,
     DEFAULT_SHARE,
@@ -34,10 +34,9 @@ from nmtcore.tables.query import (
     LONGEST,
     SHARE,
     UNANALYSED,
-    Frame,
-    Row,
     joined_columns,
 )
+from nmtcore.tables.query import Frame, Row
 from nmtcore.tables.sheets import difference_cell, empty_items, mean_cell, mean_of, seed_items
 
 _NOTES = f"""

@@ -25,7 +25,7 @@ from nmtcore.reporting.table import (
 )
 from nmtcore.tables.cells import Cell, PlannedTable
 from nmtcore.tables.measures import ATTACHMENT, DIFFERS, MEASURES, SETTINGS, is_of_translations, measure_label
-from nmtcore.tables.query import WITH_LENGTHS, Frame, Row, compared_rows, comparison_of
+from nmtcore.tables.query import WITH_LENGTHS, Frame, Row, comparisons_of
 from nmtcore.tables.sizes import NOTES as SIZE_NOTES
 
 GAINS, LOSSES = ("dD", "vV"), ("xX", "yY")
@@ -47,10 +47,7 @@ Comparison = Sequence[Row]
 def number_blocks(frame: Frame) -> list[Block]:
     """Show our values next to the published ones, and compare them."""
     table = frame.table
-    comparisons: dict[Any, list[Row]] = {}
-    for row in compared_rows(frame):
-        comparisons.setdefault(comparison_of(row), []).append(row)
-    compared = list(comparisons.values())
+    compared = comparisons_of(frame)
     cells = {(row["row"], row["column"]): row for row in frame.rows if row["baseline"] is None}
     marks = _marks(table, compared)
     empty = _empty(cells.values())
