@@ -59,7 +59,7 @@ def stored_frame(table: PlannedTable) -> Frame:
     """Make the frame of a table, as it is read again from its file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "frame.parquet"
-        write_frame(make_frame(table), loaded(KINDS[table.table_kind].columns), path)
+        write_frame(make_frame(table), path)
         frame = read_frame(path)
     assert frame.table == table
     return frame

@@ -8,7 +8,7 @@ from reporting.planned import planned, stored_frame
 
 from nmtcore.errors import UserError
 from nmtcore.files import write_lines
-from nmtcore.tables.curves import CURVES, POINTS, curve_figure, drawn_rows, system_curves
+from nmtcore.tables.curves import POINTS, curve_figure, drawn_rows, system_curves
 
 
 def write_history(layout, dataset, system, seed, validations):
@@ -45,7 +45,7 @@ def test_validations_have_bleu_or_the_perplexity_of_all_systems(layout):
             ("e", "nmt"): [(500, {"perplexity": 8.5})]}  # fmt: skip
     histories = [(*names, write_history(layout, *names, 1, log)) for names, log in logs.items()]
     frame = stored_frame(table_of(*histories))
-    assert values(drawn_rows(pd.DataFrame(frame.rows, columns=CURVES.names))) == {
+    assert values(drawn_rows(pd.DataFrame(frame.rows))) == {
         ("d", "base", 1, "bleu"): [[1000, 10], [2000, 12]],
         ("d", "other", 1, "bleu"): [[1000, 9], [3000, 15]],
         ("e", "base", 1, "bleu"): [[1000, 10], [2000, 12]],

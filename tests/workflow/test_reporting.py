@@ -13,7 +13,7 @@ from reporting.planned import planned
 from nmtcore.config.project import Project
 from nmtcore.files import write_json, write_text
 from nmtcore.tables.plan import planned_table
-from nmtcore.tables.query import NUMBERS, Frame, plain_row, write_frame
+from nmtcore.tables.query import Frame, plain_row, write_frame
 from nmtcore.tables.report_plan import report_figures, report_tables
 
 pytestmark = pytest.mark.needs("Snakemake")
@@ -58,7 +58,7 @@ def test_the_report_is_written_from_all_tables(root, empty):
     for path, name in tables.items():
         table = planned_table(project, name)
         frame = Frame(replace(small, paper=table.paper, name=table.name, runs=table.runs), rows, [])
-        write_frame(frame, NUMBERS, empty.folder / path)
+        write_frame(frame, empty.folder / path)
     for path in report_figures(project):
         write_text(empty.folder / path, "<svg></svg>")
     write_json(empty.folder / "results/tables/claims.json", [])

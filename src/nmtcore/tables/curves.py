@@ -7,7 +7,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from nmtcore.errors import LineError, UserError
 from nmtcore.reporting import charts
@@ -32,12 +31,6 @@ from nmtcore.training.log import TRANSLATION_LOSS, read_history
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-
-CURVES = pa.schema(
-    dict.fromkeys(("dataset", "system", "runs"), pa.string())
-    | {"beam": pa.int64(), "seed": pa.int64(), "metric": pa.string(), "update": pa.int64(), "value": pa.float64()}
-)
-"""The columns of a frame of curves."""
 
 LABELS = {"bleu": "BLEU", "perplexity": "perplexity"}
 """The validation scores, and their names."""
@@ -135,7 +128,7 @@ def curve_figure(frame: Frame) -> "Figure":
 def _validations(frame: Frame) -> "pd.DataFrame":
     import pandas as pd
 
-    return pd.DataFrame(frame.rows, columns=CURVES.names)
+    return pd.DataFrame(frame.rows, columns=["dataset", "system", "runs", "beam", "seed", "metric", "update", "value"])
 
 
 def curve_blocks(frame: Frame) -> list[Block]:

@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
@@ -29,15 +27,11 @@ from nmtcore.tables.cells import Cell, PlannedTable
 from nmtcore.tables.query import Frame, Results, Row, rows_by
 from nmtcore.tables.sheets import mostly_empty, run_items
 
-EXAMPLES = pa.schema(
-    dict.fromkeys(("dataset", "test", "baseline", "baseline_runs", "system", "runs"), pa.string())
-    | {"seed": pa.int64(), "sentence": pa.int64(), "is_papers": pa.bool_()}
-    | {"source": pa.string(), "reference": pa.string()}
-    | dict.fromkeys(("target_words", "supertags"), pa.list_(pa.string()))
-    | {"baseline_translation": pa.string(), "baseline_chrf": pa.float64()}
-    | {"translation": pa.string(), "chrf": pa.float64(), "reason": pa.string(), "warnings": pa.list_(pa.string())}
-)
-"""The columns of a frame of examples: a row per sentence, from 0, that two systems translate."""
+_NO_EXAMPLE = dict.fromkeys([
+    "seed", "warnings", "sentence", "is_papers", "source", "reference", "target_words", "supertags",
+    "translation", "chrf", "baseline_translation", "baseline_chrf", "reason",
+])  # fmt: skip
+"""What the row of a comparison has where there is no example; a sentence is its position in the test, from 0."""
 
 SHOWN = 10
 """Examples per pair of systems."""
@@ -67,7 +61,7 @@ def example_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
             names |= {"runs": cell.runs, "baseline": first.row, "baseline_runs": first.runs}
             reason = next((own.reason or f"{own.row} is not run" for own in (first, cell) if not own.source), "")
             compared = [{"reason": reason}] if reason else _compared(table, first, cell)
-            yield from (dict.fromkeys(EXAMPLES.names) | names | row for row in compared)
+            yield from (names | _NO_EXAMPLE | row for row in compared)
 
 
 def _compared(table: PlannedTable, first: Cell, second: Cell) -> list[Row]:

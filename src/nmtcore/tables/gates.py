@@ -6,8 +6,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import pyarrow as pa
-
 from nmtcore.features.examples import NO_WORD
 from nmtcore.parquet import read_rows
 from nmtcore.reporting.gates_page import gate_share
@@ -30,15 +28,13 @@ from nmtcore.tables.cells import Cell, PlannedTable
 from nmtcore.tables.query import Frame, Results, Row, measured_cells, rows_by
 from nmtcore.tables.sheets import missing_runs
 
-GATES = pa.schema(
-    dict.fromkeys(("dataset", "system", "runs", "test", "tag"), pa.string())
-    | {"highest": pa.list_(pa.int64()), "lowest": pa.list_(pa.int64())}
-    | dict.fromkeys(("sentences", "words", "pieces"), pa.int64())
-    | {"norm": pa.float64(), "id": pa.int64(), "subwords": pa.list_(pa.string()), "norms": pa.list_(pa.float64())}
-)
-"""The columns of a frame of gates: a row per tag and one of `END`, and a row per sentence that the figure shows.
+_NOTHING = dict.fromkeys([
+    "tag", "highest", "lowest", "sentences", "words", "pieces", "norm", "id", "subwords", "norms",
+])  # fmt: skip
+"""What the rows of a system have: that of a tag, those of `END` and of the sentences that the figure shows have a part.
 
-`highest` and `lowest` count sentences, a number per seed; `sentences` are those that could have been counted.
+`highest` and `lowest` count the sentences with the highest and the lowest norm there, a number per seed; `sentences`
+are those that could have been counted.
 """
 
 END = "</s>"
@@ -112,7 +108,7 @@ def gate_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
         names = {"dataset": dataset, "system": system, "runs": cell.runs, "test": cell.source["split"]}
         paths = [Path(path) for path in cell.source["files"]["gates"].values()]
         rows = [*_tag_rows([count_gates(path) for path in paths]), *_shown_sentences(paths[0])]
-        yield from (dict.fromkeys(GATES.names) | names | row for row in rows)
+        yield from (names | _NOTHING | row for row in rows)
 
 
 def _tag_rows(counts: Sequence[Mapping[str, Any]]) -> Iterator[Row]:

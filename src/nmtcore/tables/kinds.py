@@ -146,8 +146,6 @@ class Kind(NamedTuple):
     """Makes a chart from a frame."""
     drawing: str = ""
     """Writes the files of a drawing of sentences, which is no chart, from a frame."""
-    columns: str = "query.NUMBERS"
-    """The columns of the rows."""
     source: Callable[[CellFiles], Source] = measured_source
     """Says what a cell is measured from."""
     compares: bool = False
@@ -178,27 +176,27 @@ KINDS = {
         source=parts_source, compares=True,
     ),
     "examples": Kind(
-        "examples.example_rows", "examples.example_blocks", columns="examples.EXAMPLES", source=examples_source,
+        "examples.example_rows", "examples.example_blocks", source=examples_source,
         compares=True,
     ),
     "curves": Kind(
-        "curves.curve_rows", "curves.curve_blocks", chart="curves.curve_figure", columns="curves.CURVES",
+        "curves.curve_rows", "curves.curve_blocks", chart="curves.curve_figure",
         source=curves_source,
     ),
     "gates": Kind(
-        "gates.gate_rows", "gates.gate_blocks", drawing="gates.draw_gates", columns="gates.GATES", source=gates_source
+        "gates.gate_rows", "gates.gate_blocks", drawing="gates.draw_gates", source=gates_source
     ),
     "trees": Kind(
         "sentence_figures.tree_rows", "sentence_figures.tree_blocks", drawing="sentence_figures.draw_trees",
-        columns="sentence_figures.TREES", source=trees_source,
+        source=trees_source,
     ),
     "sharpness": Kind(
         "sharpness.sharpness_rows", "sharpness.sharpness_blocks", chart="sharpness.sharpness_figure",
-        columns="sharpness.SHARPNESS", source=sharpness_source,
+        source=sharpness_source,
     ),
     "attention": Kind(
         "sentence_figures.map_rows", "sentence_figures.attention_blocks",
-        drawing="sentence_figures.draw_attention", columns="sentence_figures.ATTENTION", source=attention_source,
+        drawing="sentence_figures.draw_attention", source=attention_source,
     ),
 }  # fmt: skip
 """The kinds of tables, by name: numbers, of which the metric says what is measured (`scores`; `differences` also draws

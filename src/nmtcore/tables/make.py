@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def write_table(plan: Mapping[str, Any], *, frame: Path, table: Path) -> str:
     """Make a table from its plan: write its frame, and its page in all formats; return the Markdown."""
     made = make_frame(build(PlannedTable, plan, where=str(table)))
-    write_frame(made, loaded(KINDS[made.table.table_kind].columns), frame)
+    write_frame(made, frame)
     blocks = [Paragraph(scale_text(made.table)), *table_blocks(made, table)]
     return write_page(Page(title=made.table.title, blocks=(heading_of(made.table), *blocks)), table)
 

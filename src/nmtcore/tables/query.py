@@ -21,7 +21,7 @@ from nmtcore.evaluation.compare import (
     score_interval,
 )
 from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio
-from nmtcore.parquet import open_file, read_rows, write_rows
+from nmtcore.parquet import open_file, read_rows, row_writer
 from nmtcore.tables.cells import Cell, PlannedTable
 from nmtcore.tables.measures import measure_named
 from nmtcore.tables.trees import UNTRAINED
@@ -51,16 +51,20 @@ class Frame(NamedTuple):
 
     table: PlannedTable
     rows: list[Row]
-    """What its page shows; of most kinds, with the columns `NUMBERS`."""
+    """What its page shows, rows with the same keys; of most kinds, these are the columns `NUMBERS`."""
     claims: list[Row]
     """What claims about it compare, with the columns `NUMBERS`."""
 
 
-def write_frame(frame: Frame, columns: pa.Schema, path: Path) -> None:
-    """Write a frame whose rows have some columns; the plan of the table is JSON in the metadata of the file."""
+def write_frame(frame: Frame, path: Path) -> None:
+    """Write a frame; the plan of the table is JSON in the metadata of the file."""
+    rows = [*frame.rows, *frame.claims]
+    is_numbers = all(row.keys() == set(NUMBERS.names) for row in rows)
+    names = dict.fromkeys(name for row in rows for name in row)
+    content = pa.Table.from_pylist([dict.fromkeys(names) | row for row in rows], schema=NUMBERS if is_numbers else None)
     plan = json.dumps(changed(frame.table), ensure_ascii=False)
-    schema = pa.unify_schemas([columns, NUMBERS]) if frame.claims else columns
-    write_rows(path, schema.with_metadata({"plan": plan}), [*frame.rows, *frame.claims])
+    with row_writer(path, content.schema.with_metadata({"plan": plan})) as file:
+        file.write_batch(content)
 
 
 def read_frame(path: str | Path) -> Frame:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from nmtcore.evaluation.scores import output_files
@@ -26,24 +25,6 @@ from nmtcore.tables.cells import Cell, PlannedTable
 from nmtcore.tables.query import Frame, Results, Row, measured_cells, rows_by
 from nmtcore.tables.sheets import missing_runs
 from nmtcore.tables.trees import parse_files
-
-_RUN = dict.fromkeys(("dataset", "system", "runs", "test"), pa.string()) | {"seed": pa.int64()}
-_SENTENCE = (
-    {"chosen": pa.string(), "words": pa.list_(pa.string())}
-    | {"heads": pa.list_(pa.int64()), "labels": pa.list_(pa.string())}
-)  # fmt: skip
-ATTENTION = pa.schema(
-    _RUN
-    | {"encoder": pa.bool_(), "title": pa.string(), "layer": pa.int64(), "head": pa.int64()}
-    | {"rows": pa.list_(pa.string()), "columns": pa.list_(pa.string()), "sides": pa.string()}
-    | {"weights": pa.list_(pa.list_(pa.float64())), "sharpness": pa.float64(), "claimed": pa.bool_()}
-    | _SENTENCE
-)
-"""The columns of a frame of attention: a row per map of weights, of four decimals; what its `rows` and `columns` are
-and their `sides` stand for; the `sharpness`, the mean largest weight of a token that attends; and the sentence."""
-
-TREES = pa.schema(_RUN | _SENTENCE | {"punctuation": pa.list_(pa.bool_())})
-"""The columns of a frame of trees: a row per tree, the gold tree first; its `heads` are 1-based, 0 is the root."""
 
 GOLD = "gold"
 """The system of the trees of a treebank."""
@@ -112,7 +93,7 @@ def _names(cell: Cell, seed: int) -> Row:
 
 
 def _of_sentence(sentence: ShownSentence) -> Row:
-    return {key: own for key, own in sentence.as_json().items() if key in _SENTENCE}
+    return {key: own for key, own in sentence.as_json().items() if key not in ("id", "upos")}
 
 
 def _map(row: Row) -> Row:

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from nmtcore.evaluation.sharpness import BINS, count_sharpness
 from nmtcore.reporting import charts
 from nmtcore.reporting.table import Block, item_blocks, make_table, note, number_columns, text_columns, with_origin
@@ -15,14 +13,6 @@ from nmtcore.tables.sheets import missing_runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-SHARPNESS = pa.schema(
-    dict.fromkeys(("dataset", "system", "runs", "test"), pa.string())
-    | dict.fromkeys(("seeds", "sentences", "layer", "head"), pa.int64())
-    | {"claimed": pa.bool_(), "mean_maximum": pa.float64(), "mean_entropy": pa.float64()}
-    | {"counts": pa.list_(pa.int64())}
-)
-"""The columns of a frame of sharpness: a row per layer, without a head, and per head; `counts` of weights by bin."""
 
 LOWEST_BIN = 1
 """The first bin that is drawn: that from 0 has nearly all weights, and would hide the others."""
