@@ -225,6 +225,16 @@ def test_a_data_set_that_stands_in_for_several_is_measured_once(folder):
     assert "d, test: the same for the columns one, two." in items(blocks)
 
 
+def test_each_column_has_its_own_gain_or_reason(folder):
+    table = lengths(folder, ("one", "two"))
+    cells = tuple(
+        replace(cell, runs=None, source={}, reason="no tags") if cell.column == "two" else cell for cell in table.cells
+    )
+    long, bins = (shown(own) for own in tables(page_blocks(replace(table, cells=cells))))
+    assert [(row[0], row[6] == "(no tags)") for row in long] == [("one", False), ("two", True)]
+    assert [row[0] for row in bins] == ["d, test"] * 2 * len(BINS) + ["two"] * 2
+
+
 def test_empty_translations_of_each_part_are_counted(tmp_path):
     """The first seed of `better` leaves the sentences of the conjunction empty, and `base` none."""
     made = Folder(tmp_path, [" ".join(["w"] * length) for length in LENGTHS], WORDS)
